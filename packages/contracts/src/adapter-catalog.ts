@@ -1,0 +1,35 @@
+import type { Protocol } from './protocol-arm.js'
+
+/** The adapters that a gateway can spawn: each is an AIP-45 manifest. */
+
+export interface AdapterSummary {
+  readonly slug: string
+  readonly name: string
+  readonly description: string
+  /** Version of the manifest. */
+  readonly version: string
+  readonly protocol: Protocol
+  /** Whether its executable is found on this host now. */
+  readonly installed: boolean
+  /** Where its manifest came from. */
+  readonly source: 'bundled' | 'user' | 'workspace' | 'host'
+  /** What to run when it is not installed. */
+  readonly installHint?: string
+  /** Ids of its modes. */
+  readonly modes: readonly string[]
+  readonly session: AdapterSessionPolicy
+}
+
+/** AIP-45 `session`, with its defaults filled in. */
+export interface AdapterSessionPolicy {
+  readonly mode: 'ephemeral' | 'persistent' | 'resumable'
+  /** Milliseconds; absent when the manifest does not state it. */
+  readonly idleTimeoutMs?: number
+  readonly maxTurns?: number
+}
+
+export interface AdapterCatalog {
+  list(): Promise<readonly AdapterSummary[]>
+  /** @throws `adapter_not_found`, naming the known ones */
+  get(slug: string): Promise<AdapterSummary>
+}

@@ -1,0 +1,37 @@
+/** Time and identity come through these seams, so that tests advance them and never sleep. */
+
+/** A timer that can be taken back. */
+export interface Timer {
+  cancel(): void
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Calls `run` once after `ms` milliseconds. Timers never keep the process alive. */
+  after(ms: number, run: () => void): Timer
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    // Browsers return a number, which has no unref and keeps nothing alive.
+    if (typeof timer === 'object') timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  },
+}
+
+/** Makes a new identifier with the given prefix, unique for ever. */
+export type NewId = (prefix: string) => string
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/**
+ * Random and not time-ordered, so that ids of one minute differ in their first characters and people
+ * can name a session by a short prefix.
+ */
+export const randomId: NewId = (prefix) => {
+  const bytes = crypto.getRandomValues(new Uint8Array(14))
+  return prefix + Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('')
+}

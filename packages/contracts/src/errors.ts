@@ -1,0 +1,213 @@
+/**
+ * The one table of error codes. HTTP problems, MCP results and CLI exits are all read from it; a test
+ * compares it with `docs/errors.md` in both directions.
+ */
+
+/** What one error code means on each surface. */
+export interface ErrorRow {
+  /** Short, stable, human title (RFC 9457 `title`). */
+  readonly title: string
+  /** HTTP status of the problem document. */
+  readonly status: number
+  /** How an MCP tool reports it: a refused argument or a result with `isError`. */
+  readonly mcp: 'invalid-params' | 'tool-error'
+  /** Exit code of the `agentproto` command line (see {@link EXIT}). */
+  readonly exit: number
+  /** Whether the same call can succeed later without being changed. */
+  readonly retryable: boolean
+}
+
+/** Exit codes of the command line. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, timeout: 3, empty: 4, denied: 5, interrupted: 130 } as const
+
+const row = (
+  status: number,
+  title: string,
+  { exit = EXIT.failed, mcp = 'tool-error', retryable = false }: Partial<Omit<ErrorRow, 'title' | 'status'>> = {},
+): ErrorRow => ({ title, status, mcp, exit, retryable })
+
+const usage = { exit: EXIT.usage, mcp: 'invalid-params' } as const
+const absent = { exit: EXIT.empty, mcp: 'invalid-params' } as const
+
+/** Every code that agentproto reports, with its meaning on each surface. */
+export const ERRORS = {
+  // The request itself.
+  invalid_request: row(400, 'The request is not valid', usage),
+  invalid_json: row(400, 'The body is not JSON', usage),
+  unauthorized: row(401, 'A token is needed', { exit: EXIT.denied }),
+  forbidden: row(403, 'The token does not allow this', { exit: EXIT.denied }),
+  host_not_allowed: row(403, 'The Host header is not one of this gateway', { exit: EXIT.denied }),
+  origin_not_allowed: row(403, 'The Origin header is not one of this gateway', { exit: EXIT.denied }),
+  route_not_found: row(404, 'There is no such route', usage),
+  method_not_allowed: row(405, 'The route does not take this method', usage),
+  payload_too_large: row(413, 'The body is too large', usage),
+  unsupported_media_type: row(415, 'The body must be application/json', usage),
+
+  // What a request names.
+  session_not_found: row(404, 'There is no such session', absent),
+  turn_not_found: row(404, 'There is no such turn', absent),
+  request_not_found: row(404, 'There is no such request', absent),
+  adapter_not_found: row(404, 'There is no such adapter', usage),
+  workspace_not_found: row(404, 'There is no such workspace', usage),
+  workspace_exists: row(409, 'The workspace slug is taken', usage),
+  workspace_invalid: row(422, 'The workspace is not valid', usage),
+  cwd_invalid: row(422, 'The working directory is not valid', usage),
+  cwd_not_allowed: row(403, 'The working directory is outside what the caller may use', { exit: EXIT.denied }),
+  path_invalid: row(422, 'The path is not valid', usage),
+
+  // Manifests and their compilation.
+  manifest_invalid: row(422, 'The manifest is not valid', usage),
+  protocol_unsupported: row(422, 'The protocol of the manifest is not supported', usage),
+  mode_unknown: row(422, 'The adapter has no such mode', usage),
+  option_invalid: row(422, 'The option is not one the adapter takes', usage),
+  continuation_unsupported: row(422, 'The adapter does not support this continuation', usage),
+  sandbox_unavailable: row(422, 'The sandbox cannot be applied here'),
+
+  // Sessions.
+  no_adapter_installed: row(501, 'No adapter is installed'),
+  agent_not_installed: row(424, 'The agent is not installed'),
+  auth_required: row(424, 'The agent is not logged in', { exit: EXIT.denied }),
+  turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
+  queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
+  session_limit_reached: row(429, 'The limit of live sessions is reached', { retryable: true }),
+  session_ended: row(409, 'The session has ended'),
+  session_starting: row(409, 'The session is still starting', { retryable: true }),
+  session_live: row(409, 'The session is live'),
+  request_resolved: row(409, 'The request has been answered already'),
+  not_supported: row(501, 'The agent does not support this'),
+  not_resumable: row(409, 'The session cannot be resumed'),
+  idempotency_conflict: row(409, 'The idempotency key was used with another request', usage),
+  permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
+  empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
+
+  // Agents.
+  spawn_failed: row(502, 'The agent could not be started'),
+  handshake_failed: row(502, 'The agent did not complete the handshake'),
+  protocol_error: row(502, 'The agent broke its protocol'),
+  prompt_failed: row(502, 'The agent failed the prompt'),
+  agent_exited: row(502, 'The agent ended unexpectedly'),
+  termination_failed: row(500, 'Processes of the agent could not be ended'),
+  timeout: row(504, 'It took too long', { exit: EXIT.timeout, retryable: true }),
+  cancelled: row(499, 'It was cancelled', { exit: EXIT.interrupted }),
+
+  // The host.
+  storage_failed: row(507, 'The store could not be written', { retryable: true }),
+  storage_corrupt: row(500, 'The store holds something unreadable'),
+  daemon_not_running: row(503, 'No gateway is running', { retryable: true }),
+  daemon_running: row(409, 'A gateway is already running for this home'),
+  shutting_down: row(503, 'The gateway is shutting down', { retryable: true }),
+  internal: row(500, 'Something went wrong inside agentproto'),
+} as const satisfies Record<string, ErrorRow>
+
+/** A code of the error table. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** The four parts of a message and what machines may want beside it. */
+export interface ErrorParts {
+  /** What was expected, as a noun phrase. */
+  readonly expected?: string
+  /** What was given; cut to 200 characters. */
+  readonly given?: unknown
+  /** What to do next, as an imperative sentence; often a command line. */
+  readonly hint?: string
+  /** Further machine-readable members of the problem document. Never a secret. */
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly cause?: unknown
+}
+
+/** RFC 9457 problem document, `application/problem+json`. */
+export interface Problem {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: ErrorCode
+  readonly detail: string
+  readonly retryable: boolean
+  readonly expected?: string
+  readonly given?: string
+  readonly hint?: string
+  readonly [member: string]: unknown
+}
+
+const BRAND = Symbol.for('agentproto.error')
+const PROBLEM_MEMBERS = new Set(['type', 'title', 'status', 'code', 'detail', 'retryable', 'expected', 'given', 'hint', 'instance'])
+
+/**
+ * The error that every package throws. Compare `code`, or use {@link isAgentprotoError}: `instanceof`
+ * fails when an application holds two copies of this package.
+ */
+export class AgentprotoError extends Error {
+  readonly code: ErrorCode
+  readonly parts: ErrorParts
+
+  constructor(code: ErrorCode, what: string, parts: ErrorParts = {}) {
+    super(sentence(what, parts), parts.cause === undefined ? undefined : { cause: parts.cause })
+    this.name = 'AgentprotoError'
+    this.code = code
+    this.parts = parts
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+
+  get row(): ErrorRow {
+    return ERRORS[this.code]
+  }
+
+  /** The problem document of this error; holds no stack and no cause. */
+  toProblem(): Problem {
+    const { expected, given, hint, data } = this.parts
+    return {
+      ...data,
+      type: `urn:agentproto:error:${this.code}`,
+      title: this.row.title,
+      status: this.row.status,
+      code: this.code,
+      detail: this.message,
+      retryable: this.row.retryable,
+      ...(expected === undefined ? {} : { expected }),
+      ...(given === undefined ? {} : { given: cut(given) }),
+      ...(hint === undefined ? {} : { hint }),
+    }
+  }
+}
+
+/** Whether a value is an {@link AgentprotoError}, also one made by another copy of this package. */
+export function isAgentprotoError(value: unknown): value is AgentprotoError {
+  return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true
+}
+
+/** The one door for unknown throws: keeps ours, wraps the rest as `fallback` with its cause. */
+export function toAgentprotoError(thrown: unknown, fallback: ErrorCode = 'internal'): AgentprotoError {
+  if (isAgentprotoError(thrown)) return thrown
+  const what = thrown instanceof Error ? thrown.message : String(thrown)
+  return new AgentprotoError(fallback, what || ERRORS[fallback].title, { cause: thrown })
+}
+
+/** Turns a received problem document back into the error it was; an unknown shape becomes `internal`. */
+export function fromProblem(problem: unknown): AgentprotoError {
+  const p = (typeof problem === 'object' && problem !== null ? problem : {}) as Partial<Problem>
+  const known = typeof p.code === 'string' && Object.hasOwn(ERRORS, p.code)
+  const data = Object.fromEntries(Object.entries(p).filter(([key]) => !PROBLEM_MEMBERS.has(key)))
+  const error = new AgentprotoError(known ? (p.code as ErrorCode) : 'internal', '', {
+    ...(typeof p.expected === 'string' ? { expected: p.expected } : {}),
+    ...(typeof p.given === 'string' ? { given: p.given } : {}),
+    ...(typeof p.hint === 'string' ? { hint: p.hint } : {}),
+    data,
+  })
+  error.message = typeof p.detail === 'string' ? p.detail : 'The gateway answered with something that is no problem document.'
+  return error
+}
+
+function sentence(what: string, { expected, given, hint }: ErrorParts): string {
+  const parts = [stop(what)]
+  if (expected !== undefined) parts.push(`Expected ${stop(expected)}`)
+  if (given !== undefined) parts.push(`Given: ${stop(cut(given))}`)
+  if (hint !== undefined) parts.push(stop(hint))
+  return parts.filter(Boolean).join(' ')
+}
+
+const stop = (text: string): string => (text === '' || /[.!?:]$/.test(text) ? text : `${text}.`)
+
+function cut(given: unknown): string {
+  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? String(given))
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text
+}

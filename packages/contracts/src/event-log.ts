@@ -1,0 +1,59 @@
+import type { HostEvent } from './host-event.js'
+import type { StreamEvent } from './stream-event.js'
+
+/** The one spine: every session has one append-only log, and everything else is a projection of it. */
+
+export interface Envelope {
+  /** Starts at 1 and never has a hole. */
+  readonly seq: number
+  /** ISO-8601 with milliseconds. */
+  readonly ts: string
+  readonly sessionId: string
+  /** Number of the turn the event belongs to. */
+  readonly turn?: number
+}
+
+export type SessionEvent = Envelope & (StreamEvent | HostEvent)
+export type SessionEventType = SessionEvent['type']
+
+/**
+ * One event as it is stored and sent: serialised once, on the way in. `json` has no newline in it, and
+ * begins with `seq`, `ts`, `sessionId` and `type` in that order, so that readers need not parse it.
+ */
+export interface EventRecord {
+  readonly seq: number
+  readonly type: SessionEventType
+  readonly json: string
+}
+
+/** What a reader gets for one pull. */
+export interface EventBatch {
+  readonly records: readonly EventRecord[]
+  /** Present when events after the cursor cannot be served any more; the first one that can is `first`. */
+  readonly gap?: { readonly after: number; readonly first: number }
+}
+
+/** The log of one session. Every call is asynchronous, so that a log may live elsewhere. */
+export interface EventLog {
+  /** The last sequence number that is stored; 0 for an empty log. Recovered from the store at open. */
+  readonly lastSeq: number
+  /**
+   * Stores a batch; when it resolves, the events survive a `kill -9` of the host (and with
+   * `durability: "disk"`, a power cut). Batches are stored in the order of the calls.
+   * @throws `storage_failed` when the medium refuses; nothing of the batch counts as stored then.
+   */
+  append(batch: readonly EventRecord[]): Promise<void>
+  /** Up to `limit` events with `seq > after`, oldest first; an empty batch when there is none. */
+  read(after: number, limit: number): Promise<EventBatch>
+  close(): Promise<void>
+}
+
+/** Where logs come from. */
+export interface EventLogStore {
+  /**
+   * Opens the log of a session, making an empty one where there is none. What had to be repaired (a torn
+   * last line, moved aside) is told in `repairs`, never silently dropped.
+   */
+  open(sessionId: string): Promise<{ readonly log: EventLog; readonly repairs: readonly string[] }>
+  delete(sessionId: string): Promise<void>
+}

@@ -1,0 +1,51 @@
+/** Where things are below `AGENTPROTO_HOME`. Directories are 0700, files 0600. */
+export interface HomeLayout {
+  readonly root: string
+  readonly sessions: string
+  readonly sessionsIndex: string
+  readonly workspaces: string
+  readonly config: string
+  /** `{pid, startedAt, url, version}` of the gateway that serves this home. */
+  readonly daemon: string
+  /** The owner's token. */
+  readonly token: string
+  readonly secrets: string
+  readonly crashBundles: string
+  readonly logs: string
+  /** Adapters that the owner added. */
+  readonly adapters: string
+  /** Agents installed for this home, one npm prefix each. */
+  readonly agents: string
+}
+
+/** What `daemon.json` holds. */
+export interface DaemonRecord {
+  readonly pid: number
+  /** ISO-8601. */
+  readonly startedAt: string
+  readonly url: string
+  readonly version: string
+}
+
+/** The layout below a root; pure, so that nothing is made by asking. */
+export function homeLayout(root: string): HomeLayout {
+  const at = (name: string): string => `${root}/${name}`
+  return {
+    root,
+    sessions: at('sessions'),
+    sessionsIndex: at('sessions.json'),
+    workspaces: at('workspaces.json'),
+    config: at('config.json'),
+    daemon: at('daemon.json'),
+    token: at('token'),
+    secrets: at('secrets.json'),
+    crashBundles: at('crash-bundles'),
+    logs: at('logs'),
+    adapters: at('adapters'),
+    agents: at('agents'),
+  }
+}
+
+/** The home that an environment names: `AGENTPROTO_HOME`, else `.agentproto` in the user's folder. */
+export const homeFrom = (env: Readonly<Record<string, string | undefined>>, userHome: string): string =>
+  env['AGENTPROTO_HOME'] || `${userHome}/.agentproto`

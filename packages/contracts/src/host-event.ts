@@ -1,0 +1,78 @@
+import type { AgentAnswer, AnsweredBy } from './agent-request.js'
+import type { ContentBlock } from './content.js'
+import type { AgentNotice } from './notice.js'
+import type { SessionFailure, SessionStatus, StopReason } from './session.js'
+
+/** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
+
+export interface UserPrompt {
+  readonly type: 'user-prompt'
+  readonly content: readonly ContentBlock[]
+  /** `spawn` for the prompt given at start, `queue` for one that waited. */
+  readonly origin?: 'prompt' | 'spawn' | 'queue'
+}
+export interface StatusChange {
+  readonly type: 'status'
+  readonly status: SessionStatus
+  readonly previous?: SessionStatus
+  readonly exitCode?: number
+}
+export interface AgentPromptResolved {
+  readonly type: 'agent-prompt-resolved'
+  readonly requestId: string
+  readonly answer: AgentAnswer
+  readonly by: AnsweredBy
+}
+export interface RuntimeProgress {
+  readonly type: 'runtime-progress'
+  readonly elapsedMs: number
+  readonly idleMs: number
+  readonly currentTool?: string
+}
+export interface RuntimeWarning {
+  readonly type: 'runtime-warning'
+  readonly message: string
+  readonly idleMs?: number
+}
+/** A repair of the log itself; appended, never a rewrite. */
+export interface Repair {
+  readonly type: 'repair'
+  readonly detail: string
+}
+/** The last event of a run of the agent; only a resume can be followed by more. */
+export interface SessionStopped {
+  readonly type: 'session-stopped'
+  readonly status: SessionStatus
+  readonly stopReason: StopReason
+  readonly failure?: SessionFailure
+  readonly exitCode?: number
+  readonly signal?: string
+}
+
+export type HostEvent =
+  | UserPrompt
+  | StatusChange
+  | AgentPromptResolved
+  | AgentNotice
+  | RuntimeProgress
+  | RuntimeWarning
+  | Repair
+  | SessionStopped
+export type HostEventType = HostEvent['type']
+
+export const HOST_EVENT_TYPES: readonly HostEventType[] = [
+  'user-prompt',
+  'status',
+  'agent-prompt-resolved',
+  'plan',
+  'usage',
+  'config',
+  'title',
+  'output',
+  'notice',
+  'extension',
+  'runtime-progress',
+  'runtime-warning',
+  'repair',
+  'session-stopped',
+]

@@ -1,0 +1,135 @@
+// The vocabulary of agentproto. This file is the package's contract: every export is named here.
+export { AgentprotoError, ERRORS, EXIT, fromProblem, isAgentprotoError, toAgentprotoError } from './errors.js'
+export type { ErrorCode, ErrorParts, ErrorRow, Problem } from './errors.js'
+export { randomId, systemClock } from './clock.js'
+export type { Clock, NewId, Timer } from './clock.js'
+export { promptText } from './content.js'
+export type {
+  AudioContent,
+  ContentBlock,
+  ImageContent,
+  ResourceContent,
+  ResourceLinkContent,
+  TextContent,
+  ToolContent,
+  ToolKind,
+  ToolLocation,
+} from './content.js'
+export { STREAM_EVENT_TYPES, TURN_END_REASONS } from './stream-event.js'
+export type {
+  AgentPrompt,
+  StreamError,
+  StreamEvent,
+  StreamEventType,
+  TextDelta,
+  Thought,
+  TokenUsage,
+  ToolCall,
+  ToolResult,
+  TurnEnd,
+  TurnEndReason,
+} from './stream-event.js'
+export type { AgentCommand, AgentConfig, AgentMode, AgentNotice, ConfigOption, PlanEntry } from './notice.js'
+export { PERMISSION_MODES } from './agent-request.js'
+export type {
+  AgentAnswer,
+  AgentRequest,
+  AnsweredBy,
+  PermissionMode,
+  PermissionOption,
+  PermissionOptionKind,
+  PermissionRequest,
+  QuestionRequest,
+  SessionRequest,
+} from './agent-request.js'
+export { HOST_EVENT_TYPES } from './host-event.js'
+export type {
+  AgentPromptResolved,
+  HostEvent,
+  HostEventType,
+  Repair,
+  RuntimeProgress,
+  RuntimeWarning,
+  SessionStopped,
+  StatusChange,
+  UserPrompt,
+} from './host-event.js'
+export type {
+  Envelope,
+  EventBatch,
+  EventLog,
+  EventLogStore,
+  EventRecord,
+  SessionEvent,
+  SessionEventType,
+} from './event-log.js'
+export { isLive, SESSION_STATUSES } from './session.js'
+export type {
+  AgentCapabilities,
+  AgentInfo,
+  FailureKind,
+  Session,
+  SessionFailure,
+  SessionStatus,
+  SessionTurn,
+  StopReason,
+  Turn,
+  TurnResult,
+} from './session.js'
+export type { SessionStore, StoredSession, StoredSpawn } from './session-store.js'
+export type {
+  AgentEnd,
+  AgentProcessInfo,
+  AgentSignal,
+  AgentSink,
+  ConfigChange,
+  McpServer,
+  ProcessExit,
+  RunningAgent,
+  SessionOrigin,
+  StartAgent,
+  StartAgentOptions,
+} from './agent.js'
+export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './protocol-arm.js'
+export type {
+  ArmConnection,
+  ArmConnectOptions,
+  ArmLimits,
+  ArmSession,
+  Launch,
+  OpenSessionOptions,
+  Protocol,
+  ProtocolArm,
+} from './protocol-arm.js'
+export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary } from './adapter-catalog.js'
+export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
+export type { Authenticate, Principal } from './principal.js'
+export type { OutputItem, OutputLine } from './output-line.js'
+export { isTerminalRecord } from './session-service.js'
+export type {
+  EventReader,
+  KillReason,
+  OutputReader,
+  SessionChange,
+  SessionFilter,
+  SessionPage,
+  SessionService,
+  SessionWatcher,
+} from './session-service.js'
+export {
+  addWorkspaceSchema,
+  answerRequestSchema,
+  BOUNDS,
+  contentBlockSchema,
+  eventsQuerySchema,
+  killRequestSchema,
+  listQuerySchema,
+  outputQuerySchema,
+  permissionModeSchema,
+  promptRequestSchema,
+  promptSchema,
+  spawnAgentSchema,
+} from './wire.js'
+export type { AnswerRequest, PromptRequest, SpawnAgentRequest } from './wire.js'
+export { homeFrom, homeLayout } from './home-layout.js'
+export type { DaemonRecord, HomeLayout } from './home-layout.js'

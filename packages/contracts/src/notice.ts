@@ -1,0 +1,63 @@
+/**
+ * What an arm tells its host about the session beside the turn's stream events. The arm never numbers
+ * or stores; the registry makes a host event of each notice, in the order in which they came.
+ */
+
+export interface PlanEntry {
+  readonly content: string
+  readonly status: 'pending' | 'in_progress' | 'completed'
+  readonly priority?: 'high' | 'medium' | 'low'
+}
+
+export interface AgentMode {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+}
+
+export interface AgentCommand {
+  readonly name: string
+  readonly description: string
+  readonly hint?: string
+}
+
+/** One knob that the running agent offers. */
+export interface ConfigOption {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  /** `mode`, `model`, `thought_level`, or the agent's own. */
+  readonly category?: string
+  readonly value: string | boolean
+  /** The allowed values; absent for a boolean. */
+  readonly values?: readonly { readonly value: string; readonly name: string; readonly description?: string }[]
+}
+
+/** What can be set on the running agent; what is absent is unchanged. */
+export interface AgentConfig {
+  readonly modeId?: string
+  readonly modes?: readonly AgentMode[]
+  readonly modelId?: string
+  readonly models?: readonly AgentMode[]
+  readonly options?: readonly ConfigOption[]
+  readonly commands?: readonly AgentCommand[]
+}
+
+export type AgentNotice =
+  | { readonly type: 'plan'; readonly entries: readonly PlanEntry[] }
+  | {
+      readonly type: 'usage'
+      /** Tokens in the context window. */
+      readonly used?: number
+      /** Size of the context window, in tokens. */
+      readonly size?: number
+      readonly cost?: { readonly amount: number; readonly currency: string }
+    }
+  | { readonly type: 'config'; readonly config: AgentConfig }
+  | { readonly type: 'title'; readonly title: string }
+  /** Whole lines of the child's stderr, or of its stdout where they are no protocol. */
+  | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  /** The agent's word to the user: a notice, a compaction. */
+  | { readonly type: 'notice'; readonly severity: 'info' | 'warning' | 'error'; readonly text: string }
+  /** An update of a kind that nobody here knows; kept, never dropped. */
+  | { readonly type: 'extension'; readonly kind: string; readonly payload: unknown }

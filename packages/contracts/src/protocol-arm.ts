@@ -1,0 +1,91 @@
+import type { AgentEnd, AgentProcessInfo, AgentSink, ConfigChange, McpServer, ProcessExit, SessionOrigin } from './agent.js'
+import type { Clock } from './clock.js'
+import type { ContentBlock } from './content.js'
+import type { AgentInfo } from './session.js'
+
+/**
+ * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical
+ * events once, at its boundary. The connection and the session are two things, so that one process can
+ * hold several sessions where the agent can.
+ */
+
+export type Protocol = 'acp' | 'mcp' | 'proprietary'
+export const PROTOCOLS: readonly Protocol[] = ['acp', 'mcp', 'proprietary']
+
+/** What is launched: directly, never through a shell. */
+export interface Launch {
+  /** Absolute path of an executable. */
+  readonly command: string
+  readonly args: readonly string[]
+  readonly cwd: string
+  /** The whole environment; nothing is inherited beside it. */
+  readonly env: Readonly<Record<string, string>>
+  /** Value of `AGENTPROTO_SESSION_ID` in `env`, by which stray descendants are found. */
+  readonly marker: string
+}
+
+/** Time limits in milliseconds. */
+export interface ArmLimits {
+  /** Spawn to the end of the protocol's handshake. Default 60 000. */
+  readonly handshakeMs: number
+  /** Opening, loading or resuming a session. Default 60 000. */
+  readonly openMs: number
+  /** Any other control request. Default 10 000. */
+  readonly requestMs: number
+  /** From the end of stdin to SIGTERM. Default 1 500. */
+  readonly stdinGraceMs: number
+  /** From SIGTERM to SIGKILL (AIP-45). Default 5 000. */
+  readonly termGraceMs: number
+}
+
+export const DEFAULT_ARM_LIMITS: ArmLimits = {
+  handshakeMs: 60_000,
+  openMs: 60_000,
+  requestMs: 10_000,
+  stdinGraceMs: 1_500,
+  termGraceMs: 5_000,
+}
+
+export interface ArmConnectOptions {
+  readonly launch: Launch
+  readonly limits: ArmLimits
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Name and version that the host gives of itself. */
+  readonly client: { readonly name: string; readonly version: string }
+}
+
+export interface OpenSessionOptions {
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
+  readonly origin: SessionOrigin
+}
+
+export interface ArmSession {
+  readonly agentSessionId: string
+  readonly warnings: readonly string[]
+  /** See {@link RunningAgent.send}. */
+  send(prompt: readonly ContentBlock[]): Promise<void>
+  cancel(): Promise<void>
+  configure(change: ConfigChange): Promise<void>
+  /** Closes this session in the agent where it can; the process stays. */
+  close(): Promise<void>
+}
+
+export interface ArmConnection {
+  readonly info: AgentInfo
+  readonly process?: AgentProcessInfo
+  /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
+  openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
+  /** Ends the connection and the whole process tree. Idempotent. @throws `termination_failed` */
+  close(): Promise<ProcessExit>
+  /** Settles when the agent ended without being told to. */
+  readonly ended: Promise<AgentEnd>
+}
+
+export interface ProtocolArm {
+  readonly protocol: Protocol
+  /** Rejects only after whatever was spawned is gone. */
+  connect(options: ArmConnectOptions): Promise<ArmConnection>
+}

@@ -1,0 +1,110 @@
+import type { AgentAnswer, SessionRequest } from './agent-request.js'
+import type { EventBatch, EventRecord } from './event-log.js'
+import type { OutputItem, OutputLine } from './output-line.js'
+import type { Principal } from './principal.js'
+import type { Session, SessionStatus, StopReason, Turn, TurnResult } from './session.js'
+import type { PromptRequest, SpawnAgentRequest } from './wire.js'
+
+/**
+ * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
+ * data, so that the registry can live in another process.
+ */
+
+export interface SessionFilter {
+  readonly status?: SessionStatus
+  readonly adapter?: string
+  readonly workspace?: string
+  readonly label?: string
+  /** Text in id, title or label. */
+  readonly q?: string
+  readonly onlyAlive?: boolean
+  /** Default 100, at most 1 000; the newest first. */
+  readonly limit?: number
+  /** `nextCursor` of the page before. */
+  readonly after?: string
+}
+
+export interface SessionPage {
+  readonly sessions: readonly Session[]
+  readonly nextCursor?: string
+}
+
+/** The reasons that a caller may give for a kill. */
+export type KillReason = Extract<StopReason, 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'>
+
+/**
+ * A reader of one session's log that pulls: a slow one costs nothing and loses nothing. One reader has
+ * one caller; end it with `close`.
+ */
+export interface EventReader {
+  /**
+   * The next batch: at once what is there, else when something comes.
+   * @returns undefined at the end: the session has ended and every event was handed out
+   */
+  next(signal?: AbortSignal): Promise<EventBatch | undefined>
+  close(): void
+}
+
+export interface OutputReader {
+  next(signal?: AbortSignal): Promise<readonly OutputItem[] | undefined>
+  close(): void
+}
+
+export interface SessionService {
+  /**
+   * AIP-46 `POST /sessions/agent`. Resolves when the session is running; with a `prompt`, once that
+   * prompt is admitted.
+   * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`,
+   * `cwd_invalid`, `session_limit_reached`, `spawn_failed`, `handshake_failed`, `shutting_down`, …
+   */
+  spawn(request: SpawnAgentRequest, by: Principal): Promise<Session>
+  list(filter?: SessionFilter): Promise<SessionPage>
+  /** @throws `session_not_found`; so does every call below that names a session */
+  get(id: string): Promise<Session>
+  /**
+   * Admits one prompt: reserves the turn, logs it, sends it.
+   * @throws `turn_in_progress`, `session_ended`, `session_starting`, `storage_failed`
+   */
+  prompt(id: string, request: PromptRequest, by: Principal): Promise<{ readonly turn: number }>
+  /**
+   * Waits for the end of one turn; misses neither a turn that is over nor matches an older one.
+   * @throws `turn_not_found`, `cancelled` when `signal` aborts
+   */
+  waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
+  turns(id: string): Promise<readonly Turn[]>
+  /** Idempotent; the session lives on. Resolves once the turn has ended. */
+  interrupt(id: string, by: Principal): Promise<{ readonly wasBusy: boolean }>
+  /**
+   * Resolves after the whole process tree is gone; `ok` is false when it was gone already.
+   * @throws `termination_failed`
+   */
+  kill(id: string, by: Principal, reason?: KillReason): Promise<{ readonly ok: boolean }>
+  /** Kills where needed, then deletes the record and the log. */
+  forget(id: string, by: Principal): Promise<void>
+  /** The last lines of the ring (at most 2 000), oldest first. */
+  output(id: string, lastN?: number): Promise<readonly OutputLine[]>
+  /** One page of the log. */
+  events(id: string, after: number, limit: number): Promise<EventBatch>
+  /** Follows the log after `after`, past what is there now. */
+  follow(id: string, after: number): Promise<EventReader>
+  /** Follows the projection after `cursor`, from the start of the ring without one. */
+  followOutput(id: string, cursor?: string): Promise<OutputReader>
+  requests(id?: string): Promise<readonly SessionRequest[]>
+  /** @throws `request_not_found`, `request_resolved` (naming who answered), `invalid_request` */
+  answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
+  /** Status changes of all sessions, for lists that live. */
+  watch(): SessionWatcher
+}
+
+/** A reader of all sessions' changes. A reader that lags gets each session's latest record, not every step. */
+export interface SessionWatcher {
+  next(signal?: AbortSignal): Promise<readonly SessionChange[] | undefined>
+  close(): void
+}
+
+export type SessionChange =
+  | { readonly type: 'session'; readonly session: Session }
+  | { readonly type: 'forgotten'; readonly id: string }
+
+/** Convenience of readers: whether a record ends a run of the agent. */
+export const isTerminalRecord = (record: EventRecord): boolean => record.type === 'session-stopped'

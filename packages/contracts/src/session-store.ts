@@ -1,0 +1,31 @@
+import type { Session, Turn } from './session.js'
+import type { SessionRequest } from './agent-request.js'
+
+/** Everything about a session that is not in its log and must survive a restart. */
+export interface StoredSession {
+  readonly version: 1
+  readonly session: Session
+  readonly turns: readonly Turn[]
+  readonly requests: readonly SessionRequest[]
+  /** How the agent was started, for a resume; holds no secret values. */
+  readonly spawn: StoredSpawn
+  /** The child, so that a later host can find it: never signalled unless both match. */
+  readonly process?: { readonly pid: number; readonly startTime: string }
+}
+
+export interface StoredSpawn {
+  readonly mode?: string
+  readonly options?: Readonly<Record<string, string | number | boolean>>
+  readonly additionalDirectories?: readonly string[]
+}
+
+/** Where session records live. Interchangeable; one conformance suite runs against each. */
+export interface SessionStore {
+  /** Reads every record. What could not be read is moved aside and named in `problems`. */
+  load(): Promise<{ readonly sessions: readonly StoredSession[]; readonly problems: readonly string[] }>
+  /** Replaces a record as a whole. @throws `storage_failed` */
+  save(record: StoredSession): Promise<void>
+  delete(sessionId: string): Promise<void>
+  /** Writes what is still pending. Idempotent; a call after it is refused. */
+  close(): Promise<void>
+}

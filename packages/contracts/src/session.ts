@@ -1,0 +1,136 @@
+import type { PermissionMode } from './agent-request.js'
+import type { AgentConfig } from './notice.js'
+import type { TurnEndReason } from './stream-event.js'
+
+/** The record of one run of an agent CLI: AIP-46's fields to the letter, then ours. */
+
+export type SessionStatus = 'starting' | 'running' | 'exited' | 'killed' | 'error'
+export const SESSION_STATUSES: readonly SessionStatus[] = ['starting', 'running', 'exited', 'killed', 'error']
+
+/** Why a session stopped; set where the cause is known, first cause wins. */
+export type StopReason =
+  | 'completed'
+  | 'user_canceled'
+  | 'max_iterations'
+  | 'loop_detected'
+  | 'budget_exceeded'
+  | 'timeout'
+  | 'error'
+  | 'agent_crashed'
+  | 'hook_stopped'
+  | 'shutdown'
+  | 'idle'
+  | 'expired'
+
+export type FailureKind =
+  | 'startup_failure'
+  | 'handshake_failure'
+  | 'load_session_failure'
+  | 'protocol_failure'
+  | 'prompt_failure'
+  | 'cancellation'
+  | 'permission_failure'
+  | 'provider_auth_failure'
+  | 'process_exit'
+  | 'transport_failure'
+  | 'timeout'
+  | 'unknown_failure'
+
+export interface SessionFailure {
+  readonly kind: FailureKind
+  /** At most 2 KiB, redacted. */
+  readonly summary: string
+  readonly crashBundlePath?: string
+}
+
+/** What the running agent said of itself in its handshake. */
+export interface AgentInfo {
+  readonly name?: string
+  readonly version?: string
+  readonly capabilities: AgentCapabilities
+}
+
+export interface AgentCapabilities {
+  readonly load: boolean
+  readonly resume: boolean
+  readonly list: boolean
+  readonly close: boolean
+  readonly fork: boolean
+  readonly image: boolean
+  readonly audio: boolean
+  readonly embeddedContext: boolean
+  readonly mcpHttp: boolean
+  readonly mcpSse: boolean
+  readonly additionalDirectories: boolean
+}
+
+/** The turn that runs, or the last one. */
+export interface SessionTurn {
+  readonly number: number
+  readonly state: 'idle' | 'busy' | 'awaiting-input'
+  readonly startedAt?: string
+  readonly lastActivityAt?: string
+  readonly lastActivityKind?: string
+  readonly currentTool?: string
+}
+
+export interface Session {
+  // AIP-46.
+  readonly id: string
+  readonly adapterSlug: string
+  readonly workspaceSlug: string
+  readonly cwd: string
+  readonly status: SessionStatus
+  readonly startedAt: string
+  readonly endedAt?: string
+  readonly lastOutputAt?: string
+  readonly exitCode?: number
+  readonly label?: string
+
+  // Beyond it. Liveness has three axes, none inferred from another: the process (`status`), the
+  // connection, and the turn.
+  readonly hostId: string
+  readonly type: 'user' | 'system' | 'spawned'
+  readonly title?: string
+  readonly turnCount: number
+  readonly turn: SessionTurn
+  readonly lastActiveAt: string
+  readonly connection: 'connected' | 'disconnected'
+  readonly stopReason?: StopReason
+  readonly failure?: SessionFailure
+  readonly signal?: string
+  readonly resumable: boolean
+  readonly resumedHow?: 'load' | 'resume' | 'fresh' | 'transcript'
+  readonly agentSessionId?: string
+  readonly agent?: AgentInfo
+  readonly config?: AgentConfig
+  readonly permissionMode: PermissionMode
+  readonly additionalDirectories?: readonly string[]
+  readonly warnings: readonly string[]
+  readonly pendingRequests: number
+  readonly lastSeq: number
+}
+
+/** Whether the agent's process is meant to be there. */
+export const isLive = (session: Pick<Session, 'status'>): boolean =>
+  session.status === 'starting' || session.status === 'running'
+
+/** One turn as a resource. */
+export interface Turn {
+  readonly number: number
+  readonly state: 'running' | 'ended'
+  readonly startedAt: string
+  readonly endedAt?: string
+  readonly reason?: TurnEndReason
+  readonly empty?: boolean
+  /** First and last sequence number of the turn's events. */
+  readonly firstSeq: number
+  readonly lastSeq?: number
+  readonly error?: string
+}
+
+/** A finished turn as `wait` returns it. */
+export interface TurnResult extends Turn {
+  /** The agent's text of the turn, joined. */
+  readonly text: string
+}

@@ -1,0 +1,114 @@
+import type { AgentRequest } from './agent-request.js'
+import type { ToolContent, ToolKind, ToolLocation } from './content.js'
+
+/**
+ * AIP-45's closed taxonomy of stream events, the only thing that a protocol arm says about a turn
+ * (notices about the session are in `notice.ts`).
+ */
+
+export interface TextDelta {
+  readonly type: 'text-delta'
+  readonly text: string
+  readonly messageId?: string
+}
+export interface Thought {
+  readonly type: 'thought'
+  readonly text: string
+  readonly messageId?: string
+}
+
+/** An upsert by `toolCallId`: what is absent is unchanged. */
+export interface ToolCall {
+  readonly type: 'tool-call'
+  readonly toolCallId: string
+  readonly toolName?: string
+  readonly title?: string
+  readonly kind?: ToolKind
+  readonly status?: 'pending' | 'in_progress'
+  readonly locations?: readonly ToolLocation[]
+  readonly content?: readonly ToolContent[]
+  readonly input?: unknown
+  readonly output?: unknown
+}
+
+/** The last word on a tool call. `interrupted` is set by the host where the agent never said. */
+export interface ToolResult {
+  readonly type: 'tool-result'
+  readonly toolCallId: string
+  readonly status: 'completed' | 'failed' | 'interrupted'
+  readonly toolName?: string
+  readonly title?: string
+  readonly kind?: ToolKind
+  readonly locations?: readonly ToolLocation[]
+  readonly content?: readonly ToolContent[]
+  readonly input?: unknown
+  readonly output?: unknown
+}
+
+/** The agent waits for an answer; the request is a resource of its own (see {@link AgentRequest}). */
+export interface AgentPrompt {
+  readonly type: 'agent-prompt'
+  readonly requestId: string
+  readonly request: AgentRequest
+}
+
+export type TurnEndReason =
+  | 'end_turn'
+  | 'max_tokens'
+  | 'max_turn_requests'
+  | 'refusal'
+  | 'cancelled'
+  | 'error'
+  | 'timeout'
+
+export const TURN_END_REASONS: readonly TurnEndReason[] = [
+  'end_turn',
+  'max_tokens',
+  'max_turn_requests',
+  'refusal',
+  'cancelled',
+  'error',
+  'timeout',
+]
+
+/** Exactly one per turn, and its last event. */
+export interface TurnEnd {
+  readonly type: 'turn-end'
+  readonly reason: TurnEndReason
+  /** The turn produced no text, no thought and no tool call. */
+  readonly empty?: boolean
+  readonly usage?: TokenUsage
+}
+
+export interface TokenUsage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly totalTokens?: number
+  readonly cachedReadTokens?: number
+  readonly cachedWriteTokens?: number
+  readonly thoughtTokens?: number
+}
+
+/** Out-of-band error during a turn; a `turn-end` follows it. */
+export interface StreamError {
+  readonly type: 'error'
+  readonly message: string
+  /** The agent's own code, as it gave it. */
+  readonly agentCode?: number | string
+  /** The last lines of the child's stderr, where the process is to blame. */
+  readonly stderrTail?: string
+  readonly data?: unknown
+}
+
+export type StreamEvent = TextDelta | Thought | ToolCall | ToolResult | AgentPrompt | TurnEnd | StreamError
+export type StreamEventType = StreamEvent['type']
+
+export const STREAM_EVENT_TYPES: readonly StreamEventType[] = [
+  'text-delta',
+  'thought',
+  'tool-call',
+  'tool-result',
+  'agent-prompt',
+  'turn-end',
+  'error',
+]

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+
+/**
+ * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
+ * strict: a field that nobody reads is refused, never silently dropped.
+ */
+
+/** Bounds of the wire, in bytes, characters or counts. */
+export const BOUNDS = {
+  /** A prompt, serialised. */
+  promptBytes: 4 * 1024 * 1024,
+  /** A request body: a prompt and its envelope. */
+  bodyBytes: 4 * 1024 * 1024 + 64 * 1024,
+  labelChars: 200,
+  pathChars: 4_096,
+  listMax: 1_000,
+  eventsMax: 10_000,
+  outputLinesMax: 2_000,
+  contentBlocks: 256,
+} as const
+
+const slug = z.string().min(1).max(80)
+const label = z.string().max(BOUNDS.labelChars)
+const path = z.string().min(1).max(BOUNDS.pathChars)
+const optionValue = z.union([z.string(), z.number(), z.boolean()])
+
+export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
+
+export const contentBlockSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({ type: z.literal('image'), data: z.string(), mimeType: z.string(), uri: z.string().optional() }),
+  z.strictObject({ type: z.literal('audio'), data: z.string(), mimeType: z.string() }),
+  z.strictObject({
+    type: z.literal('resource_link'),
+    uri: z.string(),
+    name: z.string(),
+    mimeType: z.string().optional(),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    size: z.number().optional(),
+  }),
+  z.strictObject({
+    type: z.literal('resource'),
+    resource: z.strictObject({
+      uri: z.string(),
+      mimeType: z.string().optional(),
+      text: z.string().optional(),
+      blob: z.string().optional(),
+    }),
+  }),
+])
+
+/** A prompt: text, or content blocks. */
+export const promptSchema = z.union([
+  z.string().min(1).max(BOUNDS.promptBytes),
+  z.array(contentBlockSchema).min(1).max(BOUNDS.contentBlocks),
+])
+
+/** AIP-46 SpawnAgentRequest and our additions. */
+export const spawnAgentSchema = z.strictObject({
+  adapter: slug.describe('Slug of the AIP-45 adapter to run'),
+  workspaceSlug: slug.optional().describe('Workspace to run in; the active one when absent'),
+  cwd: path.optional().describe('Absolute folder to run in; wins over workspaceSlug'),
+  prompt: promptSchema.optional().describe('Initial prompt'),
+  label: label.optional().describe('Free text to group and filter by'),
+  title: label.optional().describe('Title; the first prompt gives one when absent'),
+  mode: slug.optional().describe('Id of one of the adapter’s modes'),
+  options: z.record(z.string(), optionValue).optional().describe('Values for the adapter’s options'),
+  permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
+  additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
+})
+export type SpawnAgentRequest = z.infer<typeof spawnAgentSchema>
+
+export const promptRequestSchema = z.strictObject({
+  prompt: promptSchema,
+  /** HTTP: hold the answer back until the turn has ended. */
+  wait: z.boolean().optional(),
+})
+export type PromptRequest = z.infer<typeof promptRequestSchema>
+
+export const killRequestSchema = z.strictObject({
+  reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
+})
+
+/** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
+export const answerRequestSchema = z.union([
+  z.strictObject({ optionId: z.string().min(1) }),
+  z.strictObject({
+    action: z.enum(['accept', 'decline', 'cancel']),
+    content: z.record(z.string(), z.unknown()).optional(),
+  }),
+])
+export type AnswerRequest = z.infer<typeof answerRequestSchema>
+
+export const listQuerySchema = z.strictObject({
+  status: z.enum(['starting', 'running', 'exited', 'killed', 'error']).optional(),
+  adapter: z.string().optional(),
+  workspace: z.string().optional(),
+  label: z.string().optional(),
+  q: z.string().max(200).optional(),
+  onlyAlive: z.stringbool().optional(),
+  limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
+  after: z.string().optional(),
+})
+
+export const eventsQuerySchema = z.strictObject({
+  after: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(1).max(BOUNDS.eventsMax).optional(),
+})
+
+export const outputQuerySchema = z.strictObject({
+  lastN: z.coerce.number().int().min(1).max(BOUNDS.outputLinesMax).optional(),
+})
+
+export const addWorkspaceSchema = z.strictObject({
+  path,
+  slug: slug.optional(),
+  label: label.optional(),
+  use: z.boolean().optional(),
+})

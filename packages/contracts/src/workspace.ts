@@ -1,0 +1,43 @@
+/** AIP-46 workspaces: named folders. */
+
+export interface Workspace {
+  readonly slug: string
+  /** Absolute. */
+  readonly path: string
+  /** ISO-8601. */
+  readonly addedAt: string
+  readonly updatedAt: string
+  readonly label?: string
+}
+
+/** The file `workspaces.json`, exactly. */
+export interface WorkspacesFile {
+  readonly version: 1
+  readonly active?: string
+  readonly workspaces: readonly Workspace[]
+}
+
+/** What a spawn runs in. */
+export interface ResolvedCwd {
+  /** Absolute and existing. */
+  readonly cwd: string
+  /** `default` where no workspace was involved. */
+  readonly workspaceSlug: string
+  readonly warnings: readonly string[]
+}
+
+/** AIP-46's resolution order: `cwd`, `workspaceSlug`, the active one, the host's own folder with a warning. */
+export interface WorkspaceResolver {
+  /** @throws `workspace_not_found`, `cwd_invalid` */
+  resolve(request: { readonly cwd?: string; readonly workspaceSlug?: string }): Promise<ResolvedCwd>
+}
+
+export interface WorkspaceService extends WorkspaceResolver {
+  list(): Promise<WorkspacesFile>
+  /** @throws `workspace_invalid`, `workspace_exists`, `path_invalid` */
+  add(request: { readonly path: string; readonly slug?: string; readonly label?: string; readonly use?: boolean }): Promise<Workspace>
+  /** @throws `workspace_not_found` */
+  remove(slug: string): Promise<void>
+  /** @throws `workspace_not_found` */
+  use(slug: string): Promise<Workspace>
+}

@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config'
+
+// Tests read the workspace packages' TypeScript, not their dist: a fresh clone tests without building.
+const conditions = ['@agentproto/source', 'module', 'node', 'development|production']
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    // One process tree is checked for leftovers per run, so forks (not threads) and a known order of ending.
+    pool: 'forks',
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['packages/*/test/**/*.test.ts', 'packages/arms/*/test/**/*.test.ts', 'tooling/test/**/*.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.e2e.test.ts'],
+          testTimeout: 15_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['packages/*/test/**/*.e2e.test.ts', 'e2e/**/*.e2e.test.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+})

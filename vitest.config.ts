@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { PlainCountReporter } from './tooling/plain-count-reporter.ts'
 
 // Tests read the workspace packages' TypeScript, not their dist: a fresh clone tests without building.
 const conditions = ['@agentproto/source', 'module', 'node', 'development|production']
@@ -10,6 +11,8 @@ export default defineConfig({
     // One process tree is checked for leftovers per run, so forks (not threads) and a known order of ending.
     pool: 'forks',
     maxWorkers: 2,
+    globalSetup: ['./tooling/leftovers.ts'],
+    reporters: ['default', new PlainCountReporter()],
     projects: [
       {
         extends: true,

@@ -1,0 +1,45 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { processesMarked } from '../process-table.ts'
+
+// Only Linux shows the processes of others.
+const onLinux = test.runIf(process.platform === 'linux')
+
+test('F53 a test run has a home and a temp folder of its own', () => {
+  const run = process.env['AGENTPROTO_TEST_RUN']
+  expect(run).toBeTruthy()
+  expect(process.env['AGENTPROTO_HOME']).toBe(join(run ?? '', 'home'))
+  expect(tmpdir()).toBe(join(run ?? '', 'tmp'))
+  expect(tmpdir().startsWith(homedir() + '/.agentproto')).toBe(false)
+})
+
+onLinux('a process is found by the mark in its environment', async () => {
+  const child = idle({ env: { MARK: 'ap-mark-environment' } })
+  await once(child, 'spawn')
+  expect(processesMarked('ap-mark-environment').map(({ pid }) => pid)).toEqual([child.pid])
+})
+
+onLinux('a process with an empty environment is found by its folder', async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'ap-mark-folder-'))
+  const child = idle({ env: {}, cwd })
+  await once(child, 'spawn')
+  expect(processesMarked(cwd)).toMatchObject([{ pid: child.pid, parent: process.pid }])
+})
+
+onLinux('a process that has ended is not found', async () => {
+  const child = idle({ env: { MARK: 'ap-mark-ended' } })
+  await once(child, 'spawn')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  expect(processesMarked('ap-mark-ended')).toEqual([])
+})
+
+function idle(options: { env: Record<string, string>; cwd?: string }) {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { ...options, stdio: 'ignore' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}

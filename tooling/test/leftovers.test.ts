@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { processesMarked } from '../process-table.ts'
 
 // Only Linux shows the processes of others.
-const onLinux = test.runIf(process.platform === 'linux')
+const onLinux = process.platform === 'linux'
 
 test('F53 a test run has a home and a temp folder of its own', () => {
   const run = process.env['AGENTPROTO_TEST_RUN']
@@ -17,20 +17,20 @@ test('F53 a test run has a home and a temp folder of its own', () => {
   expect(tmpdir().startsWith(homedir() + '/.agentproto')).toBe(false)
 })
 
-onLinux('a process is found by the mark in its environment', async () => {
+test.runIf(onLinux)('a process is found by the mark in its environment', async () => {
   const child = idle({ env: { MARK: 'ap-mark-environment' } })
   await once(child, 'spawn')
   expect(processesMarked('ap-mark-environment').map(({ pid }) => pid)).toEqual([child.pid])
 })
 
-onLinux('a process with an empty environment is found by its folder', async () => {
+test.runIf(onLinux)('a process with an empty environment is found by its folder', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'ap-mark-folder-'))
   const child = idle({ env: {}, cwd })
   await once(child, 'spawn')
   expect(processesMarked(cwd)).toMatchObject([{ pid: child.pid, parent: process.pid }])
 })
 
-onLinux('a process that has ended is not found', async () => {
+test.runIf(onLinux)('a process that has ended is not found', async () => {
   const child = idle({ env: { MARK: 'ap-mark-ended' } })
   await once(child, 'spawn')
   child.kill('SIGKILL')

@@ -131,5 +131,6 @@ export {
   spawnAgentSchema,
 } from './wire.js'
 export type { AnswerRequest, PromptRequest, SpawnAgentRequest } from './wire.js'
+export { parseWire } from './wire-parse.js'
 export { homeFrom, homeLayout } from './home-layout.js'
 export type { DaemonRecord, HomeLayout } from './home-layout.js'

@@ -1,0 +1,109 @@
+import type { z } from 'zod'
+import { AgentprotoError } from './errors.js'
+
+/**
+ * Parses what a caller sent with one of the wire schemas, so that HTTP and MCP refuse with the same words.
+ * @param subject What is parsed, for the message: `body`, `query`, `arguments`
+ * @returns the parsed value, with its defaults
+ * @throws `invalid_request` naming the first field that is wrong, what was expected there, and what was given
+ */
+export function parseWire<S extends z.ZodType>(schema: S, value: unknown, subject: string): z.output<S> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { path, field = path, expected, given, what } = describe(result.error.issues[0], value)
+  throw new AgentprotoError('invalid_request', what ?? `The ${path === '' ? subject : `field "${path}"`} is not valid`, {
+    expected,
+    given,
+    data: { field },
+  })
+}
+
+type Issue = z.core.$ZodIssue
+
+interface Complaint {
+  readonly path: string
+  /** The field to name to machines, where it is not the path. */
+  readonly field?: string
+  readonly expected: string
+  /** Words, never the value of an object: it may be too deep to serialise. */
+  readonly given: string
+  readonly what?: string
+}
+
+function describe(issue: Issue | undefined, root: unknown): Complaint {
+  if (issue === undefined) return { path: '', expected: 'something else', given: words(root) }
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) return describeUnion(issue.errors, issue.path, root)
+  const path = issue.path.map(String).join('.')
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.map((key) => JSON.stringify(key)).join(', ')
+    const field = [path, issue.keys[0]].filter(Boolean).join('.')
+    return { path, field, expected: `no ${keys}`, given: words(valueAt(root, issue.path)), what: 'There is no such field' }
+  }
+  return { path, expected: expectation(issue), given: words(valueAt(root, issue.path)) }
+}
+
+/** Tells of the branch that the caller came nearest to; where there is none, of all. */
+function describeUnion(branches: readonly (readonly Issue[])[], path: readonly PropertyKey[], root: unknown): Complaint {
+  const shaped = branches.filter((branch) => !branch.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
+  const fewest = Math.min(...shaped.map((branch) => branch.length))
+  const near = shaped.filter((branch) => branch.length === fewest)
+  const complaints = (near.length > 0 ? near : branches).flatMap((branch) =>
+    branch.slice(0, 1).map((issue) => describe({ ...issue, path: [...path, ...issue.path] }, root)),
+  )
+  const [first] = complaints
+  if (first !== undefined && complaints.length === 1) return first
+  const here = path.map(String).join('.')
+  const named = complaints.map(({ path: field, expected }) => (field === here ? expected : `${expected} in "${field}"`))
+  return { path: here, expected: [...new Set(named)].join(', or '), given: words(valueAt(root, path)) }
+}
+
+function expectation(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPES[issue.expected] ?? issue.expected
+    case 'invalid_value':
+      return `one of ${issue.values.map(String).join(', ')}`
+    case 'too_small':
+      return `at least ${counted(issue.minimum, issue.origin)}`
+    case 'too_big':
+      return `at most ${counted(issue.maximum, issue.origin)}`
+    case 'invalid_union':
+      return 'options' in issue ? `one of ${issue.options.map(String).join(', ')}` : 'a known kind'
+    default:
+      return issue.message
+  }
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: ' character', array: ' item' }
+
+function counted(count: number | bigint, origin: string): string {
+  const unit = UNITS[origin]
+  return unit === undefined ? String(count) : `${count}${unit}${Number(count) === 1 ? '' : 's'}`
+}
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<PropertyKey, unknown>)[key]
+  }
+  return value
+}
+
+function words(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 200))
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  return typeof value === 'object' ? 'an object' : String(value)
+}

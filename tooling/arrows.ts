@@ -1,0 +1,46 @@
+/** Which workspace package may import which: the table of `docs/architecture.md`, as data. */
+
+export interface Arrows {
+  /** Names without their scope. Everybody may import `contracts`, so it is never named. */
+  readonly may: readonly string[]
+  /** Only by a dynamic `import()` or as types, so that a start does not pay for them. */
+  readonly lazily?: readonly string[]
+  /** Only as a development dependency, for what a test compares; never imported by `src`. */
+  readonly inTests?: readonly string[]
+}
+
+const ARMS = ['acp']
+const ALL_BUT_CLI = [
+  'acp',
+  'adapters',
+  'client',
+  'demo-agent',
+  'driver-agent-cli',
+  'gateway-http',
+  'manifest',
+  'mcp-tools',
+  'session-registry',
+  'subprocess',
+  'workspaces',
+]
+
+export const ARROWS: Readonly<Record<string, Arrows>> = {
+  contracts: { may: [] },
+  manifest: { may: [] },
+  workspaces: { may: [] },
+  subprocess: { may: [] },
+  acp: { may: ['subprocess'] },
+  'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: ARMS },
+  'session-registry': { may: [] },
+  'gateway-http': { may: [] },
+  // The parity test sends the same request over both surfaces.
+  'mcp-tools': { may: [], inTests: ['gateway-http'] },
+  client: { may: [] },
+  adapters: { may: [] },
+  'demo-agent': { may: [] },
+  runtime: { may: ALL_BUT_CLI },
+  cli: { may: ['client', 'manifest', 'workspaces'], lazily: ['runtime'] },
+}
+
+/** Packages that hold data or a program to test against: anybody may have them as a development dependency. */
+export const TEST_GROUND: readonly string[] = ['adapters', 'demo-agent']

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { ARROWS } from '../arrows.ts'
+import type { Arrows } from '../arrows.ts'
+import { emptyNames, importArrows, manifestArrows, MAX_LINES, prints, tooLong } from '../house-rules.ts'
+import { ROOT, workspacePackages } from '../packages.ts'
+import { sourceFiles } from '../source-files.ts'
+
+const packages = workspacePackages()
+const own = packages.map((pkg) => ({ pkg, files: sourceFiles(ROOT, `${pkg.folder}/src`) }))
+const outside = ['tooling', 'examples', 'benches', 'e2e'].flatMap((folder) => sourceFiles(ROOT, folder))
+const isTest = (path: string): boolean => path.includes('/test/') || path.includes('.test.')
+
+test('every package of the workspace is in the table, and the table names no other', () => {
+  expect(packages.map(({ name }) => name.replace('@agentproto/', '')).toSorted()).toEqual(
+    Object.keys(ARROWS).toSorted(),
+  )
+})
+
+test('no package.json has an arrow that is not in the table', () => {
+  expect(packages.flatMap(manifestArrows)).toEqual([])
+})
+
+test('no import is an arrow that is not in the table', () => {
+  expect(own.flatMap(({ pkg, files }) => files.flatMap((file) => importArrows(file, pkg)))).toEqual([])
+})
+
+test('the table has no cycle', () => {
+  const arrowsOf = ({ may, lazily = [], inTests = [] }: Arrows): readonly string[] => [...may, ...lazily, ...inTests]
+  const reach = (from: string, seen: readonly string[]): readonly string[] =>
+    arrowsOf(ARROWS[from] ?? { may: [] }).flatMap((to) =>
+      seen.includes(to) ? [[...seen, to].join(' → ')] : reach(to, [...seen, to]),
+    )
+  expect(Object.keys(ARROWS).flatMap((name) => reach(name, [name]))).toEqual([])
+})
+
+test('no file is named for nothing', () => {
+  expect([...own.flatMap(({ files }) => files), ...outside].flatMap(emptyNames)).toEqual([])
+})
+
+test('no source file is too long', () => {
+  const files = [...own.flatMap((each) => each.files), ...outside.filter(({ path }) => !isTest(path))]
+  expect(files.flatMap(tooLong)).toEqual([])
+})
+
+test('no library writes to the console', () => {
+  expect(own.flatMap(({ pkg, files }) => files.flatMap((file) => prints(file, pkg)))).toEqual([])
+})
+
+// Each rule is shown something that it must refuse, so that a rule that sees nothing is itself seen.
+
+const registry = {
+  folder: 'packages/session-registry',
+  name: '@agentproto/session-registry',
+  dependencies: [],
+  devDependencies: [],
+}
+const source = (text: string, path = 'packages/session-registry/src/spine.ts') => ({ path, text })
+const refused = (text: string): readonly string[] => importArrows(source(text), registry)
+
+test('an arrow in a package.json goes red', () => {
+  expect(manifestArrows({ ...registry, dependencies: ['@agentproto/driver-agent-cli'] })).toEqual([
+    '@agentproto/session-registry may not depend on @agentproto/driver-agent-cli',
+  ])
+  expect(manifestArrows({ ...registry, devDependencies: ['@agentproto/runtime'] })).toHaveLength(1)
+  expect(manifestArrows({ ...registry, name: '@agentproto/new' })).toHaveLength(1)
+  expect(manifestArrows({ ...registry, dependencies: ['zod'], devDependencies: ['@agentproto/demo-agent'] })).toEqual(
+    [],
+  )
+})
+
+test.each([
+  "import { a } from '@agentproto/driver-agent-cli'",
+  "import type { A } from '@agentproto/driver-agent-cli'",
+  "import {\n  a,\n  type B,\n} from '@agentproto/driver-agent-cli'",
+  "import a, { b } from '@agentproto/driver-agent-cli'",
+  "import * as a from '@agentproto/driver-agent-cli/node'",
+  "import '@agentproto/driver-agent-cli'",
+  "export { a } from '@agentproto/driver-agent-cli'",
+  "export * from '@agentproto/driver-agent-cli'",
+  "const a = await import('@agentproto/driver-agent-cli')",
+  "type A = import('@agentproto/driver-agent-cli').A",
+  "const a = createRequire(import.meta.url)('x'); require('@agentproto/driver-agent-cli')",
+  "import { a } from '@agentproto/contracts/src/errors.js'",
+  "import { a } from '../../manifest/src/index.js'",
+])('an import goes red: %s', (text) => {
+  expect(refused(text)).toHaveLength(1)
+})
+
+test.each([
+  "import { a } from '@agentproto/contracts'",
+  "import { a } from './spine.js'\nimport type { B } from '../src/b.js'\nimport z from 'zod'",
+  "// import { a } from '@agentproto/driver-agent-cli'",
+  "/** @example\n * import { a } from '@agentproto/driver-agent-cli'\n */",
+])('an import that is allowed stays green: %s', (text) => {
+  expect(refused(text)).toEqual([])
+})
+
+test('the command line may import the runtime lazily and as types only', () => {
+  const cli = { ...registry, folder: 'packages/cli', name: '@agentproto/cli' }
+  const refusedOfCli = (text: string) => importArrows(source(text, 'packages/cli/src/serve.ts'), cli)
+  expect(refusedOfCli("import { createGateway } from '@agentproto/runtime'")).toHaveLength(1)
+  expect(refusedOfCli("const { createGateway } = await import('@agentproto/runtime')")).toEqual([])
+  expect(refusedOfCli("import type { Gateway } from '@agentproto/runtime'")).toEqual([])
+})
+
+test('an empty name, a long file and a printing library go red', () => {
+  expect(emptyNames(source('', 'packages/client/src/utils.ts'))).toHaveLength(1)
+  expect(emptyNames(source('', 'packages/client/src/helpers/feed.ts'))).toHaveLength(1)
+  expect(emptyNames(source('', 'packages/client/src/shared-feed.ts'))).toEqual([])
+  expect(tooLong(source('line\n'.repeat(MAX_LINES + 1)))).toHaveLength(1)
+  expect(tooLong(source('line\n'.repeat(MAX_LINES)))).toEqual([])
+  expect(prints(source('console.log(1)'), registry)).toHaveLength(1)
+  expect(prints(source('// console.log(1)'), registry)).toEqual([])
+  expect(prints(source('console.log(1)'), { ...registry, name: '@agentproto/cli' })).toEqual([])
+})

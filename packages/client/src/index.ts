@@ -1,1 +1,31 @@
-export {}
+// The client of an agentproto gateway. This file is the package's contract: every export is named here.
+export { createClient } from './create-client.js'
+export type { AdaptersClient, Client, Health, WorkspacesClient } from './create-client.js'
+export type { ClientOptions, Fetch } from './client-options.js'
+export type { EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
+export type { EventGap, FollowEventsOptions } from './event-feed.js'
+export type { FollowOutputOptions } from './output-feed.js'
+export { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+export type {
+  AdapterSummary,
+  AnswerRequest,
+  ErrorCode,
+  KillReason,
+  OutputItem,
+  OutputLine,
+  PermissionMode,
+  Problem,
+  PromptRequest,
+  Session,
+  SessionChange,
+  SessionEvent,
+  SessionFilter,
+  SessionPage,
+  SessionRequest,
+  SessionStatus,
+  SpawnAgentRequest,
+  Turn,
+  TurnResult,
+  Workspace,
+  WorkspacesFile,
+} from '@agentproto/contracts'

@@ -1,0 +1,37 @@
+import type { Session, SessionChange } from '@agentproto/contracts'
+import type { Feed } from './feed.js'
+
+/**
+ * The changes of all sessions as a feed that never ends by itself. After each connect comes every session
+ * as it is then, and the ids that went away meanwhile: what happened during an outage is not lost.
+ */
+export function changeFeed(listAll: () => Promise<readonly Session[]>, signal: AbortSignal | undefined): Feed<SessionChange> {
+  const known = new Set<string>()
+  return {
+    call: { path: '/events', signal },
+    cursor: undefined,
+    async onConnect() {
+      const sessions = await listAll()
+      const present = new Set(sessions.map((session) => session.id))
+      const gone = [...known].filter((id) => !present.has(id))
+      const changes: SessionChange[] = [
+        ...gone.map((id) => ({ type: 'forgotten', id }) as const),
+        ...sessions.map((session) => ({ type: 'session', session }) as const),
+      ]
+      for (const change of changes) note(known, change)
+      return changes
+    },
+    take({ event, data }) {
+      if (event !== 'session' && event !== 'forgotten') return []
+      const change = JSON.parse(data) as SessionChange
+      note(known, change)
+      return [change]
+    },
+    isComplete: () => false,
+  }
+}
+
+function note(known: Set<string>, change: SessionChange): void {
+  if (change.type === 'session') known.add(change.session.id)
+  else known.delete(change.id)
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '@agentproto/contracts'
+
+/** The one `fetch` call that the client needs, so that tests and embedders can give their own. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export interface ClientOptions {
+  /** Where the gateway answers, e.g. `http://127.0.0.1:7646`; a path prefix is kept. */
+  readonly url: string
+  /** The bearer token; without one only `health()` is answered. */
+  readonly token?: string
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch
+  /** How long, in ms, a follower tries to come back after a dropped connection. Default 60 000. */
+  readonly reconnectMs?: number
+  /** A stream silent for this long, in ms, is taken for dead; the gateway sends a comment each 25 s. Default 70 000. */
+  readonly idleMs?: number
+  readonly clock?: Clock
+}
+
+/** The options with their defaults filled in. */
+export interface ClientSettings {
+  readonly url: string
+  readonly token: string | undefined
+  readonly fetch: Fetch
+  readonly reconnectMs: number
+  readonly idleMs: number
+  readonly clock: Clock
+}
+
+export function clientSettings(options: ClientOptions): ClientSettings {
+  return {
+    url: options.url.replace(/\/+$/, ''),
+    token: options.token,
+    // Called as a bare function: browsers refuse a `fetch` whose `this` is not the window.
+    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    reconnectMs: options.reconnectMs ?? 60_000,
+    idleMs: options.idleMs ?? 70_000,
+    clock: options.clock ?? waitingClock,
+  }
+}
+
+/** Unlike the host's clock its timers keep the process alive: somebody awaits the follower that pauses. */
+const waitingClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return { cancel: () => clearTimeout(timer) }
+  },
+}

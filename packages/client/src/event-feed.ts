@@ -1,0 +1,55 @@
+import { AgentprotoError, type SessionEvent } from '@agentproto/contracts'
+import type { EventSourceMessage } from 'eventsource-parser'
+import type { Feed } from './feed.js'
+
+/** Events that the gateway can no longer serve: those after `after` and before `first`. */
+export interface EventGap {
+  readonly after: number
+  readonly first: number
+}
+
+export interface FollowEventsOptions {
+  /** The last sequence number that is known already; default 0, the whole log. */
+  readonly after?: number
+  readonly signal?: AbortSignal
+  /** Told of events that are gone; without it, a gap ends the stream with `storage_corrupt`. */
+  readonly onGap?: (gap: EventGap) => void
+}
+
+/** The log of one session as a feed; ends with the session. */
+export function eventFeed(id: string, { after = 0, signal, onGap = refuseGap }: FollowEventsOptions): Feed<SessionEvent> {
+  let last = after
+  let stopped = false
+  const feed: Feed<SessionEvent> = {
+    call: { path: `/sessions/${encodeURIComponent(id)}/events`, query: { after }, signal },
+    cursor: String(after),
+    take(message) {
+      if (message.event === 'gap') {
+        const gap = JSON.parse(message.data) as EventGap
+        last = Math.max(last, gap.first - 1)
+        onGap(gap)
+        return []
+      }
+      const event = eventOf(message)
+      if (event === undefined || event.seq <= last) return []
+      last = event.seq
+      feed.cursor = String(last)
+      stopped = event.type === 'session-stopped'
+      return [event]
+    },
+    isComplete: () => stopped,
+  }
+  return feed
+}
+
+/** A message with a numeric id is an event of the log; anything else is not for this reader. */
+function eventOf({ id, data }: EventSourceMessage): SessionEvent | undefined {
+  return id !== undefined && /^\d+$/.test(id) ? (JSON.parse(data) as SessionEvent) : undefined
+}
+
+function refuseGap({ after, first }: EventGap): never {
+  throw new AgentprotoError('storage_corrupt', `The events ${after + 1} to ${first - 1} of the session are gone`, {
+    hint: `Follow from ${first - 1} on, or give onGap`,
+    data: { after, first },
+  })
+}

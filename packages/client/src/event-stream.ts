@@ -1,0 +1,38 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import type { ClientSettings } from './client-options.js'
+
+/** A line of the gateway is at most 8 MiB of payload; a stream that buffers more than this is not one of ours. */
+const MAX_BUFFER_CHARS = 64 * 1024 * 1024
+
+/**
+ * The messages of one event stream, a batch for each chunk that comes in. Ends when the stream ends;
+ * throws when it breaks or is silent for `idleMs`.
+ */
+export async function* readEventStream(
+  response: Response,
+  { clock, idleMs }: Pick<ClientSettings, 'clock' | 'idleMs'>,
+): AsyncGenerator<readonly EventSourceMessage[]> {
+  if (response.body === null) return
+  const reader = response.body.getReader()
+  const decoder = new TextDecoder()
+  let batch: EventSourceMessage[] = []
+  const parser = createParser({
+    onEvent: (message) => batch.push(message),
+    maxBufferSize: MAX_BUFFER_CHARS,
+  })
+  try {
+    for (;;) {
+      const watchdog = clock.after(idleMs, () => void reader.cancel().catch(() => undefined))
+      const { done, value } = await reader.read().finally(() => watchdog.cancel())
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+      if (batch.length === 0) continue
+      const messages = batch
+      batch = []
+      yield messages
+    }
+  } finally {
+    // Frees the connection when the consumer stops early; a stream that broke refuses, which is fine.
+    await reader.cancel().catch(() => undefined)
+  }
+}

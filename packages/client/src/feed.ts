@@ -1,0 +1,100 @@
+import { fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import type { EventSourceMessage } from 'eventsource-parser'
+import { cancelled, unreachable } from './connection-error.js'
+import { readEventStream } from './event-stream.js'
+import { pause } from './pause.js'
+import type { Call, Transport } from './transport.js'
+
+/** One event stream of the gateway that is to be followed for as long as it lasts. */
+export interface Feed<T> {
+  readonly call: Call
+  /** Id of the last message that was handed out; `take` moves it. */
+  cursor: string | undefined
+  /** What a message means: the items to hand out, none for one that is unknown or was seen before. */
+  take(message: EventSourceMessage): readonly T[]
+  /** Whether the stream is complete when the gateway closes it now; otherwise it was cut off. */
+  isComplete(): boolean
+  /** Items to hand out after each connect, before the stream's own. */
+  onConnect?(): Promise<readonly T[]>
+}
+
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2_000
+
+/**
+ * Hands out a feed's items; after a dropped connection it resumes after the last id. A first connection
+ * that fails throws at once; a later one is tried again for `reconnectMs`.
+ * @throws `cancelled` when the call's signal aborts, `daemon_not_running`, and what the gateway answers
+ */
+export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGenerator<T> {
+  const { signal } = feed.call
+  const outage = new Outage(transport)
+  for (;;) {
+    try {
+      const response = await transport.stream(feed.call, feed.cursor)
+      outage.connected()
+      yield* (await feed.onConnect?.()) ?? []
+      for await (const messages of readEventStream(response, transport.settings)) {
+        outage.over()
+        for (const message of messages) {
+          if (message.event === 'end') return
+          if (message.event === 'error') throw fromProblem(parsed(message.data))
+          yield* feed.take(message)
+        }
+      }
+      if (feed.isComplete()) return
+      outage.add(undefined)
+    } catch (thrown) {
+      if (signal?.aborted) throw cancelled(thrown)
+      outage.add(thrown)
+    }
+    await outage.wait(signal)
+    if (signal?.aborted) throw cancelled(signal.reason)
+  }
+}
+
+/** The time since a stream was last seen alive, and when to stop hoping. */
+class Outage {
+  readonly #transport: Transport
+  #connectedOnce = false
+  #since: number | undefined
+  #pauseMs = FIRST_PAUSE_MS
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  connected(): void {
+    this.#connectedOnce = true
+  }
+
+  /** Something came in: only now is the outage over, as a gateway may accept and close at once. */
+  over(): void {
+    this.#since = undefined
+    this.#pauseMs = FIRST_PAUSE_MS
+  }
+
+  /** Notes a failure; throws where trying again cannot help. */
+  add(thrown: unknown): void {
+    if (isAgentprotoError(thrown) && !thrown.row.retryable) throw thrown
+    const { url, reconnectMs, clock } = this.#transport.settings
+    this.#since ??= clock.now()
+    const lasts = clock.now() - this.#since
+    const hopeless = thrown !== undefined && !this.#connectedOnce
+    if (hopeless || lasts >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
+  }
+
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    const ms = this.#pauseMs
+    this.#pauseMs = Math.min(ms * 2, LONGEST_PAUSE_MS)
+    await pause(this.#transport.settings.clock, ms, signal)
+  }
+}
+
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import type { OutputItem } from '@agentproto/contracts'
+import type { EventSourceMessage } from 'eventsource-parser'
+import type { Feed } from './feed.js'
+
+export interface FollowOutputOptions {
+  /** `cursor` of the last item that is known already; without it, the buffered lines come first. */
+  readonly after?: string
+  readonly signal?: AbortSignal
+}
+
+/** The projection of one session, `line` and `status`, as a feed. */
+export function outputFeed(id: string, { after, signal }: FollowOutputOptions): Feed<OutputItem> {
+  let ended = false
+  const feed: Feed<OutputItem> = {
+    call: { path: `/sessions/${encodeURIComponent(id)}/stream`, query: { after }, signal },
+    cursor: after,
+    take(message) {
+      const item = itemOf(message)
+      if (item === undefined || (feed.cursor !== undefined && !isLater(item.cursor, feed.cursor))) return []
+      feed.cursor = item.cursor
+      if (item.type === 'status') ended = item.status.status !== 'starting' && item.status.status !== 'running'
+      return [item]
+    },
+    isComplete: () => ended,
+  }
+  return feed
+}
+
+function itemOf({ id, event, data }: EventSourceMessage): OutputItem | undefined {
+  if (id === undefined) return undefined
+  if (event === 'line') return { cursor: id, type: 'line', line: JSON.parse(data) }
+  if (event === 'status') return { cursor: id, type: 'status', status: JSON.parse(data) }
+  return undefined
+}
+
+/** Cursors are `<seq>.<n>`, two whole numbers: `9.2` comes before `9.10`. */
+function isLater(cursor: string, than: string): boolean {
+  const [seq, n] = numbersOf(cursor)
+  const [thanSeq, thanN] = numbersOf(than)
+  return seq === thanSeq ? n > thanN : seq > thanSeq
+}
+
+function numbersOf(cursor: string): [number, number] {
+  const [seq = '', n = ''] = cursor.split('.')
+  return [Number(seq), Number(n)]
+}

@@ -1,0 +1,113 @@
+import type {
+  AnswerRequest,
+  KillReason,
+  OutputItem,
+  OutputLine,
+  PromptRequest,
+  Session,
+  SessionEvent,
+  SessionFilter,
+  SessionPage,
+  SessionRequest,
+  SpawnAgentRequest,
+  Turn,
+  TurnResult,
+} from '@agentproto/contracts'
+import { eventFeed, type EventGap, type FollowEventsOptions } from './event-feed.js'
+import { follow } from './feed.js'
+import { outputFeed, type FollowOutputOptions } from './output-feed.js'
+import type { Transport } from './transport.js'
+import { waitTurn } from './turn-wait.js'
+
+export interface EventsPage {
+  readonly events: readonly SessionEvent[]
+  /** Give it as `after` to get the next page. */
+  readonly nextAfter: number
+  readonly gap?: EventGap
+}
+
+export interface PromptAccepted {
+  readonly ok: true
+  readonly id: string
+  readonly turn: number
+}
+
+/** The sessions of a gateway. Every call that names a session can throw `session_not_found`. */
+export interface SessionsClient {
+  /** One page, the newest first. */
+  list(filter?: SessionFilter): Promise<SessionPage>
+  get(id: string): Promise<Session>
+  /**
+   * AIP-46 `POST /sessions/agent`; resolves when the session runs.
+   * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`, `spawn_failed`, …
+   */
+  start(request: SpawnAgentRequest): Promise<Session>
+  /** Resolves when the prompt is admitted. @throws `turn_in_progress`, `session_ended` */
+  prompt(id: string, request: Pick<PromptRequest, 'prompt'>): Promise<PromptAccepted>
+  /**
+   * Prompts and waits for the end of that turn, however long it takes: it follows the log instead of
+   * holding one answer open, so neither a proxy's nor `fetch`'s own time limit cuts it off.
+   * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
+   */
+  promptAndWait(id: string, request: Pick<PromptRequest, 'prompt'>, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
+  /** Waits for the end of a turn that was admitted before. @throws `turn_not_found`, `cancelled` */
+  waitTurn(id: string, turn: number, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
+  /** Idempotent; resolves once the turn has ended. */
+  interrupt(id: string): Promise<{ readonly wasBusy: boolean }>
+  /** Resolves after the agent's whole process tree is gone. @throws `termination_failed` */
+  kill(id: string, options?: { readonly reason?: KillReason }): Promise<{ readonly ok: boolean; readonly id: string }>
+  /** Kills where needed, then forgets the session and its log. */
+  remove(id: string): Promise<{ readonly ok: boolean; readonly id: string }>
+  /** The last lines of the projection, at most 2 000, oldest first. */
+  output(id: string, lastN?: number): Promise<readonly OutputLine[]>
+  turns(id: string): Promise<readonly Turn[]>
+  /**
+   * Follows the log: each event once and in order, resumed by itself after a dropped connection. Ends
+   * with the session; stop earlier through `signal`, which makes it throw `cancelled`.
+   * @throws `daemon_not_running` when the gateway stays away for `reconnectMs`
+   */
+  events(id: string, options?: FollowEventsOptions): AsyncIterable<SessionEvent>
+  /** One page of the log, of events with `seq > after`. */
+  eventsPage(id: string, after?: number, limit?: number): Promise<EventsPage>
+  /** Follows the projected lines and status changes; resumes as {@link SessionsClient.events} does. */
+  stream(id: string, options?: FollowOutputOptions): AsyncIterable<OutputItem>
+  requests(id: string): Promise<readonly SessionRequest[]>
+  /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
+  answer(id: string, requestId: string, answer: AnswerRequest): Promise<SessionRequest>
+}
+
+export function sessionsClient(transport: Transport): SessionsClient {
+  const at = (id: string, rest = ''): string => `/sessions/${encodeURIComponent(id)}${rest}`
+  const sessions: SessionsClient = {
+    list: (filter = {}) => transport.json({ path: '/sessions', query: { ...filter } }),
+    get: (id) => transport.json({ path: at(id) }),
+    start: (body) => transport.json({ method: 'POST', path: '/sessions/agent', body }),
+    prompt: (id, body) => transport.json({ method: 'POST', path: at(id, '/prompt'), body }),
+    async promptAndWait(id, request, options = {}) {
+      const { turn } = await sessions.prompt(id, request)
+      return sessions.waitTurn(id, turn, options)
+    },
+    waitTurn: (id, turn, { signal } = {}) => waitTurn(sessions, { id, turn, signal }),
+    interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
+    kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),
+    remove: (id) => transport.json({ method: 'DELETE', path: at(id) }),
+    async output(id, lastN) {
+      const { lines } = await transport.json<{ lines: OutputLine[] }>({ path: at(id, '/output'), query: { lastN } })
+      return lines
+    },
+    async turns(id) {
+      const { turns } = await transport.json<{ turns: Turn[] }>({ path: at(id, '/turns') })
+      return turns
+    },
+    events: (id, options = {}) => follow(transport, eventFeed(id, options)),
+    eventsPage: (id, after = 0, limit) => transport.json({ path: at(id, '/events'), query: { after, limit } }),
+    stream: (id, options = {}) => follow(transport, outputFeed(id, options)),
+    async requests(id) {
+      const { requests } = await transport.json<{ requests: SessionRequest[] }>({ path: at(id, '/requests') })
+      return requests
+    },
+    answer: (id, requestId, body) =>
+      transport.json({ method: 'POST', path: at(id, `/requests/${encodeURIComponent(requestId)}`), body }),
+  }
+  return sessions
+}

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import { createClient, type SessionEvent } from '@agentproto/client'
+import { event, fakeGateway, json, sse, stopped } from './fake-gateway.js'
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+const seqs = (events: readonly SessionEvent[]): number[] => events.map(({ seq }) => seq)
+
+test('a dropped stream is resumed after the last id, and a repeated event is handed out once', async () => {
+  const gateway = await fakeGateway(({ headers }, response) => {
+    if (headers['last-event-id'] === '0') {
+      sse(response).write(event(1) + event(2), () => response.destroy())
+    } else sse(response).end(event(2) + event(3) + stopped(4))
+  })
+  const events = await collect(createClient({ url: gateway.url }).sessions.events('s1'))
+  expect(seqs(events)).toEqual([1, 2, 3, 4])
+  expect(gateway.seen.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '2'])
+  expect(gateway.seen[0]?.headers.accept).toBe('text/event-stream')
+})
+
+test('F66 a stream that breaks before its first event resumes from the cursor that was asked for', async () => {
+  let calls = 0
+  const gateway = await fakeGateway((_, response) => {
+    if (++calls === 1) sse(response).write(': hello\n\n', () => response.destroy())
+    else sse(response).end(event(8) + stopped(9))
+  })
+  expect(seqs(await collect(createClient({ url: gateway.url }).sessions.events('s1', { after: 7 })))).toEqual([8, 9])
+  expect(gateway.seen[1]?.headers['last-event-id']).toBe('7')
+})
+
+test('the first connection is not tried again', async () => {
+  const problem = { code: 'session_not_found', detail: 'There is none.' }
+  const gateway = await fakeGateway((_, response) => json(response, problem, 404))
+  await expect(collect(createClient({ url: gateway.url }).sessions.events('nope'))).rejects.toMatchObject({ code: 'session_not_found' })
+  expect(gateway.seen).toHaveLength(1)
+})
+
+test('an answer that will not change ends a follower also after it was connected', async () => {
+  let calls = 0
+  const gateway = await fakeGateway((_, response) => {
+    if (++calls === 1) sse(response).end(event(1))
+    else json(response, { code: 'session_not_found', detail: 'It was forgotten.' }, 404)
+  })
+  await expect(collect(createClient({ url: gateway.url }).sessions.events('s1'))).rejects.toMatchObject({ code: 'session_not_found' })
+})
+
+test('a gateway that stays away is given up after reconnectMs', async () => {
+  let calls = 0
+  const gateway = await fakeGateway((_, response) => (++calls === 1 ? sse(response).end(event(1)) : response.destroy()))
+  const client = createClient({ url: gateway.url, reconnectMs: 250 })
+  await expect(collect(client.sessions.events('s1'))).rejects.toMatchObject({ code: 'daemon_not_running' })
+  expect(calls).toBeGreaterThan(2)
+})
+
+test('a silent stream is taken for dead and opened again', async () => {
+  let calls = 0
+  const gateway = await fakeGateway((_, response) => {
+    if (++calls === 1) sse(response).write(event(1))
+    else sse(response).end(stopped(2))
+  })
+  expect(seqs(await collect(createClient({ url: gateway.url, idleMs: 100 }).sessions.events('s1')))).toEqual([1, 2])
+})
+
+test('a gap is told, and without a listener it is an error', async () => {
+  const gateway = await fakeGateway((_, response) =>
+    sse(response).end(`event: gap\ndata: {"after":0,"first":5}\n\n${event(5)}${stopped(6)}`),
+  )
+  const { sessions } = createClient({ url: gateway.url })
+  const gaps: unknown[] = []
+  expect(seqs(await collect(sessions.events('s1', { onGap: (gap) => gaps.push(gap) })))).toEqual([5, 6])
+  expect(gaps).toEqual([{ after: 0, first: 5 }])
+  await expect(collect(sessions.events('s1'))).rejects.toMatchObject({ code: 'storage_corrupt' })
+})
+
+test('aborting a follower ends it as cancelled and closes its connection', async () => {
+  const closed = deferred()
+  const gateway = await fakeGateway((_, response) => {
+    response.on('close', () => closed.resolve())
+    sse(response).write(event(1))
+  })
+  const abort = new AbortController()
+  const following = collect(
+    (async function* () {
+      for await (const one of createClient({ url: gateway.url }).sessions.events('s1', { signal: abort.signal })) {
+        abort.abort()
+        yield one
+      }
+    })(),
+  )
+  await expect(following).rejects.toMatchObject({ code: 'cancelled' })
+  await closed.promise
+})
+
+test('output lines and status changes come with their cursors and resume after them', async () => {
+  const line = (id: string, text: string): string => `id: ${id}\nevent: line\ndata: {"line":"${text}","stream":"stdout"}\n\n`
+  let calls = 0
+  const gateway = await fakeGateway((_, response) => {
+    if (++calls === 1) sse(response).end(line('3.0', 'a') + line('3.10', 'b'))
+    else sse(response).end(`${line('3.9', 'old')}${line('4.0', 'c')}id: 5.0\nevent: status\ndata: {"type":"status","status":"exited"}\n\n`)
+  })
+  const items = await collect(createClient({ url: gateway.url }).sessions.stream('s1'))
+  expect(items.map(({ cursor }) => cursor)).toEqual(['3.0', '3.10', '4.0', '5.0'])
+  expect(gateway.seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '3.10'])
+})
+
+test('watch starts with every session, and tells after an outage what went away in it', async () => {
+  let connects = 0
+  const gateway = await fakeGateway(({ path }, response) => {
+    if (path.startsWith('/sessions')) return json(response, { sessions: connects === 1 ? [{ id: 'a' }, { id: 'b' }] : [{ id: 'b' }] })
+    connects++
+    sse(response).write(`event: session\ndata: {"type":"session","session":{"id":"c"}}\n\n`)
+    if (connects === 1) setImmediate(() => response.end())
+  })
+  const abort = new AbortController()
+  const told: string[] = []
+  for await (const change of createClient({ url: gateway.url }).watch({ signal: abort.signal })) {
+    told.push(change.type === 'session' ? change.session.id : `-${change.id}`)
+    if (told.length === 7) break
+  }
+  expect(told).toEqual(['a', 'b', 'c', '-a', '-c', 'b', 'c'])
+})
+
+test('promptAndWait follows the log to the end of its own turn, over a dropped connection', async () => {
+  let ended = false
+  let connects = 0
+  const gateway = await fakeGateway(({ method, path }, response) => {
+    if (method === 'POST') return json(response, { ok: true, id: 's1', turn: 2 }, 202)
+    const end = ended ? { state: 'ended', reason: 'end_turn', lastSeq: 14 } : { state: 'running' }
+    if (path.endsWith('/turns')) return json(response, { turns: [{ number: 1 }, { number: 2, startedAt: 'x', firstSeq: 10, ...end }] })
+    if (++connects === 1) return sse(response).end(event(10, { type: 'user-prompt', turn: 2 }) + delta(11, 'one '))
+    ended = true
+    sse(response).write(delta(12, 'two') + event(13, { type: 'turn-end', turn: 1 }) + event(14, { type: 'turn-end', turn: 2 }))
+  })
+  const result = await createClient({ url: gateway.url }).sessions.promptAndWait('s1', { prompt: 'hi' })
+  expect(result).toEqual({ number: 2, startedAt: 'x', firstSeq: 10, state: 'ended', reason: 'end_turn', lastSeq: 14, text: 'one two' })
+  expect(gateway.seen.find(({ path }) => path.includes('/events'))?.headers['last-event-id']).toBe('9')
+})
+
+const delta = (seq: number, text: string): string => event(seq, { type: 'text-delta', text, turn: 2 })
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
+}

@@ -1,0 +1,39 @@
+import { isAbsolute } from 'node:path'
+import { agent, PROTOCOL_VERSION, RequestError, type AgentApp, type InitializeResponse } from '@agentclientprotocol/sdk'
+import type { Conversations } from './conversations.js'
+
+/** The ACP surface: which method does what. */
+export function createAgentApp(conversations: Conversations, version: string): AgentApp {
+  return agent({ name: 'agentproto-demo-agent' })
+    .onRequest('initialize', ({ params }) => {
+      conversations.clientCapabilities = params.clientCapabilities ?? {}
+      return initializeResponse(version)
+    })
+    .onRequest('session/new', ({ params }) => conversations.create(withAbsoluteCwd(params)))
+    .onRequest('session/load', ({ params }) => conversations.load(withAbsoluteCwd(params)))
+    .onRequest('session/resume', ({ params }) => conversations.resume(withAbsoluteCwd(params)))
+    .onRequest('session/list', ({ params }) => ({ sessions: conversations.list(params.cwd ?? undefined) }))
+    .onRequest('session/close', ({ params }) => conversations.close(params.sessionId))
+    .onRequest('session/set_mode', ({ params }) => conversations.setMode(params.sessionId, params.modeId))
+    .onRequest('session/set_config_option', ({ params }) => conversations.setOption(params))
+    .onRequest('session/prompt', ({ params, client }) => conversations.prompt(params, client))
+    .onNotification('session/cancel', ({ params }) => conversations.cancel(params.sessionId))
+}
+
+function initializeResponse(version: string): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: 'agentproto-demo-agent', title: 'Demo agent', version },
+    authMethods: [],
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { embeddedContext: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, additionalDirectories: {} },
+    },
+  }
+}
+
+function withAbsoluteCwd<Params extends { cwd: string }>(params: Params): Params {
+  if (!isAbsolute(params.cwd)) throw RequestError.invalidParams({ cwd: params.cwd }, 'cwd must be absolute')
+  return params
+}

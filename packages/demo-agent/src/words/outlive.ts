@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process'
+import type { Turn } from '../turn.js'
+
+/** A grandchild that nobody ends is gone after this, so that a failed test leaves nothing for ever. */
+const GRANDCHILD_SECONDS = 600
+
+export function stubborn(turn: Turn): void {
+  turn.lifecycle.becomeStubborn()
+  turn.say('I will not go.')
+}
+
+/** The grandchild of a stubborn agent ignores SIGTERM too. */
+export function fork(turn: Turn): void {
+  const ignore = turn.lifecycle.stubborn ? `for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => {});` : ''
+  const code = `${ignore} setTimeout(() => {}, ${GRANDCHILD_SECONDS * 1000})`
+  const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })
+  child.once('error', () => {})
+  child.unref()
+  turn.say(`grandchild ${child.pid}`)
+}

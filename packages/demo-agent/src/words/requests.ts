@@ -1,0 +1,76 @@
+import type { CreateElicitationRequest, PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk'
+import type { Turn } from '../turn.js'
+import { fileToWrite, writeTool, type FileToWrite } from './files.js'
+import { announceTool, finishTool } from './tool-call.js'
+
+const OPTIONS: PermissionOption[] = [
+  { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
+  { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+  { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
+  { optionId: 'never', name: 'Always reject', kind: 'reject_always' },
+]
+
+export async function ask(turn: Turn, argument: string): Promise<void> {
+  const file = fileToWrite(turn, argument)
+  if (turn.session.modeId === 'plan') return turn.say(`I would ask to write ${file.name}.`)
+  const toolCallId = announceTool(turn, file.start)
+  const allowed = turn.session.alwaysAllowed.has('write') || (await isAllowed(turn, file, toolCallId))
+  if (!allowed) {
+    turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })
+    turn.remember({ kind: 'tool', toolCallId, title: file.start.title, toolKind: 'edit', failed: true })
+    return turn.say(`I was not allowed to write ${file.name}.`)
+  }
+  const done = await finishTool(turn, { ...file.start, toolCallId }, () => writeTool(turn, file))
+  turn.say(done ? `I was allowed to write ${file.name}.` : `I could not write ${file.name}.`)
+}
+
+async function isAllowed(turn: Turn, { start }: FileToWrite, toolCallId: string): Promise<boolean> {
+  const toolCall = {
+    toolCallId,
+    title: start.title,
+    kind: start.kind,
+    status: 'pending',
+    rawInput: start.input,
+    ...(start.path !== undefined && { locations: [{ path: start.path }] }),
+  } as const
+  const params: RequestPermissionRequest = { sessionId: turn.session.id, toolCall, options: OPTIONS }
+  const { outcome } = await untilCancelled(turn, turn.client.request('session/request_permission', params))
+  if (outcome.outcome !== 'selected') return false
+  if (outcome.optionId === 'always') turn.session.alwaysAllowed.add('write')
+  return outcome.optionId === 'allow' || outcome.optionId === 'always'
+}
+
+export async function question(turn: Turn, argument: string): Promise<void> {
+  if (!turn.clientCapabilities.elicitation?.form) return turn.say('The client takes no questions.')
+  const params: CreateElicitationRequest = {
+    mode: 'form',
+    sessionId: turn.session.id,
+    message: argument || 'Which colour do you like?',
+    requestedSchema: {
+      type: 'object',
+      properties: {
+        colour: { type: 'string', title: 'Colour', enum: ['red', 'green', 'blue'] },
+        why: { type: 'string', title: 'Why' },
+      },
+      required: ['colour'],
+    },
+  }
+  const answer = await untilCancelled(turn, turn.client.request('elicitation/create', params))
+  const content = 'content' in answer ? ` ${JSON.stringify(answer.content)}` : ''
+  turn.say(`The answer was ${answer.action}${content}.`)
+}
+
+/** The client must answer what is pending when it cancels a turn, but not every client does. */
+async function untilCancelled<T>(turn: Turn, answer: Promise<T>): Promise<T> {
+  const { signal } = turn
+  let stopWaiting = (): void => {}
+  const cancelled = new Promise<never>((_, reject) => {
+    stopWaiting = () => reject(signal.reason)
+    signal.addEventListener('abort', stopWaiting, { once: true })
+  })
+  try {
+    return await Promise.race([answer, cancelled])
+  } finally {
+    signal.removeEventListener('abort', stopWaiting)
+  }
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fileLinks, pages } from '../markdown.ts'
+import type { Page } from '../markdown.ts'
+import { ROOT } from '../packages.ts'
+
+const dead = ({ path, text }: Page): readonly string[] =>
+  fileLinks(text)
+    .filter((target) => !existsSync(join(ROOT, dirname(path), decodeURI(target))))
+    .map((target) => `${path} → ${target}`)
+
+test('every link to a file of the repository leads to one', () => {
+  expect(pages(ROOT).flatMap(dead)).toEqual([])
+})
+
+test('a dead link goes red, and an address, an anchor and code are no files', () => {
+  expect(dead({ path: 'docs/a.md', text: '[a](b.md#c) [d](./errors.md)' })).toEqual(['docs/a.md → b.md'])
+  expect(dead({ path: 'docs/a.md', text: '[a](https://x.y/z) [b](#c) `[c](d.md)`\n```\n[e](f.md)\n```\n' })).toEqual([])
+})

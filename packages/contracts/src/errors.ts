@@ -70,6 +70,7 @@ export const ERRORS = {
   turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
   queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
   session_limit_reached: row(429, 'The limit of live sessions is reached', { retryable: true }),
+  stream_limit_reached: row(429, 'The limit of open streams is reached', { retryable: true }),
   session_ended: row(409, 'The session has ended'),
   session_starting: row(409, 'The session is still starting', { retryable: true }),
   session_live: row(409, 'The session is live'),

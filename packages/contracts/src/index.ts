@@ -129,6 +129,7 @@ export {
   promptRequestSchema,
   promptSchema,
   spawnAgentSchema,
+  toAgentAnswer,
 } from './wire.js'
 export type { AnswerRequest, PromptRequest, SpawnAgentRequest } from './wire.js'
 export { parseWire } from './wire-parse.js'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AgentAnswer } from './agent-request.js'
 
 /**
  * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
@@ -91,6 +92,14 @@ export const answerRequestSchema = z.union([
   }),
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>
+
+/** What the agent is told when a caller answers with this. */
+export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
+  if ('optionId' in given) return { outcome: 'selected', optionId: given.optionId }
+  if (given.action === 'decline') return { outcome: 'decline' }
+  if (given.action === 'cancel') return { outcome: 'cancelled' }
+  return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }
+}
 
 export const listQuerySchema = z.strictObject({
   status: z.enum(['starting', 'running', 'exited', 'killed', 'error']).optional(),

@@ -1,0 +1,57 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Authenticate } from '@agentproto/contracts'
+import type { MiddlewareHandler } from 'hono'
+import { isAllowedHost, isAllowedOrigin } from './host-and-origin.js'
+import type { HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
+
+/**
+ * Refuses what a web page of somewhere else sends: a Host that is not ours (DNS rebinding) and an Origin that
+ * is not ours, on reads too, since a read is what leaks (F80).
+ */
+export function knownHostAndOrigin({ allowedHosts = [], allowedOrigins = [] }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()))
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
+  return function checkHostAndOrigin(c, next) {
+    const host = hostOf(c)
+    if (!isAllowedHost(host, hosts)) throw refusedHost(host)
+    const origin = c.req.header('origin')
+    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw refusedOrigin(origin)
+    return next()
+  }
+}
+
+/** Lets in who bears a token that somebody has, and remembers who that is. */
+export function bearerToken(authenticate: Authenticate): MiddlewareHandler<HttpEnv> {
+  return function checkToken(c, next) {
+    const token = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
+    const by = token === undefined ? undefined : authenticate(token)
+    if (by === undefined) throw refusedToken(token)
+    c.set('by', by)
+    return next()
+  }
+}
+
+const BEARER = /^bearer +([^\s]+)\s*$/i
+
+// HTTP/2 and in-process requests have no Host header; their URL says the same.
+const hostOf = (c: HttpContext): string => (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
+
+const refusedHost = (given: string): AgentprotoError =>
+  new AgentprotoError('host_not_allowed', 'The Host header names a host that this gateway is not', {
+    expected: 'localhost or another loopback name',
+    given,
+    hint: 'Add the name to the allowed hosts if the gateway is meant to be reached by it',
+  })
+
+const refusedOrigin = (given: string): AgentprotoError =>
+  new AgentprotoError('origin_not_allowed', 'Pages of this origin may not call the gateway', {
+    expected: 'no Origin header, a loopback origin or the gateway’s own',
+    given,
+    hint: 'Add the origin to the allowed origins if its pages are meant to call the gateway',
+  })
+
+const refusedToken = (token: string | undefined): AgentprotoError =>
+  new AgentprotoError('unauthorized', token === undefined ? 'The request bears no token' : 'Nobody has this token', {
+    expected: 'the header "Authorization: Bearer <token>"',
+    hint: 'Take the token from the file "token" in the gateway’s home',
+  })

@@ -1,0 +1,43 @@
+import { Hono } from 'hono'
+import type { HttpApp, HttpDeps, HttpEnv } from './http-deps.js'
+import { crossOrigin } from './cross-origin.js'
+import { bearerToken, knownHostAndOrigin } from './guard.js'
+import { answerError, answerNoRoute } from './problem-reply.js'
+import { adapterRoutes } from './routes/adapters.js'
+import { healthRoutes } from './routes/health.js'
+import { mcpRoutes } from './routes/mcp.js'
+import { requestRoutes } from './routes/requests.js'
+import { sessionRequestRoutes } from './routes/session-requests.js'
+import { sessionRoutes } from './routes/sessions.js'
+import { streamRoutes } from './routes/streams.js'
+import { watchRoutes } from './routes/watch.js'
+import { workspaceRoutes } from './routes/workspaces.js'
+import { createStreams } from './streams.js'
+
+/**
+ * Makes the HTTP surface of AIP-46 (§HTTP surface, §SSE event format) and what DESIGN §5 adds to it. It
+ * never listens: hand its `fetch` to a server.
+ *
+ * Every route but `/health` needs a bearer token; Host and Origin are checked on all. Refusals are RFC 9457
+ * problem documents, `application/problem+json`, with a `code` of the error table.
+ * @param deps The services it serves, and how strict it is; see {@link HttpDeps}
+ */
+export function createHttpApp(deps: HttpDeps): HttpApp {
+  const app: HttpApp = new Hono<HttpEnv>({ strict: false })
+  const streams = createStreams(deps)
+  app.onError(answerError(deps))
+  app.notFound(answerNoRoute)
+  app.use(knownHostAndOrigin(deps))
+  if (deps.allowedOrigins?.length) app.use(crossOrigin(deps.allowedOrigins))
+  app.route('/health', healthRoutes(deps))
+  app.use(bearerToken(deps.authenticate))
+  app.route('/sessions', sessionRoutes(deps, streams))
+  app.route('/sessions', streamRoutes(deps, streams))
+  app.route('/sessions', sessionRequestRoutes(deps))
+  app.route('/requests', requestRoutes(deps))
+  app.route('/events', watchRoutes(deps, streams))
+  app.route('/workspaces', workspaceRoutes(deps))
+  app.route('/adapters', adapterRoutes(deps))
+  if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
+  return app
+}

@@ -1,0 +1,39 @@
+import type { AdapterCatalog, Authenticate, Clock, Principal, SessionService, WorkspaceService } from '@agentproto/contracts'
+import type { Context, Hono } from 'hono'
+
+/** What the HTTP surface is made of. */
+export interface HttpDeps {
+  readonly sessions: SessionService
+  readonly adapters: AdapterCatalog
+  readonly workspaces: WorkspaceService
+  /** Tells whose a bearer token is; compares in constant time. */
+  readonly authenticate: Authenticate
+  /** Of the gateway; shown by `/health`. */
+  readonly version: string
+  readonly clock: Clock
+  /** Answers `/mcp`; without it the route is not there. */
+  readonly mcp?: (request: Request, by: Principal) => Promise<Response>
+  /** Host names beyond the loopback ones: `name` for any port, `name:port` for one. */
+  readonly allowedHosts?: readonly string[]
+  /** Origins beyond the loopback ones and the gateway's own; these may also read answers across origins (CORS). */
+  readonly allowedOrigins?: readonly string[]
+  /** Told of what answered 500 without being one of our errors. Must not throw. */
+  readonly onError?: (error: unknown, where: { readonly method: string; readonly path: string }) => void
+  /** Milliseconds of silence after which a stream sends a comment; default 25 000 (AIP-46 §sse). */
+  readonly keepAliveMs?: number
+  /** Streams that may be open at once; default 512. */
+  readonly maxStreams?: number
+  /** Further members of `GET /health`, which anyone may read. */
+  readonly health?: () => object
+  /** Ends every open stream when it aborts, so that a server can close. */
+  readonly signal?: AbortSignal
+}
+
+/** What our middleware knows of a request. */
+export interface HttpEnv {
+  readonly Variables: { readonly by: Principal }
+}
+
+/** A Hono app: `fetch(request)` answers, `request(path, init)` is for tests. */
+export type HttpApp = Hono<HttpEnv>
+export type HttpContext = Context<HttpEnv>

@@ -1,0 +1,70 @@
+import { killRequestSchema, listQuerySchema, outputQuerySchema, parseWire, promptRequestSchema, spawnAgentSchema } from '@agentproto/contracts'
+import type { SessionFilter } from '@agentproto/contracts'
+import { Hono } from 'hono'
+import { wantsEventStream } from '../accept.js'
+import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
+import { readBody } from '../json-body.js'
+import { json } from '../reply.js'
+import { param, resource } from '../resource.js'
+import type { Streams } from '../streams.js'
+import { turnMessages } from '../turn-messages.js'
+
+/** `/sessions`: AIP-46 §HTTP surface, without its streams. */
+export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp {
+  const app: HttpApp = new Hono<HttpEnv>()
+
+  async function list(c: HttpContext): Promise<Response> {
+    return json(await sessions.list(parseWire(listQuerySchema, c.req.query(), 'query') as SessionFilter))
+  }
+
+  async function spawn(c: HttpContext): Promise<Response> {
+    const session = await sessions.spawn(await readBody(c, spawnAgentSchema), c.get('by'))
+    return json(session, 201, { location: `/sessions/${session.id}` })
+  }
+
+  async function prompt(c: HttpContext): Promise<Response> {
+    const id = param(c, 'id')
+    const request = await readBody(c, promptRequestSchema)
+    if (wantsEventStream(c)) {
+      return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, request, c.get('by'))))
+    }
+    const { turn } = await sessions.prompt(id, request, c.get('by'))
+    if (request.wait !== true) return json({ ok: true, id, turn }, 202)
+    // The signal ends the waiting of a client that is gone, never the turn (F1).
+    return json({ ok: true, id, turn, result: await sessions.waitTurn(id, turn, c.req.raw.signal) })
+  }
+
+  async function interrupt(c: HttpContext): Promise<Response> {
+    const id = param(c, 'id')
+    return json({ ok: true, id, ...(await sessions.interrupt(id, c.get('by'))) })
+  }
+
+  async function kill(c: HttpContext): Promise<Response> {
+    const id = param(c, 'id')
+    const { reason } = await readBody(c, killRequestSchema)
+    const { ok } = await sessions.kill(id, c.get('by'), reason)
+    return json({ ok, id })
+  }
+
+  async function forget(c: HttpContext): Promise<Response> {
+    const id = param(c, 'id')
+    await sessions.forget(id, c.get('by'))
+    return json({ ok: true, id })
+  }
+
+  async function output(c: HttpContext): Promise<Response> {
+    const { lastN } = parseWire(outputQuerySchema, c.req.query(), 'query')
+    return json({ lines: await sessions.output(param(c, 'id'), lastN) })
+  }
+
+  resource(app, '/', { GET: list })
+  resource(app, '/agent', { POST: spawn })
+  resource(app, '/:id', { GET: async (c) => json(await sessions.get(param(c, 'id'))), DELETE: forget })
+  resource(app, '/:id/prompt', { POST: prompt })
+  resource(app, '/:id/interrupt', { POST: interrupt })
+  resource(app, '/:id/cancel', { POST: interrupt })
+  resource(app, '/:id/kill', { POST: kill })
+  resource(app, '/:id/output', { GET: output })
+  resource(app, '/:id/turns', { GET: async (c) => json({ turns: await sessions.turns(param(c, 'id')) }) })
+  return app
+}

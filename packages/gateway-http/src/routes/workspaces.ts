@@ -1,0 +1,33 @@
+import { addWorkspaceSchema } from '@agentproto/contracts'
+import { Hono } from 'hono'
+import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
+import { readBody } from '../json-body.js'
+import { json } from '../reply.js'
+import { param, resource } from '../resource.js'
+
+/** `/workspaces`: the named folders of AIP-46 §Workspaces. */
+export function workspaceRoutes({ workspaces }: HttpDeps): HttpApp {
+  const app: HttpApp = new Hono<HttpEnv>()
+
+  async function add(c: HttpContext): Promise<Response> {
+    const { path, slug, label, use } = await readBody(c, addWorkspaceSchema)
+    const workspace = await workspaces.add({
+      path,
+      ...(slug === undefined ? {} : { slug }),
+      ...(label === undefined ? {} : { label }),
+      ...(use === undefined ? {} : { use }),
+    })
+    return json(workspace, 201, { location: `/workspaces/${encodeURIComponent(workspace.slug)}` })
+  }
+
+  async function remove(c: HttpContext): Promise<Response> {
+    const slug = param(c, 'slug')
+    await workspaces.remove(slug)
+    return json({ ok: true, slug })
+  }
+
+  resource(app, '/', { GET: async () => json(await workspaces.list()), POST: add })
+  resource(app, '/:slug', { DELETE: remove })
+  resource(app, '/:slug/use', { POST: async (c) => json(await workspaces.use(param(c, 'slug'))) })
+  return app
+}

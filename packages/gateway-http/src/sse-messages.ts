@@ -1,0 +1,83 @@
+import type { EventReader, EventRecord, OutputItem, OutputReader, SessionChange, SessionWatcher } from '@agentproto/contracts'
+import type { SseSource } from './sse-body.js'
+
+/** Characters after which a chunk is full: a batch of any size is sent in pieces that a socket likes. */
+const CHUNK_CHARS = 128 * 1024
+
+/**
+ * The log as messages: `id` is the sequence number, `event` the type, `data` the record as it is stored.
+ * @param isLast Ends the stream after the record it is true of; else it ends with the reader
+ */
+export function eventMessages(reader: EventReader, isLast: (record: EventRecord) => boolean = () => false): SseSource {
+  let records: readonly EventRecord[] = []
+  let at = 0
+  let ended = false
+
+  /** The next batch; its gap, as text, comes before its records. */
+  async function refill(signal: AbortSignal): Promise<string | undefined> {
+    const batch = ended ? undefined : await reader.next(signal)
+    if (batch === undefined) return undefined
+    records = batch.records
+    at = 0
+    return batch.gap === undefined ? '' : gapMessage(batch.gap)
+  }
+
+  async function next(signal: AbortSignal): Promise<string | undefined> {
+    let text = at < records.length ? '' : await refill(signal)
+    if (text === undefined) return undefined
+    while (at < records.length && text.length < CHUNK_CHARS) {
+      const record = records[at++] as EventRecord
+      text += `id: ${record.seq}\nevent: ${record.type}\ndata: ${record.json}\n\n`
+      if (!isLast(record)) continue
+      ended = true
+      at = records.length
+    }
+    return text
+  }
+
+  return { next, close: () => reader.close() }
+}
+
+/** Its id resumes after the gap, so that the notice comes once. */
+const gapMessage = (gap: { readonly after: number; readonly first: number }): string =>
+  `id: ${gap.first - 1}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`
+
+/** The projection as messages (AIP-46 §SSE event format): `line` and `status`. */
+export function outputMessages(reader: OutputReader): SseSource {
+  const pieces = inPieces(outputMessage, (signal) => reader.next(signal))
+  return { next: pieces, close: () => reader.close() }
+}
+
+function outputMessage(item: OutputItem): string {
+  const data = item.type === 'line' ? item.line : item.status
+  return `id: ${item.cursor}\nevent: ${item.type}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+/** Changes of all sessions as messages. They have no id: after a reconnect the list is the truth, not a cursor. */
+export function changeMessages(watcher: SessionWatcher): SseSource {
+  const pieces = inPieces(changeMessage, (signal) => watcher.next(signal))
+  return { next: pieces, close: () => watcher.close() }
+}
+
+function changeMessage(change: SessionChange): string {
+  const data = change.type === 'session' ? change.session : { id: change.id }
+  return `event: ${change.type}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+type Pull<T> = (signal: AbortSignal) => Promise<readonly T[] | undefined>
+
+function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['next'] {
+  let items: readonly T[] = []
+  let at = 0
+  return async function nextPiece(signal) {
+    if (at === items.length) {
+      const batch = await pull(signal)
+      if (batch === undefined) return undefined
+      items = batch
+      at = 0
+    }
+    let text = ''
+    while (at < items.length && text.length < CHUNK_CHARS) text += message(items[at++] as T)
+    return text
+  }
+}

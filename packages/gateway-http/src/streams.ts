@@ -1,0 +1,86 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { HttpContext, HttpDeps } from './http-deps.js'
+import { toOwnError } from './problem-reply.js'
+import { sseBody } from './sse-body.js'
+import type { SseSource } from './sse-body.js'
+
+/** The streams that are open, of one app. */
+export interface Streams {
+  /** Refuses a stream beyond the bound, before anything is opened for it. */
+  admit(): void
+  /** Answers with a stream of the source; with HEAD, with its headers alone. */
+  answer(c: HttpContext, open: () => Promise<SseSource>, options?: StreamOptions): Promise<Response>
+}
+
+export interface StreamOptions {
+  /** Messages that come before everything else. */
+  readonly hello?: string
+  /** The source may be at its end: then 204, on which an EventSource does not reconnect. */
+  readonly mayBeOver?: boolean
+}
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  // Tells nginx and its kind not to buffer (F67).
+  'x-accel-buffering': 'no',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** How long a client waits before it reconnects, in milliseconds. */
+const RETRY = 'retry: 1000\n\n'
+
+/** Makes the streams of one app. */
+export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError }: HttpDeps): Streams {
+  let open = 0
+
+  function admit(): void {
+    if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
+    if (open < maxStreams) return
+    throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', { expected: `at most ${maxStreams}` })
+  }
+
+  async function answer(c: HttpContext, openSource: () => Promise<SseSource>, options: StreamOptions = {}): Promise<Response> {
+    // Hono drops the body of a HEAD without cancelling it: a source opened for it would never be closed.
+    if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
+    admit()
+    open++
+    const leave = (): void => void open--
+    try {
+      const source = await openSource()
+      const first = options.mayBeOver ? await firstText(source, c.req.raw.signal) : ''
+      if (first === undefined) {
+        leave()
+        return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
+      }
+      const hello = RETRY + (options.hello ?? '') + first
+      const farewell = farewellTo(c, onError)
+      return new Response(sseBody(source, { clock, keepAliveMs, hello, signal, farewell, onEnd: leave }), { headers: HEADERS })
+    } catch (thrown) {
+      leave()
+      throw thrown
+    }
+  }
+
+  return { admit, answer }
+}
+
+async function firstText(source: SseSource, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const text = await source.next(signal)
+    if (text === undefined) source.close()
+    return text
+  } catch (thrown) {
+    source.close()
+    throw thrown
+  }
+}
+
+/** A failure in the middle of a stream is its last message; its name is not `error`, which EventSource keeps for itself. */
+function farewellTo(c: HttpContext, onError: HttpDeps['onError']): (thrown: unknown) => string {
+  return function farewell(thrown) {
+    const error = toOwnError(thrown)
+    if (error !== thrown) onError?.(thrown, { method: c.req.method, path: c.req.path })
+    return `event: problem\ndata: ${JSON.stringify(error.toProblem())}\n\n`
+  }
+}

@@ -1,4 +1,5 @@
 import type { Session, SessionChange } from '@agentproto/contracts'
+import type { EventSourceMessage } from 'eventsource-parser'
 import type { Feed } from './feed.js'
 
 /**
@@ -21,14 +22,20 @@ export function changeFeed(listAll: () => Promise<readonly Session[]>, signal: A
       for (const change of changes) note(known, change)
       return changes
     },
-    take({ event, data }) {
-      if (event !== 'session' && event !== 'forgotten') return []
-      const change = JSON.parse(data) as SessionChange
+    take(message) {
+      const change = changeOf(message)
+      if (change === undefined) return []
       note(known, change)
       return [change]
     },
     isComplete: () => false,
   }
+}
+
+function changeOf({ event, data }: EventSourceMessage): SessionChange | undefined {
+  if (event === 'session') return { type: 'session', session: JSON.parse(data) as Session }
+  if (event === 'forgotten') return { type: 'forgotten', id: (JSON.parse(data) as { id: string }).id }
+  return undefined
 }
 
 function note(known: Set<string>, change: SessionChange): void {

@@ -7,8 +7,8 @@ import { Transport } from './transport.js'
 
 /** What `GET /health` tells, to anybody. */
 export interface Health {
-  readonly status: string
-  readonly version?: string
+  readonly ok: boolean
+  readonly version: string
   readonly [member: string]: unknown
 }
 

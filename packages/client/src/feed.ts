@@ -33,12 +33,13 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
     try {
       const response = await transport.stream(feed.call, feed.cursor)
       outage.connected()
+      // Nothing is left and nothing will come.
+      if (response.status === 204) return
       yield* (await feed.onConnect?.()) ?? []
       for await (const messages of readEventStream(response, transport.settings)) {
         outage.over()
         for (const message of messages) {
-          if (message.event === 'end') return
-          if (message.event === 'error') throw fromProblem(parsed(message.data))
+          if (message.event === 'problem') throw fromProblem(parsed(message.data))
           yield* feed.take(message)
         }
       }

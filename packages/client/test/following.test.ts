@@ -106,12 +106,36 @@ test('output lines and status changes come with their cursors and resume after t
   expect(gateway.seen.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '3.10'])
 })
 
+test('a stream that has nothing left ends at once', async () => {
+  const gateway = await fakeGateway((_, response) => response.writeHead(204).end())
+  expect(await collect(createClient({ url: gateway.url }).sessions.events('s1', { after: 9 }))).toEqual([])
+  expect(gateway.seen).toHaveLength(1)
+})
+
+test('a problem in the middle of a stream is thrown, one that passes is waited out', async () => {
+  const problem = (code: string): string => `event: problem\ndata: {"code":"${code}","detail":"x"}\n\n`
+  const answers = [event(1) + problem('shutting_down'), event(2) + problem('storage_corrupt')]
+  const gateway = await fakeGateway((_, response) => sse(response).end(answers.shift()))
+  const got: number[] = []
+  const following = (async () => {
+    for await (const { seq } of createClient({ url: gateway.url }).sessions.events('s1')) got.push(seq)
+  })()
+  await expect(following).rejects.toMatchObject({ code: 'storage_corrupt' })
+  expect(got).toEqual([1, 2])
+})
+
+test('an error event of the log is an event like any other', async () => {
+  const gateway = await fakeGateway((_, response) => sse(response).end(event(1, { type: 'error', message: 'm' }) + stopped(2)))
+  const events = await collect(createClient({ url: gateway.url }).sessions.events('s1'))
+  expect(events[0]).toMatchObject({ type: 'error', message: 'm' })
+})
+
 test('watch starts with every session, and tells after an outage what went away in it', async () => {
   let connects = 0
   const gateway = await fakeGateway(({ path }, response) => {
     if (path.startsWith('/sessions')) return json(response, { sessions: connects === 1 ? [{ id: 'a' }, { id: 'b' }] : [{ id: 'b' }] })
     connects++
-    sse(response).write(`event: session\ndata: {"type":"session","session":{"id":"c"}}\n\n`)
+    sse(response).write(`event: session\ndata: {"id":"c"}\n\n`)
     if (connects === 1) setImmediate(() => response.end())
   })
   const abort = new AbortController()

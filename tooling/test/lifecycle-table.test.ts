@@ -1,0 +1,23 @@
+import { PERMISSION_MODES, SESSION_STATUSES } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { TRANSITIONS } from '../../packages/session-registry/src/lifecycle.ts'
+import { codeRows, page } from '../markdown.ts'
+import { ROOT } from '../packages.ts'
+
+const rows = codeRows(page(ROOT, 'docs/lifecycle.md'))
+const statuses: readonly string[] = SESSION_STATUSES
+
+test('docs/lifecycle.md and the status machine have the same steps, in the same words', () => {
+  const documented = rows.filter(([from = '', to = '']) => statuses.includes(from) && statuses.includes(to))
+  expect(documented).toEqual(TRANSITIONS.map(({ from, to, on }) => [from, to, on]))
+})
+
+test('every status can be reached, and only a live one is left', () => {
+  expect(new Set(['starting', ...TRANSITIONS.map(({ to }) => to)])).toEqual(new Set(statuses))
+  expect(new Set(TRANSITIONS.map(({ from }) => from))).toEqual(new Set(['starting', 'running']))
+})
+
+test('docs/lifecycle.md names every permission mode', () => {
+  const modes = rows.map(([cell = '']) => cell.replace(' (default)', ''))
+  expect(modes).toEqual(expect.arrayContaining([...PERMISSION_MODES]))
+})

@@ -68,6 +68,8 @@ export interface ProcessExit {
 
 /** Why a running agent ended by itself. */
 export interface AgentEnd extends ProcessExit {
+  /** Whether a turn was running at that moment; its `error` and `turn-end` were emitted before this settles. */
+  readonly duringTurn: boolean
   readonly cause: 'exit' | 'transport' | 'protocol'
   readonly message: string
   readonly stderrTail: string

@@ -11,6 +11,8 @@ export interface Envelope {
   readonly sessionId: string
   /** Number of the turn the event belongs to. */
   readonly turn?: number
+  /** Present when the payload was over its bound and its long strings were cut. */
+  readonly cut?: { readonly originalChars: number }
 }
 
 export type SessionEvent = Envelope & (StreamEvent | HostEvent)
@@ -18,7 +20,8 @@ export type SessionEventType = SessionEvent['type']
 
 /**
  * One event as it is stored and sent: serialised once, on the way in. `json` has no newline in it, and
- * begins with `seq`, `ts`, `sessionId` and `type` in that order, so that readers need not parse it.
+ * begins with the envelope (`seq`, `ts`, `sessionId`, `turn?`) and then `type`, so that readers need not
+ * parse it.
  */
 export interface EventRecord {
   readonly seq: number

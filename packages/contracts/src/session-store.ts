@@ -5,6 +5,7 @@ import type { SessionRequest } from './agent-request.js'
 export interface StoredSession {
   readonly version: 1
   readonly session: Session
+  /** The most recent turns, at most 50; older ones are found in the log. */
   readonly turns: readonly Turn[]
   readonly requests: readonly SessionRequest[]
   /** How the agent was started, for a resume; holds no secret values. */

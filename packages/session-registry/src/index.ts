@@ -1,1 +1,13 @@
-export {}
+// AIP-46's session registry. This file is the package's contract: every export is named here.
+export { openSessionRegistry } from './registry.js'
+export type { SessionRegistry, SessionRegistryOptions } from './registry.js'
+export { DEFAULT_REGISTRY_CONFIG } from './registry-config.js'
+export type { RegistryConfig } from './registry-config.js'
+export { FileEventLogStore } from './file-event-log.js'
+export type { FileEventLogOptions } from './file-event-log.js'
+export { MemoryEventLogStore } from './memory-event-log.js'
+export { FileSessionStore } from './file-session-store.js'
+export type { FileSessionStoreOptions } from './file-session-store.js'
+export { MemorySessionStore } from './memory-session-store.js'
+export { TRANSITIONS } from './lifecycle.js'
+export type { Transition } from './lifecycle.js'

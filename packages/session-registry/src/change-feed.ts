@@ -1,0 +1,94 @@
+import type { Clock, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
+import type { ManagedSession } from './managed-session.js'
+import { Wakeup } from './wakeup.js'
+
+/** Changes of all sessions for whoever watches the list; a watcher that lags gets the latest of each. */
+
+/** Activity that is no change of state is told at most this often, in milliseconds. */
+const ACTIVITY_MS = 250
+const MAX_PENDING = 20_000
+
+export class ChangeFeed {
+  readonly #watchers = new Set<Watcher>()
+  readonly #clock: Clock
+  #active = new Set<ManagedSession>()
+  #timer: Timer | undefined
+  #closed = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  watch(): SessionWatcher {
+    const watcher = new Watcher(() => this.#watchers.delete(watcher))
+    if (this.#closed) watcher.close()
+    else this.#watchers.add(watcher)
+    return watcher
+  }
+
+  changed(session: ManagedSession, urgent: boolean): void {
+    if (this.#watchers.size === 0) return
+    if (urgent) {
+      this.#active.delete(session)
+      return this.#tell(session)
+    }
+    this.#active.add(session)
+    this.#timer ??= this.#clock.after(ACTIVITY_MS, () => {
+      this.#timer = undefined
+      const active = this.#active
+      this.#active = new Set()
+      for (const each of active) this.#tell(each)
+    })
+  }
+
+  forgotten(id: string): void {
+    for (const watcher of this.#watchers) watcher.put(id, { type: 'forgotten', id })
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#timer?.cancel()
+    for (const watcher of this.#watchers) watcher.close()
+  }
+
+  #tell(session: ManagedSession): void {
+    for (const watcher of this.#watchers) watcher.put(session.id, { type: 'session', session: session.snapshot() })
+  }
+}
+
+class Watcher implements SessionWatcher {
+  readonly #wakeup = new Wakeup()
+  readonly #onClose: () => void
+  #pending = new Map<string, SessionChange>()
+  #closed = false
+
+  constructor(onClose: () => void) {
+    this.#onClose = onClose
+  }
+
+  put(id: string, change: SessionChange): void {
+    // Deleted first so that the newest change of a session is also the last in order.
+    this.#pending.delete(id)
+    if (this.#pending.size >= MAX_PENDING) this.#pending.delete(this.#pending.keys().next().value as string)
+    this.#pending.set(id, change)
+    this.#wakeup.wake()
+  }
+
+  async next(signal?: AbortSignal): Promise<readonly SessionChange[] | undefined> {
+    while (!this.#closed && !(signal?.aborted ?? false)) {
+      if (this.#pending.size > 0) {
+        const changes = [...this.#pending.values()]
+        this.#pending = new Map()
+        return changes
+      }
+      await this.#wakeup.wait(signal)
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#onClose()
+    this.#wakeup.wake()
+  }
+}

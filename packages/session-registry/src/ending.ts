@@ -1,0 +1,60 @@
+import { type AgentEnd, AgentprotoError, type FailureKind, type SessionFailure, type SessionStatus, type StopReason, toAgentprotoError } from '@agentproto/contracts'
+
+/** Why a run of an agent ends, recorded where the cause is known; the first cause wins. */
+export interface Ending {
+  readonly status: Extract<SessionStatus, 'exited' | 'killed' | 'error'>
+  readonly stopReason: StopReason
+  readonly failure?: SessionFailure
+}
+
+const MAX_SUMMARY = 2_048
+
+/** The ending of an agent that ended by itself. */
+export function endingOf(end: AgentEnd): Ending {
+  if (end.cause === 'transport') return broken('transport_failure', end)
+  if (end.cause === 'protocol') return broken('protocol_failure', end)
+  const failed = end.exitCode !== 0
+  const failure = { failure: failureOf('process_exit', withTail(end)) }
+  if (end.duringTurn) return { status: 'error', stopReason: 'agent_crashed', ...failure }
+  return { status: 'exited', stopReason: failed ? 'agent_crashed' : 'completed', ...(failed ? failure : {}) }
+}
+
+/** The ending of a start that failed. */
+export function endingOfStart(thrown: unknown): Ending {
+  const error = toAgentprotoError(thrown, 'spawn_failed')
+  const kind = START_FAILURES[error.code] ?? 'startup_failure'
+  return { status: 'error', stopReason: 'error', failure: failureOf(kind, error.message) }
+}
+
+/** The ending of a session whose log cannot be written: nothing it does could be told any more. */
+export const endingOfStorage = (thrown: unknown): Ending => ({
+  status: 'error',
+  stopReason: 'error',
+  failure: failureOf('unknown_failure', toAgentprotoError(thrown, 'storage_failed').message),
+})
+
+/** A prompt that must not be sent to a session which has ended is told why. */
+export const endedError = (status: SessionStatus): AgentprotoError =>
+  new AgentprotoError('session_ended', `The session has ended (${status})`, { hint: 'Start a new one with `agentproto sessions start`' })
+
+export const failureOf = (kind: FailureKind, summary: string): SessionFailure => ({
+  kind,
+  summary: summary.length <= MAX_SUMMARY ? summary : `${summary.slice(0, MAX_SUMMARY - 1)}…`,
+})
+
+const START_FAILURES: { readonly [code: string]: FailureKind | undefined } = {
+  handshake_failed: 'handshake_failure',
+  auth_required: 'provider_auth_failure',
+  not_resumable: 'load_session_failure',
+  timeout: 'timeout',
+  cancelled: 'cancellation',
+  protocol_error: 'protocol_failure',
+}
+
+const broken = (kind: FailureKind, end: AgentEnd): Ending => ({
+  status: 'error',
+  stopReason: end.duringTurn ? 'agent_crashed' : 'error',
+  failure: failureOf(kind, withTail(end)),
+})
+
+const withTail = ({ message, stderrTail }: AgentEnd): string => (stderrTail === '' ? message : `${message}\n${stderrTail.slice(-1_024)}`)

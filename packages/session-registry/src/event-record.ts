@@ -1,0 +1,73 @@
+import type { Envelope, EventRecord, HostEvent, SessionEvent, SessionEventType, StreamEvent } from '@agentproto/contracts'
+
+/** Events as they are numbered, serialised once and read back without being parsed. */
+
+/** What is logged: a stream event or a host event, before it has an envelope. */
+export type LogEntry = StreamEvent | HostEvent
+
+/** A record that still holds the object it was made of; readers of the window need not parse. */
+export interface LiveRecord extends EventRecord {
+  readonly event: SessionEvent
+}
+
+/** Where an entry stands. */
+export interface Stamp {
+  readonly seq: number
+  readonly ts: string
+  readonly sessionId: string
+  readonly turn: number | undefined
+}
+
+/** At most this much of one event is kept (DESIGN §6). */
+export const MAX_EVENT_BYTES = 8 * 1024 * 1024
+const MAX_STRING_IN_CUT_EVENT = 64 * 1024
+
+export function toRecord(entry: LogEntry, stamp: Stamp, redact?: (text: string) => string): LiveRecord {
+  const body = serialise(entry)
+  const fits = body.length <= MAX_EVENT_BYTES ? body : serialise(cutEntry(entry, body.length))
+  const clean = redact === undefined ? fits : redact(fits)
+  const untouched = clean === body
+  const turn = stamp.turn === undefined ? '' : `"turn":${stamp.turn},`
+  const json = `{"seq":${stamp.seq},"ts":"${stamp.ts}","sessionId":"${stamp.sessionId}",${turn}${clean.slice(1)}`
+  const event = untouched ? ({ ...envelope(stamp), ...entry } as SessionEvent) : (JSON.parse(json) as SessionEvent)
+  return { seq: stamp.seq, type: entry.type, json, event }
+}
+
+/** Reads the head of a stored line. Undefined when it is not one of ours. */
+export function recordOf(json: string): EventRecord | undefined {
+  if (!json.startsWith('{"seq":')) return undefined
+  const seq = Number.parseInt(json.slice(7, 24), 10)
+  const at = json.indexOf('"type":"')
+  if (!Number.isSafeInteger(seq) || seq < 1 || at < 0 || at > 160) return undefined
+  const type = json.slice(at + 8, json.indexOf('"', at + 8))
+  return { seq, type: type as SessionEventType, json }
+}
+
+/** The event of a record: the object it was made of, or its JSON parsed. */
+export const eventOf = (record: EventRecord): SessionEvent =>
+  'event' in record ? (record as LiveRecord).event : (JSON.parse(record.json) as SessionEvent)
+
+function serialise(entry: LogEntry): string {
+  const json = JSON.stringify(entry)
+  // `type` goes first so that a reader finds it in the first bytes; most makers write it there anyway.
+  if (json.startsWith('{"type":')) return json
+  const { type, ...rest } = entry
+  return JSON.stringify({ type, ...rest })
+}
+
+const envelope = ({ seq, ts, sessionId, turn }: Stamp): object =>
+  turn === undefined ? { seq, ts, sessionId } : { seq, ts, sessionId, turn }
+
+function cutEntry(entry: LogEntry, originalChars: number): LogEntry {
+  const cut: Pick<Envelope, 'cut'> = { cut: { originalChars } }
+  return { ...(cutStrings(entry) as LogEntry), ...cut }
+}
+
+function cutStrings(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.length <= MAX_STRING_IN_CUT_EVENT ? value : `${value.slice(0, MAX_STRING_IN_CUT_EVENT)}…`
+  }
+  if (Array.isArray(value)) return value.slice(0, 1_000).map(cutStrings)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cutStrings(member)]))
+}

@@ -1,0 +1,49 @@
+import type { EventRecord } from '@agentproto/contracts'
+
+/**
+ * Where lines of a log begin: a sparse table that grows with what is written or read, and the ends of the
+ * latest reads, so that a reader that goes on from its cursor seeks once.
+ */
+
+export interface LinePosition {
+  readonly seq: number
+  readonly offset: number
+}
+
+const STRIDE = 1_024
+const MAX_HINTS = 128
+
+export class LineIndex {
+  /** Ascending in both; holds a position about each STRIDE lines. */
+  readonly #table: LinePosition[] = [{ seq: 1, offset: 0 }]
+  readonly #hints = new Map<number, number>()
+
+  /** A batch whose first line is `seq` begins at `offset`. */
+  note(seq: number, offset: number): void {
+    const last = this.#table.at(-1)
+    if (last !== undefined && seq >= last.seq + STRIDE) this.#table.push({ seq, offset })
+  }
+
+  /** The records were read, and the line after them begins at `next`. */
+  hint(records: readonly EventRecord[], next: number): void {
+    const last = records.at(-1)
+    if (last === undefined) return
+    this.note(last.seq + 1, next)
+    this.#hints.set(last.seq + 1, next)
+    if (this.#hints.size > MAX_HINTS) this.#hints.delete(this.#hints.keys().next().value as number)
+  }
+
+  /** The nearest known position at or before line `seq`. */
+  at(seq: number): LinePosition {
+    const offset = this.#hints.get(seq)
+    if (offset !== undefined) return { seq, offset }
+    let low = 0
+    let high = this.#table.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((this.#table[middle]?.seq ?? Infinity) <= seq) low = middle
+      else high = middle - 1
+    }
+    return this.#table[low] ?? { seq: 1, offset: 0 }
+  }
+}

@@ -1,0 +1,76 @@
+import { AgentprotoError, type EventBatch, type EventLog, type EventLogStore, type EventRecord } from '@agentproto/contracts'
+
+/** A log that ends with its process: for one-shot runs and for tests. Its oldest events go at the bound. */
+
+const MAX_CHARS = 64 * 1024 * 1024
+
+export class MemoryEventLogStore implements EventLogStore {
+  readonly #logs = new Map<string, MemoryEventLog>()
+  readonly #maxChars: number
+
+  /** @param maxChars bound of one session's log, in characters */
+  constructor({ maxChars = MAX_CHARS }: { readonly maxChars?: number } = {}) {
+    this.#maxChars = maxChars
+  }
+
+  open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
+    const log = this.#logs.get(sessionId) ?? new MemoryEventLog(this.#maxChars)
+    this.#logs.set(sessionId, log)
+    return Promise.resolve({ log, repairs: [] })
+  }
+
+  delete(sessionId: string): Promise<void> {
+    this.#logs.delete(sessionId)
+    return Promise.resolve()
+  }
+}
+
+class MemoryEventLog implements EventLog {
+  #records: EventRecord[] = []
+  #dropped = 0
+  #chars = 0
+  readonly #maxChars: number
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars
+  }
+
+  get lastSeq(): number {
+    return this.#dropped + this.#records.length
+  }
+
+  append(batch: readonly EventRecord[]): Promise<void> {
+    if (batch[0] !== undefined && batch[0].seq !== this.lastSeq + 1) {
+      return Promise.reject(new AgentprotoError('storage_failed', 'A batch does not follow the log', { given: batch[0].seq, expected: `seq ${this.lastSeq + 1}` }))
+    }
+    for (const { seq, type, json } of batch) {
+      this.#records.push({ seq, type, json })
+      this.#chars += json.length
+    }
+    this.#trim()
+    return Promise.resolve()
+  }
+
+  read(after: number, limit: number): Promise<EventBatch> {
+    const from = Math.max(after, this.#dropped)
+    const records = this.#records.slice(from - this.#dropped, from - this.#dropped + limit)
+    const gap = after < this.#dropped ? { gap: { after, first: this.#dropped + 1 } } : {}
+    return Promise.resolve({ records, ...gap })
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  #trim(): void {
+    if (this.#chars <= this.#maxChars) return
+    let drop = 0
+    // A quarter at a time, so that a log at its bound is not sliced at each append.
+    while (this.#chars > this.#maxChars * 0.75 && drop < this.#records.length - 1) {
+      this.#chars -= this.#records[drop]?.json.length ?? 0
+      drop += 1
+    }
+    this.#records = this.#records.slice(drop)
+    this.#dropped += drop
+  }
+}

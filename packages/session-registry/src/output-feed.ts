@@ -1,0 +1,188 @@
+import type { Clock, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
+import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
+import { eventOf, type LiveRecord } from './event-record.js'
+import { type Cursor, Projection } from './projection.js'
+import type { Spine } from './spine.js'
+import { Wakeup } from './wakeup.js'
+
+/**
+ * The ring buffer of AIP-46: the last lines of a session, and readers that follow them. A reader whose
+ * cursor has left the ring is served by projecting the log again from the turn that the cursor is in.
+ */
+
+export interface OutputFeedOptions {
+  readonly spine: Spine
+  readonly clock: Clock
+  /** First event of the turn that an event belongs to; 1 for what came before any turn. */
+  readonly turnStart: (seq: number) => number
+}
+
+const RING = BOUNDS.outputLinesMax
+const BATCH = 512
+
+export class OutputFeed {
+  readonly #options: OutputFeedOptions
+  readonly #projection = new Projection()
+  readonly #wakeup = new Wakeup()
+  #ring: OutputItem[] = []
+  /** Whether something has been dropped from the ring, or was never in it. */
+  #incomplete: boolean
+  #timer: Timer | undefined
+
+  constructor(options: OutputFeedOptions, startsAt: number) {
+    this.#options = options
+    this.#incomplete = startsAt > 1
+  }
+
+  /** Takes stored events, in order. */
+  push(batch: readonly LiveRecord[]): void {
+    this.#keep(this.#projection.project(batch.map(({ event }) => event)))
+    this.#armTimer()
+  }
+
+  /** Fills the ring of a session that is not live, from its log. */
+  async restore(from: number): Promise<void> {
+    for await (const events of eventsBetween(this.#options.spine, from, this.#options.spine.lastSeq)) {
+      this.#keep(this.#projection.project(events))
+    }
+    this.#keep(this.#projection.flushSilent(Infinity))
+  }
+
+  lines(lastN: number): readonly OutputLine[] {
+    const lines = this.#ring.flatMap((item) => (item.type === 'line' ? [item.line] : []))
+    return lines.slice(-lastN)
+  }
+
+  /** @throws `invalid_request` for a cursor that is none */
+  follow(cursor: string | undefined, isOver: () => boolean): OutputReader {
+    let at = cursor === undefined ? undefined : parseCursor(cursor)
+    let closed = false
+    let replay: Replay | undefined
+    const advance = (items: readonly OutputItem[] | undefined): readonly OutputItem[] | undefined => {
+      const last = items?.at(-1)
+      if (last !== undefined) at = parseCursor(last.cursor)
+      return items
+    }
+    return {
+      next: async (signal) => {
+        while (!closed && !(signal?.aborted ?? false)) {
+          const near = this.#after(at)
+          if (near !== undefined) {
+            replay = undefined
+            if (near.length > 0) return advance(near)
+            if (isOver() && this.#projection.flushAt === undefined) return undefined
+            await this.#wakeup.wait(signal)
+            continue
+          }
+          replay ??= this.#replay(at as Cursor)
+          const { value, done } = await replay.next()
+          if (done !== true) return advance(value)
+          // Projected to the log's end: what came meanwhile is in the ring, or needs one more round.
+          at = value
+          replay = undefined
+        }
+        return undefined
+      },
+      close: () => {
+        closed = true
+        this.#wakeup.wake()
+      },
+    }
+  }
+
+  wake(): void {
+    this.#wakeup.wake()
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+    this.#keep(this.#projection.flushSilent(Infinity))
+    this.#wakeup.wake()
+  }
+
+  #keep(items: readonly OutputItem[]): void {
+    if (items.length === 0) return
+    for (const item of items) this.#ring.push(item)
+    if (this.#ring.length > RING * 2) {
+      this.#ring = this.#ring.slice(-RING)
+      this.#incomplete = true
+    }
+    this.#wakeup.wake()
+  }
+
+  #armTimer(): void {
+    const due = this.#projection.flushAt
+    if (due === undefined || this.#timer !== undefined) return
+    // One timer at a time: a flood of deltas moves the deadline, the timer looks again when it fires.
+    this.#timer = this.#options.clock.after(Math.max(0, due - this.#options.clock.now()), () => {
+      this.#timer = undefined
+      this.#keep(this.#projection.flushSilent(this.#options.clock.now()))
+      this.#armTimer()
+    })
+  }
+
+  /** What the ring has after a position; undefined when the position lies before the ring. */
+  #after(at: Cursor | undefined): readonly OutputItem[] | undefined {
+    if (at === undefined) return this.#ring.slice(-RING).slice(0, BATCH)
+    const first = this.#ring[0]
+    if (this.#incomplete && (first === undefined || isBefore(at, parseCursor(first.cursor)))) {
+      return at.seq >= this.#options.spine.lastSeq ? [] : undefined
+    }
+    const from = firstAfter(this.#ring, at)
+    return this.#ring.slice(from, from + BATCH)
+  }
+
+  /** Yields what follows a position, and returns the position after all of it. */
+  async *#replay(at: Cursor): Replay {
+    const projection = new Projection()
+    const end = this.#options.spine.lastSeq
+    for await (const events of eventsBetween(this.#options.spine, this.#options.turnStart(at.seq), end)) {
+      yield* remaining(projection.project(events), at)
+    }
+    yield* remaining(projection.flushSilent(this.#options.clock.now()), at)
+    return projection.position
+  }
+}
+
+type Replay = AsyncGenerator<readonly OutputItem[], Cursor>
+
+const CURSOR = /^(\d{1,15})(?:\.(\d{1,9}))?$/
+
+/** `<seq>.<n>`, or `<seq>` alone for everything that event completed. */
+function parseCursor(text: string): Cursor {
+  const match = CURSOR.exec(text)
+  if (match === null) {
+    throw new AgentprotoError('invalid_request', 'That is no cursor of a stream', { expected: 'the id of a message, as in `12.1`', given: text })
+  }
+  return { seq: Number(match[1]), n: match[2] === undefined ? Infinity : Number(match[2]) }
+}
+
+const isBefore = (a: Cursor, b: Cursor): boolean => a.seq < b.seq || (a.seq === b.seq && a.n < b.n - 1)
+
+/** Index of the first item after a position; items are in order. */
+function firstAfter(items: readonly OutputItem[], at: Cursor): number {
+  let low = 0
+  let high = items.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const { seq, n } = parseCursor((items[middle] as OutputItem).cursor)
+    if (seq < at.seq || (seq === at.seq && n <= at.n)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function* remaining(items: readonly OutputItem[], at: Cursor): Generator<readonly OutputItem[]> {
+  const from = firstAfter(items, at)
+  if (from < items.length) yield items.slice(from)
+}
+
+async function* eventsBetween(spine: Spine, from: number, to: number): AsyncGenerator<readonly SessionEvent[]> {
+  let cursor = from - 1
+  while (cursor < to) {
+    const { records } = await spine.read(cursor, BATCH * 2)
+    if (records.length === 0) return
+    cursor = records.at(-1)?.seq ?? to
+    yield records.map(eventOf)
+  }
+}

@@ -1,0 +1,164 @@
+import { type ContentBlock, type OutputItem, promptText, type SessionEvent, type ToolCall, type ToolResult } from '@agentproto/contracts'
+
+/**
+ * AIP-46's output projection: events in, lines out. The result depends on the events and their time stamps
+ * alone, so that a replay of the log gives the same lines under the same cursors. It may be started anew
+ * at the first event of any turn.
+ */
+
+/** Text that got no newline becomes a line after this much silence, in milliseconds. */
+export const SILENCE_MS = 250
+/** ... or at this length, in characters. */
+const MAX_LINE = 64 * 1024
+const MAX_KNOWN_TOOLS = 4_096
+
+/** A place in the projection: after the n-th thing that event `seq` completed. */
+export interface Cursor {
+  readonly seq: number
+  readonly n: number
+}
+
+interface Partial {
+  readonly prefix: string
+  text: string
+  /** Last event that added to the text. */
+  seq: number
+  at: number
+}
+
+export class Projection {
+  #partial: Partial | undefined
+  #tools = new Map<string, string>()
+  #seq = 0
+  #n = 0
+  #out: OutputItem[] = []
+
+  /** Lines that the events completed. */
+  project(events: Iterable<SessionEvent>): OutputItem[] {
+    for (const event of events) this.#take(event)
+    return this.#drain()
+  }
+
+  /** After everything that was given out so far; whatever comes later lies behind it. */
+  get position(): Cursor {
+    return { seq: this.#seq, n: this.#n }
+  }
+
+  /** Milliseconds since the epoch at which {@link flushSilent} is due; undefined when nothing waits. */
+  get flushAt(): number | undefined {
+    return this.#partial === undefined ? undefined : this.#partial.at + SILENCE_MS
+  }
+
+  /** Completes the text that waits, when it has waited long enough at `now`. */
+  flushSilent(now: number): OutputItem[] {
+    if (this.#partial !== undefined && now - this.#partial.at >= SILENCE_MS) this.#flush()
+    return this.#drain()
+  }
+
+  #take(event: SessionEvent): void {
+    if (event.type === 'text-delta') return this.#addText('', event.text, event)
+    if (event.type === 'thought') return this.#addText('[thought] ', event.text, event)
+    this.#flush()
+    this.#at(event.seq)
+    this.#line(event)
+  }
+
+  #addText(prefix: string, text: string, event: SessionEvent): void {
+    const at = Date.parse(event.ts)
+    const waiting = this.#partial
+    if (waiting !== undefined && (waiting.prefix !== prefix || at - waiting.at >= SILENCE_MS)) this.#flush()
+    this.#at(event.seq)
+    const lines = ((this.#partial?.text ?? '') + text).split('\n')
+    const rest = lines.pop() ?? ''
+    for (const line of lines) this.#push(prefix + line)
+    this.#partial = rest === '' ? undefined : { prefix, text: rest, seq: event.seq, at }
+    if (rest.length > MAX_LINE) this.#flush()
+  }
+
+  #flush(): void {
+    const waiting = this.#partial
+    if (waiting === undefined) return
+    this.#partial = undefined
+    this.#at(waiting.seq)
+    this.#push(waiting.prefix + waiting.text)
+  }
+
+  #line(event: SessionEvent): void {
+    switch (event.type) {
+      case 'user-prompt':
+        this.#tools.clear()
+        return this.#text(`[user] `, promptText(event.content as readonly ContentBlock[]))
+      case 'tool-call':
+        return this.#toolCall(event)
+      case 'tool-result':
+        return this.#toolResult(event)
+      case 'agent-prompt':
+        return this.#push(`[awaiting input] ${event.request.kind === 'permission' ? toolName(event.request.toolCall) : event.request.message}`)
+      case 'turn-end':
+        return this.#push(`── turn-end (${event.reason}) ──`)
+      case 'error':
+        this.#text('[error] ', event.message)
+        return event.stderrTail === undefined ? undefined : this.#text('', event.stderrTail, 'stderr')
+      case 'plan':
+        return event.entries.forEach((entry) => this.#push(`[plan] ${PLAN_MARK[entry.status]} ${entry.content}`))
+      case 'output':
+        return this.#text('', event.text, event.stream)
+      case 'notice':
+        return this.#text('[notice] ', event.text)
+      case 'runtime-warning':
+        return this.#text('[warning] ', event.message)
+      case 'status':
+        this.#out.push({ cursor: this.#cursor(), type: 'status', status: event })
+        return undefined
+      default:
+        // What has no line of its own: config, usage, title, progress, repairs, the end (its status has one).
+        return undefined
+    }
+  }
+
+  /** One line for a tool call, when it is first heard of; later upserts add nothing that a person must read. */
+  #toolCall(call: ToolCall): void {
+    if (this.#tools.has(call.toolCallId)) return
+    if (this.#tools.size >= MAX_KNOWN_TOOLS) this.#tools.clear()
+    const name = toolName(call)
+    this.#tools.set(call.toolCallId, name)
+    this.#push(`[tool] ${name}`)
+  }
+
+  #toolResult(result: ToolResult): void {
+    if (result.status === 'completed') return
+    const name = this.#tools.get(result.toolCallId) ?? toolName(result)
+    this.#push(`[tool-error] ${name}${result.status === 'interrupted' ? ' (interrupted)' : ''}`)
+  }
+
+  #text(prefix: string, text: string, stream: 'stdout' | 'stderr' = 'stdout'): void {
+    for (const line of text.replace(/\n$/, '').split('\n')) this.#push(prefix + line, stream)
+  }
+
+  #push(line: string, stream: 'stdout' | 'stderr' = 'stdout'): void {
+    this.#out.push({ cursor: this.#cursor(), type: 'line', line: { line, stream } })
+  }
+
+  #at(seq: number): void {
+    if (seq === this.#seq) return
+    this.#seq = seq
+    this.#n = 0
+  }
+
+  #cursor(): string {
+    this.#n += 1
+    return `${this.#seq}.${this.#n}`
+  }
+
+  #drain(): OutputItem[] {
+    if (this.#out.length === 0) return this.#out
+    const out = this.#out
+    this.#out = []
+    return out
+  }
+}
+
+const PLAN_MARK = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as const
+
+const toolName = ({ toolName, title, kind, toolCallId }: ToolCall | ToolResult): string =>
+  toolName ?? title ?? kind ?? toolCallId

@@ -1,0 +1,53 @@
+import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
+import type { ManagedSession } from './managed-session.js'
+
+/** Saves records when they change: at once for a change of state, a little later for mere activity. */
+
+export interface RecordKeeperOptions {
+  readonly store: SessionStore
+  readonly clock: Clock
+  readonly onProblem: (problem: string) => void
+}
+
+/** A state that follows another this closely is saved with it, in milliseconds. */
+const URGENT_MS = 20
+const ACTIVITY_MS = 2_000
+
+export class RecordKeeper {
+  readonly #options: RecordKeeperOptions
+  readonly #due = new Map<ManagedSession, { readonly timer: Timer; readonly urgent: boolean }>()
+  readonly #forgotten = new WeakSet<ManagedSession>()
+
+  constructor(options: RecordKeeperOptions) {
+    this.#options = options
+  }
+
+  changed(session: ManagedSession, urgent: boolean): void {
+    const due = this.#due.get(session)
+    if (due !== undefined && (due.urgent || !urgent)) return
+    due?.timer.cancel()
+    const timer = this.#options.clock.after(urgent ? URGENT_MS : ACTIVITY_MS, () => void this.save(session))
+    this.#due.set(session, { timer, urgent })
+  }
+
+  /** Saves now. A failure is told, and the next change tries again; the log still has everything. */
+  async save(session: ManagedSession): Promise<void> {
+    this.#due.get(session)?.timer.cancel()
+    this.#due.delete(session)
+    if (this.#forgotten.has(session)) return
+    try {
+      await this.#options.store.save(session.stored())
+    } catch (error) {
+      this.#options.onProblem(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async forget(session: ManagedSession): Promise<void> {
+    this.#forgotten.add(session)
+    await this.save(session)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#due.keys(), (session) => this.save(session)))
+  }
+}

@@ -1,0 +1,321 @@
+import {
+  type AdapterCatalog,
+  type AgentAnswer,
+  AgentprotoError,
+  type Clock,
+  type ContentBlock,
+  type EventBatch,
+  type EventLogStore,
+  type EventReader,
+  isLive,
+  type KillReason,
+  type NewId,
+  type OutputLine,
+  type OutputReader,
+  type Principal,
+  type PromptRequest,
+  randomId,
+  type Session,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRequest,
+  type SessionService,
+  type SessionStore,
+  type SessionWatcher,
+  type SpawnAgentRequest,
+  type StartAgent,
+  type StoredSession,
+  systemClock,
+  type Turn,
+  type TurnResult,
+  type WorkspaceResolver,
+} from '@agentproto/contracts'
+import { ChangeFeed } from './change-feed.js'
+import { ManagedSession, type SessionHost } from './managed-session.js'
+import { RecordKeeper } from './record-keeper.js'
+import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
+import { repairInterrupted } from './repair.js'
+import { SESSION_ID_PREFIX } from './session-id.js'
+import { pageOf } from './session-page.js'
+import { readTurn, readTurns } from './turn-log.js'
+
+/** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
+
+export interface SessionRegistryOptions {
+  readonly startAgent: StartAgent
+  readonly adapters: AdapterCatalog
+  readonly workspaces: WorkspaceResolver
+  readonly store: SessionStore
+  readonly logs: EventLogStore
+  readonly hostId: string
+  readonly clock?: Clock
+  readonly newId?: NewId
+  readonly config?: Partial<RegistryConfig>
+  /** Takes known secret values out of what is logged. */
+  readonly redact?: (text: string) => string
+  /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
+  readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
+  readonly onProblem?: (problem: string) => void
+}
+
+export interface SessionRegistry extends SessionService, AsyncDisposable {
+  /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the registry: loads what is stored, ends and repairs what a dead host left live.
+ * @throws `storage_failed`
+ */
+export async function openSessionRegistry(options: SessionRegistryOptions): Promise<SessionRegistry> {
+  const registry = new Registry(options)
+  await registry.load()
+  return registry
+}
+
+class Registry implements SessionRegistry {
+  readonly #options: SessionRegistryOptions
+  readonly #clock: Clock
+  readonly #newId: NewId
+  readonly #host: SessionHost
+  readonly #config: RegistryConfig
+  readonly #feed: ChangeFeed
+  readonly #keeper: RecordKeeper
+  /** In the order of their start. */
+  readonly #sessions = new Map<string, ManagedSession>()
+  #closing: Promise<void> | undefined
+
+  constructor(options: SessionRegistryOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#newId = options.newId ?? randomId
+    this.#config = { ...DEFAULT_REGISTRY_CONFIG, ...options.config }
+    this.#feed = new ChangeFeed(this.#clock)
+    this.#keeper = new RecordKeeper({ store: options.store, clock: this.#clock, onProblem: (problem) => this.#problem(problem) })
+    this.#host = {
+      clock: this.#clock,
+      newId: this.#newId,
+      logs: options.logs,
+      startAgent: options.startAgent,
+      config: this.#config,
+      ...(options.redact === undefined ? {} : { redact: options.redact }),
+      onChange: (session, urgent) => {
+        this.#keeper.changed(session, urgent)
+        this.#feed.changed(session, urgent)
+      },
+    }
+  }
+
+  async load(): Promise<void> {
+    const { sessions, problems } = await this.#options.store.load()
+    for (const problem of problems) this.#problem(problem)
+    for (const stored of sessions) this.#sessions.set(stored.session.id, new ManagedSession(this.#host, stored))
+    for (const stored of sessions.filter(({ session }) => isLive(session))) await this.#repair(stored)
+  }
+
+  async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+    this.#assertOpen()
+    const adapter = await this.#adapter(request.adapter)
+    const { cwd, workspaceSlug, warnings } = await this.#options.workspaces.resolve({
+      ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
+      ...(request.workspaceSlug === undefined ? {} : { workspaceSlug: request.workspaceSlug }),
+    })
+    // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
+    this.#assertRoom()
+    this.#assertOpen()
+    const session = this.#add({ ...this.#describe(request, by), adapterSlug: adapter, cwd, workspaceSlug, warnings }, request)
+    await this.#keeper.save(session)
+    await session.start({
+      sessionId: session.id,
+      adapterSlug: adapter,
+      cwd,
+      additionalDirectories: request.additionalDirectories ?? [],
+      mcpServers: [],
+      ...(request.mode === undefined ? {} : { mode: request.mode }),
+      ...(request.options === undefined ? {} : { options: request.options }),
+      origin: { how: 'new' },
+      env: { AGENTPROTO_SESSION_ID: session.id },
+    })
+    if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), 'spawn')
+    return session.snapshot()
+  }
+
+  list(filter: SessionFilter = {}): Promise<SessionPage> {
+    return Promise.resolve(pageOf([...this.#sessions.values()], filter))
+  }
+
+  async get(id: string): Promise<Session> {
+    return this.#session(id).snapshot()
+  }
+
+  async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
+    const session = this.#session(id)
+    this.#assertOpen()
+    return { turn: await session.prompt(contentOf(request.prompt), 'prompt') }
+  }
+
+  async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
+    const session = this.#session(id)
+    return session.turns.wait(turn, signal) ?? readTurn(session, turn)
+  }
+
+  async turns(id: string): Promise<readonly Turn[]> {
+    return readTurns(this.#session(id))
+  }
+
+  async interrupt(id: string): Promise<{ wasBusy: boolean }> {
+    return this.#session(id).interrupt()
+  }
+
+  async kill(id: string, _by: Principal, reason: KillReason = 'user_canceled'): Promise<{ ok: boolean }> {
+    return this.#session(id).kill({ status: 'killed', stopReason: reason })
+  }
+
+  async forget(id: string, by: Principal): Promise<void> {
+    const session = this.#session(id)
+    await this.kill(id, by)
+    await session.journal.close()
+    this.#sessions.delete(id)
+    await this.#keeper.forget(session)
+    await this.#options.logs.delete(id)
+    await this.#options.store.delete(id)
+    this.#feed.forgotten(id)
+  }
+
+  async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
+    const { feed } = await this.#session(id).journal.open()
+    return feed.lines(lastN)
+  }
+
+  async events(id: string, after: number, limit: number): Promise<EventBatch> {
+    const { spine } = await this.#session(id).journal.open()
+    return spine.read(after, limit)
+  }
+
+  async follow(id: string, after: number): Promise<EventReader> {
+    return this.#session(id).journal.follow(after)
+  }
+
+  async followOutput(id: string, cursor?: string): Promise<OutputReader> {
+    return this.#session(id).journal.followOutput(cursor)
+  }
+
+  async requests(id?: string): Promise<readonly SessionRequest[]> {
+    if (id !== undefined) return this.#session(id).desk.all
+    const live = [...this.#sessions.values()].filter((session) => session.isLive)
+    return live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
+  }
+
+  async answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
+    return this.#session(id).desk.answer(requestId, answer, { type: 'principal', name: by.name })
+  }
+
+  watch(): SessionWatcher {
+    return this.#feed.watch()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    const sessions = [...this.#sessions.values()]
+    const kills = await Promise.allSettled(sessions.map((session) => session.kill({ status: 'killed', stopReason: 'shutdown' })))
+    for (const kill of kills) if (kill.status === 'rejected') this.#problem(String(kill.reason))
+    this.#feed.close()
+    await Promise.allSettled(sessions.map((session) => session.journal.close()))
+    await this.#keeper.close()
+    await this.#options.store.close()
+  }
+
+  /** A record that a dead host left live: its processes end first, then its log is brought to an end. */
+  async #repair(stored: StoredSession): Promise<void> {
+    const session = this.#session(stored.session.id)
+    try {
+      await this.#options.endLeftovers?.(stored)
+      await repairInterrupted(session, stored)
+      await this.#keeper.save(session)
+    } catch (error) {
+      this.#problem(`Session ${session.id} could not be repaired: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  #session(id: string): ManagedSession {
+    const session = this.#sessions.get(id)
+    if (session !== undefined) return session
+    throw new AgentprotoError('session_not_found', 'There is no such session', { given: id, hint: 'Run `agentproto sessions` to see the ids' })
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
+  }
+
+  #assertRoom(): void {
+    const live = [...this.#sessions.values()].filter((session) => session.isLive).length
+    if (live < this.#config.maxSessions) return
+    throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {
+      hint: 'Kill one with `agentproto sessions kill`, or raise sessions.max',
+    })
+  }
+
+  /** The slug, once the catalogue knows it. AIP-46: 501 where no adapter is installed at all. */
+  async #adapter(slug: string): Promise<string> {
+    const { installed } = await this.#options.adapters.get(slug).catch(async (unknown: unknown) => {
+      if ((await this.#options.adapters.list()).length > 0) throw unknown
+      throw noAdapter()
+    })
+    if (!installed && !(await this.#options.adapters.list()).some((adapter) => adapter.installed)) throw noAdapter(slug)
+    return slug
+  }
+
+  #describe(request: SpawnAgentRequest, by: Principal): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
+    const now = new Date(this.#clock.now()).toISOString()
+    return {
+      id: this.#newId(SESSION_ID_PREFIX),
+      status: 'starting',
+      startedAt: now,
+      ...(request.label === undefined ? {} : { label: request.label }),
+      ...(request.title === undefined ? {} : { title: request.title }),
+      hostId: this.#options.hostId,
+      type: by.type === 'owner' ? 'user' : 'spawned',
+      turnCount: 0,
+      turn: { number: 0, state: 'idle' },
+      lastActiveAt: now,
+      connection: 'disconnected',
+      resumable: false,
+      permissionMode: request.permissionMode ?? 'ask',
+      ...(request.additionalDirectories === undefined ? {} : { additionalDirectories: request.additionalDirectories }),
+      pendingRequests: 0,
+      lastSeq: 0,
+    }
+  }
+
+  #add(session: Session, { mode, options, additionalDirectories }: SpawnAgentRequest): ManagedSession {
+    const spawn = {
+      ...(mode === undefined ? {} : { mode }),
+      ...(options === undefined ? {} : { options }),
+      ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
+    }
+    const managed = new ManagedSession(this.#host, { version: 1, session, turns: [], requests: [], spawn })
+    this.#sessions.set(session.id, managed)
+    return managed
+  }
+
+  #problem(problem: string): void {
+    this.#options.onProblem?.(problem)
+  }
+}
+
+const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
+  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
+
+const noAdapter = (slug?: string): AgentprotoError =>
+  new AgentprotoError('no_adapter_installed', 'No adapter is installed on this host', {
+    hint: `Install one, for example with \`agentproto adapters install ${slug ?? 'opencode'}\``,
+  })

@@ -1,0 +1,144 @@
+import type { Clock, EventLog, EventLogStore, EventReader, OutputReader, Timer } from '@agentproto/contracts'
+import type { LiveRecord } from './event-record.js'
+import { OutputFeed } from './output-feed.js'
+import { Spine } from './spine.js'
+
+/**
+ * The log of one session with what is projected from it. A session that has ended has its journal opened
+ * for a reader and closed again when nobody has read for a while, so that ten thousand old sessions cost
+ * no descriptor and no lines in memory.
+ */
+
+export interface SessionJournalOptions {
+  readonly sessionId: string
+  readonly logs: EventLogStore
+  readonly clock: Clock
+  readonly redact?: (text: string) => string
+  readonly turnStart: (seq: number) => number
+  /** Where the ring of an ended session is filled from. */
+  readonly restoreFrom: () => number
+  readonly isLive: () => boolean
+  readonly onStored: (batch: readonly LiveRecord[]) => void
+}
+
+export interface OpenJournal {
+  readonly spine: Spine
+  readonly feed: OutputFeed
+}
+
+interface Opened extends OpenJournal {
+  readonly log: EventLog
+  readonly repairs: readonly string[]
+}
+
+const IDLE_CLOSE_MS = 30_000
+
+export class SessionJournal {
+  readonly #options: SessionJournalOptions
+  #opening: Promise<Opened> | undefined
+  #readers = 0
+  #timer: Timer | undefined
+  /** The last sequence number that was seen; of a closed journal too. */
+  #lastSeq: number
+
+  constructor(options: SessionJournalOptions, lastSeq: number) {
+    this.#options = options
+    this.#lastSeq = lastSeq
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  /** What had to be repaired when the log was opened. */
+  async repairs(): Promise<readonly string[]> {
+    return (await this.#open()).repairs
+  }
+
+  async open(): Promise<OpenJournal> {
+    const journal = await this.#open()
+    this.#closeLater()
+    return journal
+  }
+
+  async follow(after: number): Promise<EventReader> {
+    const { spine } = await this.#open()
+    return this.#counted(spine.follow(after, () => !this.#options.isLive()))
+  }
+
+  async followOutput(cursor: string | undefined): Promise<OutputReader> {
+    const { feed } = await this.#open()
+    return this.#counted(feed.follow(cursor, () => !this.#options.isLive()))
+  }
+
+  /** The session's liveness has changed: readers look again, and an unread journal closes. */
+  async settle(): Promise<void> {
+    if (this.#opening === undefined) return
+    const { spine, feed } = await this.#opening
+    if (!this.#options.isLive()) feed.close()
+    spine.wake()
+    feed.wake()
+    this.#closeLater()
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel()
+    const opening = this.#opening
+    this.#opening = undefined
+    if (opening === undefined) return
+    const { log, feed } = await opening
+    feed.close()
+    await log.close()
+  }
+
+  #open(): Promise<Opened> {
+    this.#opening ??= this.#make().catch((error: unknown) => {
+      this.#opening = undefined
+      throw error
+    })
+    return this.#opening
+  }
+
+  async #make(): Promise<Opened> {
+    const { sessionId, logs, clock, redact, turnStart, onStored } = this.#options
+    const { log, repairs } = await logs.open(sessionId)
+    this.#lastSeq = log.lastSeq
+    const spine: Spine = new Spine({
+      sessionId,
+      log,
+      clock,
+      ...(redact === undefined ? {} : { redact }),
+      onStored: (batch) => {
+        this.#lastSeq = spine.lastSeq
+        onStored(batch)
+        feed.push(batch)
+      },
+    })
+    const feed = new OutputFeed({ spine, clock, turnStart }, spine.nextSeq)
+    if (log.lastSeq > 0) await feed.restore(this.#options.restoreFrom())
+    return { spine, feed, log, repairs }
+  }
+
+  #counted<R extends { close(): void }>(reader: R): R {
+    this.#readers += 1
+    let counted = true
+    const close = reader.close.bind(reader)
+    return Object.assign(reader, {
+      close: () => {
+        close()
+        if (!counted) return
+        counted = false
+        this.#readers -= 1
+        this.#closeLater()
+      },
+    })
+  }
+
+  #closeLater(): void {
+    if (this.#options.isLive() || this.#readers > 0) return
+    this.#timer?.cancel()
+    this.#timer = this.#options.clock.after(IDLE_CLOSE_MS, () => {
+      if (!this.#options.isLive() && this.#readers === 0) void this.close()
+    })
+  }
+}

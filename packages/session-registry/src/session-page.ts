@@ -1,0 +1,34 @@
+import { BOUNDS, isLive, type Session, type SessionFilter, type SessionPage } from '@agentproto/contracts'
+import type { ManagedSession } from './managed-session.js'
+
+const DEFAULT_LIMIT = 100
+
+/** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
+export function pageOf(sessions: readonly ManagedSession[], filter: SessionFilter): SessionPage {
+  const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
+  const page: Session[] = []
+  let at = startOf(sessions, filter.after)
+  for (; at >= 0 && page.length < limit; at -= 1) {
+    const session = sessions[at]?.snapshot()
+    if (session !== undefined && matches(session, filter)) page.push(session)
+  }
+  const last = page.at(-1)
+  const more = at >= 0 && last !== undefined && sessions.slice(0, at + 1).some((session) => matches(session.snapshot(), filter))
+  return { sessions: page, ...(more ? { nextCursor: last.id } : {}) }
+}
+
+/** The index before the cursor's; the newest when the cursor has been forgotten meanwhile. */
+function startOf(sessions: readonly ManagedSession[], after: string | undefined): number {
+  const found = after === undefined ? -1 : sessions.findIndex(({ id }) => id === after)
+  return (found < 0 ? sessions.length : found) - 1
+}
+
+function matches(session: Session, filter: SessionFilter): boolean {
+  const { status, adapter, workspace, label, q, onlyAlive } = filter
+  if (status !== undefined && session.status !== status) return false
+  if (adapter !== undefined && session.adapterSlug !== adapter) return false
+  if (workspace !== undefined && session.workspaceSlug !== workspace) return false
+  if (label !== undefined && session.label !== label) return false
+  if (onlyAlive === true && !isLive(session)) return false
+  return q === undefined || [session.id, session.title, session.label].some((text) => text?.toLowerCase().includes(q.toLowerCase()) ?? false)
+}

@@ -1,0 +1,133 @@
+import type { RunningAgent, Session, SessionEvent, SessionTurn } from '@agentproto/contracts'
+
+/** The descriptor of one session: a projection of its log, and what its start decided. */
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const MAX_TITLE = 80
+const MAX_WARNINGS = 20
+
+export class SessionRecord {
+  readonly #session: Mutable<Session>
+  #turn: Mutable<SessionTurn>
+
+  constructor(session: Session) {
+    this.#session = { ...session }
+    this.#turn = { ...session.turn }
+  }
+
+  get status(): Session['status'] {
+    return this.#session.status
+  }
+
+  /** A copy that nobody else changes. */
+  snapshot(extra: { readonly pendingRequests: number; readonly lastSeq: number }): Session {
+    return { ...this.#session, ...extra, turn: { ...this.#turn } }
+  }
+
+  /** The agent is ready. */
+  started(agent: RunningAgent): void {
+    this.#session.agent = agent.info
+    this.#session.agentSessionId = agent.agentSessionId
+    this.#session.connection = 'connected'
+    for (const warning of agent.warnings) this.warn(warning)
+  }
+
+  disconnected(): void {
+    this.#session.connection = 'disconnected'
+  }
+
+  warn(warning: string): void {
+    if (this.#session.warnings.length >= MAX_WARNINGS || this.#session.warnings.includes(warning)) return
+    this.#session.warnings = [...this.#session.warnings, warning]
+  }
+
+  awaiting(waits: boolean): void {
+    if (this.#turn.state !== 'idle') this.#turn.state = waits ? 'awaiting-input' : 'busy'
+  }
+
+  /** Follows a stored event. */
+  apply(event: SessionEvent): void {
+    switch (event.type) {
+      case 'text-delta':
+      case 'thought':
+        this.#active(event)
+        break
+      case 'tool-call':
+        this.#active(event)
+        this.#turn.currentTool = event.toolName ?? event.title ?? this.#turn.currentTool ?? event.toolCallId
+        break
+      case 'tool-result':
+        this.#active(event)
+        delete this.#turn.currentTool
+        break
+      case 'user-prompt':
+        this.#begin(event)
+        break
+      case 'turn-end':
+        this.#active(event)
+        this.#turn = { number: this.#turn.number, state: 'idle', ...activity(event) }
+        break
+      case 'error':
+      case 'output':
+      case 'agent-prompt':
+      case 'plan':
+      case 'notice':
+        this.#active(event)
+        break
+      case 'title':
+        this.#session.title = event.title.slice(0, MAX_TITLE)
+        break
+      case 'config':
+        this.#session.config = { ...this.#session.config, ...event.config }
+        break
+      case 'status':
+        this.#session.status = event.status
+        break
+      case 'session-stopped':
+        this.#stop(event)
+        break
+      default:
+        break
+    }
+  }
+
+  #begin(event: SessionEvent & { readonly type: 'user-prompt' }): void {
+    const number = event.turn ?? this.#session.turnCount + 1
+    this.#session.turnCount = number
+    this.#session.lastActiveAt = event.ts
+    this.#turn = { number, state: 'busy', startedAt: event.ts, ...activity(event) }
+    const text = event.content.find((block) => block.type === 'text')?.text
+    if (this.#session.title === undefined && text !== undefined) this.#session.title = titleOf(text)
+  }
+
+  #active(event: SessionEvent): void {
+    this.#session.lastOutputAt = event.ts
+    this.#session.lastActiveAt = event.ts
+    this.#turn.lastActivityAt = event.ts
+    this.#turn.lastActivityKind = event.type
+  }
+
+  #stop(event: SessionEvent & { readonly type: 'session-stopped' }): void {
+    this.#session.endedAt = event.ts
+    this.#session.stopReason = event.stopReason
+    this.#session.connection = 'disconnected'
+    if (event.failure !== undefined) this.#session.failure = event.failure
+    if (event.exitCode !== undefined) this.#session.exitCode = event.exitCode
+    if (event.signal !== undefined) this.#session.signal = event.signal
+    this.#turn = { number: this.#turn.number, state: 'idle' }
+  }
+}
+
+const activity = (event: SessionEvent): Pick<SessionTurn, 'lastActivityAt' | 'lastActivityKind'> => ({
+  lastActivityAt: event.ts,
+  lastActivityKind: event.type,
+})
+
+/** The first line of the first prompt, cut at a word. */
+function titleOf(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  if (line.length <= MAX_TITLE) return line
+  const cut = line.slice(0, MAX_TITLE - 1)
+  return `${cut.slice(0, cut.lastIndexOf(' ') > MAX_TITLE / 2 ? cut.lastIndexOf(' ') : cut.length)}…`
+}

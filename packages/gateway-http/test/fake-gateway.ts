@@ -1,0 +1,84 @@
+import { AgentprotoError, type AdapterCatalog, type AdapterSummary, type Principal, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
+import { FakeClock } from './fake-clock.ts'
+import { FakeSessions } from './fake-sessions.ts'
+
+export const TOKEN = 'a-token-of-the-owner'
+export const OWNER: Principal = { type: 'owner', name: 'owner' }
+
+const demo: AdapterSummary = {
+  slug: 'demo',
+  name: 'Demo',
+  description: 'Echoes',
+  version: '1.0.0',
+  protocol: 'acp',
+  installed: true,
+  source: 'bundled',
+  modes: [],
+  session: { mode: 'persistent' },
+}
+
+export const fakeAdapters: AdapterCatalog = {
+  list: async () => [demo],
+  get: async (slug) => {
+    if (slug === 'demo') return demo
+    throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { expected: 'demo', given: slug })
+  },
+}
+
+/** Workspaces in memory. */
+export function fakeWorkspaces(): WorkspaceService {
+  const all = new Map<string, Workspace>()
+  let active: string | undefined
+  const find = (slug: string): Workspace => {
+    const found = all.get(slug)
+    if (found === undefined) throw new AgentprotoError('workspace_not_found', 'There is no such workspace', { given: slug })
+    return found
+  }
+  return {
+    list: async () => ({ version: 1, ...(active === undefined ? {} : { active }), workspaces: [...all.values()] }),
+    add: async ({ path, slug = 'main', label, use }) => {
+      const at = '2026-11-21T00:00:00.000Z'
+      const workspace = { slug, path, addedAt: at, updatedAt: at, ...(label === undefined ? {} : { label }) }
+      all.set(slug, workspace)
+      if (use) active = slug
+      return workspace
+    },
+    remove: async (slug) => void all.delete(find(slug).slug),
+    use: async (slug) => {
+      active = find(slug).slug
+      return find(slug)
+    },
+    resolve: async () => ({ cwd: '/work', workspaceSlug: 'default', warnings: [] }),
+  }
+}
+
+export interface FakeGateway {
+  readonly app: HttpApp
+  readonly sessions: FakeSessions
+  readonly clock: FakeClock
+  /** A request with the owner's token; a body is sent as JSON. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+}
+
+/** The app over fakes. */
+export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
+  const sessions = new FakeSessions()
+  const clock = new FakeClock()
+  const app = createHttpApp({
+    sessions,
+    adapters: fakeAdapters,
+    workspaces: fakeWorkspaces(),
+    authenticate: (token) => (token === TOKEN ? OWNER : undefined),
+    version: '1.2.3',
+    clock,
+    ...more,
+  })
+  const call: FakeGateway['call'] = async (method, path, body, headers = {}) =>
+    app.request(path, {
+      method,
+      headers: { authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  return { app, sessions, clock, call }
+}

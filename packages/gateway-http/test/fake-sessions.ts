@@ -1,0 +1,256 @@
+import {
+  AgentprotoError,
+  isLive,
+  type AgentAnswer,
+  type EventBatch,
+  type EventReader,
+  type KillReason,
+  type OutputLine,
+  type OutputReader,
+  type Principal,
+  type PromptRequest,
+  type Session,
+  type SessionChange,
+  type SessionFilter,
+  type SessionPage,
+  type SessionRequest,
+  type SessionService,
+  type SessionWatcher,
+  type SpawnAgentRequest,
+  type Turn,
+  type TurnResult,
+} from '@agentproto/contracts'
+import { FakeLog, project } from './fake-log.ts'
+
+interface FakeSession {
+  session: Session
+  readonly log: FakeLog
+  readonly turns: Turn[]
+  readonly requests: SessionRequest[]
+}
+
+/**
+ * A registry in memory: an agent that echoes, and that stays busy after the prompt "hang" and asks after the
+ * prompt "ask". Ids count from `s1`.
+ */
+export class FakeSessions implements SessionService {
+  readonly all = new Map<string, FakeSession>()
+  readonly calls: (readonly [name: string, ...args: unknown[]])[] = []
+  /** Thrown by the next call of any method. */
+  failure: Error | undefined
+  /** Watchers that are open. */
+  watchers = 0
+  #changes: SessionChange[] = []
+  #wake = (): void => {}
+  #ended: (() => void)[] = []
+
+  log(id: string): FakeLog {
+    return this.#find(id).log
+  }
+
+  async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+    this.#note('spawn', request, by)
+    if (request.adapter === 'none') throw new AgentprotoError('no_adapter_installed', 'No adapter is installed', { hint: 'Run x' })
+    if (request.adapter !== 'demo') throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { given: request.adapter })
+    const id = `s${this.all.size + 1}`
+    const log = new FakeLog(id)
+    this.all.set(id, { session: newSession(id, request), log, turns: [], requests: [] })
+    log.append({ type: 'status', status: 'running', previous: 'starting' })
+    if (request.prompt !== undefined) await this.prompt(id, { prompt: request.prompt }, by)
+    this.#changed(id)
+    return this.#find(id).session
+  }
+
+  async list(filter: SessionFilter = {}): Promise<SessionPage> {
+    this.#note('list', filter)
+    const sessions = [...this.all.values()].map(({ session }) => session).filter((session) => !filter.onlyAlive || isLive(session))
+    return { sessions }
+  }
+
+  async get(id: string): Promise<Session> {
+    this.#note('get', id)
+    return this.#find(id).session
+  }
+
+  async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
+    this.#note('prompt', id, request, by)
+    const { session, turns, log, requests } = this.#find(id)
+    if (!isLive(session)) throw new AgentprotoError('session_ended', 'The session has ended', { given: id })
+    if (turns.at(-1)?.state === 'running') throw new AgentprotoError('turn_in_progress', 'A turn is in progress')
+    const turn = turns.length + 1
+    turns.push({ number: turn, state: 'running', startedAt: session.startedAt, firstSeq: log.lastSeq + 1 })
+    log.append({ type: 'user-prompt', turn, content: request.prompt })
+    if (request.prompt === 'ask') requests.push(permission(id, turn))
+    else if (request.prompt !== 'hang') this.endTurn(id, [{ type: 'text-delta', turn, text: `echo ${JSON.stringify(request.prompt)}` }])
+    return { turn }
+  }
+
+  /** Ends the running turn, after what the agent says last. */
+  endTurn(id: string, said: Parameters<FakeLog['append']> = [], reason: Turn['reason'] = 'end_turn'): void {
+    const { turns, log } = this.#find(id)
+    const turn = turns.pop()
+    if (turn === undefined) return
+    log.append(...said, { type: 'turn-end', turn: turn.number, reason })
+    turns.push({ ...turn, state: 'ended', reason, lastSeq: log.lastSeq } as Turn)
+    const ended = this.#ended
+    this.#ended = []
+    for (const tell of ended) tell()
+  }
+
+  async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
+    this.#note('waitTurn', id, turn)
+    const { turns } = this.#find(id)
+    while (turns[turn - 1]?.state === 'running') {
+      if (signal?.aborted) throw new AgentprotoError('cancelled', 'Nobody waits any more')
+      await new Promise<void>((tell) => {
+        this.#ended.push(tell)
+        signal?.addEventListener('abort', () => tell(), { once: true })
+      })
+    }
+    const found = turns[turn - 1]
+    if (found === undefined) throw new AgentprotoError('turn_not_found', 'There is no such turn', { given: turn })
+    return { ...found, text: 'the answer' }
+  }
+
+  async turns(id: string): Promise<readonly Turn[]> {
+    this.#note('turns', id)
+    return this.#find(id).turns
+  }
+
+  async interrupt(id: string, by: Principal): Promise<{ wasBusy: boolean }> {
+    this.#note('interrupt', id, by)
+    const wasBusy = this.#find(id).turns.at(-1)?.state === 'running'
+    if (wasBusy) this.endTurn(id, [], 'cancelled')
+    return { wasBusy }
+  }
+
+  async kill(id: string, by: Principal, reason?: KillReason): Promise<{ ok: boolean }> {
+    this.#note('kill', id, by, reason)
+    const found = this.#find(id)
+    if (!isLive(found.session)) return { ok: false }
+    found.session = { ...found.session, status: 'killed', endedAt: found.session.startedAt }
+    found.log.append({ type: 'status', status: 'killed', previous: 'running' })
+    found.log.append({ type: 'session-stopped', status: 'killed', stopReason: reason ?? 'user_canceled' })
+    found.log.end()
+    this.#changed(id)
+    return { ok: true }
+  }
+
+  async forget(id: string, by: Principal): Promise<void> {
+    this.#note('forget', id, by)
+    this.#find(id)
+    this.all.delete(id)
+    this.#changes.push({ type: 'forgotten', id })
+    this.#wake()
+  }
+
+  async output(id: string, lastN?: number): Promise<readonly OutputLine[]> {
+    this.#note('output', id, lastN)
+    const lines = this.#find(id).log.records.flatMap(project).flatMap((item) => (item.type === 'line' ? [item.line] : []))
+    return lastN === undefined ? lines : lines.slice(-lastN)
+  }
+
+  async events(id: string, after: number, limit: number): Promise<EventBatch> {
+    this.#note('events', id, after, limit)
+    return this.#find(id).log.read(after, limit)
+  }
+
+  async follow(id: string, after: number): Promise<EventReader> {
+    this.#note('follow', id, after)
+    return this.#find(id).log.reader(after)
+  }
+
+  async followOutput(id: string, cursor?: string): Promise<OutputReader> {
+    this.#note('followOutput', id, cursor)
+    return this.#find(id).log.outputReader(cursor)
+  }
+
+  async requests(id?: string): Promise<readonly SessionRequest[]> {
+    this.#note('requests', id)
+    return id === undefined ? [...this.all.values()].flatMap(({ requests }) => requests) : this.#find(id).requests
+  }
+
+  async answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
+    this.#note('answer', id, requestId, answer, by)
+    const { requests } = this.#find(id)
+    const at = requests.findIndex((request) => request.requestId === requestId)
+    const found = requests[at]
+    if (found === undefined) throw new AgentprotoError('request_not_found', 'There is no such request', { given: requestId })
+    if (found.state === 'resolved') throw new AgentprotoError('request_resolved', 'It has been answered by owner')
+    const resolved: SessionRequest = { ...found, state: 'resolved', answer, answeredBy: { type: 'principal', name: by.name } }
+    requests[at] = resolved
+    return resolved
+  }
+
+  watch(): SessionWatcher {
+    this.#note('watch')
+    this.watchers++
+    return {
+      next: async (signal) => {
+        if (this.#changes.length === 0) {
+          await new Promise<void>((wake) => {
+            this.#wake = wake
+            signal?.addEventListener('abort', () => wake())
+          })
+        }
+        return this.#changes.splice(0)
+      },
+      close: () => void this.watchers--,
+    }
+  }
+
+  #changed(id: string): void {
+    this.#changes.push({ type: 'session', session: this.#find(id).session })
+    this.#wake()
+  }
+
+  #note(name: string, ...args: unknown[]): void {
+    this.calls.push([name, ...args])
+    const { failure } = this
+    this.failure = undefined
+    if (failure) throw failure
+  }
+
+  #find(id: string): FakeSession {
+    const found = this.all.get(id)
+    if (found === undefined) throw new AgentprotoError('session_not_found', 'There is no such session', { given: id })
+    return found
+  }
+}
+
+function newSession(id: string, request: SpawnAgentRequest): Session {
+  const at = '2026-11-21T00:00:00.000Z'
+  return {
+    id,
+    adapterSlug: request.adapter,
+    workspaceSlug: request.workspaceSlug ?? 'default',
+    cwd: request.cwd ?? '/work',
+    status: 'running',
+    startedAt: at,
+    ...(request.label === undefined ? {} : { label: request.label }),
+    hostId: 'host',
+    type: 'user',
+    turnCount: 0,
+    turn: { number: 0, state: 'idle' },
+    lastActiveAt: at,
+    connection: 'connected',
+    resumable: false,
+    permissionMode: 'ask',
+    warnings: [],
+    pendingRequests: 0,
+    lastSeq: 1,
+  }
+}
+
+const permission = (sessionId: string, turn: number): SessionRequest => ({
+  requestId: 'r1',
+  sessionId,
+  turn,
+  request: {
+    kind: 'permission',
+    toolCall: { type: 'tool-call', toolCallId: 't1', title: 'write a file' },
+    options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+  },
+  state: 'pending',
+  createdAt: '2026-11-21T00:00:00.000Z',
+})

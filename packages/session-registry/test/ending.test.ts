@@ -1,0 +1,141 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { allEvents, drain, memoryRegistry, owner, types } from './fixtures/test-registry.js'
+
+const never: Script = () => new Promise(() => undefined)
+
+test('a kill resolves after the agent has stopped, and only then is the status killed', async () => {
+  const agents = scripted()
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  let release = (): void => undefined
+  const agent = agents.agents[0]
+  if (agent === undefined) throw new Error('no agent')
+  agent.exit = { signal: 'SIGKILL' }
+  agent.onStop = () => new Promise((resolve) => (release = resolve))
+  const killed = registry.kill(id, owner, 'budget_exceeded')
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'running' })
+  release()
+  expect(await killed).toEqual({ ok: true })
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'budget_exceeded', signal: 'SIGKILL', connection: 'disconnected' })
+  expect(await registry.kill(id, owner)).toEqual({ ok: false })
+  expect(types(await allEvents(registry, id)).slice(-2)).toEqual(['status', 'session-stopped'])
+})
+
+test('F63 the first cause wins: a death during a kill is a kill', async () => {
+  const agents = scripted(never)
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const agent = agents.agents[0]
+  if (agent !== undefined) agent.onStop = async () => agent.die()
+  await registry.kill(id, owner)
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+  expect(types(await allEvents(registry, id)).filter((type) => type === 'session-stopped')).toHaveLength(1)
+})
+
+test('an agent that ends between turns leaves the session exited with its code', async () => {
+  const agents = scripted()
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  const agent = agents.agents[0]
+  agent?.die({ exitCode: 0, message: 'exit 0' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'exited', stopReason: 'completed', exitCode: 0 })
+  expect(agent?.stops).toBe(1)
+})
+
+test('F6 an agent that dies in the middle of a turn leaves an error, a turn-end and agent_crashed', async () => {
+  const agents = scripted(never)
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const agent = agents.agents[0]
+  if (agent !== undefined) agent.exit = { exitCode: 7 }
+  agent?.die({ exitCode: 7, duringTurn: true, message: 'The agent exited with code 7', stderrTail: 'boom' })
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'error' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({
+    status: 'error',
+    stopReason: 'agent_crashed',
+    exitCode: 7,
+    failure: { kind: 'process_exit', summary: 'The agent exited with code 7\nboom' },
+  })
+  await expect(registry.prompt(id, { prompt: 'y' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
+})
+
+test('a start that fails leaves the session in error, with the kind of failure', async () => {
+  const startAgent = (): Promise<never> => Promise.reject(new AgentprotoError('handshake_failed', 'No answer'))
+  const { registry } = await memoryRegistry({ startAgent })
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'handshake_failed' })
+  const { sessions } = await registry.list()
+  expect(sessions).toMatchObject([{ status: 'error', stopReason: 'error', failure: { kind: 'handshake_failure' } }])
+})
+
+test('a session that is killed while it starts ends as error with the caller’s reason', async () => {
+  const { registry } = await memoryRegistry({
+    startAgent: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'Aborted')))),
+  })
+  const spawning = registry.spawn({ adapter: 'fake' }, owner)
+  await settled()
+  const { sessions } = await registry.list()
+  const id = sessions[0]?.id ?? ''
+  await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'session_starting' })
+  expect(await registry.kill(id, owner)).toEqual({ ok: true })
+  await expect(spawning).rejects.toMatchObject({ code: 'cancelled' })
+  expect(await registry.get(id)).toMatchObject({ status: 'error', stopReason: 'user_canceled' })
+})
+
+test('processes that survive the ladder keep the session from being called ended', async () => {
+  const agents = scripted()
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  const agent = agents.agents[0]
+  if (agent === undefined) throw new Error('no agent')
+  agent.onStop = () => Promise.reject(new AgentprotoError('termination_failed', 'Process 1 survives'))
+  await expect(registry.kill(id, owner)).rejects.toMatchObject({ code: 'termination_failed' })
+  expect(await registry.get(id)).toMatchObject({ status: 'running', connection: 'disconnected', warnings: ['Process 1 survives.'] })
+  agent.onStop = () => Promise.resolve()
+  expect(await registry.kill(id, owner)).toEqual({ ok: true })
+})
+
+test('a follower gets every event and then the end', async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  const following = drain(await registry.follow(id, 0))
+  await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'x' }, owner)).turn)
+  await registry.kill(id, owner)
+  const seqs = (await following).flatMap(({ records }) => records.map(({ seq }) => seq))
+  expect(seqs).toEqual([1, 2, 3, 4, 5, 6, 7])
+})
+
+test('forget removes the record and the log, of a live session too', async () => {
+  const agents = scripted()
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.forget(id, owner)
+  expect(agents.agents[0]?.stops).toBe(1)
+  await expect(registry.get(id)).rejects.toMatchObject({ code: 'session_not_found' })
+  expect((await registry.list()).sessions).toEqual([])
+})
+
+test('F27 closing the registry in the middle of a turn ends every session as shutdown, once', async () => {
+  const agents = scripted(never)
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await Promise.all([registry.close(), registry.close()])
+  expect(agents.agents[0]?.stops).toBe(1)
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'shutdown' })
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'shutting_down' })
+})
+
+test('the limit of live sessions holds for spawns at once, and a dead one makes room', async () => {
+  const { registry } = await memoryRegistry({ ...scripted(), config: { maxSessions: 3 } })
+  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => registry.spawn({ adapter: 'fake' }, owner)))
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+  const first = (await registry.list()).sessions[0]?.id ?? ''
+  await registry.kill(first, owner)
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).resolves.toMatchObject({ status: 'running' })
+})

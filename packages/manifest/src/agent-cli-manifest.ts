@@ -1,0 +1,225 @@
+import type { AdapterSessionPolicy } from '@agentproto/contracts'
+import type { ContinuationStrategy, KeyScope, SandboxDocument } from './agent-cli-document.js'
+
+/** An AGENT-CLI.md as programs use it: checked, named in camel case, defaults filled in. */
+export type AgentCliManifest = AgentCliCommon & AgentCliWire
+
+/** What the protocol needs beside its name. */
+export type AgentCliWire =
+  | {
+      readonly protocol: 'acp'
+      /** Relative path of the ACP.md. */
+      readonly acp: string
+    }
+  | { readonly protocol: 'mcp'; readonly mcp: McpWire }
+  | {
+      readonly protocol: 'proprietary'
+      /** The npm package whose default export is the client. */
+      readonly adapter: string
+    }
+
+export type McpWire =
+  | {
+      readonly transport: 'stdio'
+      /** The manifest's `bin` where none is stated. */
+      readonly command: string
+      readonly args: readonly string[]
+    }
+  | { readonly transport: 'http' | 'sse'; readonly url: string }
+
+export interface AgentCliCommon {
+  readonly name: string
+  readonly id: string
+  readonly description: string
+  readonly version: string
+  readonly bin: string
+  readonly binArgs: readonly string[]
+  /** In the order in which they are tried. */
+  readonly install: readonly InstallMethod[]
+  readonly versionCheck: VersionCheck
+  readonly requires: Requires
+  readonly setup: readonly SetupStep[]
+  readonly auth?: Auth
+  readonly sandbox: SandboxSource
+  /** Relative path of a RUNNER.md, or the inline block as it stands. */
+  readonly runner?: string | Readonly<Record<string, unknown>>
+  readonly session: SessionPolicy
+  readonly models: Models
+  readonly capabilities: ManifestCapabilities
+  readonly modes: readonly Mode[]
+  readonly options: readonly Option[]
+  /** Absent when the manifest states none; a daemon session is pinned either way. */
+  readonly continuation?: Continuation
+  readonly examples: readonly { readonly goal: string; readonly prompt: string; readonly note?: string }[]
+  readonly tags: readonly string[]
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** AIP-45 `session`; `idleTimeoutMs` is absent where the manifest does not state it. */
+export interface SessionPolicy extends AdapterSessionPolicy {
+  readonly contextCarryover: boolean
+}
+
+export type InstallMethod = { readonly experimental: boolean } & (
+  | { readonly method: 'brew' | 'apt' | 'dnf' | 'pacman' | 'choco' | 'scoop' | 'cargo' | 'go'; readonly package: string }
+  | { readonly method: 'npm'; readonly package: string; readonly global: boolean }
+  | { readonly method: 'pip'; readonly package: string; readonly user: boolean }
+  | { readonly method: 'curl'; readonly url: string; readonly verifySha256?: string }
+  | { readonly method: 'download'; readonly url: string; readonly extractBin: string; readonly verifySha256?: string }
+  | { readonly method: 'vendored'; readonly path: string }
+  /** One that this version does not know; only ever experimental, and skipped with a warning. */
+  | { readonly method: 'unknown'; readonly name: string }
+)
+
+export interface VersionCheck {
+  /** Split like a shell would, never run through one. */
+  readonly cmd: string
+  /** ECMAScript regular expression; its first group is the version. */
+  readonly parse: string
+  /** npm semver range. */
+  readonly range: string
+  readonly timeoutMs: number
+}
+
+/** An absent list means any. */
+export interface Requires {
+  readonly os?: readonly ('darwin' | 'linux' | 'windows')[]
+  readonly arch?: readonly ('x64' | 'arm64' | 'x86' | 'arm')[]
+  readonly minDiskMb?: number
+  readonly minMemoryMb?: number
+}
+
+export interface Auth {
+  /** Relative path of a SECRETS.md. */
+  readonly ref?: string
+  readonly state: { readonly paths: readonly string[]; readonly env: readonly string[] }
+  readonly login?: {
+    readonly cmd: string
+    readonly interactive: boolean
+    readonly requiresCallbackUrl: boolean
+    readonly completesWhen?: { readonly cmd: string; readonly exitCode: number }
+  }
+  /** `every` is an ISO-8601 duration. */
+  readonly refresh?: { readonly cmd: string; readonly every?: string }
+  readonly expiry?: { readonly exitCode: number }
+}
+
+export interface SkipIf {
+  readonly cmd: string
+  readonly exitCode: number
+  readonly timeoutMs: number
+}
+
+export type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
+
+interface SetupStepCommon {
+  readonly id: string
+  readonly description?: string
+  readonly skipIf?: SkipIf
+}
+
+export type SetupStep = SetupStepCommon &
+  (
+    | {
+        readonly kind: 'cmd'
+        readonly cmd: string
+        readonly timeoutMs: number
+        readonly interactive: boolean
+        readonly persist?: Persist
+      }
+    | {
+        readonly kind: 'prompt'
+        readonly prompt: string
+        readonly type: 'text' | 'select' | 'boolean' | 'secret'
+        readonly default?: string | boolean | number
+        readonly options?: readonly string[] | { readonly cmd: string; readonly timeoutMs: number }
+        readonly persist?: Persist
+      }
+    | { readonly kind: 'oauth'; readonly secretSlug: string }
+    | {
+        readonly kind: 'external'
+        readonly url: string
+        readonly callback?: { readonly param?: string; readonly timeoutMs: number }
+        readonly persist?: Persist
+      }
+  )
+
+/** Where the sandbox profile stands. */
+export type SandboxSource =
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'inline'; readonly profile: SandboxProfile }
+
+/** AIP-36, as far as a host reads it. Without `network`, nothing may be reached. */
+export interface SandboxProfile {
+  readonly provider: string
+  readonly config: Readonly<Record<string, unknown>>
+  readonly limits: { readonly timeoutMs?: number; readonly memoryMb?: number; readonly cpuMs?: number }
+  readonly env: {
+    /** Relative path of a SECRETS.md. */
+    readonly secretsRef?: string
+    readonly authVariables: readonly string[]
+    readonly passthrough: readonly string[]
+    readonly set: Readonly<Record<string, string>>
+  }
+  readonly network?: { readonly egress: readonly string[]; readonly ingress: readonly string[] }
+  readonly mounts: readonly {
+    readonly source: 'workspace' | { readonly ref: string } | { readonly file: string } | { readonly inline: unknown }
+    readonly at: string
+    readonly mode: 'read-write' | 'read-only'
+  }[]
+  readonly readOnly: boolean
+  readonly fs?: { readonly read: readonly string[]; readonly write: readonly string[]; readonly deny: readonly string[] }
+  readonly exec?: { readonly allow: boolean; readonly spawn: readonly string[] }
+  readonly ttyRequired: boolean
+  /** `lifecycle`, `identity`, `policy` and `metadata`: carried, not read. */
+  readonly carried: Pick<SandboxDocument, 'lifecycle' | 'identity' | 'policy' | 'metadata'>
+}
+
+export interface Models {
+  readonly default?: string
+  /** Absent: any. */
+  readonly allowed?: readonly string[]
+  /** Slot to variable: slot `default` is given the model's id, other slots name variables to pass through. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What the manifest declares; what it does not state is false. */
+export interface ManifestCapabilities {
+  readonly streaming: boolean
+  readonly toolCalls: boolean
+  readonly subAgents: boolean
+  readonly fileIo: boolean
+  readonly multimodal: boolean
+  readonly resumable: boolean
+  readonly bidirectional: boolean
+}
+
+export interface Mode {
+  readonly id: string
+  readonly description?: string
+  readonly binArgsAppend: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+interface OptionCommon {
+  readonly id: string
+  readonly description?: string
+  /** Elements may contain `{value}`. */
+  readonly binArgsTemplate: readonly string[]
+  /** Values may contain `{value}`. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+export type Option = OptionCommon &
+  (
+    | { readonly type: 'boolean'; readonly default?: boolean; readonly binArgsAppendWhenTrue: readonly string[] }
+    | { readonly type: 'integer'; readonly default?: number; readonly min?: number; readonly max?: number }
+    | { readonly type: 'string'; readonly default?: string }
+    | { readonly type: 'enum'; readonly default?: string; readonly enum: readonly string[] }
+  )
+
+export interface Continuation {
+  readonly default: ContinuationStrategy
+  readonly supported: readonly ContinuationStrategy[]
+  readonly pinnedSession: { readonly idleTimeoutMs: number; readonly keyScope: readonly KeyScope[] }
+}

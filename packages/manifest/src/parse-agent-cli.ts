@@ -1,0 +1,26 @@
+import { agentCliRules } from './agent-cli-rules.js'
+import type { AgentCliDocument } from './agent-cli-document.js'
+import type { AgentCliManifest } from './agent-cli-manifest.js'
+import { normaliseAgentCli } from './normalise-agent-cli.js'
+import { parseManifest } from './parse-manifest.js'
+import type { ManifestKind, ParseOptions, ParseResult } from './parse-manifest.js'
+
+export interface ParseAgentCliOptions extends ParseOptions {
+  /** Sandbox providers that the host registers beside the built-in ones. */
+  readonly sandboxProviders?: readonly string[]
+}
+
+/**
+ * Parses and checks the text of an AGENT-CLI.md (AIP-45): all problems at once, each with its place.
+ * Pure: the files that it refers to are read by `readAgentCli` of `@agentproto/manifest/node`.
+ * Never throws for what the text holds.
+ */
+export const parseAgentCli = (text: string, options: ParseAgentCliOptions): ParseResult<AgentCliManifest> =>
+  parseManifest(text, options, agentCliKind(options.sandboxProviders))
+
+/** How an AGENT-CLI.md is checked. */
+export const agentCliKind = (sandboxProviders?: readonly string[]): ManifestKind<AgentCliDocument, AgentCliManifest> => ({
+  schema: 'agent-cli',
+  rules: agentCliRules(sandboxProviders),
+  normalise: normaliseAgentCli,
+})

@@ -1,0 +1,114 @@
+import { stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
+import { capabilityProblems } from './capability-subset.js'
+import { given } from './given.js'
+import { parseAcp } from './parse-acp.js'
+import type { AcpProfile } from './parse-acp.js'
+import { agentCliKind } from './parse-agent-cli.js'
+import { parseManifestAt } from './parse-manifest.js'
+import type { ParseResult, PlacedResult } from './parse-manifest.js'
+import { parseSandbox } from './parse-sandbox.js'
+import { parseSecrets } from './parse-secrets.js'
+import type { SecretsManifest } from './parse-secrets.js'
+import type { ManifestProblem } from './problem.js'
+import { readText } from './read-text.js'
+import { secretProblems } from './secret-references.js'
+
+/** A manifest with everything that it refers to. */
+export interface LoadedAgentCli {
+  /** Path of the AGENT-CLI.md. */
+  readonly path: string
+  /** Folder that its references are relative to. */
+  readonly directory: string
+  readonly manifest: AgentCliManifest
+  readonly acp?: AcpProfile
+  readonly secrets?: SecretsManifest
+  readonly sandbox: SandboxProfile
+}
+
+export type ReadResult =
+  | ({ readonly ok: true; readonly warnings: readonly ManifestProblem[] } & LoadedAgentCli)
+  | { readonly ok: false; readonly problems: readonly ManifestProblem[] }
+
+export interface ReadAgentCliOptions {
+  /** Sandbox providers that the host registers beside the built-in ones. */
+  readonly sandboxProviders?: readonly string[]
+}
+
+/**
+ * Reads and checks an AGENT-CLI.md, given as a file or as the folder that holds it, with the ACP.md,
+ * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Problems of every file come at once.
+ * Never throws for what the files hold or lack.
+ */
+export async function readAgentCli(path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> {
+  const file = (await isFolder(path)) ? join(path, 'AGENT-CLI.md') : path
+  const read = await readText(file)
+  if (!read.ok) return { ok: false, problems: read.problems }
+  const parsed = parseManifestAt(read.text, { path: file }, agentCliKind(options.sandboxProviders))
+  if (!parsed.result.ok) return parsed.result
+  return loadReferences({ path: file, parsed, manifest: parsed.result.manifest, options })
+}
+
+const isFolder = async (path: string): Promise<boolean> => {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    // Reading the file says what is wrong with it.
+    return false
+  }
+}
+
+interface Loading {
+  readonly path: string
+  readonly parsed: PlacedResult<AgentCliManifest>
+  readonly manifest: AgentCliManifest
+  readonly options: ReadAgentCliOptions
+}
+
+async function loadReferences({ path, parsed, manifest, options }: Loading): Promise<ReadResult> {
+  const { context } = parsed
+  const directory = dirname(path)
+  const read = referenceReader(directory, context)
+  const sandboxOptions = given('sandboxProviders', options.sandboxProviders)
+  const { sandbox: source, auth, runner } = manifest
+  const [acp, secrets, sandbox] = await Promise.all([
+    manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined,
+    auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets),
+    source.from === 'inline'
+      ? source.profile
+      : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions })),
+    typeof runner === 'string' ? read(['runner'], runner, () => ({ ok: true, manifest: runner, warnings: [] })) : undefined,
+  ])
+  if (acp !== undefined) capabilityProblems(context, manifest.capabilities, acp)
+  if (secrets !== undefined) secretProblems(context, manifest.setup, secrets)
+  const problems = context.problems.sorted()
+  if (context.problems.failed || sandbox === undefined) return { ok: false, problems }
+  return { ok: true, path, directory, manifest, ...given('acp', acp), ...given('secrets', secrets), sandbox, warnings: problems }
+}
+
+type Parse<T> = (text: string, options: { readonly path: string }) => ParseResult<T>
+
+/** Reads one referenced file; what is wrong with it is reported at the reference as well as in the file. */
+const referenceReader =
+  (directory: string, { problems, at }: PlacedResult<unknown>['context']) =>
+  async <T>(place: readonly string[], reference: string, parse: Parse<T>): Promise<T | undefined> => {
+    const path = join(directory, reference)
+    const field = place.join('.')
+    const read = await readText(path)
+    if (!read.ok) {
+      const [problem] = read.problems
+      problems.error(
+        read.missing ? 'reference_missing' : 'reference_invalid',
+        at(...place),
+        read.missing ? `\`${field}\` names a file that is not there.` : `\`${field}\` names a file that cannot be read: ${problem?.message ?? ''}`,
+        { expected: 'a path relative to the manifest', given: reference },
+      )
+      return undefined
+    }
+    const result = parse(read.text, { path })
+    problems.adopt(result.ok ? result.warnings : result.problems)
+    if (result.ok) return result.manifest
+    problems.error('reference_invalid', at(...place), `\`${field}\` names a file that is not valid.`, { given: reference })
+    return undefined
+  }

@@ -1,0 +1,68 @@
+import { open } from 'node:fs/promises'
+import { createProblemList } from './problem.js'
+import type { ManifestProblem, ProblemCode, ProblemParts } from './problem.js'
+import { createSourceText } from './source-text.js'
+
+const FILE_BYTES_MAX = 4 * 1024 * 1024
+
+export type ReadText =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problems: readonly ManifestProblem[]; readonly missing: boolean }
+
+/** Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. */
+export async function readText(path: string, shown: string = path): Promise<ReadText> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { size } = await file.stat()
+      if (size > FILE_BYTES_MAX) {
+        return refuse(shown, 'file_too_large', 'The file is too large for a manifest.', {
+          parts: { expected: `at most ${FILE_BYTES_MAX} bytes`, given: size },
+        })
+      }
+      return decode(await file.readFile(), shown)
+    } finally {
+      await file.close()
+    }
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
+    return refuse(shown, 'file_unreadable', READ_FAILURES[code] ?? `The file cannot be read (${code}).`, { missing: code === 'ENOENT' })
+  }
+}
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file.',
+  EISDIR: 'This is a folder, not a file.',
+  EACCES: 'The file may not be read.',
+}
+
+function decode(bytes: Buffer, shown: string): ReadText {
+  try {
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
+  } catch {
+    const text = bytes.toString('utf8')
+    return refuse(shown, 'encoding_invalid', 'The file is not UTF-8.', { text, offset: firstDifference(text, bytes) })
+  }
+}
+
+/** Offset of the first replacement character that the file itself does not hold. */
+function firstDifference(text: string, bytes: Buffer): number {
+  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) {
+    const before = Buffer.byteLength(text.slice(0, at))
+    if (!bytes.subarray(before, before + 3).equals(Buffer.from('\ufffd'))) return at
+  }
+  return 0
+}
+
+interface Refusal {
+  readonly text?: string
+  readonly offset?: number
+  readonly parts?: ProblemParts
+  readonly missing?: boolean
+}
+
+function refuse(shown: string, code: ProblemCode, message: string, { text = '', offset = 0, parts, missing = false }: Refusal): ReadText {
+  const problems = createProblemList(createSourceText(text, shown))
+  problems.error(code, offset, message, parts)
+  return { ok: false, problems: problems.sorted(), missing }
+}

@@ -11,11 +11,15 @@ export function parseWire<S extends z.ZodType>(schema: S, value: unknown, subjec
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const { path, field = path, expected, given, what } = describe(result.error.issues[0], value)
-  throw new AgentprotoError('invalid_request', what ?? `The ${path === '' ? subject : `field "${path}"`} is not valid`, {
-    expected,
-    given,
-    data: { field },
-  })
+  throw new AgentprotoError(
+    'invalid_request',
+    what ?? `The ${path === '' ? subject : `field "${path}"`} is not valid`,
+    {
+      expected,
+      given,
+      data: { field },
+    },
+  )
 }
 
 type Issue = z.core.$ZodIssue
@@ -37,14 +41,26 @@ function describe(issue: Issue | undefined, root: unknown): Complaint {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.map((key) => JSON.stringify(key)).join(', ')
     const field = [path, issue.keys[0]].filter(Boolean).join('.')
-    return { path, field, expected: `no ${keys}`, given: words(valueAt(root, issue.path)), what: 'There is no such field' }
+    return {
+      path,
+      field,
+      expected: `no ${keys}`,
+      given: words(valueAt(root, issue.path)),
+      what: 'There is no such field',
+    }
   }
   return { path, expected: expectation(issue), given: words(valueAt(root, issue.path)) }
 }
 
 /** Tells of the branch that the caller came nearest to; where there is none, of all. */
-function describeUnion(branches: readonly (readonly Issue[])[], path: readonly PropertyKey[], root: unknown): Complaint {
-  const shaped = branches.filter((branch) => !branch.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0))
+function describeUnion(
+  branches: readonly (readonly Issue[])[],
+  path: readonly PropertyKey[],
+  root: unknown,
+): Complaint {
+  const shaped = branches.filter(
+    (branch) => !branch.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0),
+  )
   const fewest = Math.min(...shaped.map((branch) => branch.length))
   const near = shaped.filter((branch) => branch.length === fewest)
   const complaints = (near.length > 0 ? near : branches).flatMap((branch) =>
@@ -58,20 +74,12 @@ function describeUnion(branches: readonly (readonly Issue[])[], path: readonly P
 }
 
 function expectation(issue: Issue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return TYPES[issue.expected] ?? issue.expected
-    case 'invalid_value':
-      return `one of ${issue.values.map(String).join(', ')}`
-    case 'too_small':
-      return `at least ${counted(issue.minimum, issue.origin)}`
-    case 'too_big':
-      return `at most ${counted(issue.maximum, issue.origin)}`
-    case 'invalid_union':
-      return 'options' in issue ? `one of ${issue.options.map(String).join(', ')}` : 'a known kind'
-    default:
-      return issue.message
-  }
+  if (issue.code === 'invalid_type') return TYPES[issue.expected] ?? issue.expected
+  if (issue.code === 'invalid_value') return `one of ${issue.values.map(String).join(', ')}`
+  if (issue.code === 'too_small') return `at least ${counted(issue.minimum, issue.origin)}`
+  if (issue.code === 'too_big') return `at most ${counted(issue.maximum, issue.origin)}`
+  if (issue.code === 'invalid_union' && 'options' in issue) return `one of ${issue.options.map(String).join(', ')}`
+  return issue.message
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -105,5 +113,5 @@ function words(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 200))
   if (Array.isArray(value)) return `an array of ${value.length}`
-  return typeof value === 'object' ? 'an object' : String(value)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'an object'
 }

@@ -18,6 +18,8 @@ export const BOUNDS = {
   eventsMax: 10_000,
   outputLinesMax: 2_000,
   contentBlocks: 256,
+  /** Levels of an answer's content; what is deeper parses, and then no longer serialises. */
+  contentDepth: 64,
 } as const
 
 const slug = z.string().min(1).max(80)
@@ -83,12 +85,21 @@ export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
 })
 
+function isShallow(content: unknown): boolean {
+  let level = [content]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > BOUNDS.contentDepth) return false
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+  return true
+}
+
 /** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
 export const answerRequestSchema = z.union([
   z.strictObject({ optionId: z.string().min(1) }),
   z.strictObject({
     action: z.enum(['accept', 'decline', 'cancel']),
-    content: z.record(z.string(), z.unknown()).optional(),
+    content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
   }),
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>

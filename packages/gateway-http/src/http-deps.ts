@@ -1,4 +1,11 @@
-import type { AdapterCatalog, Authenticate, Clock, Principal, SessionService, WorkspaceService } from '@agentproto/contracts'
+import type {
+  AdapterCatalog,
+  Authenticate,
+  Clock,
+  Principal,
+  SessionService,
+  WorkspaceService,
+} from '@agentproto/contracts'
 import type { Context, Hono } from 'hono'
 
 /** What the HTTP surface is made of. */

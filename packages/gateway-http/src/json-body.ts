@@ -54,14 +54,23 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch (thrown) {
     const given = thrown instanceof Error ? thrown.message : undefined
-    throw new AgentprotoError('invalid_json', 'The body is not JSON', { expected: 'one JSON object', given, cause: thrown })
+    throw new AgentprotoError('invalid_json', 'The body is not JSON', {
+      expected: 'one JSON object',
+      given,
+      cause: thrown,
+    })
   }
 }
 
 function refuseTooLarge(size: number): void {
   if (size <= BOUNDS.bodyBytes) return
-  throw new AgentprotoError('payload_too_large', 'The body is too large', { expected: `at most ${BOUNDS.bodyBytes} bytes` })
+  throw new AgentprotoError('payload_too_large', 'The body is too large', {
+    expected: `at most ${BOUNDS.bodyBytes} bytes`,
+  })
 }
 
 const refusedType = (given: string): AgentprotoError =>
-  new AgentprotoError('unsupported_media_type', 'The body must be JSON', { expected: 'content-type: application/json', given })
+  new AgentprotoError('unsupported_media_type', 'The body must be JSON', {
+    expected: 'content-type: application/json',
+    given,
+  })

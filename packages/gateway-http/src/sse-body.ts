@@ -1,4 +1,4 @@
-import type { Clock } from '@agentproto/contracts'
+import type { Clock, Timer } from '@agentproto/contracts'
 
 /** What a stream is pulled from. */
 export interface SseSource {
@@ -33,7 +33,7 @@ export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStr
   const { clock, keepAliveMs, onEnd } = options
   let pulling = false
   let lastSent = clock.now()
-  let silence = clock.after(keepAliveMs, () => {})
+  let silence: Timer | undefined
   let controller: ReadableStreamDefaultController<Uint8Array>
 
   function send(text: string): void {
@@ -56,7 +56,7 @@ export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStr
   function end(): void {
     if (gone.signal.aborted) return
     gone.abort()
-    silence.cancel()
+    silence?.cancel()
     options.signal?.removeEventListener('abort', closeFromHere)
     source.close()
     onEnd()

@@ -1,4 +1,11 @@
-import type { EventReader, EventRecord, OutputItem, OutputReader, SessionChange, SessionWatcher } from '@agentproto/contracts'
+import type {
+  EventReader,
+  EventRecord,
+  OutputItem,
+  OutputReader,
+  SessionChange,
+  SessionWatcher,
+} from '@agentproto/contracts'
 import type { SseSource } from './sse-body.js'
 
 /** Characters after which a chunk is full: a batch of any size is sent in pieces that a socket likes. */

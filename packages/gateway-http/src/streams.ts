@@ -37,10 +37,16 @@ export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, s
   function admit(): void {
     if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
     if (open < maxStreams) return
-    throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', { expected: `at most ${maxStreams}` })
+    throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', {
+      expected: `at most ${maxStreams}`,
+    })
   }
 
-  async function answer(c: HttpContext, openSource: () => Promise<SseSource>, options: StreamOptions = {}): Promise<Response> {
+  async function answer(
+    c: HttpContext,
+    openSource: () => Promise<SseSource>,
+    options: StreamOptions = {},
+  ): Promise<Response> {
     // Hono drops the body of a HEAD without cancelling it: a source opened for it would never be closed.
     if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
     admit()
@@ -55,7 +61,9 @@ export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, s
       }
       const hello = RETRY + (options.hello ?? '') + first
       const farewell = farewellTo(c, onError)
-      return new Response(sseBody(source, { clock, keepAliveMs, hello, signal, farewell, onEnd: leave }), { headers: HEADERS })
+      return new Response(sseBody(source, { clock, keepAliveMs, hello, signal, farewell, onEnd: leave }), {
+        headers: HEADERS,
+      })
     } catch (thrown) {
       leave()
       throw thrown

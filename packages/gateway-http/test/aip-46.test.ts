@@ -19,7 +19,13 @@ test('POST /sessions/agent answers 201 with the Session and hands every field on
   const response = await call('POST', '/sessions/agent', request)
   expect(response.status).toBe(201)
   expect(response.headers.get('location')).toBe('/sessions/s1')
-  expect(await response.json()).toMatchObject({ id: 's1', workspaceSlug: 'main', cwd: '/work/a', label: 'mine', status: 'running' })
+  expect(await response.json()).toMatchObject({
+    id: 's1',
+    workspaceSlug: 'main',
+    cwd: '/work/a',
+    label: 'mine',
+    status: 'running',
+  })
   expect(sessions.calls[0]).toEqual(['spawn', request, OWNER])
 })
 
@@ -50,7 +56,9 @@ test('POST /sessions/:id/prompt returns { ok: true, id }', async () => {
 test('an overlapping prompt is refused with 409 (§Multi-turn semantics)', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
-  const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', '/sessions/s1/prompt', { prompt: 'again' })))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => call('POST', '/sessions/s1/prompt', { prompt: 'again' })),
+  )
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([409]))
   expect(await answers[0]?.json()).toMatchObject({ code: 'turn_in_progress', retryable: true })
 })
@@ -83,7 +91,18 @@ test('GET /sessions/:id/stream sends line and status events as JSON, buffered li
   expect(response.headers.get('x-accel-buffering')).toBe('no')
   await sessions.kill('s1', OWNER)
   expect(await readMessages(response)).toEqual([
-    { id: '1.1', event: 'status', data: { type: 'status', status: 'running', previous: 'starting', seq: 1, sessionId: 's1', ts: expect.any(String) } },
+    {
+      id: '1.1',
+      event: 'status',
+      data: {
+        type: 'status',
+        status: 'running',
+        previous: 'starting',
+        seq: 1,
+        sessionId: 's1',
+        ts: expect.any(String),
+      },
+    },
     { id: '3.1', event: 'line', data: { line: 'echo "one"', stream: 'stdout' } },
     { id: '5.1', event: 'status', data: expect.objectContaining({ status: 'killed', previous: 'running' }) },
   ])

@@ -23,7 +23,7 @@ export class FakeClock implements Clock {
   advance(ms: number): void {
     const until = this.#now + ms
     for (;;) {
-      const next = [...this.#timers].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0]
+      const next = [...this.#timers].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0]
       if (next === undefined) break
       this.#timers.delete(next)
       this.#now = next.at

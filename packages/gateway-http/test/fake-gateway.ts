@@ -1,4 +1,11 @@
-import { AgentprotoError, type AdapterCatalog, type AdapterSummary, type Principal, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type AdapterCatalog,
+  type AdapterSummary,
+  type Principal,
+  type Workspace,
+  type WorkspaceService,
+} from '@agentproto/contracts'
 import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
 import { FakeClock } from './fake-clock.ts'
 import { FakeSessions } from './fake-sessions.ts'
@@ -32,7 +39,8 @@ export function fakeWorkspaces(): WorkspaceService {
   let active: string | undefined
   const find = (slug: string): Workspace => {
     const found = all.get(slug)
-    if (found === undefined) throw new AgentprotoError('workspace_not_found', 'There is no such workspace', { given: slug })
+    if (found === undefined)
+      throw new AgentprotoError('workspace_not_found', 'There is no such workspace', { given: slug })
     return found
   }
   return {
@@ -58,7 +66,7 @@ export interface FakeGateway {
   readonly sessions: FakeSessions
   readonly clock: FakeClock
   /** A request with the owner's token; a body is sent as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
 }
 
 /** The app over fakes. */
@@ -77,7 +85,11 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
   const call: FakeGateway['call'] = async (method, path, body, headers = {}) =>
     app.request(path, {
       method,
-      headers: { authorization: `Bearer ${TOKEN}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: `Bearer ${TOKEN}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
   return { app, sessions, clock, call }

@@ -1,6 +1,13 @@
-import type { EventBatch, EventReader, EventRecord, OutputItem, OutputReader, StatusChange } from '@agentproto/contracts'
+import type {
+  EventBatch,
+  EventReader,
+  EventRecord,
+  OutputItem,
+  OutputReader,
+  StatusChange,
+} from '@agentproto/contracts'
 
-type Payload = { readonly type: EventRecord['type']; readonly turn?: number } & Readonly<Record<string, unknown>>
+export type Payload = { readonly type: EventRecord['type']; readonly turn?: number } & Readonly<Record<string, unknown>>
 
 /** The log of one fake session: records in memory, readers that pull. */
 export class FakeLog {
@@ -66,12 +73,12 @@ export class FakeLog {
   }
 
   async #until(condition: () => boolean, signal?: AbortSignal): Promise<void> {
-    while (!condition() && !signal?.aborted) {
-      await new Promise<void>((wake) => {
-        this.#waiting.push(wake)
-        signal?.addEventListener('abort', () => wake(), { once: true })
-      })
-    }
+    if (condition() || signal?.aborted) return
+    await new Promise<void>((wake) => {
+      this.#waiting.push(wake)
+      signal?.addEventListener('abort', () => wake(), { once: true })
+    })
+    await this.#until(condition, signal)
   }
 
   #wake(): void {

@@ -20,7 +20,7 @@ import {
   type Turn,
   type TurnResult,
 } from '@agentproto/contracts'
-import { FakeLog, project } from './fake-log.ts'
+import { FakeLog, project, type Payload } from './fake-log.ts'
 
 interface FakeSession {
   session: Session
@@ -50,8 +50,10 @@ export class FakeSessions implements SessionService {
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#note('spawn', request, by)
-    if (request.adapter === 'none') throw new AgentprotoError('no_adapter_installed', 'No adapter is installed', { hint: 'Run x' })
-    if (request.adapter !== 'demo') throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { given: request.adapter })
+    if (request.adapter === 'none')
+      throw new AgentprotoError('no_adapter_installed', 'No adapter is installed', { hint: 'Run x' })
+    if (request.adapter !== 'demo')
+      throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { given: request.adapter })
     const id = `s${this.all.size + 1}`
     const log = new FakeLog(id)
     this.all.set(id, { session: newSession(id, request), log, turns: [], requests: [] })
@@ -63,7 +65,9 @@ export class FakeSessions implements SessionService {
 
   async list(filter: SessionFilter = {}): Promise<SessionPage> {
     this.#note('list', filter)
-    const sessions = [...this.all.values()].map(({ session }) => session).filter((session) => !filter.onlyAlive || isLive(session))
+    const sessions = [...this.all.values()]
+      .map(({ session }) => session)
+      .filter((session) => !filter.onlyAlive || isLive(session))
     return { sessions }
   }
 
@@ -81,17 +85,18 @@ export class FakeSessions implements SessionService {
     turns.push({ number: turn, state: 'running', startedAt: session.startedAt, firstSeq: log.lastSeq + 1 })
     log.append({ type: 'user-prompt', turn, content: request.prompt })
     if (request.prompt === 'ask') requests.push(permission(id, turn))
-    else if (request.prompt !== 'hang') this.endTurn(id, [{ type: 'text-delta', turn, text: `echo ${JSON.stringify(request.prompt)}` }])
+    else if (request.prompt !== 'hang')
+      this.endTurn(id, [{ type: 'text-delta', turn, text: `echo ${JSON.stringify(request.prompt)}` }])
     return { turn }
   }
 
   /** Ends the running turn, after what the agent says last. */
-  endTurn(id: string, said: Parameters<FakeLog['append']> = [], reason: Turn['reason'] = 'end_turn'): void {
+  endTurn(id: string, said: readonly Payload[] = [], reason: Turn['reason'] = 'end_turn'): void {
     const { turns, log } = this.#find(id)
     const turn = turns.pop()
     if (turn === undefined) return
     log.append(...said, { type: 'turn-end', turn: turn.number, reason })
-    turns.push({ ...turn, state: 'ended', reason, lastSeq: log.lastSeq } as Turn)
+    turns.push({ ...turn, state: 'ended', ...(reason === undefined ? {} : { reason }), lastSeq: log.lastSeq })
     const ended = this.#ended
     this.#ended = []
     for (const tell of ended) tell()
@@ -146,7 +151,9 @@ export class FakeSessions implements SessionService {
 
   async output(id: string, lastN?: number): Promise<readonly OutputLine[]> {
     this.#note('output', id, lastN)
-    const lines = this.#find(id).log.records.flatMap(project).flatMap((item) => (item.type === 'line' ? [item.line] : []))
+    const lines = this.#find(id)
+      .log.records.flatMap(project)
+      .flatMap((item) => (item.type === 'line' ? [item.line] : []))
     return lastN === undefined ? lines : lines.slice(-lastN)
   }
 
@@ -175,9 +182,15 @@ export class FakeSessions implements SessionService {
     const { requests } = this.#find(id)
     const at = requests.findIndex((request) => request.requestId === requestId)
     const found = requests[at]
-    if (found === undefined) throw new AgentprotoError('request_not_found', 'There is no such request', { given: requestId })
+    if (found === undefined)
+      throw new AgentprotoError('request_not_found', 'There is no such request', { given: requestId })
     if (found.state === 'resolved') throw new AgentprotoError('request_resolved', 'It has been answered by owner')
-    const resolved: SessionRequest = { ...found, state: 'resolved', answer, answeredBy: { type: 'principal', name: by.name } }
+    const resolved: SessionRequest = {
+      ...found,
+      state: 'resolved',
+      answer,
+      answeredBy: { type: 'principal', name: by.name },
+    }
     requests[at] = resolved
     return resolved
   }

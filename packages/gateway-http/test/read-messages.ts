@@ -10,7 +10,11 @@ export function parseMessages(text: string): Message[] {
   return blocks.map((block) => {
     const fields = Object.fromEntries(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]))
     const { id, event, data } = fields
-    return { ...(id === undefined ? {} : { id }), ...(event === undefined ? {} : { event }), data: JSON.parse(data ?? 'null') as unknown }
+    return {
+      ...(id === undefined ? {} : { id }),
+      ...(event === undefined ? {} : { event }),
+      data: JSON.parse(data ?? 'null') as unknown,
+    }
   })
 }
 

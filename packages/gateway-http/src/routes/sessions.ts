@@ -1,4 +1,11 @@
-import { killRequestSchema, listQuerySchema, outputQuerySchema, parseWire, promptRequestSchema, spawnAgentSchema } from '@agentproto/contracts'
+import {
+  killRequestSchema,
+  listQuerySchema,
+  outputQuerySchema,
+  parseWire,
+  promptRequestSchema,
+  spawnAgentSchema,
+} from '@agentproto/contracts'
 import type { SessionFilter } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { wantsEventStream } from '../accept.js'

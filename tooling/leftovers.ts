@@ -1,12 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { cacheFolder } from '../e2e/agent-cache.mjs'
 import { processesMarked } from './process-table.ts'
 import type { MarkedProcess } from './process-table.ts'
 
 /**
- * Gives a test run a home and a temp folder of its own, and fails the run when a process of it is left.
+ * Gives a test run a user's folder, a home and a temp folder of its own, and fails the run when a process of it is left.
  *
  * The run's folder is the mark: it is in the environment of every child, and where a test hands its child
  * a smaller environment, the child's cwd or arguments still lie in that folder.
@@ -16,10 +17,20 @@ export function setup(): (() => Promise<void>) | undefined {
   if (process.env['AGENTPROTO_TEST_RUN'] !== undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'ap-test-'))
   mkdirSync(join(folder, 'tmp'))
+  mkdirSync(join(folder, 'user'))
   process.env['AGENTPROTO_TEST_RUN'] = folder
-  process.env['AGENTPROTO_HOME'] = join(folder, 'home')
-  process.env['TMPDIR'] = join(folder, 'tmp')
+  moveHome(folder)
   return () => teardown(folder)
+}
+
+/** What only caches stays where it is: packages of npm, and the agents installed for the end-to-end tests. */
+function moveHome(folder: string): void {
+  process.env['AGENTPROTO_E2E_CACHE'] = cacheFolder
+  process.env['npm_config_cache'] ??= join(homedir(), '.npm')
+  for (const name of ['XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME']) delete process.env[name]
+  process.env['AGENTPROTO_HOME'] = join(folder, 'home')
+  process.env['HOME'] = join(folder, 'user')
+  process.env['TMPDIR'] = join(folder, 'tmp')
 }
 
 async function teardown(folder: string): Promise<void> {

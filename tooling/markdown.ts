@@ -22,7 +22,7 @@ export const page = (root: string, path: string): string => readFileSync(join(ro
 export function codeRows(text: string): readonly (readonly string[])[] {
   return text
     .split('\n')
-    .filter((line) => /^\| `/.test(line))
+    .filter((line) => line.startsWith('| `'))
     .map((line) => line.split('|').slice(1, -1).map(plain))
 }
 

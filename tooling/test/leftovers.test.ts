@@ -14,7 +14,7 @@ test('F53 a test run has a home and a temp folder of its own', () => {
   expect(run).toBeTruthy()
   expect(process.env['AGENTPROTO_HOME']).toBe(join(run ?? '', 'home'))
   expect(tmpdir()).toBe(join(run ?? '', 'tmp'))
-  expect(tmpdir().startsWith(homedir() + '/.agentproto')).toBe(false)
+  expect(homedir()).toBe(join(run ?? '', 'user'))
 })
 
 test.runIf(onLinux)('a process is found by the mark in its environment', async () => {

@@ -1,0 +1,61 @@
+// The whole of it in one go, with nothing but Node: a gateway, a workspace, an agent that remembers, a permission, an end.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@agentproto/client'
+import { createGateway } from '@agentproto/runtime'
+import { narrate, showTranscript } from './transcript.mjs'
+
+const ground = await mkdtemp(join(tmpdir(), 'agentproto-demo-'))
+const project = join(ground, 'my-project')
+await mkdir(project)
+const gateway = await createGateway({ home: join(ground, 'home') })
+
+try {
+  const { url, token } = await gateway.listen({ port: 0 })
+  narrate(`A gateway listens on ${url}, with a home of its own.`)
+  await converse(createClient({ url, token }))
+  narrate('Done: nothing is left running, and the temporary home is gone.')
+} finally {
+  await gateway.close()
+  await rm(ground, { recursive: true, force: true })
+}
+
+async function converse({ sessions, workspaces }) {
+  const workspace = await workspaces.add({ path: project, use: true })
+  narrate(`The folder ${workspace.path} is the workspace "${workspace.slug}" now.`)
+
+  const { id, cwd } = await sessions.start({ adapter: 'demo', label: 'demonstration' })
+  narrate(`A session of the demo agent runs in ${cwd}.`)
+  const transcript = showTranscript(sessions.stream(id))
+
+  narrate('Two turns. The second asks what the first one said:')
+  await sessions.promptAndWait(id, { prompt: 'The password of the day is "teal".' })
+  const memory = await sessions.promptAndWait(id, { prompt: 'think; recall' })
+  check(memory.text.includes('teal'), 'The agent forgot the first turn')
+
+  narrate('The agent asks before it writes a file, and is allowed to:')
+  const { turn } = await sessions.prompt(id, { prompt: 'ask notes.txt written with permission' })
+  await allow(sessions, id)
+  await sessions.waitTurn(id, turn)
+  const written = await readFile(join(project, 'notes.txt'), 'utf8')
+  check(written.includes('written with permission'), 'The file was not written')
+
+  await sessions.kill(id)
+  await transcript
+  narrate(`The session is ${(await sessions.get(id)).status}, and its process tree verified gone.`)
+}
+
+/** Waits for the permission request, and grants it once. */
+async function allow(sessions, id) {
+  for await (const event of sessions.events(id)) {
+    if (event.type !== 'agent-prompt') continue
+    const option = event.request.options.find(({ kind }) => kind === 'allow_once')
+    await sessions.answer(id, event.requestId, { optionId: option.optionId })
+    return
+  }
+}
+
+function check(holds, otherwise) {
+  if (!holds) throw new Error(otherwise)
+}

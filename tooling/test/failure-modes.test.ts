@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { page } from '../markdown.ts'
+import { ROOT } from '../packages.ts'
+import { sourceFiles } from '../source-files.ts'
+
+const LISTED = 99
+const rows = new Map(
+  page(ROOT, 'docs/failure-modes.md')
+    .split('\n')
+    .map((line) => /^\| F(\d+) \| .+ \| (.+) \|$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, number, here = '']) => [Number(number), here]),
+)
+const titled = new Set(
+  ['packages', 'e2e', 'tooling'].flatMap((folder) =>
+    sourceFiles(ROOT, folder)
+      .filter(({ path }) => path.endsWith('.test.ts'))
+      .flatMap(({ text }) => numbersOf(text)),
+  ),
+)
+
+/** Numbers with which titles of tests begin. */
+function numbersOf(text: string): readonly number[] {
+  return [...text.matchAll(/\btest(?:\.\w+(?:\([^)]*\))?)*\(\s*['"`]F(\d+)\b/g)].map(([, number]) => Number(number))
+}
+
+test('docs/failure-modes.md has each failure once, in order', () => {
+  expect([...rows.keys()]).toEqual(Array.from({ length: LISTED }, (_, index) => index + 1))
+})
+
+test('what docs/failure-modes.md calls tested has a test of that number, and the other way round', () => {
+  const called = [...rows].filter(([, here]) => here.startsWith('tested')).map(([number]) => number)
+  expect(called).toEqual([...titled].toSorted((a, b) => a - b))
+})
+
+test('every other failure names its issue or says why it cannot happen', () => {
+  const rest = [...rows].filter(([, here]) => !/^(?:tested|#\d+|cannot (?:happen|be prevented): .{20})/.test(here))
+  expect(rest).toEqual([])
+})
+
+test('a title is found in each way of writing a test', () => {
+  // Put together, so that this file is not taken for their test.
+  const F = 'F'
+  const text = `test('${F}7 a')\ntest.runIf(onLinux)('${F}8 b')\ntest.each([1])('${F}9 c')\ntest('no ${F}10')`
+  expect(numbersOf(text)).toEqual([7, 8, 9])
+})

@@ -1,0 +1,191 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ERRORS, HOST_EVENT_TYPES, STREAM_EVENT_TYPES } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { createProgram } from '../../packages/cli/src/program.ts'
+import { exportedNames } from '../exported-names.ts'
+import { ROOT, workspacePackages } from '../packages.ts'
+import type { WorkspacePackage } from '../packages.ts'
+
+// What others build upon, as literals: a change here is a change for them, and belongs into a changeset.
+// `npx vitest run tooling/test/surface -u` writes what is there now; read the difference.
+
+test('the packages, their entry points and their programs', () => {
+  const lines = workspacePackages().map(({ name, exports, bin }) => [name, ...exports, ...bin].join(' '))
+  expect(text(lines)).toMatchInlineSnapshot(`
+    "@agentproto/adapters . ./package.json
+    @agentproto/cli ./package.json agentproto
+    @agentproto/client . ./package.json
+    @agentproto/contracts . ./package.json
+    @agentproto/demo-agent . ./package.json agentproto-demo-agent
+    @agentproto/driver-agent-cli . ./package.json
+    @agentproto/gateway-http . ./package.json
+    @agentproto/manifest . ./node ./package.json
+    @agentproto/mcp-tools . ./package.json
+    @agentproto/runtime . ./package.json
+    @agentproto/session-registry . ./package.json
+    @agentproto/subprocess . ./package.json
+    @agentproto/workspaces . ./package.json
+    @agentproto/acp . ./package.json"
+  `)
+})
+
+test('what each package exports', () => {
+  expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
+    "@agentproto/adapters
+      catalogPath
+    @agentproto/client
+      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ErrorCode EventGap
+      EventsPage Fetch FollowEventsOptions FollowOutputOptions Health KillReason OutputItem OutputLine
+      PermissionMode Problem PromptAccepted PromptRequest Session SessionChange SessionEvent SessionFilter
+      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult Workspace
+      WorkspacesClient WorkspacesFile createClient isAgentprotoError
+    @agentproto/contracts
+      AdapterCatalog AdapterSessionPolicy AdapterSummary AgentAnswer AgentCapabilities AgentCommand
+      AgentConfig AgentEnd AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt
+      AgentPromptResolved AgentRequest AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy
+      ArmConnectOptions ArmConnection ArmLimits ArmSession AudioContent Authenticate BOUNDS Clock
+      ConfigChange ConfigOption ContentBlock DEFAULT_ARM_LIMITS DaemonRecord ERRORS EXIT Envelope
+      ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind
+      HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer NewId
+      OpenSessionOptions OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS PermissionMode
+      PermissionOption PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit
+      PromptRequest Protocol ProtocolArm QuestionRequest Repair ResolvedCwd ResourceContent
+      ResourceLinkContent RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES
+      Session SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionOrigin
+      SessionPage SessionRequest SessionService SessionStatus SessionStopped SessionStore SessionTurn
+      SessionWatcher SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredSession
+      StoredSpawn StreamError StreamEvent StreamEventType TURN_END_REASONS TextContent TextDelta Thought
+      Timer TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
+      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addWorkspaceSchema
+      answerRequestSchema contentBlockSchema eventsQuerySchema fromProblem homeFrom homeLayout
+      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema outputQuerySchema
+      parseWire permissionModeSchema promptRequestSchema promptSchema promptText randomId spawnAgentSchema
+      systemClock toAgentAnswer toAgentprotoError
+    @agentproto/demo-agent
+      demoAgentPath
+    @agentproto/driver-agent-cli
+    @agentproto/gateway-http
+      HttpApp HttpDeps createHttpApp
+    @agentproto/manifest
+      AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
+      CapabilityName CompiledLaunch Continuation ContinuationStrategy InstallMethod KeyScope LaunchRequest
+      ManifestCapabilities ManifestProblem McpWire Mode Models Option OptionValue PROBLEM_CODES
+      ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode Requires
+      SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration SecretsManifest SessionPolicy
+      SetupStep SkipIf VersionCheck compileLaunch declaredVariables formatProblem parseAcp parseAgentCli
+      parseSandbox parseSecrets
+    @agentproto/manifest/node
+      CheckedFile LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles readAgentCli
+    @agentproto/mcp-tools
+    @agentproto/runtime
+      DEFAULT_PORT Gateway GatewayOptions ListenOptions TlsOptions createGateway version
+    @agentproto/session-registry
+      DEFAULT_REGISTRY_CONFIG FileEventLogOptions FileEventLogStore FileSessionStore
+      FileSessionStoreOptions MemoryEventLogStore MemorySessionStore RegistryConfig SessionRegistry
+      SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+    @agentproto/subprocess
+      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces MAX_LINE_BYTES MarkedProcess
+      SESSION_MARKER SpawnOptions TakeLines buildEnvironment commandFor endProcesses findExecutable
+      findMarkedProcesses healPath identify isSecretName spawnAgentProcess
+    @agentproto/workspaces
+      WorkspacesOptions createWorkspaces
+    @agentproto/acp"
+  `)
+})
+
+test('the error codes', () => {
+  expect(text(wrapped(Object.keys(ERRORS)))).toMatchInlineSnapshot(`
+    "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
+    route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
+    turn_not_found request_not_found adapter_not_found workspace_not_found workspace_exists
+    workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid protocol_unsupported
+    mode_unknown option_invalid continuation_unsupported sandbox_unavailable no_adapter_installed
+    agent_not_installed auth_required turn_in_progress queue_full session_limit_reached
+    stream_limit_reached session_ended session_starting session_live request_resolved not_supported
+    not_resumable idempotency_conflict permission_denied empty_turn spawn_failed handshake_failed
+    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
+    storage_corrupt listen_failed daemon_not_running daemon_running shutting_down internal"
+  `)
+})
+
+test('the event types', () => {
+  expect(text([...wrapped(STREAM_EVENT_TYPES), '', ...wrapped(HOST_EVENT_TYPES)])).toMatchInlineSnapshot(`
+    "text-delta thought tool-call tool-result agent-prompt turn-end error
+
+    user-prompt status agent-prompt-resolved plan usage config title output notice extension
+    runtime-progress runtime-warning repair session-stopped"
+  `)
+})
+
+test('the commands of agentproto', () => {
+  const io = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {}, cwd: ROOT }
+  const program = createProgram(io, () => Promise.resolve())
+  expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
+    "agentproto [-V, --version]
+    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--json]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json]
+    agentproto sessions prompt [--wait] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto sessions interrupt
+    agentproto sessions kill [--reason <reason>]
+    agentproto sessions rm
+    agentproto sessions show [--json]
+    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--json <content>]
+    agentproto sessions events [--after <seq>] [-f, --follow] [--json]
+    agentproto serve [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
+    agentproto status [--json]
+    agentproto workspace
+    agentproto workspace add [--slug <slug>] [--label <text>] [--use] [--json]
+    agentproto workspace list [--json]
+    agentproto workspace remove
+    agentproto workspace use
+    agentproto adapters
+    agentproto adapters list [--json]
+    agentproto manifest
+    agentproto manifest validate [--json]"
+  `)
+})
+
+test('a new name goes red, and one that is gone', () => {
+  const source = "export { a, type B } from './a.js'\nexport type { C as D } from './c.js'\nexport const e = 1\n"
+  expect(exportedNames(source)).toEqual(['a', 'B', 'D', 'e'])
+  expect(exportedNames(`${source}export * from './f.js'`)).toContain("export * from './f.js'")
+})
+
+function exportsOf({ folder, name, exports }: WorkspacePackage): readonly string[] {
+  return exports
+    .map((key) => ({ key, file: join(ROOT, folder, 'src', key === '.' ? 'index.ts' : `${key.slice(2)}.ts`) }))
+    .filter(({ file }) => existsSync(file))
+    .flatMap(({ key, file }) => [
+      `${name}${key.slice(1)}`,
+      ...wrapped(exportedNames(readFileSync(file, 'utf8')).toSorted()).map((line) => `  ${line}`),
+    ])
+}
+
+interface CommandNode {
+  name(): string
+  readonly commands: readonly CommandNode[]
+  readonly options: readonly { readonly flags: string }[]
+}
+
+function commandsOf(node: CommandNode, above: string): readonly string[] {
+  const path = `${above} ${node.name()}`.trim()
+  return [
+    [path, ...node.options.map(({ flags }) => `[${flags}]`)].join(' '),
+    ...node.commands.flatMap((each) => commandsOf(each, path)),
+  ]
+}
+
+/** Words in lines of at most a hundred characters. */
+function wrapped(words: readonly string[]): readonly string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length >= 100) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+const text = (lines: readonly string[]): string => lines.join('\n')

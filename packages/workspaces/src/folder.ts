@@ -1,0 +1,58 @@
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { isAbsolute, relative, sep } from 'node:path'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { ErrorCode, ErrorParts } from '@agentproto/contracts'
+import { codeOf } from './workspaces-file.js'
+
+/** What a message calls the folder, the code that it is refused with, and what else the error says. */
+export interface FolderRole extends Pick<ErrorParts, 'hint' | 'data'> {
+  readonly what: string
+  readonly code: ErrorCode
+}
+
+/**
+ * The real path of an absolute path that is a folder one can enter.
+ * @throws the role's code: not absolute, not there, not a folder, not accessible
+ */
+export async function realFolder(path: string, { what, code, ...parts }: FolderRole): Promise<string> {
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new AgentprotoError(code, `${what} ${problem}.`, {
+      expected: 'the absolute path of an existing folder',
+      given: path,
+      ...parts,
+      ...(cause === undefined ? {} : { cause }),
+    })
+  }
+  if (path.includes('\0')) return refuse('holds the character NUL')
+  if (!isAbsolute(path)) return refuse('is not absolute')
+  try {
+    const real = await realpath(path)
+    if (!(await stat(real)).isDirectory()) return refuse('is not a folder')
+    await access(real, constants.R_OK | constants.X_OK)
+    return real
+  } catch (thrown) {
+    const problem = FAILURES[codeOf(thrown) ?? '']
+    if (problem === undefined) throw thrown
+    return refuse(problem, thrown)
+  }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
+  EACCES: 'may not be entered',
+  EPERM: 'may not be entered',
+  ELOOP: 'is a circle of links',
+  ENAMETOOLONG: 'is too long',
+}
+
+/** The real path, or none where the folder cannot be used. */
+export const realFolderIfAny = (path: string): Promise<string | undefined> =>
+  realFolder(path, { what: 'The folder', code: 'path_invalid' }).catch(() => undefined)
+
+/** Whether a real path is a folder or below it. */
+export function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}

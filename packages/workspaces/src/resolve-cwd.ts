@@ -1,0 +1,60 @@
+import type { ResolvedCwd } from '@agentproto/contracts'
+import { findWorkspace } from './find-workspace.js'
+import { isWithin, realFolder, realFolderIfAny } from './folder.js'
+import { NO_WORKSPACE } from './slug.js'
+import type { StoredWorkspace, StoredWorkspaces } from './workspaces-file.js'
+
+interface ResolveRequest {
+  readonly cwd?: string
+  readonly workspaceSlug?: string
+}
+
+/**
+ * AIP-46's order: `cwd`, `workspaceSlug`, the active workspace, the host's own folder with a warning.
+ * @throws `workspace_not_found`, `cwd_invalid`
+ */
+export async function resolveCwd(file: StoredWorkspaces, request: ResolveRequest, defaultCwd: string): Promise<ResolvedCwd> {
+  const { cwd, workspaceSlug } = request
+  if (cwd !== undefined) return resolveExplicit(file, cwd, workspaceSlug)
+  if (workspaceSlug !== undefined) return resolveWorkspace(findWorkspace(file, workspaceSlug))
+  const active = file.workspaces.find((workspace) => workspace.slug === file.active)
+  if (active !== undefined) return resolveWorkspace(active)
+  return resolveDefault(file, defaultCwd)
+}
+
+async function resolveExplicit(file: StoredWorkspaces, cwd: string, slug: string | undefined): Promise<ResolvedCwd> {
+  const real = await realFolder(cwd, { what: 'The working directory', code: 'cwd_invalid' })
+  const home = await innermost(file, real)
+  const workspaceSlug = home?.slug ?? NO_WORKSPACE
+  const ignored = slug !== undefined && slug !== workspaceSlug
+  const warnings = ignored ? [`The workspace ${slug} was not used: the working directory ${real} was given, and it wins.`] : []
+  return { cwd: real, workspaceSlug, warnings }
+}
+
+/** The registered workspace that holds a real path; the innermost where they nest. */
+async function innermost(file: StoredWorkspaces, real: string): Promise<StoredWorkspace | undefined> {
+  let found: { readonly workspace: StoredWorkspace; readonly folder: string } | undefined
+  for (const workspace of file.workspaces) {
+    const folder = await realFolderIfAny(workspace.path)
+    if (folder === undefined || !isWithin(real, folder)) continue
+    if (found === undefined || folder.length > found.folder.length) found = { workspace, folder }
+  }
+  return found?.workspace
+}
+
+/** The path itself and not its real one: AIP-46 says that a session's cwd equals the workspace's path. */
+async function resolveWorkspace({ slug, path }: StoredWorkspace): Promise<ResolvedCwd> {
+  const hint = `Put the folder back, or run: agentproto workspace remove ${slug}`
+  await realFolder(path, { what: `The folder of the workspace ${slug}`, code: 'cwd_invalid', hint, data: { workspaceSlug: slug } })
+  return { cwd: path, workspaceSlug: slug, warnings: [] }
+}
+
+async function resolveDefault(file: StoredWorkspaces, defaultCwd: string): Promise<ResolvedCwd> {
+  const cwd = await realFolder(defaultCwd, { what: 'The host’s own folder', code: 'cwd_invalid' })
+  const why = file.active === undefined ? 'No workspace is active' : `The active workspace ${file.active} is not registered`
+  return {
+    cwd,
+    workspaceSlug: NO_WORKSPACE,
+    warnings: [`${why}, and no working directory was given: the agent runs in the host’s own folder, ${cwd}.`],
+  }
+}

@@ -94,6 +94,7 @@ export const ERRORS = {
   // The host.
   storage_failed: row(507, 'The store could not be written', { retryable: true }),
   storage_corrupt: row(500, 'The store holds something unreadable'),
+  listen_failed: row(500, 'The gateway cannot listen there', usage),
   daemon_not_running: row(503, 'No gateway is running', { retryable: true }),
   daemon_running: row(409, 'A gateway is already running for this home'),
   shutting_down: row(503, 'The gateway is shutting down', { retryable: true }),

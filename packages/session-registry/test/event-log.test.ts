@@ -1,0 +1,87 @@
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { FileEventLogStore, MemoryEventLogStore } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { records, testEventLog } from './event-log-suite.js'
+import { temporaryHome } from './fixtures/test-registry.js'
+
+testEventLog('memory', () => Promise.resolve(new MemoryEventLogStore()))
+testEventLog('file', async () => new FileEventLogStore({ directory: await temporaryHome() }))
+testEventLog('file, flushed to the disk', async () => new FileEventLogStore({ directory: await temporaryHome(), durability: 'disk' }))
+
+test('F48 the next number is recovered from the file, without reading all of it', async () => {
+  const store = new FileEventLogStore({ directory: await temporaryHome() })
+  const first = (await store.open('s_00000001')).log
+  await first.append(records(1, 5_000))
+  await first.close()
+  const { log, repairs } = await store.open('s_00000001')
+  expect([log.lastSeq, repairs]).toEqual([5_000, []])
+  await log.append(records(5_001, 1))
+  expect((await log.read(4_999, 10)).records.map(({ seq }) => seq)).toEqual([5_000, 5_001])
+  await log.close()
+})
+
+test.each([
+  ['half a line', (path: string) => appendFileSync(path, '{"seq":4,"ts":"2026')],
+  ['zeros of a power cut', (path: string) => appendFileSync(path, Buffer.alloc(4_096))],
+  ['lines that are no events', (path: string) => appendFileSync(path, 'what\n{"a":1}\nis this')],
+  ['a cut last event', (path: string) => truncateSync(path, statSync(path).size - 5)],
+])('a torn end (%s) is moved aside and reported, and the log goes on without a hole', async (_, damage) => {
+  const directory = await temporaryHome()
+  const store = new FileEventLogStore({ directory })
+  const { log } = await store.open('s_00000001')
+  await log.append(records(1, 3))
+  await log.close()
+  const path = join(directory, 's_00000001', 'events.jsonl')
+  damage(path)
+  const whole = readFileSync(path, 'utf8').split('\n').filter((line) => line.startsWith('{"seq"') && line.endsWith('}')).length
+  const opened = await store.open('s_00000001')
+  expect(opened.repairs).toHaveLength(1)
+  expect(opened.log.lastSeq).toBe(whole)
+  expect(readdirSync(join(directory, 's_00000001')).some((name) => name.includes('.torn-'))).toBe(true)
+  await opened.log.append(records(whole + 1, 1))
+  expect((await opened.log.read(0, 10)).records.map(({ seq }) => seq)).toEqual(records(1, whole + 1).map(({ seq }) => seq))
+  await opened.log.close()
+})
+
+test('an empty file is an empty log', async () => {
+  const directory = await temporaryHome()
+  const store = new FileEventLogStore({ directory })
+  await (await store.open('s_00000001')).log.close()
+  writeFileSync(join(directory, 's_00000001', 'events.jsonl'), '')
+  const { log, repairs } = await store.open('s_00000001')
+  expect([log.lastSeq, repairs]).toEqual([0, []])
+  await log.close()
+})
+
+test('files are the owner’s alone, and no session id becomes a path', async () => {
+  const directory = await temporaryHome()
+  const store = new FileEventLogStore({ directory })
+  const { log } = await store.open('s_00000001')
+  await log.append(records(1, 1))
+  await log.close()
+  expect(statSync(join(directory, 's_00000001')).mode & 0o777).toBe(0o700)
+  expect(statSync(join(directory, 's_00000001', 'events.jsonl')).mode & 0o777).toBe(0o600)
+  for (const id of ['../x', 's_0000000/..', '', 's_00000001\0', '/etc']) {
+    await expect(store.open(id)).rejects.toMatchObject({ code: 'session_not_found' })
+  }
+})
+
+test('a read that is under way survives the close of its log', async () => {
+  const store = new FileEventLogStore({ directory: await temporaryHome() })
+  const { log } = await store.open('s_00000001')
+  await log.append(records(1, 100))
+  const reading = log.read(0, 100)
+  await log.close()
+  expect((await reading).records).toHaveLength(100)
+  await expect(log.append(records(101, 1))).rejects.toMatchObject({ code: 'storage_failed' })
+})
+
+test('a memory log at its bound drops its oldest events and says so', async () => {
+  const { log } = await new MemoryEventLogStore({ maxChars: 10_000 }).open('s_00000001')
+  for (let seq = 1; seq <= 500; seq += 1) await log.append(records(seq, 1))
+  const { records: kept, gap } = await log.read(0, 1_000)
+  expect(kept.at(-1)?.seq).toBe(500)
+  expect(gap).toEqual({ after: 0, first: kept[0]?.seq })
+  expect(kept.length).toBeLessThan(100)
+})

@@ -1,0 +1,110 @@
+import type { OutputItem, OutputReader } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { fileRegistry, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
+
+async function readAll(reader: OutputReader): Promise<OutputItem[]> {
+  const items: OutputItem[] = []
+  for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) items.push(...batch)
+  return items
+}
+
+const lines = (items: readonly OutputItem[]): string[] => items.flatMap((item) => (item.type === 'line' ? [item.line.line] : []))
+
+const everything: Script = async ({ emit }) => {
+  await emit({ type: 'thought', text: 'hm, ' }, { type: 'thought', text: 'yes\nno' })
+  await emit({ type: 'text-delta', text: 'first ' }, { type: 'text-delta', text: 'line\nsecond' })
+  await emit({ type: 'tool-call', toolCallId: 'a', toolName: 'bash', status: 'pending' })
+  await emit({ type: 'tool-call', toolCallId: 'a', title: 'ls', status: 'in_progress' })
+  await emit({ type: 'tool-result', toolCallId: 'a', status: 'completed' })
+  await emit({ type: 'tool-call', toolCallId: 'b', title: 'rm' }, { type: 'tool-result', toolCallId: 'b', status: 'failed' })
+  await emit({ type: 'plan', entries: [{ content: 'step', status: 'completed' }] })
+  await emit({ type: 'output', stream: 'stderr', text: 'warn one\nwarn two\n' })
+  await emit({ type: 'error', message: 'bad', stderrTail: 'trace' }, { type: 'turn-end', reason: 'error' })
+}
+
+test('AIP-46 projection: every row of its table, with the origin of each line', async () => {
+  const { registry } = await memoryRegistry(scripted(everything))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'do it' }, owner)
+  await registry.waitTurn(id, 1)
+  expect(await registry.output(id)).toEqual(
+    [
+      ['stdout', '[user] do it'],
+      ['stdout', '[thought] hm, yes'],
+      ['stdout', '[thought] no'],
+      ['stdout', 'first line'],
+      ['stdout', 'second'],
+      ['stdout', '[tool] bash'],
+      ['stdout', '[tool] rm'],
+      ['stdout', '[tool-error] rm'],
+      ['stdout', '[plan] [x] step'],
+      ['stderr', 'warn one'],
+      ['stderr', 'warn two'],
+      ['stdout', '[error] bad'],
+      ['stderr', 'trace'],
+      ['stdout', '── turn-end (error) ──'],
+    ].map(([stream, line]) => ({ stream, line })),
+  )
+  expect(await registry.output(id, 1)).toEqual([{ stream: 'stdout', line: '── turn-end (error) ──' }])
+})
+
+test('F49 text without a newline becomes a line after 250 ms of silence, and not before', async () => {
+  const quiet: Script = async (turn) => {
+    await turn.emit({ type: 'text-delta', text: 'thinking' })
+    await turn.cancelled
+    await turn.emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry, clock } = await memoryRegistry(scripted(quiet))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await clock.advance(249)
+  expect((await registry.output(id)).map(({ line }) => line)).toEqual(['[user] x'])
+  await clock.advance(1)
+  expect((await registry.output(id)).map(({ line }) => line)).toEqual(['[user] x', 'thinking'])
+})
+
+test('a stream begins with the buffered lines, goes on live, and ends with the terminal status', async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await registry.waitTurn(id, 1)
+  const reading = readAll(await registry.followOutput(id))
+  await settled()
+  await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'two' }, owner)).turn)
+  await registry.kill(id, owner)
+  const items = await reading
+  expect(lines(items)).toEqual(['[user] one', 'echo: one', '── turn-end (end_turn) ──', '[user] two', 'echo: two', '── turn-end (end_turn) ──'])
+  expect(items.at(-1)).toMatchObject({ type: 'status', status: { status: 'killed' } })
+  expect(new Set(items.map(({ cursor }) => cursor)).size).toBe(items.length)
+})
+
+test('a stream resumes after any cursor without loss or repetition, also from before the ring', async () => {
+  const flood: Script = async ({ emit }) => {
+    for (let i = 0; i < 60; i += 1) {
+      await emit(...Array.from({ length: 100 }, (_, j) => ({ type: 'text-delta', text: `${i}.${j}\nhalf` }) as const))
+    }
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  for (const registry of [(await memoryRegistry(scripted(flood))).registry, await fileRegistry(await temporaryHome(), scripted(flood))]) {
+    const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+    const live = readAll(await registry.followOutput(id))
+    await settled()
+    await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'x' }, owner)).turn)
+    await registry.kill(id, owner)
+    const all = await live
+    expect(lines(all).length).toBeGreaterThan(6_000)
+    for (const from of [0, 1, 5, 1_000, 3_333, all.length - 2, all.length - 1]) {
+      const resumed = await readAll(await registry.followOutput(id, all[from]?.cursor))
+      expect(resumed.map(({ cursor }) => cursor)).toEqual(all.slice(from + 1).map(({ cursor }) => cursor))
+      expect(lines(resumed)).toEqual(lines(all.slice(from + 1)))
+    }
+    expect((await registry.output(id, 5_000)).length).toBeGreaterThanOrEqual(2_000)
+  }
+})
+
+test('a cursor that is none is refused', async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  for (const cursor of ['x', '1.', '-1', '1.2.3']) {
+    await expect(registry.followOutput(id, cursor)).rejects.toMatchObject({ code: 'invalid_request' })
+  }
+})

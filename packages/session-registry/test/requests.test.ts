@@ -1,0 +1,137 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentAnswer, AgentRequest, PermissionMode, ToolCall } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { answerByPolicy } from '../src/permission-policy.js'
+import { settled } from './fixtures/manual-clock.js'
+import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { allEvents, memoryRegistry, owner, temporaryHome, types } from './fixtures/test-registry.js'
+
+const permission = (call: Partial<ToolCall> = {}): AgentRequest => ({
+  kind: 'permission',
+  toolCall: { type: 'tool-call', toolCallId: 't', title: 'Write', kind: 'edit', ...call },
+  options: [
+    { optionId: 'always', name: 'Always', kind: 'allow_always' },
+    { optionId: 'once', name: 'Once', kind: 'allow_once' },
+    { optionId: 'no', name: 'No', kind: 'reject_once' },
+  ],
+})
+const question: AgentRequest = { kind: 'question', message: 'Which?', mode: 'form', schema: { type: 'object' } }
+
+function asking(request: AgentRequest): { script: Script; answers: AgentAnswer[] } {
+  const answers: AgentAnswer[] = []
+  const script: Script = async ({ emit, ask }) => {
+    answers.push(await ask(request))
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  return { script, answers }
+}
+
+test('a request is logged, listed, answered once, and the second answer is told who was first', async () => {
+  const { script, answers } = asking(permission())
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  const [pending] = await registry.requests(id)
+  expect(pending).toMatchObject({ state: 'pending', turn: 1, request: { kind: 'permission' } })
+  expect(await registry.requests()).toHaveLength(1)
+  expect(await registry.get(id)).toMatchObject({ pendingRequests: 1, turn: { state: 'awaiting-input' } })
+  const requestId = pending?.requestId ?? ''
+  await expect(registry.answer(id, requestId, { outcome: 'selected', optionId: 'nope' }, owner)).rejects.toMatchObject({ code: 'invalid_request' })
+  const outcomes = await Promise.allSettled(['once', 'no'].map((optionId) => registry.answer(id, requestId, { outcome: 'selected', optionId }, owner)))
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(outcomes[1]).toMatchObject({ reason: { code: 'request_resolved', message: expect.stringContaining('owner') as string } })
+  await registry.waitTurn(id, 1)
+  expect(answers).toEqual([{ outcome: 'selected', optionId: 'once' }])
+  expect(types(await allEvents(registry, id)).slice(2)).toEqual(['user-prompt', 'agent-prompt', 'agent-prompt-resolved', 'turn-end'])
+  await expect(registry.answer(id, requestId, { outcome: 'cancelled' }, owner)).rejects.toMatchObject({ code: 'request_resolved' })
+  await expect(registry.answer(id, 'r_none', { outcome: 'cancelled' }, owner)).rejects.toMatchObject({ code: 'request_not_found' })
+})
+
+test('a question takes an action, not an option', async () => {
+  const { script, answers } = asking(question)
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  const requestId = (await registry.requests(id))[0]?.requestId ?? ''
+  await expect(registry.answer(id, requestId, { outcome: 'selected', optionId: 'once' }, owner)).rejects.toMatchObject({ code: 'invalid_request' })
+  await registry.answer(id, requestId, { outcome: 'accept', content: { colour: 'red' } }, owner)
+  await registry.waitTurn(id, 1)
+  expect(answers).toEqual([{ outcome: 'accept', content: { colour: 'red' } }])
+})
+
+test('F79 a request that nobody answers is denied after its time', async () => {
+  const { script, answers } = asking(permission())
+  const { registry, clock } = await memoryRegistry({ ...scripted(script), config: { requestTimeoutMs: 1_000 } })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  await clock.advance(999)
+  expect(answers).toEqual([])
+  await clock.advance(1)
+  await registry.waitTurn(id, 1)
+  expect(answers).toEqual([{ outcome: 'selected', optionId: 'no' }])
+  expect((await registry.requests(id))[0]).toMatchObject({ answeredBy: { type: 'timeout' } })
+})
+
+test('F78 an interrupt cancels what waits, and the log says so', async () => {
+  const answers: AgentAnswer[] = []
+  const script: Script = async ({ ask, cancelled, emit }) => {
+    const asked = ask(permission())
+    await cancelled
+    answers.push(await asked)
+    await emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  await registry.interrupt(id, owner)
+  expect(answers).toEqual([{ outcome: 'cancelled' }])
+  expect(types(await allEvents(registry, id)).slice(-2)).toEqual(['agent-prompt-resolved', 'turn-end'])
+  expect(await registry.get(id)).toMatchObject({ pendingRequests: 0 })
+})
+
+test('a kill cancels what waits', async () => {
+  const { script } = asking(permission())
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  await registry.kill(id, owner)
+  expect((await registry.requests(id))[0]).toMatchObject({ state: 'resolved', answer: { outcome: 'cancelled' } })
+})
+
+test.each<[PermissionMode, AgentRequest, AgentAnswer | undefined]>([
+  ['ask', permission(), undefined],
+  ['ask', question, undefined],
+  ['approve-all', permission(), { outcome: 'selected', optionId: 'once' }],
+  ['approve-all', question, undefined],
+  ['approve-all', permission({ kind: 'switch_mode' }), undefined],
+  ['deny-all', permission(), { outcome: 'selected', optionId: 'no' }],
+  ['deny-all', question, { outcome: 'decline' }],
+  ['approve-reads', permission(), undefined],
+  ['approve-reads', permission({ kind: 'execute', title: 'Read file' }), undefined],
+  ['approve-reads', permission({ kind: 'read' }), undefined],
+])('mode %s answers by the kind of the request: row %#', async (mode, request, expected) => {
+  expect((await answerByPolicy(request, mode, ['/nowhere']))?.answer).toEqual(expected)
+})
+
+test('approve-all never raises once to always', async () => {
+  const onlyAlways: AgentRequest = { ...(permission() as Extract<AgentRequest, { kind: 'permission' }>), options: [{ optionId: 'always', name: 'A', kind: 'allow_always' }] }
+  expect(await answerByPolicy(onlyAlways, 'approve-all', [])).toBeUndefined()
+})
+
+test('approve-reads resolves links: a read is inside only if the file is', async () => {
+  const root = await temporaryHome()
+  const outside = await temporaryHome()
+  await mkdir(join(root, 'in'))
+  await writeFile(join(outside, 'secret'), '')
+  await symlink(outside, join(root, 'link'))
+  const allowed = async (path: string): Promise<boolean> =>
+    (await answerByPolicy(permission({ kind: 'read', locations: [{ path }] }), 'approve-reads', [root])) !== undefined
+  expect(await allowed(join(root, 'in', 'new.txt'))).toBe(true)
+  expect(await allowed('in/new.txt')).toBe(true)
+  expect(await allowed(join(root, 'link', 'secret'))).toBe(false)
+  expect(await allowed(join(root, 'link', 'new'))).toBe(false)
+  expect(await allowed(join(root, '..', 'x'))).toBe(false)
+  expect(await allowed(`${root}-sibling/x`)).toBe(false)
+  expect(await allowed(`${root}/a\0b`)).toBe(false)
+})

@@ -1,1 +1,14 @@
-export {}
+// Processes of agents. This file is the package's contract: every export is named here.
+export { spawnAgentProcess } from './agent-process.js'
+export type { AgentProcess, SpawnOptions } from './agent-process.js'
+export type { TakeLines } from './output-pump.js'
+export { MAX_LINE_BYTES } from './line-splitter.js'
+export { endProcesses } from './termination.js'
+export type { Graces } from './termination.js'
+export { findMarkedProcesses } from './marked-processes.js'
+export type { MarkedProcess } from './marked-processes.js'
+export { identify, SESSION_MARKER } from './process-table.js'
+export { buildEnvironment, isSecretName } from './environment.js'
+export type { EnvironmentParts, EnvironmentPolicy } from './environment.js'
+export { commandFor, findExecutable, healPath } from './find-executable.js'
+export type { ExecutableSearch } from './find-executable.js'

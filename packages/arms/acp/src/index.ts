@@ -1,1 +1,8 @@
-export {}
+// AIP-44: the Agent Client Protocol as canonical events. This file is the package's contract: every export is named here.
+export { acpArm, connectAcp } from './arm.js'
+export type { AcpConnection } from './arm.js'
+export { createAcpClient } from './client.js'
+export type { AcpClient, AcpClientOptions, StoredAcpSession } from './client.js'
+export { defineAcp } from './define-acp.js'
+export type { AcpHandle, AcpProfile } from './define-acp.js'
+export type { TurnOutcome } from './turn.js'

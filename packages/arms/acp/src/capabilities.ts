@@ -1,0 +1,102 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentCapabilities, AgentInfo, McpServer, OpenSessionOptions } from '@agentproto/contracts'
+import { defined, isRecord, list, record, text } from './json.js'
+import type { Json } from './json.js'
+
+/** The ACP version that we speak. Some agents answer 2 to anything higher, so only 1 is asked for. */
+export const ACP_VERSION = 1
+
+/**
+ * What we offer the agent: questions, boolean options and notices. No file system and no terminal: all
+ * agents then use the machine's own, inside the confinement that their process has.
+ */
+export const CLIENT_CAPABILITIES = {
+  fs: { readTextFile: false, writeTextFile: false },
+  terminal: false,
+  elicitation: { form: {}, url: {} },
+  session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
+} as const
+
+/** A way to log in that the agent names. */
+export interface AuthMethod {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+}
+
+/** What the agent said of itself. */
+export interface Handshake {
+  readonly info: AgentInfo
+  readonly authMethods: readonly AuthMethod[]
+}
+
+/**
+ * Reads the answer to `initialize`.
+ * @throws `handshake_failed` for another protocol version
+ */
+export function readHandshake(result: unknown): Handshake {
+  const answer = record(result)
+  if (answer['protocolVersion'] !== ACP_VERSION) {
+    throw new AgentprotoError('handshake_failed', 'The agent speaks another version of ACP', {
+      expected: `protocolVersion ${ACP_VERSION}`,
+      given: answer['protocolVersion'] ?? 'none',
+      hint: 'Use a version of the agent that speaks ACP 1.',
+    })
+  }
+  const { name, version } = record(answer['agentInfo'])
+  return {
+    info: { ...defined({ name: text(name), version: text(version) }), capabilities: capabilitiesOf(record(answer['agentCapabilities'])) },
+    authMethods: list(answer['authMethods']).flatMap(authMethodOf),
+  }
+}
+
+function capabilitiesOf(capabilities: Json): AgentCapabilities {
+  const session = record(capabilities['sessionCapabilities'])
+  const prompt = record(capabilities['promptCapabilities'])
+  const mcp = record(capabilities['mcpCapabilities'])
+  // Session capabilities are marked by an object, the older ones by true.
+  const marked = (name: string): boolean => isRecord(session[name])
+  return {
+    load: capabilities['loadSession'] === true,
+    resume: marked('resume'),
+    list: marked('list'),
+    close: marked('close'),
+    fork: marked('fork'),
+    image: prompt['image'] === true,
+    audio: prompt['audio'] === true,
+    embeddedContext: prompt['embeddedContext'] === true,
+    mcpHttp: mcp['http'] === true,
+    mcpSse: mcp['sse'] === true,
+    additionalDirectories: marked('additionalDirectories'),
+  }
+}
+
+function authMethodOf(entry: unknown): AuthMethod[] {
+  const { id, name, description } = record(entry)
+  if (typeof id !== 'string') return []
+  return [{ id, name: text(name) ?? id, ...defined({ description: text(description) }) }]
+}
+
+/** What a session is opened with, as far as this agent can take it, and what it cannot. */
+export function grounds(
+  { cwd, additionalDirectories, mcpServers }: OpenSessionOptions,
+  capabilities: AgentCapabilities,
+): { readonly params: object; readonly warnings: readonly string[] } {
+  const warnings: string[] = []
+  const servers = mcpServers.filter((server) => {
+    if (mountable(server, capabilities)) return true
+    warnings.push(`The agent takes no MCP servers over ${'type' in server ? server.type : 'stdio'}: "${server.name}" is not mounted.`)
+    return false
+  })
+  const directories = capabilities.additionalDirectories && additionalDirectories.length > 0
+  if (additionalDirectories.length > 0 && !directories) {
+    warnings.push(`The agent takes no additional directories: ${additionalDirectories.join(', ')} not passed.`)
+  }
+  return { params: { cwd, mcpServers: servers, ...(directories ? { additionalDirectories } : {}) }, warnings }
+}
+
+/** Every agent must take stdio servers; the others it says. */
+function mountable(server: McpServer, { mcpHttp, mcpSse }: AgentCapabilities): boolean {
+  if (!('type' in server)) return true
+  return server.type === 'http' ? mcpHttp : mcpSse
+}

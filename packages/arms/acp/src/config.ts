@@ -1,0 +1,151 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentConfig, AgentMode, ConfigChange, ConfigOption } from '@agentproto/contracts'
+import { defined, isRecord, list, record, text } from './json.js'
+import type { Json } from './json.js'
+
+/** A request that carries out a change, and the configuration once the agent agreed. */
+export interface ConfigCall {
+  readonly method: string
+  readonly params: Json
+  /** What is so then, given what the agent answered. */
+  readonly then: (result: unknown) => AgentConfig
+}
+
+/**
+ * What can be set on a session, from the three places where agents say it: `configOptions`, the older
+ * `modes`, and the `models` that is in no schema any more.
+ */
+export class SessionConfig {
+  #modes: readonly AgentMode[] = []
+  #models: readonly AgentMode[] = []
+  #options: readonly ConfigOption[] = []
+
+  /** Takes the answer of `session/new`, `load` or `resume`. Undefined when it says nothing of this. */
+  opened(result: Json): AgentConfig | undefined {
+    const modes = record(result['modes'])
+    const models = record(result['models'])
+    this.#modes = list(modes['availableModes']).flatMap((mode) => namedOf(mode, 'id'))
+    this.#models = list(models['availableModels']).flatMap((model) => namedOf(model, 'modelId'))
+    const config = {
+      ...(this.#modes.length > 0 ? { modes: this.#modes } : {}),
+      ...(this.#models.length > 0 ? { models: this.#models } : {}),
+      ...defined({ modeId: text(modes['currentModeId']), modelId: text(models['currentModelId']) }),
+      ...(Array.isArray(result['configOptions']) ? this.optionsChanged(result['configOptions']) : {}),
+    }
+    return Object.keys(config).length > 0 ? config : undefined
+  }
+
+  /** Takes a new list of options; modes and models that are given as options are told as such too. */
+  optionsChanged(options: unknown): AgentConfig {
+    this.#options = list(options).flatMap(optionOf)
+    const mode = this.#option('mode')
+    const model = this.#option('model')
+    return {
+      options: this.#options,
+      ...(mode ? { modeId: String(mode.value), modes: choices(mode) } : {}),
+      ...(model ? { modelId: String(model.value), models: choices(model) } : {}),
+    }
+  }
+
+  /**
+   * How a change is asked for.
+   * @throws `not_supported`, `mode_unknown`, `option_invalid`
+   */
+  call(sessionId: string, change: ConfigChange): ConfigCall {
+    if ('mode' in change) return this.#modeCall(sessionId, change.mode)
+    if ('model' in change) return this.#modelCall(sessionId, change.model)
+    const option = this.#options.find(({ id }) => id === change.optionId)
+    if (!option) throw unknown('option_invalid', 'option', change.optionId, this.#options)
+    return this.#optionCall(sessionId, option, change.value)
+  }
+
+  #modeCall(sessionId: string, modeId: string): ConfigCall {
+    const option = this.#option('mode')
+    const known = option ? choices(option) : this.#modes
+    if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no modes')
+    if (!known.some(({ id }) => id === modeId)) throw unknown('mode_unknown', 'mode', modeId, known)
+    if (option) return this.#optionCall(sessionId, option, modeId)
+    return { method: 'session/set_mode', params: { sessionId, modeId }, then: () => ({ modeId }) }
+  }
+
+  #modelCall(sessionId: string, modelId: string): ConfigCall {
+    const option = this.#option('model')
+    const known = option ? choices(option) : this.#models
+    if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no models')
+    if (!known.some(({ id }) => id === modelId)) throw unknown('option_invalid', 'model', modelId, known)
+    if (option) return this.#optionCall(sessionId, option, modelId)
+    // No longer in the protocol; older agents speak it.
+    return { method: 'session/set_model', params: { sessionId, modelId }, then: () => ({ modelId }) }
+  }
+
+  #optionCall(sessionId: string, option: ConfigOption, value: string | boolean): ConfigCall {
+    const { id: configId, values } = option
+    if (!values && typeof value !== 'boolean') throw unknown('option_invalid', `value of ${configId}`, value, ['true', 'false'])
+    if (values && !values.some((allowed) => allowed.value === value)) {
+      throw unknown('option_invalid', `value of ${configId}`, value, values.map((allowed) => allowed.value))
+    }
+    return {
+      method: 'session/set_config_option',
+      params: { sessionId, configId, value, ...(values ? {} : { type: 'boolean' }) },
+      then: (result) => this.#agreed(record(result), configId, value),
+    }
+  }
+
+  #agreed(result: Json, configId: string, value: string | boolean): AgentConfig {
+    if (Array.isArray(result['configOptions'])) return this.optionsChanged(result['configOptions'])
+    const set = (option: ConfigOption): ConfigOption => (option.id === configId ? { ...option, value } : option)
+    this.#options = this.#options.map(set)
+    return { options: this.#options }
+  }
+
+  #option(category: string): ConfigOption | undefined {
+    return this.#options.find((option) => option.category === category && option.values !== undefined)
+  }
+}
+
+function optionOf(entry: unknown): ConfigOption[] {
+  const option = record(entry)
+  const { id, currentValue: value } = option
+  if (typeof id !== 'string' || (typeof value !== 'string' && typeof value !== 'boolean')) return []
+  const values = list(option['options']).flatMap(valuesOf)
+  return [
+    {
+      id,
+      name: text(option['name']) ?? id,
+      value,
+      ...(typeof value === 'string' ? { values } : {}),
+      ...defined({ description: text(option['description']), category: text(option['category']) }),
+    },
+  ]
+}
+
+type Choice = NonNullable<ConfigOption['values']>[number]
+
+/** A choice, or a group of them. */
+function valuesOf(entry: unknown): Choice[] {
+  if (!isRecord(entry)) return []
+  if (Array.isArray(entry['options'])) return entry['options'].flatMap(valuesOf)
+  const value = text(entry['value'])
+  if (value === undefined) return []
+  return [{ value, name: text(entry['name']) ?? value, ...defined({ description: text(entry['description']) }) }]
+}
+
+const choices = (option: ConfigOption): readonly AgentMode[] =>
+  (option.values ?? []).map(({ value, ...rest }) => ({ id: value, ...rest }))
+
+function namedOf(entry: unknown, key: string): AgentMode[] {
+  const named = record(entry)
+  const id = text(named[key])
+  if (id === undefined) return []
+  return [{ id, name: text(named['name']) ?? id, ...defined({ description: text(named['description']) }) }]
+}
+
+function unknown(
+  code: 'mode_unknown' | 'option_invalid',
+  what: string,
+  given: unknown,
+  known: readonly (string | { readonly id: string })[],
+): AgentprotoError {
+  const ids = known.map((one) => (typeof one === 'string' ? one : one.id))
+  return new AgentprotoError(code, `The agent knows no such ${what}`, { expected: `one of ${ids.join(', ')}`, given })
+}

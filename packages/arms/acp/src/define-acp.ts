@@ -1,0 +1,97 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentInfo, ArmConnectOptions } from '@agentproto/contracts'
+import { z } from 'zod'
+import { connectAcp } from './arm.js'
+import type { AcpConnection } from './arm.js'
+
+const flag = z.boolean().optional()
+const tier = z.enum(['basic', 'governance-aware', 'sandboxed'])
+const transport = z.enum(['stdio', 'websocket'])
+
+const agentCapabilities = z.strictObject({
+  loadSession: flag,
+  promptCapabilities: z.strictObject({ image: flag, audio: flag, embeddedContext: flag }).optional(),
+  mcpCapabilities: z.strictObject({ http: flag, sse: flag }).optional(),
+})
+
+/** The front matter of an ACP.md; what the profile does not name is kept. */
+const profileSchema = z.looseObject({
+  name: z.string().min(1),
+  id: z.string().min(1),
+  description: z.string().min(1),
+  version: z.string().min(1),
+  kind: z.enum(['client', 'server', 'bridge']),
+  transport: z.union([transport, z.array(transport).min(1)]),
+  metadata: z.looseObject({
+    aip44: z.looseObject({
+      acp_rev: z.string().regex(/^[a-f0-9]{7,40}$/),
+      tier,
+      capabilities: z.strictObject({ client: z.unknown().optional(), agent: agentCapabilities.optional() }).optional(),
+    }),
+  }),
+})
+
+/** AIP-44's profile of one agent, as written in its ACP.md. */
+export type AcpProfile = z.input<typeof profileSchema>
+
+/** A checked profile. */
+export interface AcpHandle {
+  readonly profile: AcpProfile
+  /** What the profile promises and the running agent did not offer. */
+  missing(info: AgentInfo): readonly string[]
+  /** Spawns the agent and speaks ACP with it; see {@link connectAcp}. */
+  connect(options: ArmConnectOptions): Promise<AcpConnection>
+}
+
+/**
+ * Defines an ACP profile (AIP-44).
+ * @throws `manifest_invalid`, naming every field that is wrong; `protocol_unsupported` without stdio
+ */
+export function defineAcp(profile: AcpProfile): AcpHandle {
+  const parsed = profileSchema.safeParse(profile)
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    throw new AgentprotoError('manifest_invalid', `The ACP profile is not valid: ${problems.join('; ')}`, { data: { problems } })
+  }
+  if (![parsed.data.transport].flat().includes('stdio')) {
+    throw new AgentprotoError('protocol_unsupported', 'The ACP profile has no transport that is spoken here', {
+      expected: 'stdio',
+      given: parsed.data.transport,
+    })
+  }
+  const promised = promises(parsed.data)
+  return {
+    profile,
+    missing: ({ capabilities }) => promised.filter(([, key]) => !capabilities[key]).map(([name]) => name),
+    connect: connectAcp,
+  }
+}
+
+type Promised = readonly [name: string, key: 'load' | 'image' | 'audio' | 'embeddedContext' | 'mcpHttp' | 'mcpSse']
+
+/** What is promised, by the profile itself or by its tier's defaults. */
+function promises({ metadata }: z.output<typeof profileSchema>): readonly Promised[] {
+  const { capabilities, tier: kind } = metadata.aip44
+  if (!capabilities) return TIERS[kind]
+  const { loadSession, promptCapabilities: prompt, mcpCapabilities: mcp } = capabilities.agent ?? {}
+  const all: readonly [boolean | undefined, Promised][] = [
+    [loadSession, LOAD],
+    [prompt?.image, ['promptCapabilities.image', 'image']],
+    [prompt?.audio, ['promptCapabilities.audio', 'audio']],
+    [prompt?.embeddedContext, ['promptCapabilities.embeddedContext', 'embeddedContext']],
+    [mcp?.http, MCP[0]],
+    [mcp?.sse, MCP[1]],
+  ]
+  return all.filter(([promised]) => promised).map(([, promised]) => promised)
+}
+
+const LOAD: Promised = ['loadSession', 'load']
+const MCP: readonly [Promised, Promised] = [
+  ['mcpCapabilities.http', 'mcpHttp'],
+  ['mcpCapabilities.sse', 'mcpSse'],
+]
+const TIERS: Readonly<Record<z.infer<typeof tier>, readonly Promised[]>> = {
+  basic: [],
+  'governance-aware': [LOAD],
+  sandboxed: [LOAD, ...MCP],
+}

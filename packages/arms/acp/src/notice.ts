@@ -1,0 +1,87 @@
+import type { AgentCommand, AgentNotice, PlanEntry } from '@agentproto/contracts'
+import { defined, isRecord, list, number, record, text } from './json.js'
+import type { Json } from './json.js'
+
+/** What an update says about the session. Whatever is not understood is kept as it is. */
+export function noticeOf(update: Json): AgentNotice {
+  return known(update) ?? extension(String(update['sessionUpdate']), update)
+}
+
+/** An update that is kept for what it is. */
+export const extension = (kind: string, payload: unknown): AgentNotice => ({ type: 'extension', kind, payload })
+
+function known(update: Json): AgentNotice | undefined {
+  switch (update['sessionUpdate']) {
+    case 'plan':
+      return Array.isArray(update['entries']) ? { type: 'plan', entries: update['entries'].flatMap(entryOf) } : undefined
+    case 'usage_update':
+      return usage(update)
+    case 'available_commands_update':
+      return { type: 'config', config: { commands: list(update['availableCommands']).flatMap(commandOf) } }
+    case 'current_mode_update': {
+      const modeId = text(update['currentModeId'])
+      return modeId === undefined ? undefined : { type: 'config', config: { modeId } }
+    }
+    case 'session_info_update': {
+      const title = text(update['title'])
+      return title === undefined ? undefined : { type: 'title', title }
+    }
+    case 'notice':
+      return notice(update)
+    case 'compaction_update':
+      return compaction(update)
+    default:
+      return undefined
+  }
+}
+
+function usage(update: Json): AgentNotice {
+  const { amount, currency } = record(update['cost'])
+  const cost = typeof amount === 'number' && typeof currency === 'string' ? { amount, currency } : undefined
+  return { type: 'usage', ...defined({ used: number(update['used']), size: number(update['size']), cost }) }
+}
+
+function notice(update: Json): AgentNotice | undefined {
+  const title = text(update['title'])
+  if (title === undefined) return undefined
+  const description = text(update['description'])
+  const severity = update['severity']
+  return {
+    type: 'notice',
+    severity: severity === 'warning' || severity === 'error' ? severity : 'info',
+    text: description === undefined ? title : `${title}: ${description}`,
+  }
+}
+
+function compaction(update: Json): AgentNotice | undefined {
+  const status = text(update['status'])
+  if (status === undefined) return undefined
+  const { error, summary } = update
+  const detail = text(error) ?? text(record(error)['message']) ?? text(summary)
+  return {
+    type: 'notice',
+    severity: error === undefined || error === null ? 'info' : 'error',
+    text: `Context compaction ${status}${detail === undefined ? '' : `: ${detail}`}`,
+  }
+}
+
+const PLAN_STATUSES: ReadonlySet<unknown> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
+const PRIORITIES: ReadonlySet<unknown> = new Set<PlanEntry['priority']>(['high', 'medium', 'low'])
+
+function entryOf(entry: unknown): PlanEntry[] {
+  const { content, status, priority } = record(entry)
+  if (typeof content !== 'string') return []
+  return [
+    {
+      content,
+      status: PLAN_STATUSES.has(status) ? (status as PlanEntry['status']) : 'pending',
+      ...(PRIORITIES.has(priority) ? { priority: priority as NonNullable<PlanEntry['priority']> } : {}),
+    },
+  ]
+}
+
+function commandOf(entry: unknown): AgentCommand[] {
+  if (!isRecord(entry) || typeof entry['name'] !== 'string') return []
+  const hint = text(record(entry['input'])['hint'])
+  return [{ name: entry['name'], description: text(entry['description']) ?? '', ...defined({ hint }) }]
+}

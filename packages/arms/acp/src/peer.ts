@@ -1,0 +1,123 @@
+import type { Clock } from '@agentproto/contracts'
+import { isRecord, record } from './json.js'
+import type { Json } from './json.js'
+import type { RpcAnswer } from './pending-asks.js'
+import { SdkLink } from './sdk-link.js'
+
+/** What the agent says, by kind. */
+export interface PeerEvents {
+  /** Parameters of a `session/update`. */
+  update(params: Json): void
+  /** A request of the agent; false leaves it to the SDK, which refuses what nobody serves. */
+  request(id: unknown, method: string, params: Json): boolean
+  notification(method: string, params: Json): void
+  /** A response that nobody waits for. */
+  unmatched(message: Json): void
+  /** A line that is no protocol. */
+  output(line: string): void
+}
+
+export interface PeerOptions {
+  readonly name: string
+  readonly clock: Clock
+  readonly write: (line: string) => void | Promise<void>
+  readonly events: PeerEvents
+}
+
+/** Ids of our own requests; the SDK counts its own from 0. */
+const FIRST_ID = 2 ** 30
+
+/**
+ * JSON-RPC with the agent. Lines are parsed here: updates and the answers of prompts go straight on, in
+ * their order, and the SDK gets the rest as objects. (It drops updates that its schema does not know,
+ * parses each twice, and can settle a prompt before the updates in front of it.)
+ */
+export class Peer {
+  readonly #events: PeerEvents
+  readonly #write: (line: string) => void | Promise<void>
+  readonly #sdk: SdkLink
+  readonly #calls = new Map<unknown, (response: Json) => void>()
+  #nextId = FIRST_ID
+
+  constructor({ name, clock, write, events }: PeerOptions) {
+    this.#events = events
+    this.#write = write
+    this.#sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
+  }
+
+  takeLines(lines: readonly string[]): void {
+    for (const line of lines) this.#takeLine(line)
+  }
+
+  /** Sends a control request. @throws what the agent answered, or `timeout` */
+  request(method: string, params: object, limitMs: number): Promise<unknown> {
+    return this.#sdk.request(method, params, limitMs)
+  }
+
+  /** Sends a request of ours; `answered` is called in order with the updates, or never. */
+  call(method: string, params: object, answered: (response: Json) => void): void {
+    const id = this.#nextId++
+    this.#calls.set(id, answered)
+    this.#send({ jsonrpc: '2.0', id, method, params })
+  }
+
+  notify(method: string, params: object): void {
+    this.#send({ jsonrpc: '2.0', method, params })
+  }
+
+  respond(id: unknown, answer: RpcAnswer): void {
+    this.#send({ jsonrpc: '2.0', id, ...answer })
+  }
+
+  /** Nothing more will come: pending requests reject, and calls are forgotten. */
+  close(reason: Error): void {
+    this.#calls.clear()
+    this.#sdk.close(reason)
+  }
+
+  #send(message: object): void {
+    // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
+    void this.#write(JSON.stringify(message))
+  }
+
+  #takeLine(line: string): void {
+    const message = parse(line)
+    if (!message) {
+      if (line.trim() !== '') this.#events.output(line)
+      return
+    }
+    const { id, method } = message
+    if (typeof method !== 'string') return this.#responded(message)
+    if (id !== undefined) return this.#requested(message, method)
+    const params = record(message['params'])
+    if (method === 'session/update') this.#events.update(params)
+    else this.#events.notification(method, params)
+  }
+
+  #requested(message: Json, method: string): void {
+    if (!this.#events.request(message['id'], method, record(message['params']))) this.#sdk.take(message)
+  }
+
+  #responded(message: Json): void {
+    const answered = this.#calls.get(message['id'])
+    if (answered) {
+      this.#calls.delete(message['id'])
+      answered(message)
+    } else if (this.#sdk.expects(message['id'])) {
+      this.#sdk.take(message)
+    } else {
+      this.#events.unmatched(message)
+    }
+  }
+}
+
+/** A JSON object, or nothing: agents print banners and warnings between their messages. */
+function parse(line: string): Json | undefined {
+  if (line.charCodeAt(0) !== 123) return undefined
+  try {
+    const message: unknown = JSON.parse(line)
+    return isRecord(message) ? message : undefined
+  } catch {
+    return undefined
+  }
+}

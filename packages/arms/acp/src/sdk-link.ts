@@ -1,0 +1,76 @@
+import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+
+/**
+ * The SDK's client, fed with objects: it keeps the ids of control requests and refuses what nobody
+ * serves. It is imported while the agent boots, which takes longer.
+ */
+export class SdkLink {
+  readonly #connection: Promise<ClientConnection>
+  readonly #clock: Clock
+  /** Ids that the SDK waits for. It would print a response to any other on the console. */
+  readonly #waiting = new Set<unknown>()
+  #incoming: ReadableStreamDefaultController<AnyMessage> | undefined
+  #closed: Error | undefined
+
+  constructor(name: string, send: (message: object) => void | Promise<void>, clock: Clock) {
+    this.#clock = clock
+    const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (this.#incoming = controller) })
+    const writable = new WritableStream<AnyMessage>({
+      write: (message) => {
+        if ('method' in message && 'id' in message) this.#waiting.add(message.id)
+        return send(message)
+      },
+    })
+    this.#connection = connect(name, { readable, writable })
+    // Whoever asks meets the failure; nobody may have asked yet.
+    this.#connection.catch(() => {})
+  }
+
+  /** Whether a response belongs to the SDK; each is taken once. */
+  expects(id: unknown): boolean {
+    return this.#waiting.delete(id)
+  }
+
+  /** Hands over a message of the agent. */
+  take(message: object): void {
+    if (!this.#closed) this.#incoming?.enqueue(message as AnyMessage)
+  }
+
+  /**
+   * Sends a request of ACP.
+   * @param limitMs milliseconds until it is given up
+   * @throws what the agent answered (an error with a numeric `code`), or `timeout`
+   */
+  async request(method: string, params: object, limitMs: number): Promise<unknown> {
+    const limit = new AbortController()
+    const timer = this.#clock.after(limitMs, () => limit.abort())
+    try {
+      const { agent } = await this.#connection
+      if (this.#closed) throw this.#closed
+      const waiting = { cancellationSignal: limit.signal, stopWaitingOnCancel: true }
+      return await agent.request<unknown, object>(method, params, waiting)
+    } catch (thrown) {
+      if (!limit.signal.aborted) throw thrown
+      throw new AgentprotoError('timeout', `The agent did not answer ${method} within ${limitMs} ms`, { cause: thrown })
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** Rejects every pending request with the reason. */
+  close(reason: Error): void {
+    if (this.#closed) return
+    this.#closed = reason
+    void this.#connection.then((connection) => connection.close(reason)).catch(() => {})
+  }
+}
+
+async function connect(
+  name: string,
+  stream: { readable: ReadableStream<AnyMessage>; writable: WritableStream<AnyMessage> },
+): Promise<ClientConnection> {
+  const sdk = await import('@agentclientprotocol/sdk')
+  return sdk.client({ name }).connect(stream)
+}

@@ -1,0 +1,113 @@
+import type { AgentNotice, AgentprotoError } from '@agentproto/contracts'
+import { isRecord, text } from './json.js'
+import type { Json } from './json.js'
+import { extension } from './notice.js'
+import type { PeerEvents } from './peer.js'
+import type { RpcAnswer } from './pending-asks.js'
+import type { AcpSession } from './session.js'
+import type { TurnOutcome } from './turn.js'
+
+/** Updates and notices that are kept until there is a session to take them. */
+const MAX_EARLY = 1_000
+
+/** Brings what the agent says to the session that it is about. */
+export class SessionRoutes implements PeerEvents {
+  readonly #sessions = new Map<string, AcpSession>()
+  readonly #respond: (id: unknown, answer: RpcAnswer) => void
+  /** Sessions whose id the agent has not told yet, although it may speak of them already. */
+  #opening = 0
+  #earlyUpdates: Json[] = []
+  #earlyNotices: AgentNotice[] = []
+
+  constructor(respond: (id: unknown, answer: RpcAnswer) => void) {
+    this.#respond = respond
+  }
+
+  /** A session is being opened: updates of unknown sessions may be its own. */
+  async opening<T>(open: () => Promise<T>): Promise<T> {
+    this.#opening++
+    try {
+      return await open()
+    } finally {
+      if (--this.#opening === 0) this.#giveUpEarly()
+    }
+  }
+
+  /** Routes to a session from now on, first what came too early. */
+  add(session: AcpSession): void {
+    this.#sessions.set(session.agentSessionId, session)
+    for (const notice of this.#earlyNotices.splice(0)) session.put(notice)
+    const early = this.#earlyUpdates
+    this.#earlyUpdates = []
+    for (const params of early) this.update(params)
+    void session.drain()
+  }
+
+  remove(sessionId: string): void {
+    this.#sessions.delete(sessionId)
+  }
+
+  update(params: Json): void {
+    const { sessionId, update } = params
+    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
+    if (session && isRecord(update)) session.update(update)
+    else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
+    else this.put(extension('session/update', params))
+  }
+
+  request(id: unknown, method: string, params: Json): boolean {
+    const question = method === 'elicitation/create'
+    if (!question && method !== 'session/request_permission') return false
+    const session = this.#sessions.get(text(params['sessionId']) ?? '')
+    if (session) session.ask(id, method, params)
+    else this.#respond(id, { result: question ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } } })
+    return true
+  }
+
+  notification(method: string, params: Json): void {
+    if (method === '$/cancel_request') {
+      for (const session of this.#sessions.values()) session.withdraw(params['requestId'])
+      return
+    }
+    const session = this.#sessions.get(text(params['sessionId']) ?? '')
+    const notice = extension(method, params)
+    if (session) session.put(notice)
+    else this.put(notice)
+  }
+
+  unmatched(message: Json): void {
+    this.put(extension('unmatched-response', message))
+  }
+
+  output(line: string): void {
+    this.put({ type: 'output', stream: 'stdout', text: line })
+  }
+
+  /** What cannot be told to belong to one session is told to all. */
+  put(notice: AgentNotice): void {
+    for (const session of this.#sessions.values()) session.put(notice)
+    if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
+  }
+
+  /** Emits what one read meant; the promise is the hosts' back-pressure. */
+  drain(): void | Promise<void> {
+    let pressure: Promise<unknown>[] | undefined
+    for (const session of this.#sessions.values()) {
+      const taken = session.drain()
+      if (taken) (pressure ??= []).push(taken)
+    }
+    return pressure && Promise.all(pressure).then(() => {})
+  }
+
+  /** The connection ended. Returns whether a turn was running. */
+  end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    const sessions = [...this.#sessions.values()]
+    this.#sessions.clear()
+    return sessions.map((session) => session.fail(reason, outcome)).includes(true)
+  }
+
+  #giveUpEarly(): void {
+    for (const params of this.#earlyUpdates.splice(0)) this.update(params)
+    void this.drain()
+  }
+}

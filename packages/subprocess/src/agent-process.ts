@@ -1,0 +1,191 @@
+import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { systemClock } from '@agentproto/contracts'
+import type { AgentProcessInfo, Clock, Launch, ProcessExit } from '@agentproto/contracts'
+import { endWithHost } from './host-exit.js'
+import { LineSplitter, MAX_LINE_BYTES } from './line-splitter.js'
+import { OutputPump } from './output-pump.js'
+import type { TakeLines } from './output-pump.js'
+import { identify } from './process-table.js'
+import { ProcessTree } from './process-tree.js'
+import { checkLaunch, spawnFailure } from './spawn-failure.js'
+import { StderrTail } from './stderr-tail.js'
+import { StdinWriter } from './stdin-writer.js'
+import { endTree } from './termination.js'
+import type { Graces } from './termination.js'
+
+/** How often a talking agent's descendants are recorded, in milliseconds. */
+const RECORD_EVERY_MS = 2_000
+/** How long output may still come after the end while a descendant holds the pipe, in milliseconds. */
+const OUTPUT_GRACE_MS = 500
+
+export interface SpawnOptions {
+  readonly graces: Graces
+  readonly clock?: Clock
+  /** Lines of one read of stdout, without their newlines. A returned promise pauses reading. */
+  readonly onLines: TakeLines
+  /** Whole lines of stderr. A returned promise pauses reading. */
+  readonly onStderr?: TakeLines
+  /** A line of stdout was longer than `maxLineBytes` and was dropped. */
+  readonly onOversize?: (bytes: number) => void
+  /** A pipe broke or ended, of a process that may live on; an exit usually follows at once. */
+  readonly onBroken?: (reason: string) => void
+  readonly maxLineBytes?: number
+}
+
+/** A spawned agent: its pipes as lines, its identity, and its complete end. */
+export interface AgentProcess {
+  readonly info: AgentProcessInfo
+  /** Writes one line to stdin. A promise is returned while the pipe is full; it never rejects. */
+  write(line: string): void | Promise<void>
+  /** The last 64 KiB of stderr. */
+  stderrTail(): string
+  /** Records and returns the living processes of the tree. */
+  snapshot(): readonly AgentProcessInfo[]
+  /** Settles when the process itself ended; never rejects. */
+  readonly exit: Promise<ProcessExit>
+  /** Settles when it ended and its output was handed over; never rejects. */
+  readonly closed: Promise<ProcessExit>
+  /**
+   * Ends the whole tree (DESIGN §4) and resolves once nothing of it lives. Idempotent; begins by itself
+   * when the process ends, for what it left behind.
+   * @throws `termination_failed`
+   */
+  terminate(): Promise<ProcessExit>
+}
+
+/**
+ * Spawns an agent directly, never through a shell, in a process group of its own.
+ * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`
+ */
+export async function spawnAgentProcess(launch: Launch, options: SpawnOptions): Promise<AgentProcess> {
+  checkLaunch(launch)
+  const child = await spawnChild(launch)
+  return new SpawnedAgent(child, launch, options)
+}
+
+function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
+  return new Promise((resolve, reject) => {
+    const failed = (thrown: unknown): void => reject(spawnFailure(thrown, launch))
+    try {
+      const child = spawn(launch.command, launch.args, {
+        cwd: launch.cwd,
+        env: launch.env,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: process.platform !== 'win32',
+        windowsHide: true,
+      })
+      child.once('error', failed)
+      child.once('spawn', () => {
+        child.off('error', failed)
+        // A later error (a signal that could not be sent) has nothing to say that the exit does not.
+        child.on('error', () => {})
+        resolve(child)
+      })
+    } catch (thrown) {
+      failed(thrown)
+    }
+  })
+}
+
+class SpawnedAgent implements AgentProcess {
+  readonly info: AgentProcessInfo
+  readonly exit: Promise<ProcessExit>
+  readonly closed: Promise<ProcessExit>
+  readonly #child: ChildProcessWithoutNullStreams
+  readonly #options: SpawnOptions
+  readonly #clock: Clock
+  readonly #stdin: StdinWriter
+  readonly #stderr = new StderrTail()
+  readonly #tree: ProcessTree
+  #recordedAt: number
+  #termination: Promise<ProcessExit> | undefined
+
+  constructor(child: ChildProcessWithoutNullStreams, launch: Launch, options: SpawnOptions) {
+    this.#child = child
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#recordedAt = this.#clock.now()
+    this.info = identity(child.pid ?? 0)
+    this.#tree = new ProcessTree({ leader: this.info, marker: launch.marker })
+    this.#stdin = new StdinWriter(child.stdin, (error) => this.#broken(`its stdin broke: ${error.message}`))
+    const stderr = new OutputPump(child.stderr, this.#stderr, options.onStderr ?? (() => {}))
+    const stdout = this.#readStdout()
+    this.exit = new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
+    })
+    this.closed = this.#delivered([stdout, stderr])
+    const forget = endWithHost(this.#tree)
+    void this.exit.then(() => this.terminate().catch(() => {})).finally(forget)
+  }
+
+  write(line: string): void | Promise<void> {
+    return this.#stdin.write(line)
+  }
+
+  stderrTail(): string {
+    return this.#stderr.text
+  }
+
+  snapshot(): readonly AgentProcessInfo[] {
+    this.#recordedAt = this.#clock.now()
+    return this.#tree.collect()
+  }
+
+  terminate(): Promise<ProcessExit> {
+    return (this.#termination ??= this.#terminate())
+  }
+
+  async #terminate(): Promise<ProcessExit> {
+    const { graces } = this.#options
+    const endStdin = (): void => this.#stdin.end()
+    await endTree({ tree: this.#tree, clock: this.#clock, graces, endStdin, exit: this.exit })
+    return this.exit
+  }
+
+  #readStdout(): OutputPump {
+    const { onLines, onOversize, maxLineBytes } = this.#options
+    const lines = new LineSplitter(maxLineBytes ?? MAX_LINE_BYTES, onOversize ?? (() => {}))
+    const pump = new OutputPump(this.#child.stdout, lines, (batch) => {
+      this.#recordNowAndThen()
+      return onLines(batch)
+    })
+    void pump.ended.then(() => this.#broken('its stdout ended'))
+    return pump
+  }
+
+  /** Tools that outlive a crash are found only if they were seen while their parent lived. */
+  #recordNowAndThen(): void {
+    if (this.#clock.now() - this.#recordedAt >= RECORD_EVERY_MS) this.snapshot()
+  }
+
+  async #delivered(pumps: readonly OutputPump[]): Promise<ProcessExit> {
+    const exit = await this.exit
+    await Promise.all(pumps.map((pump) => drained(pump, this.#clock)))
+    return exit
+  }
+
+  #broken(reason: string): void {
+    if (!this.#termination) this.#options.onBroken?.(reason)
+  }
+}
+
+/** Waits for the end of a pipe, but not for a stray descendant that holds it open. */
+async function drained(pump: OutputPump, clock: Clock): Promise<void> {
+  let timer = clock.after(OUTPUT_GRACE_MS, expire)
+  function expire(): void {
+    if (pump.held) timer = clock.after(OUTPUT_GRACE_MS, expire)
+    else pump.stop()
+  }
+  await pump.ended
+  timer.cancel()
+}
+
+// A process that is a zombie already has no row; an empty start time matches none, which is right.
+const identity = (pid: number): AgentProcessInfo => identify(pid) ?? { pid, startTime: '' }
+
+// Node gives null for what does not apply.
+const exitOf = (code: number | null, signal: string | null): ProcessExit => ({
+  ...(code === null ? {} : { exitCode: code }),
+  ...(signal === null ? {} : { signal }),
+})

@@ -1,0 +1,48 @@
+/** How much of the host's environment an agent sees. */
+export type EnvironmentPolicy = 'filtered' | 'isolated'
+
+export interface EnvironmentParts {
+  readonly policy: EnvironmentPolicy
+  /** The host's own environment. */
+  readonly parent: Readonly<Record<string, string | undefined>>
+  /** Names that the manifest says the agent reads; they pass whatever the policy. */
+  readonly passthrough?: readonly string[]
+  /** Values that the manifest sets, by its modes, options and sandbox. */
+  readonly declared?: Readonly<Record<string, string>>
+  /** Values that the host sets for this session; they win. */
+  readonly injected?: Readonly<Record<string, string>>
+}
+
+/** Names that look like a credential, by their underscore-separated words. */
+const SECRET_WORD =
+  /(?:^|_)(?:[a-z]*tokens?|secrets?|pass|passwd|passwords?|passphrases?|pwd|credentials?|creds?|auth|authorization|jwt|cookies?|api_?keys?|access_?keys?|private_?keys?|secret_?keys?|signing_?keys?|encryption_?keys?|pat|dsn)(?:_|$)/i
+const SECRET_ENDING = /(?:apikey|accesskey|privatekey|secretkey|password|passwd|secret|token|_key)$/i
+
+/** Sockets and folders whose names hold such a word, or that agents cannot do without. */
+const HARMLESS = /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|XAUTHORITY|PWD|OLDPWD|XDG_.*|DBUS_.*|GPG_AGENT_INFO|COLORTERM)$/
+
+/** What `isolated` lets through. */
+const OPERATIONAL =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|TMPDIR|TMP|TEMP|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i
+
+/** Of another session, or of the pipe between this Node process and its own parent. */
+const STALE = /^(?:AGENTPROTO_.*|NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_UNIQUE_ID)$/
+
+/** The environment of an agent (DESIGN §4). Pure. */
+export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {
+  const { policy, parent, passthrough = [], declared = {}, injected = {} } = parts
+  const passes = policy === 'filtered' ? (name: string) => !isSecretName(name) : (name: string) => OPERATIONAL.test(name)
+  const named = new Set(passthrough)
+  const env: Record<string, string> = {}
+  for (const [name, value] of Object.entries(parent)) {
+    if (value === undefined || STALE.test(name)) continue
+    if (named.has(name) || passes(name)) env[name] = value
+  }
+  return { ...env, ...declared, ...injected }
+}
+
+/** Whether a variable is called like a credential. */
+export function isSecretName(name: string): boolean {
+  if (HARMLESS.test(name)) return false
+  return SECRET_WORD.test(name) || SECRET_ENDING.test(name)
+}

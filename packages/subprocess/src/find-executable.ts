@@ -1,0 +1,71 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+
+export interface ExecutableSearch {
+  /** Absolute paths by name; they win. */
+  readonly executables?: Readonly<Record<string, string>>
+  /** Folders that are looked in before `path`. */
+  readonly dirs?: readonly string[]
+  /** A PATH; healed by {@link healPath} before it is used. */
+  readonly path?: string
+  /** The user's home, for the healing. */
+  readonly home?: string
+}
+
+/**
+ * Finds an executable file by its name, or checks an absolute path.
+ * @returns its absolute path, or undefined
+ */
+export async function findExecutable(name: string, search: ExecutableSearch = {}): Promise<string | undefined> {
+  const given = search.executables?.[name]
+  if (given !== undefined) return (await isFile(given)) ? given : undefined
+  if (isAbsolute(name)) return (await isExecutable(name)) ? name : undefined
+  // A name with a slash is a path relative to nothing that we know.
+  if (name === '' || name.includes('/') || name.includes('\0')) return undefined
+  const path = healPath(search.path ?? '', search.home).split(delimiter)
+  for (const dir of [...(search.dirs ?? []), ...path]) {
+    const candidate = join(dir, name)
+    if (isAbsolute(dir) && (await isExecutable(candidate))) return candidate
+  }
+  return undefined
+}
+
+/**
+ * A service manager gives a PATH of two folders: adds where Node itself is (npm and npx are beside it)
+ * and where people's tools usually are, after what is there already.
+ */
+export function healPath(path: string, home?: string): string {
+  const usual = [
+    dirname(process.execPath),
+    ...(home === undefined ? [] : [join(home, '.local/bin'), join(home, 'bin'), join(home, '.bun/bin')]),
+    '/opt/homebrew/bin',
+    '/usr/local/bin',
+    '/usr/bin',
+    '/bin',
+  ]
+  const dirs = path.split(delimiter).filter(Boolean)
+  return [...new Set(process.platform === 'win32' ? [...dirs, dirname(process.execPath)] : [...dirs, ...usual])].join(delimiter)
+}
+
+/** How a file is run: a script of Node's under this very Node, anything else by itself. */
+export function commandFor(file: string): { readonly command: string; readonly args: readonly string[] } {
+  return /\.[cm]?js$/.test(file) ? { command: process.execPath, args: [file] } : { command: file, args: [] }
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return await isFile(file)
+  } catch {
+    return false
+  }
+}
+
+async function isFile(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
+}

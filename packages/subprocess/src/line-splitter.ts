@@ -1,0 +1,67 @@
+/** Longest line that is kept, in bytes. Agents send 1 MiB in one line; 64 KiB limits break them. */
+export const MAX_LINE_BYTES = 64 << 20
+
+const NEWLINE = 10
+
+/**
+ * Cuts a byte stream into lines. The complete lines of a chunk are decoded in one go: a newline byte is
+ * never part of a longer UTF-8 sequence, so cutting there is safe.
+ */
+export class LineSplitter {
+  #parts: Buffer[] = []
+  #size = 0
+  /** Bytes of an oversize line that were thrown away so far; its end is still to come. */
+  #dropped = 0
+  readonly #max: number
+  readonly #onOversize: (bytes: number) => void
+
+  /** @param max longest line in bytes; longer ones are dropped and reported with their length */
+  constructor(max: number, onOversize: (bytes: number) => void) {
+    this.#max = max
+    this.#onOversize = onOversize
+  }
+
+  /** The lines that this chunk completes. */
+  push(chunk: Buffer): string[] {
+    const first = chunk.indexOf(NEWLINE)
+    if (first < 0) {
+      this.#keep(chunk)
+      return []
+    }
+    const last = chunk.lastIndexOf(NEWLINE)
+    const head = this.#size + this.#dropped > 0 ? this.#complete(chunk.subarray(0, first)) : undefined
+    const from = head === undefined ? 0 : first + 1
+    const lines = from > last ? [] : chunk.toString('utf8', from, last).split('\n')
+    if (last + 1 < chunk.length) this.#keep(chunk.subarray(last + 1))
+    return head === undefined ? lines : head.concat(lines)
+  }
+
+  /** What came after the last newline, once the stream has ended. */
+  end(): string[] {
+    return this.#size + this.#dropped > 0 ? this.#complete(Buffer.alloc(0)) : []
+  }
+
+  #keep(chunk: Buffer): void {
+    if (this.#dropped === 0 && this.#size + chunk.length <= this.#max) {
+      this.#parts.push(chunk)
+      this.#size += chunk.length
+      return
+    }
+    this.#dropped += this.#size + chunk.length
+    this.#parts = []
+    this.#size = 0
+  }
+
+  #complete(rest: Buffer): string[] {
+    this.#keep(rest)
+    const { length } = this.#parts
+    const line = length === 1 ? this.#parts[0] : Buffer.concat(this.#parts)
+    const dropped = this.#dropped
+    this.#parts = []
+    this.#size = 0
+    this.#dropped = 0
+    if (dropped === 0) return [line?.toString('utf8') ?? '']
+    this.#onOversize(dropped)
+    return []
+  }
+}

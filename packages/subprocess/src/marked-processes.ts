@@ -1,0 +1,27 @@
+import type { AgentProcessInfo } from '@agentproto/contracts'
+import { processTable } from './process-table.js'
+import type { ProcessTable } from './process-table.js'
+import { lineage } from './process-tree.js'
+
+/** A living process that carries a session marker. */
+export interface MarkedProcess extends AgentProcessInfo {
+  readonly marker: string
+}
+
+/**
+ * Finds what a host left behind when it died: its agents' descendants are then children of init, and only
+ * the marker in their environment tells whose they were. This process and its ancestors are left out.
+ * @param marker the session; undefined finds those of every session, also of other hosts
+ */
+export function findMarkedProcesses(marker?: string, table: ProcessTable = processTable): readonly MarkedProcess[] {
+  const rows = table.all()
+  const own = lineage(rows)
+  const found: MarkedProcess[] = []
+  for (const { pid, startTime } of rows.values()) {
+    const value = own.has(pid) ? undefined : table.marker(pid)
+    if (value !== undefined && value !== '' && (marker === undefined || value === marker)) {
+      found.push({ pid, startTime, marker: value })
+    }
+  }
+  return found
+}

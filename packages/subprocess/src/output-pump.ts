@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream'
+
+/** What turns chunks into lines. */
+interface Framing {
+  push(chunk: Buffer): string[]
+  end(): string[]
+}
+
+export type TakeLines = (lines: readonly string[]) => void | Promise<void>
+
+/** Hands a pipe's lines over, one batch a read, and reads nothing more while a batch is being taken. */
+export class OutputPump {
+  /** Settles when everything was handed over; never rejects. */
+  readonly ended: Promise<void>
+  readonly #stream: Readable
+  readonly #take: TakeLines
+  #taking: Promise<void> | undefined
+
+  constructor(stream: Readable, framing: Framing, take: TakeLines) {
+    this.#stream = stream
+    this.#take = take
+    stream.on('data', (chunk: Buffer) => this.#hand(framing.push(chunk)))
+    // A read error is followed by 'close', which is all that matters here.
+    stream.on('error', () => {})
+    this.ended = new Promise((resolve) => {
+      stream.once('close', () => {
+        this.#hand(framing.end())
+        resolve(this.#taking)
+      })
+    })
+  }
+
+  /** Whether the taker holds the stream up. */
+  get held(): boolean {
+    return this.#taking !== undefined
+  }
+
+  /** Gives up what is still in the pipe. */
+  stop(): void {
+    this.#stream.destroy()
+  }
+
+  #hand(lines: readonly string[]): void {
+    if (lines.length === 0) return
+    const taking = this.#take(lines)
+    if (!taking) return
+    this.#stream.pause()
+    const release = (): void => {
+      if (this.#taking !== held) return
+      this.#taking = undefined
+      this.#stream.resume()
+    }
+    // A taker that fails is the taker's fault; it must not stop the reading for ever.
+    const held: Promise<void> = Promise.all([this.#taking, taking]).then(release, release)
+    this.#taking = held
+  }
+}

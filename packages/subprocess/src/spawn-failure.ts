@@ -1,0 +1,93 @@
+import { accessSync, constants, openSync, readSync, closeSync, statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts'
+
+/**
+ * Refuses a launch that cannot work, before the kernel would answer ENOENT for any of several reasons.
+ * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`
+ */
+export function checkLaunch({ command, cwd }: Launch): void {
+  if (cwd.includes('\0')) throw cwdInvalid('The working directory holds a NUL character', cwd)
+  if (!isAbsolute(cwd)) throw cwdInvalid('The working directory is not absolute', cwd)
+  const folder = statOf(cwd)
+  if (!folder) throw cwdInvalid('The working directory does not exist', cwd)
+  if (!folder.isDirectory()) throw cwdInvalid('The working directory is not a directory', cwd)
+  if (!isAbsolute(command)) throw new AgentprotoError('spawn_failed', 'The executable has no absolute path', { given: command })
+  const file = statOf(command)
+  if (!file) {
+    throw new AgentprotoError('agent_not_installed', 'The executable does not exist', {
+      given: command,
+      hint: 'Install the agent, or name its executable.',
+    })
+  }
+  if (!file.isFile()) throw new AgentprotoError('spawn_failed', 'The executable is not a file', { given: command })
+}
+
+/** Says why the kernel or Node refused a spawn. */
+export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoError {
+  const code = errorCode(thrown)
+  return new AgentprotoError('spawn_failed', reason(code, command) ?? message(thrown), {
+    given: command,
+    cause: thrown,
+    ...(code === undefined ? {} : { data: { errno: code } }),
+  })
+}
+
+function reason(code: string | undefined, command: string): string | undefined {
+  switch (code) {
+    case 'ENOENT':
+      return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
+    case 'EACCES':
+      return executable(command)
+        ? 'The executable may not be run here'
+        : 'The executable has no permission to be executed (chmod +x)'
+    case 'ENOEXEC':
+      return 'The executable has no format that this system runs'
+    case 'E2BIG':
+      return 'The arguments and the environment are too long together'
+    case 'EAGAIN':
+    case 'ENOMEM':
+    case 'EMFILE':
+    case 'ENFILE':
+      return `The system has no room for another process (${code})`
+    default:
+      return undefined
+  }
+}
+
+/** What a script's first line names. */
+function interpreter(command: string): string | undefined {
+  try {
+    const file = openSync(command, 'r')
+    try {
+      const start = Buffer.alloc(256)
+      const line = start.toString('utf8', 0, readSync(file, start, 0, start.length, 0)).split('\n', 1)[0] ?? ''
+      return line.startsWith('#!') ? line.slice(2).trim() : undefined
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function executable(command: string): boolean {
+  try {
+    accessSync(command, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
+  new AgentprotoError('cwd_invalid', what, { expected: 'an absolute path of an existing directory', given: cwd })
+
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
+
+const message = (thrown: unknown): string =>
+  thrown instanceof Error ? `The agent could not be spawned: ${thrown.message}` : 'The agent could not be spawned'
+
+const errorCode = (thrown: unknown): string | undefined =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined

@@ -1,0 +1,26 @@
+// Where the end-to-end tests keep real agents: outside the workspace, one folder a version.
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** The agents that are driven, each pinned: a newer one is taken by hand, after a look at what it changed. */
+export const PINNED_AGENTS = {
+  opencode: { package: 'opencode-ai', version: '1.18.33' },
+}
+
+export const cacheFolder = process.env.AGENTPROTO_E2E_CACHE || join(homedir(), '.cache', 'agentproto-e2e')
+
+/** The folder of one pinned agent, whether it is there or not. */
+export function agentFolder(name) {
+  return join(cacheFolder, `${name}-${PINNED_AGENTS[name].version}`)
+}
+
+/** Absolute path of an installed agent's executable; undefined when the pinned version is not installed. */
+export function installedAgent(name) {
+  const { package: npmPackage, version } = PINNED_AGENTS[name]
+  const modules = join(agentFolder(name), 'node_modules')
+  const executable = join(modules, '.bin', name)
+  const manifest = join(modules, npmPackage, 'package.json')
+  if (!existsSync(executable) || !existsSync(manifest)) return undefined
+  return JSON.parse(readFileSync(manifest, 'utf8')).version === version ? executable : undefined
+}

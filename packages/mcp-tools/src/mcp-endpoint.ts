@@ -1,0 +1,107 @@
+import { BOUNDS, isAgentprotoError, AgentprotoError, systemClock } from '@agentproto/contracts'
+import type { AdapterCatalog, Clock, Principal, SessionService, WorkspaceService } from '@agentproto/contracts'
+import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { readRpcBody } from './rpc-body.js'
+import { catalogTools } from './tools/catalog.js'
+import { requestTools } from './tools/requests.js'
+import { sessionTools } from './tools/sessions.js'
+import { turnTools } from './tools/turns.js'
+import type { Call, Tool } from './tool.js'
+
+/** What the tools are made of: the services that HTTP serves as well. */
+export interface McpDeps {
+  readonly sessions: SessionService
+  readonly adapters: AdapterCatalog
+  readonly workspaces: WorkspaceService
+  /** Of the gateway. */
+  readonly version: string
+  /** Default: the system's. */
+  readonly clock?: Clock
+  /** Told of every throw that is none of our errors, and of what the protocol refuses. Must not throw. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface McpEndpoint {
+  /**
+   * Answers one request of MCP's streamable HTTP, of both protocol eras. Checks no token, Host or Origin: the
+   * HTTP app does.
+   * @param by Who calls; decides what the tools may do
+   */
+  fetch(request: Request, by: Principal): Promise<Response>
+  /** Ends what is still answered. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * Makes the MCP endpoint: the five tools of AIP-46 §MCP tools, by name, and a few more over the same services.
+ * Each call is served by a fresh, stateless server, so any client may go on where another stopped.
+ */
+export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
+  const tools = toolsOf(deps)
+  const callers = new WeakMap<Request, Principal>()
+  const handler = createMcpHandler(
+    ({ requestInfo }) => serverOf(deps, tools, requestInfo && callers.get(requestInfo)),
+    {
+      maxRequestBodySize: BOUNDS.bodyBytes,
+      ...(deps.onError === undefined ? {} : { onerror: deps.onError }),
+    },
+  )
+  return {
+    async fetch(request, by) {
+      const body = await readRpcBody(request)
+      if ('refusal' in body) return body.refusal
+      callers.set(request, by)
+      return handler.fetch(request, body)
+    },
+    close: () => handler.close(),
+  }
+}
+
+/** All tools by name, in the order of the list. */
+function toolsOf({ sessions, adapters, workspaces, clock = systemClock }: McpDeps): ReadonlyMap<string, Tool> {
+  const tools = [
+    ...sessionTools(sessions),
+    ...turnTools(sessions, clock),
+    ...requestTools(sessions),
+    ...catalogTools(adapters, workspaces),
+  ]
+  return new Map(tools.map((tool) => [tool.listed.name, tool]))
+}
+
+const INSTRUCTIONS =
+  'Runs coding agents in sessions: start one, prompt it, wait for its turn, read its output; answer what it asks. One turn at a time per session.'
+
+function serverOf({ version, onError }: McpDeps, tools: ReadonlyMap<string, Tool>, by: Principal | undefined): Server {
+  if (by === undefined) throw new Error('The request has no principal')
+  const server = new Server(
+    { name: 'agentproto', version },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  )
+  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(({ listed }) => listed) }))
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const tool = tools.get(params.name)
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`)
+    return answerOf(tool, params.arguments, { call: { by, signal: mcpReq.signal }, onError })
+  })
+  return server
+}
+
+interface Serving {
+  readonly call: Call
+  readonly onError: McpDeps['onError']
+}
+
+/** The result of a call; an error is a result too, so that the model that called can read and mend it. */
+async function answerOf(tool: Tool, args: unknown, { call, onError }: Serving): Promise<CallToolResult> {
+  try {
+    const structuredContent = { ...(await tool.call(args, call)) }
+    return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown)) onError?.(thrown)
+    const error = isAgentprotoError(thrown)
+      ? thrown
+      : new AgentprotoError('internal', 'The gateway failed while it answered')
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify(error.toProblem()) }] }
+  }
+}

@@ -1,0 +1,61 @@
+import { parseWire, promptSchema } from '@agentproto/contracts'
+import type { Principal } from '@agentproto/contracts'
+import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { withParsedStrings } from './stringified.js'
+
+/** Who calls a tool, and whether they still wait. */
+export interface Call {
+  readonly by: Principal
+  readonly signal: AbortSignal
+}
+
+/** One tool: what the list says of it, and what it does. */
+export interface Tool {
+  readonly listed: ListedTool
+  /** @throws AgentprotoError, which becomes a result with `isError` */
+  call(args: unknown, call: Call): Promise<object>
+}
+
+export interface ToolSpec<I extends z.ZodObject> {
+  readonly name: string
+  readonly description: string
+  readonly input: I
+  readonly output: z.ZodObject
+  readonly annotations: ToolAnnotations
+  readonly run: (args: z.output<I>, call: Call) => Promise<object>
+}
+
+/** Makes a tool whose arguments are parsed by the schema that the list shows. */
+export function defineTool<I extends z.ZodObject>({
+  name,
+  description,
+  input,
+  output,
+  annotations,
+  run,
+}: ToolSpec<I>): Tool {
+  const inputSchema = jsonSchema(input)
+  return {
+    listed: { name, description, inputSchema, outputSchema: jsonSchema(output), annotations },
+    call: async (args, call) => run(parseWire(input, withParsedStrings(args ?? {}, inputSchema), 'arguments'), call),
+  }
+}
+
+type ObjectSchema = ListedTool['inputSchema']
+
+/**
+ * The JSON Schema of a list, in few words: every agent pays for each with its context (F74). Bounds of length
+ * are left to the parser, and the five kinds of content blocks are one object here.
+ */
+function jsonSchema(schema: z.ZodObject): ObjectSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', override: shorten })
+  return rest as ObjectSchema
+}
+
+type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
+
+const shorten: Override = ({ zodSchema, jsonSchema: json }) => {
+  if (zodSchema === promptSchema) json.anyOf = [{ type: 'string' }, { type: 'array', items: { type: 'object' } }]
+  for (const word of ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'] as const) delete json[word]
+}

@@ -1,0 +1,45 @@
+import type { Clock, SessionService } from '@agentproto/contracts'
+import { z } from 'zod'
+import { acknowledged, sessionId } from '../results.js'
+import { defineTool } from '../tool.js'
+import type { Tool } from '../tool.js'
+import { waitForTurn } from '../turn-wait.js'
+
+/** Below the minute after which MCP clients give up (F73). */
+const LONGEST_WAIT_SECONDS = 49
+
+/** The tools that wait for a turn and that stop it. */
+export function turnTools(sessions: SessionService, clock: Clock): readonly Tool[] {
+  return [wait(sessions, clock), interrupt(sessions)]
+}
+
+const wait = (sessions: SessionService, clock: Clock): Tool =>
+  defineTool({
+    name: 'wait_agent_turn',
+    description:
+      'Wait for a turn (the last one when absent) to end. Returns state "ended" with the result, "awaiting-input" with requests to answer, or "busy" when the time is up: then call again.',
+    input: z.strictObject({
+      sessionId,
+      turn: z.int().min(1).optional(),
+      timeoutSeconds: z.number().min(0).max(LONGEST_WAIT_SECONDS).optional(),
+    }),
+    output: z.looseObject({
+      sessionId: z.string(),
+      turn: z.int(),
+      state: z.enum(['ended', 'awaiting-input', 'busy']),
+      result: z.looseObject({ text: z.string() }).optional(),
+    }),
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    run: ({ sessionId: id, turn, timeoutSeconds = LONGEST_WAIT_SECONDS }, { signal }) =>
+      waitForTurn({ sessions, clock }, id, { turn, timeoutMs: timeoutSeconds * 1_000, signal }),
+  })
+
+const interrupt = (sessions: SessionService): Tool =>
+  defineTool({
+    name: 'interrupt_agent_session',
+    description: 'Stop the running turn; the session lives on.',
+    input: z.strictObject({ sessionId }),
+    output: acknowledged.extend({ wasBusy: z.boolean() }),
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    run: async ({ sessionId: id }, { by }) => ({ ok: true, sessionId: id, ...(await sessions.interrupt(id, by)) }),
+  })

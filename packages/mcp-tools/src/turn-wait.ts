@@ -1,0 +1,75 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Clock, EventReader, SessionRequest, SessionService, TurnResult } from '@agentproto/contracts'
+
+export interface TurnWait {
+  /** The last turn when absent. */
+  readonly turn: number | undefined
+  readonly timeoutMs: number
+  readonly signal: AbortSignal
+}
+
+/** How far a turn has come when the waiting ends. */
+export type TurnState = { readonly sessionId: string; readonly turn: number } & (
+  | { readonly state: 'ended'; readonly result: TurnResult }
+  | { readonly state: 'awaiting-input'; readonly requests: readonly SessionRequest[] }
+  | { readonly state: 'busy' }
+)
+
+interface Waiting {
+  readonly sessions: SessionService
+  readonly clock: Clock
+}
+
+/**
+ * Waits for whichever comes first: the end of the turn, a request that somebody has to answer (waiting longer
+ * would only let it time out), or the end of the time.
+ * @throws `session_not_found`, `turn_not_found`, `cancelled`
+ */
+export async function waitForTurn({ sessions, clock }: Waiting, id: string, wait: TurnWait): Promise<TurnState> {
+  const session = await sessions.get(id)
+  const turn = wait.turn ?? session.turn.number
+  if (turn === 0)
+    throw new AgentprotoError('turn_not_found', 'The session has had no turn yet', { hint: 'Prompt it first' })
+  const reader = await sessions.follow(id, session.lastSeq)
+  const over = new AbortController()
+  const stop = (): void => over.abort()
+  wait.signal.addEventListener('abort', stop)
+  try {
+    const ended = sessions.waitTurn(id, turn, over.signal).then((result) => ({ state: 'ended', result }) as const)
+    const asked = untilAsked(reader, () => pendingOf(sessions, id, turn), over.signal)
+    const busy = after(clock, wait.timeoutMs, over.signal)
+    return { sessionId: id, turn, ...(await Promise.race([ended, asked, busy])) }
+  } finally {
+    over.abort()
+    reader.close()
+    wait.signal.removeEventListener('abort', stop)
+  }
+}
+
+type Asked = Extract<TurnState, { state: 'awaiting-input' }>
+
+/** Never settles when nothing is asked: the turn's end and the clock are waited for beside it. */
+async function untilAsked(
+  reader: EventReader,
+  pending: () => Promise<readonly SessionRequest[]>,
+  signal: AbortSignal,
+): Promise<Pick<Asked, 'state' | 'requests'>> {
+  let requests = await pending()
+  while (requests.length === 0) {
+    const batch = await reader.next(signal)
+    if (batch === undefined || signal.aborted) return new Promise(() => {})
+    if (batch.records.some(({ type }) => type === 'agent-prompt')) requests = await pending()
+  }
+  return { state: 'awaiting-input', requests }
+}
+
+async function pendingOf(sessions: SessionService, id: string, turn: number): Promise<readonly SessionRequest[]> {
+  return (await sessions.requests(id)).filter((request) => request.state === 'pending' && request.turn === turn)
+}
+
+function after(clock: Clock, ms: number, signal: AbortSignal): Promise<{ readonly state: 'busy' }> {
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, () => resolve({ state: 'busy' }))
+    signal.addEventListener('abort', () => timer.cancel(), { once: true })
+  })
+}

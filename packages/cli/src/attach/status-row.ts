@@ -1,0 +1,85 @@
+import type { AgentConfig, Session, SessionEvent } from '@agentproto/contracts'
+import { duration } from '../render/age.js'
+import { cut } from '../render/fit.js'
+import type { Paint } from '../render/paint.js'
+import { oneLine } from '../render/printable.js'
+import { toolTitle } from '../render/request-title.js'
+import { shortId } from '../render/sessions-table.js'
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** What the row below the transcript knows, kept up to date by the events. */
+export class StatusRow {
+  readonly #session: Session
+  #status: Session['status']
+  #config: AgentConfig
+  #busySince: number | undefined
+  #tools = new Map<string, string>()
+  #usage = ''
+
+  constructor(session: Session) {
+    this.#session = session
+    this.#status = session.status
+    this.#config = session.config ?? {}
+  }
+
+  get isBusy(): boolean {
+    return this.#busySince !== undefined
+  }
+
+  get hasEnded(): boolean {
+    return this.#status !== 'starting' && this.#status !== 'running'
+  }
+
+  take(event: SessionEvent): void {
+    switch (event.type) {
+      case 'user-prompt':
+        this.#busySince = Date.parse(event.ts)
+        return
+      case 'tool-call':
+        if (event.title !== undefined || !this.#tools.has(event.toolCallId)) this.#tools.set(event.toolCallId, toolTitle(event))
+        return
+      case 'tool-result':
+        this.#tools.delete(event.toolCallId)
+        return
+      case 'turn-end':
+        this.#busySince = undefined
+        this.#tools.clear()
+        return
+      case 'status':
+        this.#status = event.status
+        return
+      case 'session-stopped':
+        this.#status = event.status
+        this.#busySince = undefined
+        return
+      case 'config':
+        this.#config = { ...this.#config, ...event.config }
+        return
+      case 'usage':
+        this.#usage = event.used === undefined || event.size === undefined ? '' : `${Math.round((100 * event.used) / event.size)} % context`
+        return
+      default:
+        return
+    }
+  }
+
+  row({ now, width, paint, hint }: { readonly now: number; readonly width: number; readonly paint: Paint; readonly hint: string }): string {
+    const facts = [
+      this.#session.label ?? shortId(this.#session.id),
+      this.#session.adapterSlug,
+      this.#config.modeId,
+      this.#config.modelId,
+      this.#usage,
+      this.#doing(now),
+    ].filter((fact) => fact !== undefined && fact !== '')
+    return paint.dim(cut(`${oneLine(facts.join(' · '))}   ${hint}`, width))
+  }
+
+  #doing(now: number): string {
+    if (this.#busySince === undefined) return this.#status === 'running' ? 'idle' : this.#status
+    const spinner = SPINNER[Math.floor(now / 100) % SPINNER.length] ?? ''
+    const tool = [...this.#tools.values()].at(-1)
+    return `${spinner} ${duration(Math.max(0, now - this.#busySince))}${tool === undefined ? '' : ` ${tool}`}`
+  }
+}

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+import type { SpawnAgentRequest } from '@agentproto/contracts'
+import { withGateway } from '../in-process.js'
+import { print, type Io } from '../io.js'
+import type { RunOptions } from '../program/run-command.js'
+import { promptText } from '../prompt-text.js'
+import { driveTurn } from '../turn/drive-turn.js'
+
+/**
+ * `agentproto run`: one prompt in an agent of its own, on a gateway inside this process that keeps nothing.
+ * Everything that can be refused is, before an agent is started (F69).
+ */
+export async function runOnce(io: Io, adapter: string, options: RunOptions): Promise<number> {
+  const prompt = await promptText(io, options.prompt)
+  const request = spawnRequest(io, adapter, options)
+  return withGateway(io, async (client) => {
+    const session = await client.sessions.start(request)
+    for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
+    return driveTurn(io, { client, session, prompt, output: options.output, timeoutSeconds: options.timeout })
+  })
+}
+
+function spawnRequest(io: Io, adapter: string, { cwd, mode, option, permissions }: RunOptions): SpawnAgentRequest {
+  return {
+    adapter,
+    cwd: resolve(io.cwd, cwd ?? '.'),
+    ...(mode === undefined ? {} : { mode }),
+    ...(Object.keys(option).length === 0 ? {} : { options: option }),
+    permissionMode: permissions ?? 'ask',
+  }
+}

@@ -1,0 +1,60 @@
+import { AgentprotoError, EXIT, type AnswerRequest, type SessionRequest } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { print, type Io } from '../io.js'
+import type { AnswerOptions } from '../program/session-commands.js'
+import { requestTitle } from '../render/request-title.js'
+import { allowing, denying } from '../requests/verdict.js'
+import { findSession } from '../session-ref.js'
+
+/** `agentproto sessions answer`: answers the one request that waits, or the one that is named. */
+export async function answerSession(
+  io: Io,
+  { ref, requestId }: { readonly ref: string; readonly requestId: string | undefined },
+  options: AnswerOptions,
+): Promise<number> {
+  const client = await connect(io)
+  const { id } = await findSession(client, ref)
+  const pending = (await client.sessions.requests(id)).filter(({ state }) => state === 'pending')
+  const request = pick(pending, requestId)
+  const answer = answerOf(request, options)
+  await client.sessions.answer(id, request.requestId, answer)
+  print(io.stderr, `Answered: ${requestTitle(request.request)}`)
+  return EXIT.ok
+}
+
+function pick(pending: readonly SessionRequest[], requestId: string | undefined): SessionRequest {
+  const matching = requestId === undefined ? pending : pending.filter((each) => each.requestId.startsWith(requestId))
+  const [only, second] = matching
+  if (only === undefined) {
+    throw new AgentprotoError('request_not_found', requestId === undefined ? 'Nothing waits for an answer' : 'No such request waits', {
+      ...(requestId === undefined ? {} : { given: requestId }),
+      hint: 'See what a session waits for with: agentproto sessions show <id>',
+    })
+  }
+  if (second === undefined) return only
+  throw new AgentprotoError('invalid_request', `${matching.length} requests wait`, {
+    hint: `Name one: ${matching.map((each) => `${each.requestId} (${requestTitle(each.request)})`).join(', ')}`,
+  })
+}
+
+function answerOf({ request }: SessionRequest, { option, allow, deny, json }: AnswerOptions): AnswerRequest {
+  if (option !== undefined) return { optionId: option }
+  if (json !== undefined) return { action: 'accept', content: objectOf(json) }
+  if (allow === true) return allowing(request)
+  if (deny === true) return denying(request)
+  const options = request.kind === 'permission' ? request.options.map(({ optionId, name }) => `${optionId} (${name})`) : []
+  throw new AgentprotoError('invalid_request', `It asks: ${requestTitle(request)}`, {
+    expected: 'an answer: --allow, --deny, --option <optionId> or --json <content>',
+    ...(options.length === 0 ? {} : { hint: `Options: ${options.join(', ')}` }),
+  })
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Told below, as for any other text that is no object.
+  }
+  throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', { expected: `--json '{"name": "value"}'`, given: text })
+}

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { EXIT, type SpawnAgentRequest } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { isInteractive, print, printJson, type Io } from '../io.js'
+import type { StartOptions } from '../program/session-commands.js'
+import { promptText } from '../prompt-text.js'
+
+/** `agentproto sessions start`: prints the id of the new session. */
+export async function startSession(io: Io, adapter: string, options: StartOptions): Promise<number> {
+  const request = await spawnRequest(io, adapter, options)
+  const client = await connect(io)
+  const session = await client.sessions.start(request)
+  for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
+  if (options.json === true) printJson(io, session)
+  else print(io.stdout, session.id)
+  if (options.attach === true && isInteractive(io)) return (await import('./sessions-attach.js')).attachSession(io, session.id)
+  return EXIT.ok
+}
+
+async function spawnRequest(io: Io, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
+  const { prompt, cwd, workspace, label, mode, option, permissions } = options
+  return {
+    adapter,
+    ...(prompt === undefined ? {} : { prompt: await promptText(io, prompt) }),
+    ...(cwd === undefined ? {} : { cwd: resolve(io.cwd, cwd) }),
+    ...(workspace === undefined ? {} : { workspaceSlug: workspace }),
+    ...(label === undefined ? {} : { label }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(Object.keys(option).length === 0 ? {} : { options: option }),
+    ...(permissions === undefined ? {} : { permissionMode: permissions }),
+  }
+}

@@ -1,0 +1,22 @@
+import { EXIT, type Session } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { isInteractive, paintOf, print, printJson, widthOf, type Io } from '../io.js'
+import type { SessionsOptions } from '../program/session-commands.js'
+import { renderSessions } from '../render/sessions-table.js'
+import { lastLinesOf } from '../session-lines.js'
+
+/** `agentproto sessions`: the table, or one of its live forms. */
+export async function showSessions(io: Io, options: SessionsOptions): Promise<number> {
+  if (options.attach !== undefined) return (await import('./sessions-attach.js')).attachSession(io, options.attach)
+  if (options.watch === true && options.json !== true && isInteractive(io)) {
+    return (await import('./sessions-watch.js')).watchSessions(io, options)
+  }
+  const client = await connect(io)
+  const { sessions } = await client.sessions.list(options.alive === true ? { onlyAlive: true } : {})
+  if (options.json === true) printJson(io, { sessions })
+  else print(io.stdout, table(io, sessions, await lastLinesOf(client, sessions)))
+  return EXIT.ok
+}
+
+const table = (io: Io, sessions: readonly Session[], lastLines: ReadonlyMap<string, string>): string[] =>
+  renderSessions({ sessions, lastLines, now: Date.now(), width: widthOf(io.stdout), paint: paintOf(io, io.stdout) })

@@ -1,0 +1,79 @@
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { EXIT, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import { createWorkspaces } from '@agentproto/workspaces'
+import { homeOf } from '../daemon.js'
+import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
+import type { AddOptions, JsonOption } from '../program/workspace-commands.js'
+import { oneLine } from '../render/printable.js'
+import { renderTable, type Column } from '../render/table.js'
+
+/** `agentproto workspace add`: prints the slug. */
+export async function addWorkspace(io: Io, path: string, { slug, label, use, json }: AddOptions): Promise<number> {
+  const workspace = await workspacesOf(io).add({
+    path: resolve(io.cwd, path),
+    ...(slug === undefined ? {} : { slug }),
+    ...(label === undefined ? {} : { label }),
+    ...(use === undefined ? {} : { use }),
+  })
+  if (json === true) printJson(io, workspace)
+  else print(io.stdout, workspace.slug)
+  return EXIT.ok
+}
+
+/** `agentproto workspace list`; `--json` prints the file as AIP-46 has it. */
+export async function listWorkspaces(io: Io, { json }: JsonOption): Promise<number> {
+  const file = await workspacesOf(io).list()
+  if (json === true) {
+    printJson(io, file)
+    return EXIT.ok
+  }
+  if (file.workspaces.length === 0) {
+    print(io.stdout, 'No workspaces. Add this folder with: agentproto workspace add . --use')
+    return EXIT.ok
+  }
+  const rows = await Promise.all(file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, there: await isThere(each) })))
+  print(io.stdout, table(io, rows))
+  return EXIT.ok
+}
+
+/** `agentproto workspace remove`. */
+export async function removeWorkspace(io: Io, slug: string): Promise<number> {
+  await workspacesOf(io).remove(slug)
+  print(io.stderr, `Forgot ${slug}; its folder is untouched.`)
+  return EXIT.ok
+}
+
+/** `agentproto workspace use`. */
+export async function useWorkspace(io: Io, slug: string): Promise<number> {
+  const { path } = await workspacesOf(io).use(slug)
+  print(io.stderr, `Sessions now start in ${path}`)
+  return EXIT.ok
+}
+
+function workspacesOf(io: Io): WorkspaceService {
+  return createWorkspaces({
+    home: homeOf(io).root,
+    defaultCwd: io.cwd,
+    onWarning: (message) => print(io.stderr, `agentproto: ${message}`),
+  })
+}
+
+interface Row extends Workspace {
+  readonly active: boolean
+  readonly there: boolean
+}
+
+function table(io: Io, rows: readonly Row[]): string[] {
+  const paint = paintOf(io, io.stdout)
+  const columns: Column<Row>[] = [
+    { title: ' ', cell: ({ active }) => (active ? '*' : ''), paint: paint.green },
+    { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
+    { title: 'FOLDER', cell: ({ path, there }) => (there ? path : `${path} (missing)`), shrinkTo: 12, paint: (text, { there }) => (there ? text : paint.red(text)) },
+    { title: 'LABEL', cell: ({ label }) => oneLine(label ?? ''), shrinkTo: 8, dropOrder: 1 },
+  ]
+  const [titles = '', ...lines] = renderTable(columns, rows, widthOf(io.stdout))
+  return [paint.bold(titles), ...lines]
+}
+
+const isThere = ({ path }: Workspace): Promise<boolean> => access(path).then(() => true, () => false)

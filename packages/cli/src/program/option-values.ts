@@ -1,0 +1,45 @@
+import { PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import { InvalidArgumentError, Option } from 'commander'
+
+export type OptionValues = Readonly<Record<string, string | number | boolean>>
+
+/** `--permissions`, the same wherever an agent is started. */
+export const permissionsOption = (): Option =>
+  new Option('--permissions <mode>', 'how permission requests are answered').choices([...PERMISSION_MODES])
+
+/** `--option key=value`, repeatable. */
+export const adapterOption = (): Option =>
+  new Option('-o, --option <key=value>', "value for one of the adapter's options; repeatable").argParser(addOptionValue).default({}, 'none')
+
+export interface AgentOptions {
+  readonly cwd?: string
+  readonly mode?: string
+  readonly option: OptionValues
+  readonly permissions?: PermissionMode
+}
+
+function addOptionValue(text: string, before: OptionValues = {}): OptionValues {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('Write it as key=value.')
+  return { ...before, [text.slice(0, at)]: scalar(text.slice(at + 1)) }
+}
+
+/** `true`, `false` and numbers are meant as such; a quoted text stays one. */
+function scalar(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  return /^".*"$/.test(text) ? text.slice(1, -1) : text
+}
+
+/** A span in seconds, as a positive number. */
+export function toSeconds(text: string): number {
+  const seconds = Number(text)
+  if (Number.isFinite(seconds) && seconds > 0) return seconds
+  throw new InvalidArgumentError('It is a positive number of seconds.')
+}
+
+export function toCount(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 0) return count
+  throw new InvalidArgumentError('It is a whole number, 0 or more.')
+}

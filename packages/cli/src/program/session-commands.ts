@@ -1,0 +1,155 @@
+import { Option, type Command } from 'commander'
+import type { Run } from '../io.js'
+import { adapterOption, permissionsOption, toCount, toSeconds, type AgentOptions } from './option-values.js'
+import type { OutputMode } from './run-command.js'
+import type { JsonOption } from './workspace-commands.js'
+
+export interface SessionsOptions extends JsonOption {
+  readonly watch?: boolean
+  readonly attach?: string
+  readonly alive?: boolean
+}
+export interface StartOptions extends AgentOptions, JsonOption {
+  readonly prompt?: string
+  readonly workspace?: string
+  readonly label?: string
+  readonly attach?: boolean
+}
+export interface PromptOptions extends JsonOption {
+  readonly wait?: boolean
+  readonly output: OutputMode
+  readonly timeout?: number
+}
+export interface AnswerOptions {
+  readonly option?: string
+  readonly allow?: boolean
+  readonly deny?: boolean
+  readonly json?: string
+}
+export interface EventsOptions extends JsonOption {
+  readonly after: number
+  readonly follow?: boolean
+}
+export interface KillOptions {
+  readonly reason?: 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'
+}
+
+const HELP = `
+Examples:
+  $ agentproto sessions --watch
+  $ agentproto sessions start demo --label try --attach
+  $ agentproto sessions prompt try "read README.md" --wait
+  $ agentproto sessions answer try --allow
+  $ agentproto sessions events try -f
+
+A session is named by its id, by the first characters of it, or by its label.`
+
+export function addSessionCommands(program: Command, run: Run): void {
+  const sessions = program
+    .command('sessions')
+    .description('list, watch, attach to and drive sessions')
+    .enablePositionalOptions()
+    .option('-w, --watch', 'redraw as things change')
+    .option('-a, --attach <id>', 'talk to a session')
+    .option('--alive', 'only those whose agent runs')
+    .option('--json', 'as JSON')
+    .addHelpText('after', HELP)
+    .action((options: SessionsOptions) => run(async (io) => (await listing()).showSessions(io, options)))
+  addStart(sessions, run)
+  addPrompt(sessions, run)
+  addControls(sessions, run)
+  addAnswer(sessions, run)
+  addEvents(sessions, run)
+}
+
+function addStart(sessions: Command, run: Run): void {
+  sessions
+    .command('start')
+    .description('start a session and print its id')
+    .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
+    .option('-p, --prompt <text>', 'a first prompt; - reads it from stdin')
+    .option('--cwd <folder>', 'folder to run in')
+    .option('--workspace <slug>', 'workspace to run in (default: the active one)')
+    .option('--label <text>', 'a name to find it by')
+    .option('--mode <id>', "one of the adapter's modes")
+    .addOption(adapterOption())
+    .addOption(permissionsOption())
+    .option('-a, --attach', 'attach to it at once')
+    .option('--json', 'print the whole session as JSON')
+    .action((adapter: string, options: StartOptions) =>
+      run(async (io) => (await import('../commands/sessions-start.js')).startSession(io, adapter, options)),
+    )
+}
+
+function addPrompt(sessions: Command, run: Run): void {
+  sessions
+    .command('prompt')
+    .description('send a prompt')
+    .argument('<id>')
+    .argument('<text>', 'the prompt; - reads it from stdin')
+    .option('--wait', 'follow the turn to its end and print its text')
+    .addOption(new Option('--output <mode>', 'what stdout gets with --wait').choices(['text', 'json', 'jsonl', 'quiet']).default('text'))
+    .option('--json', 'as JSON')
+    .option('--timeout <seconds>', 'with --wait: stop waiting after this long and exit with 3', toSeconds)
+    .action((id: string, text: string, options: PromptOptions) =>
+      run(async (io) => (await import('../commands/sessions-prompt.js')).promptSession(io, { ref: id, text }, options)),
+    )
+}
+
+function addControls(sessions: Command, run: Run): void {
+  sessions
+    .command('interrupt')
+    .description('stop the running turn; the session lives on')
+    .argument('<id>')
+    .action((id: string) => run(async (io) => (await controls()).interruptSession(io, id)))
+  sessions
+    .command('kill')
+    .description('end sessions and every process of theirs')
+    .argument('<id...>')
+    .addOption(new Option('--reason <reason>').choices(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']))
+    .action((ids: string[], options: KillOptions) => run(async (io) => (await controls()).killSessions(io, ids, options)))
+  sessions
+    .command('rm')
+    .description('kill where needed, then forget sessions and their logs')
+    .argument('<id...>')
+    .action((ids: string[]) => run(async (io) => (await controls()).removeSessions(io, ids)))
+  sessions
+    .command('show')
+    .description('everything that is known of a session')
+    .argument('<id>')
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      run(async (io) => (await import('../commands/sessions-show.js')).showSession(io, id, options)),
+    )
+}
+
+function addAnswer(sessions: Command, run: Run): void {
+  sessions
+    .command('answer')
+    .description('answer what an agent asks; without an answer, print the questions')
+    .argument('<id>')
+    .argument('[requestId]', 'needed when more than one request waits')
+    .addOption(new Option('--option <optionId>', 'choose this option of a permission').conflicts(['allow', 'deny', 'json']))
+    .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'json']))
+    .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('json'))
+    .option('--json <content>', 'accept a question with this JSON object')
+    .action((id: string, requestId: string | undefined, options: AnswerOptions) =>
+      run(async (io) => (await import('../commands/sessions-answer.js')).answerSession(io, { ref: id, requestId }, options)),
+    )
+}
+
+function addEvents(sessions: Command, run: Run): void {
+  sessions
+    .command('events')
+    .description('print the log of a session')
+    .argument('<id>')
+    .option('--after <seq>', 'only events after this number', toCount, 0)
+    .option('-f, --follow', 'go on until the session ends')
+    .option('--json', 'each event as one line of JSON')
+    .action((id: string, options: EventsOptions) =>
+      run(async (io) => (await import('../commands/sessions-events.js')).printEvents(io, id, options)),
+    )
+}
+
+const listing = (): Promise<typeof import('../commands/sessions.js')> => import('../commands/sessions.js')
+const controls = (): Promise<typeof import('../commands/sessions-control.js')> => import('../commands/sessions-control.js')

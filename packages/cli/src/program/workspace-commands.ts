@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import type { Run } from '../io.js'
+
+export interface AddOptions {
+  readonly slug?: string
+  readonly label?: string
+  readonly use?: boolean
+  readonly json?: boolean
+}
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+const HELP = `
+Examples:
+  $ agentproto workspace add . --use
+  $ agentproto workspace add ~/code/shop --slug shop --label "Web shop"
+  $ agentproto workspace use shop
+
+A session runs in --cwd, else in its --workspace, else in the active workspace.`
+
+/** They work on the file itself, locked, so that they need no gateway. */
+export function addWorkspaceCommands(program: Command, run: Run): void {
+  const workspace = program.command('workspace').description('name folders that sessions run in').addHelpText('after', HELP)
+  workspace
+    .command('add')
+    .description('add a folder')
+    .argument('[path]', 'the folder', '.')
+    .option('--slug <slug>', 'its name (default: made from the folder name)')
+    .option('--label <text>', 'a free text')
+    .option('--use', 'make it the active workspace')
+    .option('--json', 'as JSON')
+    .action((path: string, options: AddOptions) => run(async (io) => (await commands()).addWorkspace(io, path, options)))
+  workspace
+    .command('list')
+    .description('list them; * is the active one')
+    .option('--json', 'as JSON')
+    .action((options: JsonOption) => run(async (io) => (await commands()).listWorkspaces(io, options)))
+  workspace
+    .command('remove')
+    .description('forget a workspace; the folder stays')
+    .argument('<slug>')
+    .action((slug: string) => run(async (io) => (await commands()).removeWorkspace(io, slug)))
+  workspace
+    .command('use')
+    .description('make a workspace the active one')
+    .argument('<slug>')
+    .action((slug: string) => run(async (io) => (await commands()).useWorkspace(io, slug)))
+}
+
+const commands = (): Promise<typeof import('../commands/workspace.js')> => import('../commands/workspace.js')

@@ -1,0 +1,44 @@
+import { promptText, type SessionEvent } from '@agentproto/contracts'
+import { cut } from './fit.js'
+import type { Paint } from './paint.js'
+import { oneLine } from './printable.js'
+import { requestTitle, toolTitle } from './request-title.js'
+
+/** One event of the log on one line: number, time of day, type and what it says. */
+export function eventLine(event: SessionEvent, { paint, width }: { readonly paint: Paint; readonly width: number }): string {
+  const head = `${String(event.seq).padStart(5)}  ${event.ts.slice(11, 23)}  `
+  const type = event.type.padEnd(21)
+  const gist = cut(gistOf(event), Math.max(10, width - head.length - type.length - 1))
+  return `${paint.dim(head)}${paint.cyan(type)} ${gist}`.trimEnd()
+}
+
+function gistOf(event: SessionEvent): string {
+  switch (event.type) {
+    case 'text-delta':
+    case 'thought':
+      return JSON.stringify(event.text)
+    case 'user-prompt':
+      return oneLine(promptText(event.content))
+    case 'tool-call':
+    case 'tool-result':
+      return `${toolTitle(event)}${event.status === undefined ? '' : ` (${event.status})`}`
+    case 'agent-prompt':
+      return `${event.request.kind}: ${requestTitle(event.request)}`
+    case 'agent-prompt-resolved':
+      return `${event.answer.outcome}${event.answer.outcome === 'selected' ? ` ${event.answer.optionId}` : ''} by ${event.by.type}`
+    case 'turn-end':
+      return event.reason + (event.empty === true ? ', empty' : '')
+    case 'error':
+    case 'runtime-warning':
+      return oneLine(event.message)
+    case 'session-stopped':
+      return `${event.status}, ${event.stopReason}`
+    default:
+      return oneLine(payloadOf(event))
+  }
+}
+
+function payloadOf(event: SessionEvent): string {
+  const { seq, ts, sessionId, turn, type, ...payload } = event
+  return JSON.stringify(payload)
+}

@@ -1,0 +1,26 @@
+import stringWidth from 'string-width'
+
+/** The text, cut with an ellipsis to at most `width` columns. */
+export function cut(text: string, width: number): string {
+  if (columnsOf(text) <= width) return text
+  if (width <= 0) return ''
+  let kept = ''
+  let used = 0
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    const next = columnsOf(segment)
+    if (used + next > width - 1) break
+    kept += segment
+    used += next
+  }
+  return `${kept}…`
+}
+
+/** The text in exactly `width` columns. */
+export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+  const kept = cut(text, width)
+  const blank = ' '.repeat(Math.max(0, width - columnsOf(kept)))
+  return align === 'left' ? kept + blank : blank + kept
+}
+
+/** How many columns a terminal gives the text. Plain ASCII, nearly all text here, is not segmented. */
+export const columnsOf = (text: string): number => (/^[\u0020-\u007E]*$/.test(text) ? text.length : stringWidth(text))

@@ -1,0 +1,68 @@
+import type { Session, SessionRequest, Turn } from '@agentproto/contracts'
+import { age, duration } from './age.js'
+import type { Paint } from './paint.js'
+import { oneLine } from './printable.js'
+import { requestTitle } from './request-title.js'
+import { stateOf } from './sessions-table.js'
+
+export interface SessionDetails {
+  readonly session: Session
+  readonly pending: readonly SessionRequest[]
+  readonly turns: readonly Turn[]
+}
+
+const SHOWN_TURNS = 5
+
+/** The page of `agentproto sessions show`, as lines. */
+export function renderSession(details: SessionDetails, { now, paint }: { readonly now: number; readonly paint: Paint }): string[] {
+  const facts = factsOf(details.session, now)
+  const width = Math.max(...facts.map(([name]) => name.length))
+  const lines = facts.map(([name, value]) => `${paint.dim(name.padEnd(width))}  ${value}`)
+  const turns = details.turns.slice(-SHOWN_TURNS).map((turn) => `  ${turnLine(turn)}`)
+  return [
+    ...lines,
+    ...(turns.length === 0 ? [] : ['', paint.bold('Last turns'), ...turns]),
+    ...details.pending.flatMap((request) => pendingLines(request, paint)),
+  ]
+}
+
+function factsOf(session: Session, now: number): [string, string][] {
+  const { agent, failure, config } = session
+  const facts: [string, string | undefined][] = [
+    ['id', session.id],
+    ['label', session.label],
+    ['title', session.title],
+    ['adapter', session.adapterSlug],
+    ['agent', agent && [agent.name, agent.version].filter(Boolean).join(' ')],
+    ['workspace', session.workspaceSlug],
+    ['folder', session.cwd],
+    ['state', stateOf(session)],
+    ['stopped because', session.stopReason],
+    ['failure', failure && `${failure.kind}: ${failure.summary}`],
+    ['crash bundle', failure?.crashBundlePath],
+    ['exit code', session.exitCode?.toString() ?? session.signal],
+    ['mode', config?.modeId],
+    ['model', config?.modelId],
+    ['permissions', session.permissionMode],
+    ['started', `${age(now - Date.parse(session.startedAt))} ago (${session.startedAt})`],
+    ['last output', session.lastOutputAt && `${age(now - Date.parse(session.lastOutputAt))} ago`],
+    ['resumable', session.resumable ? 'yes' : 'no'],
+    ['warnings', session.warnings.join('; ') || undefined],
+  ]
+  return facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, oneLine(value)]]))
+}
+
+function turnLine({ number, state, reason, startedAt, endedAt, error }: Turn): string {
+  const took = endedAt === undefined ? '' : `, ${duration(Date.parse(endedAt) - Date.parse(startedAt))}`
+  return `${number}  ${state === 'running' ? 'running' : (reason ?? 'ended')}${took}${error === undefined ? '' : `: ${oneLine(error)}`}`
+}
+
+function pendingLines({ requestId, sessionId, request }: SessionRequest, paint: Paint): string[] {
+  const options = request.kind === 'permission' ? request.options.map(({ optionId, name }) => `    ${optionId}  ${oneLine(name)}`) : []
+  return [
+    '',
+    paint.yellow(`Waits for an answer: ${requestTitle(request)}`),
+    ...options,
+    `  agentproto sessions answer ${sessionId} ${requestId} ${request.kind === 'permission' ? '--allow' : "--json '{…}'"}`,
+  ]
+}

@@ -1,0 +1,69 @@
+import type { Session } from '@agentproto/contracts'
+import { age } from './age.js'
+import type { Paint } from './paint.js'
+import { oneLine } from './printable.js'
+import { renderTable, type Column } from './table.js'
+
+export interface SessionsView {
+  readonly sessions: readonly Session[]
+  /** Milliseconds since the epoch. */
+  readonly now: number
+  readonly width: number
+  readonly paint: Paint
+  /** The last line of each session's output, by id, where it is known. */
+  readonly lastLines?: ReadonlyMap<string, string>
+}
+
+/** The table of `agentproto sessions`, as lines. */
+export function renderSessions(view: SessionsView): string[] {
+  if (view.sessions.length === 0) return ['No sessions. Start one with: agentproto sessions start <adapter>']
+  const [titles = '', ...rows] = renderTable(columns(view), view.sessions, view.width)
+  return [view.paint.bold(titles), ...rows]
+}
+
+/** What a session is doing, in one word. */
+export function stateOf({ status, turn, pendingRequests }: Session): string {
+  if (status !== 'running') return status
+  if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'
+  return turn.state
+}
+
+/** Ids are random, so that their first characters name one among hundreds. */
+export const SHORT_ID = 10
+export const shortId = (id: string): string => id.slice(0, SHORT_ID)
+
+function columns({ now, paint, lastLines }: SessionsView): Column<Session>[] {
+  const since = (at: string): string => age(now - Date.parse(at))
+  return [
+    { title: 'ID', cell: ({ id }) => shortId(id), paint: paint.cyan },
+    { title: 'TITLE', cell: (session) => oneLine(session.label ?? session.title ?? '–'), shrinkTo: 12 },
+    { title: 'ADAPTER', cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 2 },
+    { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 5 },
+    { title: 'STATE', cell: stateOf, paint: (text, session) => paintState(paint, session)(text) },
+    { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
+    { title: 'AGE', cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
+    {
+      title: 'LAST OUTPUT',
+      cell: (session) => lastOutput(session, { since, line: lastLines?.get(session.id) }),
+      paint: paint.dim,
+      shrinkTo: 11,
+      dropOrder: 3,
+    },
+  ]
+}
+
+function lastOutput(
+  { lastOutputAt, failure }: Session,
+  { since, line }: { since: (at: string) => string; line: string | undefined },
+): string {
+  if (failure !== undefined) return oneLine(failure.summary)
+  const ago = lastOutputAt === undefined ? '–' : `${since(lastOutputAt)} ago`
+  return line === undefined ? ago : `${ago}  ${oneLine(line)}`
+}
+
+function paintState(paint: Paint, session: Session): (text: string) => string {
+  const state = stateOf(session)
+  if (state === 'awaiting input' || state === 'starting') return paint.yellow
+  if (state === 'busy') return paint.green
+  return state === 'error' ? paint.red : paint.dim
+}

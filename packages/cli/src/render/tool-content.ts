@@ -1,0 +1,39 @@
+import type { ToolContent } from '@agentproto/contracts'
+import { cut } from './fit.js'
+import { lineDiff } from './line-diff.js'
+import type { Paint } from './paint.js'
+import { oneLine, printable } from './printable.js'
+
+interface Frame {
+  readonly paint: Paint
+  readonly width: number
+}
+
+/** Rows that one tool call may take of a transcript; the rest is in the log. */
+const MAX_ROWS = 12
+const INDENT = '    '
+
+/** What a tool call shows, indented, cut to a glance. */
+export function toolContentRows(content: readonly ToolContent[], frame: Frame): string[] {
+  const rows = content.flatMap((each) => rowsOf(each, frame))
+  if (rows.length <= MAX_ROWS) return rows
+  return [...rows.slice(0, MAX_ROWS - 1), frame.paint.dim(`${INDENT}… ${rows.length - MAX_ROWS + 1} more lines`)]
+}
+
+function rowsOf(content: ToolContent, { paint, width }: Frame): string[] {
+  const row = (text: string, style: (text: string) => string): string => style(cut(INDENT + text, width))
+  switch (content.type) {
+    case 'diff': {
+      const title = row(oneLine(content.path), paint.bold)
+      const changes = lineDiff(printable(content.oldText ?? ''), printable(content.newText))
+      return [title, ...changes.map(({ sign, line }) => row(`${sign} ${line}`, sign === '+' ? paint.green : paint.red))]
+    }
+    case 'terminal':
+      return [row(`terminal ${oneLine(content.terminalId)}`, paint.dim)]
+    case 'content': {
+      const text = content.content.type === 'text' ? content.content.text : `[${content.content.type}]`
+      const lines = printable(text).trimEnd()
+      return lines === '' ? [] : lines.split('\n').map((line) => row(line, paint.dim))
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { promptText, type AgentPromptResolved, type SessionEvent, type ToolCall, type ToolResult, type TurnEnd } from '@agentproto/contracts'
+import { duration } from './age.js'
+import { columnsOf } from './fit.js'
+import type { Paint } from './paint.js'
+import { oneLine, printable } from './printable.js'
+import { requestTitle, toolSubject, toolTitle } from './request-title.js'
+import { toolContentRows } from './tool-content.js'
+import { wrap } from './wrap.js'
+
+export interface TranscriptOptions {
+  readonly paint: Paint
+  /** Columns of the terminal; asked each time, because it may be resized. */
+  readonly width: () => number
+}
+
+type Style = (text: string) => string
+
+/** Text that still grows: what is after the last row that was given out. */
+interface Growing {
+  readonly kind: 'text' | 'thought'
+  line: string
+}
+
+const MAX_KNOWN = 4_096
+
+/**
+ * The transcript of a session, event by event. `take` gives the rows that are final; the row that still
+ * grows is `partial`, and is given by `take` once it is complete. Every row fits the width.
+ */
+export class Transcript {
+  readonly #options: TranscriptOptions
+  #growing: Growing | undefined
+  #tools = new Map<string, ToolCall>()
+  #lastTool: string | undefined
+  #plan = ''
+  #turnStartedAt: number | undefined
+  #requests = new Map<string, ReadonlyMap<string, string>>()
+  #wroteSomething = false
+
+  constructor(options: TranscriptOptions) {
+    this.#options = options
+  }
+
+  take(event: SessionEvent): string[] {
+    const rows = event.type === 'text-delta' || event.type === 'thought' ? this.#grow(event) : this.#whole(event)
+    if (rows.length > 0) this.#wroteSomething = true
+    return rows
+  }
+
+  get partial(): string {
+    return this.#growing === undefined ? '' : this.#styleOf(this.#growing.kind)(this.#growing.line)
+  }
+
+  #grow({ type, text }: { readonly type: 'text-delta' | 'thought'; readonly text: string }): string[] {
+    const kind = type === 'thought' ? 'thought' : 'text'
+    const before = this.#growing !== undefined && this.#growing.kind !== kind ? this.#flush() : []
+    const style = this.#styleOf(kind)
+    const lines = ((this.#growing?.line ?? '') + printable(text)).split('\n')
+    const rest = wrap(lines.pop() ?? '', this.#width)
+    const last = rest.pop() ?? ''
+    this.#growing = { kind, line: last }
+    this.#lastTool = undefined
+    return [...before, ...[...lines.flatMap((line) => wrap(line, this.#width)), ...rest].map(style)]
+  }
+
+  #flush(): string[] {
+    const rows = this.partial === '' ? [] : [this.partial]
+    this.#growing = undefined
+    return rows
+  }
+
+  #whole(event: SessionEvent): string[] {
+    const rows = this.#rowsOf(event)
+    return rows.length === 0 ? [] : [...this.#flush(), ...rows]
+  }
+
+  #rowsOf(event: SessionEvent): string[] {
+    const { paint } = this.#options
+    switch (event.type) {
+      case 'user-prompt':
+        this.#turnStartedAt = Date.parse(event.ts)
+        this.#tools.clear()
+        return this.#prompt(promptText(event.content))
+      case 'tool-call':
+        return this.#toolCall(event)
+      case 'tool-result':
+        return this.#toolResult(event)
+      case 'agent-prompt':
+        this.#rememberOptions(event)
+        return this.#marked('? ', [requestTitle(event.request), ...subjectOf(event)].join('  '), paint.yellow)
+      case 'agent-prompt-resolved':
+        return this.#marked('  → ', this.#answer(event), paint.dim)
+      case 'plan': {
+        const rows = event.entries.flatMap((entry) => this.#marked(PLAN_MARKS[entry.status], entry.content, paint.blue))
+        const changed = rows.join('\n') !== this.#plan
+        this.#plan = rows.join('\n')
+        return changed ? rows : []
+      }
+      case 'turn-end':
+        return [paint.dim(this.#turnEnd(event)), '']
+      case 'error':
+        return [...this.#marked('✗ ', event.message, paint.red), ...this.#marked('  ', event.stderrTail ?? '', paint.dim)]
+      case 'output':
+        return this.#marked('│ ', event.text, paint.dim)
+      case 'notice':
+        return this.#marked('! ', event.text, event.severity === 'error' ? paint.red : paint.yellow)
+      case 'runtime-warning':
+        return this.#marked('! ', event.message, paint.yellow)
+      case 'repair':
+        return this.#marked('! ', event.detail, paint.dim)
+      case 'session-stopped':
+        return [
+          ...(event.failure === undefined ? [] : this.#marked('✗ ', event.failure.summary, paint.red)),
+          paint.dim(`── session ${event.status} (${event.stopReason}) ──`),
+        ]
+      default:
+        // What the status row shows, or nobody reads: config, usage, title, status, progress, extensions.
+        return []
+    }
+  }
+
+  #prompt(text: string): string[] {
+    const { paint } = this.#options
+    const rows = this.#marked('❯ ', text, (row) => paint.bold(paint.cyan(row)))
+    return this.#wroteSomething ? ['', ...rows] : rows
+  }
+
+  /** One row when a call is first heard of. Later upserts are merged, so that the result can show them. */
+  #toolCall(call: ToolCall): string[] {
+    const known = this.#tools.get(call.toolCallId)
+    if (this.#tools.size >= MAX_KNOWN) this.#tools.clear()
+    this.#tools.set(call.toolCallId, { ...known, ...call })
+    if (known !== undefined) return []
+    this.#lastTool = call.toolCallId
+    return this.#marked('● ', nameOf(call), this.#options.paint.cyan)
+  }
+
+  /** What came of it, under its row when nothing came in between, else with its name. */
+  #toolResult(result: ToolResult): string[] {
+    const { paint } = this.#options
+    const { status, ...rest } = result
+    const call = { ...this.#tools.get(result.toolCallId), ...rest, type: 'tool-call' } as ToolCall
+    const isUnderItsRow = this.#lastTool === result.toolCallId
+    this.#lastTool = undefined
+    const style = status === 'completed' ? paint.green : paint.red
+    const mark = status === 'completed' ? '  ✓ ' : '  ✗ '
+    const content = toolContentRows(call.content ?? [], { paint, width: this.#width })
+    const said = isUnderItsRow ? status : `${nameOf(call)} ${status}`
+    return [...this.#marked(mark, said, style), ...content]
+  }
+
+  #rememberOptions({ requestId, request }: SessionEvent & { readonly type: 'agent-prompt' }): void {
+    if (request.kind !== 'permission') return
+    this.#requests.set(requestId, new Map(request.options.map(({ optionId, name }) => [optionId, name])))
+  }
+
+  #answer({ requestId, answer, by }: AgentPromptResolved): string {
+    const names = this.#requests.get(requestId)
+    this.#requests.delete(requestId)
+    const said = answer.outcome === 'selected' ? (names?.get(answer.optionId) ?? answer.optionId) : ANSWERS[answer.outcome]
+    return `${said} (${by.type === 'principal' ? by.name : by.type === 'policy' ? by.rule : by.type})`
+  }
+
+  #turnEnd(event: TurnEnd & { readonly ts: string; readonly turn?: number }): string {
+    const took = this.#turnStartedAt === undefined ? '' : ` · ${duration(Date.parse(event.ts) - this.#turnStartedAt)}`
+    const tokens = event.usage?.totalTokens === undefined ? '' : ` · ${event.usage.totalTokens} tokens`
+    const empty = event.empty === true ? ' · empty' : ''
+    return `── turn ${event.turn ?? '?'} · ${event.reason}${empty}${took}${tokens} ──`
+  }
+
+  /** Text behind a mark, its further rows indented by the mark's width. */
+  #marked(mark: string, text: string, style: Style): string[] {
+    if (text === '') return []
+    const indent = ' '.repeat(columnsOf(mark))
+    const rows = printable(text).trimEnd().split('\n').flatMap((line) => wrap(line, this.#width - indent.length))
+    return rows.map((row, index) => style((index === 0 ? mark : indent) + row))
+  }
+
+  #styleOf(kind: Growing['kind']): Style {
+    return kind === 'thought' ? this.#options.paint.dim : (text) => text
+  }
+
+  get #width(): number {
+    return this.#options.width()
+  }
+}
+
+const PLAN_MARKS = { pending: '☐ ', in_progress: '▶ ', completed: '☑ ' } as const
+const ANSWERS = { accept: 'accepted', decline: 'declined', cancelled: 'cancelled' } as const
+
+function nameOf(call: ToolCall): string {
+  const subject = toolSubject(call)
+  return subject === undefined ? toolTitle(call) : `${toolTitle(call)}  ${subject}`
+}
+
+function subjectOf({ request }: SessionEvent & { readonly type: 'agent-prompt' }): string[] {
+  const subject = request.kind === 'permission' ? toolSubject(request.toolCall) : request.url
+  return subject === undefined ? [] : [oneLine(subject)]
+}

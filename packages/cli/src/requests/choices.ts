@@ -1,0 +1,46 @@
+import type { AgentRequest, AnswerRequest, PermissionOption, PermissionOptionKind } from '@agentproto/contracts'
+
+/** One answer that a key gives. */
+export interface Choice {
+  /** The first one is shown. */
+  readonly keys: readonly string[]
+  readonly label: string
+  readonly answer: AnswerRequest
+  readonly refuses: boolean
+}
+
+/** A letter for the first option of each kind; every option also has its number. */
+const LETTERS: Readonly<Record<PermissionOptionKind, string>> = {
+  allow_once: 'y',
+  allow_always: 'a',
+  reject_once: 'n',
+  reject_always: 'd',
+}
+
+/** What a person may answer by one key; undefined for a question that is a form. */
+export function choicesOf(request: AgentRequest): readonly Choice[] | undefined {
+  if (request.kind === 'permission') return permissionChoices(request.options)
+  if (request.mode === 'form' && hasFields(request.schema)) return undefined
+  return [
+    { keys: ['y'], label: request.mode === 'url' ? 'I have done it' : 'accept', answer: { action: 'accept' }, refuses: false },
+    { keys: ['n'], label: 'decline', answer: { action: 'decline' }, refuses: true },
+  ]
+}
+
+function permissionChoices(options: readonly PermissionOption[]): Choice[] {
+  const taken = new Set<string>()
+  return options.map(({ optionId, name, kind }, index) => {
+    const letter = LETTERS[kind]
+    const isFirst = letter !== undefined && !taken.has(letter)
+    taken.add(letter)
+    return {
+      keys: [...(isFirst ? [letter] : []), ...(index < 9 ? [String(index + 1)] : [])],
+      label: name,
+      answer: { optionId },
+      refuses: kind.startsWith('reject'),
+    }
+  })
+}
+
+const hasFields = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && Object.keys((schema as { properties?: object }).properties ?? {}).length > 0

@@ -1,0 +1,107 @@
+/** The fields of a question: the flat JSON Schema that elicitation allows, one thing to ask at a time. */
+export interface Field {
+  readonly name: string
+  readonly title: string
+  readonly description?: string
+  readonly type: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices'
+  readonly choices: readonly { readonly value: string; readonly title: string }[]
+  readonly required: boolean
+  readonly fallback?: unknown
+}
+
+export type FieldValue = { readonly value: unknown } | { readonly problem: string }
+
+export function fieldsOf(schema: unknown): Field[] {
+  const { properties = {}, required } = record(schema)
+  const needed = new Set(Array.isArray(required) ? required : [])
+  return Object.entries(record(properties)).map(([name, property]) => fieldOf(name, record(property), needed.has(name)))
+}
+
+/** What a person typed for a field; nothing stands for its default, or for leaving it out (`undefined`). */
+export function readField(field: Field, typed: string): FieldValue {
+  const text = typed.trim()
+  if (text === '') {
+    if (field.fallback !== undefined) return { value: field.fallback }
+    return field.required ? { problem: 'An answer is needed.' } : { value: undefined }
+  }
+  switch (field.type) {
+    case 'text':
+      return { value: typed }
+    case 'number':
+    case 'integer':
+      return readNumber(text, field.type === 'integer')
+    case 'boolean':
+      return readBoolean(text)
+    case 'choice':
+      return readChoice(field, text)
+    case 'choices': {
+      const read = text.split(',').map((part) => readChoice(field, part.trim()))
+      const bad = read.find((each) => 'problem' in each)
+      return bad ?? { value: read.flatMap((each) => ('value' in each ? [each.value] : [])) }
+    }
+  }
+}
+
+/** What may be typed, in a few words. */
+export function fieldHint({ type, choices, required, fallback }: Field): string {
+  const kinds = { text: '', number: 'a number', integer: 'a whole number', boolean: 'y or n' }
+  const what =
+    type === 'choice' || type === 'choices'
+      ? choices.map(({ title }, index) => `${index + 1} ${title}`).join(', ') + (type === 'choices' ? ' (several by comma)' : '')
+      : kinds[type]
+  const rest = fallback !== undefined ? `Enter for ${JSON.stringify(fallback)}` : required ? '' : 'Enter to leave it out'
+  return [what, rest].filter(Boolean).join('; ')
+}
+
+function fieldOf(name: string, property: Record<string, unknown>, required: boolean): Field {
+  const items = record(property['items'])
+  const choices = choicesIn(property) ?? choicesIn(items) ?? []
+  return {
+    name,
+    title: textOr(property['title'], name),
+    ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
+    type: typeOf(property, choices.length > 0),
+    choices,
+    required,
+    ...(property['default'] === undefined ? {} : { fallback: property['default'] }),
+  }
+}
+
+function typeOf({ type }: Record<string, unknown>, hasChoices: boolean): Field['type'] {
+  if (type === 'array') return 'choices'
+  if (hasChoices) return 'choice'
+  return type === 'number' || type === 'integer' || type === 'boolean' ? type : 'text'
+}
+
+/** `enum` (with `enumNames`), or `oneOf`/`anyOf` of titled constants. */
+function choicesIn(property: Record<string, unknown>): Field['choices'] | undefined {
+  const { enum: values, enumNames, oneOf, anyOf } = property
+  const constants = Array.isArray(oneOf) ? oneOf : anyOf
+  if (Array.isArray(values)) {
+    const names = Array.isArray(enumNames) ? enumNames : []
+    return values.map((value, index) => ({ value: String(value), title: textOr(names[index], String(value)) }))
+  }
+  if (!Array.isArray(constants)) return undefined
+  return constants.map(record).map(({ const: value, title }) => ({ value: String(value), title: textOr(title, String(value)) }))
+}
+
+function readNumber(text: string, whole: boolean): FieldValue {
+  const value = Number(text)
+  if (Number.isFinite(value) && (!whole || Number.isInteger(value))) return { value }
+  return { problem: whole ? 'That is no whole number.' : 'That is no number.' }
+}
+
+function readBoolean(text: string): FieldValue {
+  if (/^(y|yes|true|1)$/i.test(text)) return { value: true }
+  return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'Answer y or n.' }
+}
+
+function readChoice({ choices }: Field, text: string): FieldValue {
+  const found = choices[Number(text) - 1] ?? choices.find(({ value, title }) => value === text || title === text)
+  return found === undefined ? { problem: `That is none of them: ${text}` } : { value: found.value }
+}
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+
+const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' && value !== '' ? value : fallback)

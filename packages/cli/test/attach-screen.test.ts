@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import type { AgentRequest, HostEvent, StreamEvent } from '@agentproto/contracts'
+import { AttachScreen, type AttachAction } from '../src/attach/attach-screen.js'
+import type { Key } from '../src/attach/key.js'
+import { createPaint } from '../src/render/paint.js'
+import { log, session } from './samples.js'
+
+const NOW = Date.parse('2026-11-21T10:00:05.000Z')
+const permission: AgentRequest = {
+  kind: 'permission',
+  toolCall: { type: 'tool-call', toolCallId: 't', title: 'Write a.txt' },
+  options: [
+    { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+    { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
+    { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+  ],
+}
+const asked: StreamEvent = { type: 'agent-prompt', requestId: 'r1', request: permission }
+const prompted: HostEvent = { type: 'user-prompt', content: [{ type: 'text', text: 'go' }] }
+
+const screen = (): AttachScreen => new AttachScreen({ session: session(), paint: createPaint(false), width: () => 70 })
+const typed = (text: string): Key => ({ text, name: text, ctrl: false, meta: false })
+const named = (name: string, ctrl = false): Key => ({ name, ctrl, meta: false })
+function type(to: AttachScreen, text: string): AttachAction | undefined {
+  let action: AttachAction | undefined
+  for (const each of text) action = to.key(each === '\n' ? named('return') : typed(each), NOW) ?? action
+  return action
+}
+function show(to: AttachScreen, events: readonly (StreamEvent | HostEvent)[]): void {
+  for (const event of log(events)) to.event(event)
+}
+
+test('a line that is typed is a prompt, and the row below tells that the agent is idle', () => {
+  const one = screen()
+  expect(one.live(NOW).rows).toEqual(['s_abcdefgh · demo · idle   /detach leaves', '❯ '])
+  expect(type(one, 'hello\n')).toEqual({ type: 'prompt', text: 'hello' })
+  expect(one.live(NOW)).toMatchObject({ rows: [expect.anything(), '❯ '], cursor: { row: 1, column: 2 } })
+})
+
+test('text appears as it comes, above the row that tells what the agent does', () => {
+  const one = screen()
+  show(one, [prompted, { type: 'text-delta', text: 'first line\nsec' }, { type: 'tool-call', toolCallId: 't', title: 'Run tests' }])
+  expect(one.takeFinished()).toEqual(['❯ go', 'first line', 'sec', '● Run tests'])
+  expect(one.takeFinished()).toEqual([])
+  expect(one.live(NOW).rows[0]).toMatch(/demo · . 5\.0 s Run tests {3}Ctrl-C interrupts$/)
+})
+
+test('a permission is answered in place by its letter or its number', () => {
+  const one = screen()
+  show(one, [prompted, asked])
+  expect(one.live(NOW).rows.slice(-2)).toEqual(['? Write a.txt', '  [y] Allow   [a] Always allow   [n] Reject'])
+  expect(type(one, 'x')).toBeUndefined()
+  expect(type(one, 'y')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'once' } })
+  expect(type(one, '3')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'no' } })
+  show(one, [{ type: 'agent-prompt-resolved', requestId: 'r1', answer: { outcome: 'selected', optionId: 'no' }, by: { type: 'timeout' } }])
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ ')
+})
+
+test('a request that comes while a line is typed is not answered by the keys of that line', () => {
+  const one = screen()
+  type(one, 'sa')
+  show(one, [prompted, asked])
+  expect(type(one, 'y')).toBeUndefined()
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ say')
+  expect(one.live(NOW).rows.at(-2)).toContain('Ctrl-U clears your line')
+  one.key(named('u', true), NOW)
+  expect(type(one, 'y')).toMatchObject({ type: 'answer' })
+})
+
+test('a question is asked field by field and refuses what does not fit', () => {
+  const one = screen()
+  const schema = {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string', title: 'Your name' },
+      size: { type: 'string', enum: ['s', 'm'], default: 'm' },
+      count: { type: 'integer' },
+      sure: { type: 'boolean' },
+    },
+  }
+  show(one, [prompted, { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } }])
+  expect(one.live(NOW).rows.slice(-3)).toEqual(['? Which? (1/4)', '  Esc declines', '  Your name: '])
+  type(one, '\n')
+  expect(one.live(NOW).rows.at(-2)).toContain('An answer is needed.')
+  type(one, 'Ann\n')
+  expect(one.live(NOW).rows.at(-2)).toContain('1 s, 2 m; Enter for "m"')
+  type(one, '\n')
+  type(one, '1.5\n')
+  expect(one.live(NOW).rows.at(-2)).toContain('no whole number')
+  type(one, '\n')
+  expect(type(one, 'y\n')).toEqual({ type: 'answer', requestId: 'q', answer: { action: 'accept', content: { name: 'Ann', size: 'm', sure: true } } })
+})
+
+test('Escape declines a question', () => {
+  const one = screen()
+  const schema = { properties: { name: { type: 'string' } } }
+  show(one, [prompted, { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } }])
+  expect(one.key(named('escape'), NOW)).toMatchObject({ answer: { action: 'decline' } })
+})
+
+test('Ctrl-C interrupts a turn, and twice it detaches', () => {
+  const one = screen()
+  show(one, [prompted])
+  expect(one.key(named('c', true), NOW)).toEqual({ type: 'interrupt' })
+  expect(one.key(named('c', true), NOW + 500)).toEqual({ type: 'detach' })
+})
+
+test('Ctrl-C on an idle session clears the line first, and says what a second one does', () => {
+  const one = screen()
+  type(one, 'abc')
+  expect(one.key(named('c', true), NOW)).toBeUndefined()
+  expect(one.live(NOW).rows).toEqual(['Ctrl-C again detaches; the session goes on.', expect.any(String), '❯ '])
+  expect(one.key(named('c', true), NOW + 5_000)).toBeUndefined()
+  expect(one.key(named('c', true), NOW + 5_500)).toEqual({ type: 'detach' })
+})
+
+test('a prompt while a turn runs is kept in the line', () => {
+  const one = screen()
+  show(one, [prompted])
+  expect(type(one, 'more\n')).toBeUndefined()
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ more')
+  show(one, [{ type: 'turn-end', reason: 'end_turn' }])
+  expect(one.key(named('return'), NOW)).toEqual({ type: 'prompt', text: 'more' })
+})
+
+test('/detach and Ctrl-D on an empty line detach', () => {
+  expect(type(screen(), '/detach\n')).toEqual({ type: 'detach' })
+  expect(screen().key(named('d', true), NOW)).toEqual({ type: 'detach' })
+})

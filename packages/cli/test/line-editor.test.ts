@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import type { Key } from '../src/attach/key.js'
+import { LineEditor } from '../src/attach/line-editor.js'
+
+const key = (name: string, fields: Partial<Key> = {}): Key => ({ name, ctrl: false, meta: false, ...fields })
+const ctrl = (name: string): Key => key(name, { ctrl: true, text: '\u0001' })
+function press(editor: LineEditor, ...keys: readonly (Key | string)[]): string | undefined {
+  let line: string | undefined
+  for (const each of keys) {
+    if (typeof each !== 'string') line = editor.key(each) ?? line
+    else for (const text of each) editor.key({ text, ctrl: false, meta: false })
+  }
+  return line
+}
+
+test('keys edit the line as in a shell', () => {
+  const editor = new LineEditor()
+  press(editor, 'hello world', key('left'), key('backspace'), key('home'), 'X', key('delete'), key('end'), '!')
+  expect(editor.text).toBe('Xello word!')
+  press(editor, ctrl('w'))
+  expect(editor.text).toBe('Xello ')
+  press(editor, ctrl('a'), ctrl('k'), 'ab', ctrl('b'), ctrl('u'))
+  expect(editor.text).toBe('b')
+})
+
+test('one backspace takes one character, whatever it is made of', () => {
+  const editor = new LineEditor()
+  press(editor, key('', { text: '👩‍👧é' }), key('backspace'))
+  expect(editor.text).toBe('👩‍👧')
+})
+
+test('history gives back what was sent, and the draft after it', () => {
+  const editor = new LineEditor()
+  expect(press(editor, 'one', key('return'), 'two', key('return'), 'draft', key('up'), key('up'))).toBe('two')
+  expect(editor.text).toBe('one')
+  press(editor, key('down'), key('down'))
+  expect(editor.text).toBe('draft')
+})
+
+test('pasted newlines do not submit, Alt-Enter makes one', () => {
+  const editor = new LineEditor()
+  expect(press(editor, key('paste-start'), 'a', key('return'), 'b', key('paste-end'), key('return', { meta: true }), 'c')).toBeUndefined()
+  expect(editor.text).toBe('a\nb\nc')
+  expect(editor.view(20)).toEqual({ text: 'a⏎b⏎c', column: 5 })
+  expect(press(editor, key('return'))).toBe('a\nb\nc')
+})
+
+test('a long line is scrolled so that the cursor is seen', () => {
+  const editor = new LineEditor()
+  press(editor, 'abcdefghijklmnopqrstuvwxyz')
+  const { text, column } = editor.view(10)
+  expect(text.length).toBeLessThanOrEqual(10)
+  expect(text.endsWith('z')).toBe(true)
+  expect(column).toBe(text.length)
+})

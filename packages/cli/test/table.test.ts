@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Session } from '@agentproto/contracts'
+import { cut, pad } from '../src/render/fit.js'
+import { createPaint } from '../src/render/paint.js'
+import { printable } from '../src/render/printable.js'
+import { renderSessions } from '../src/render/sessions-table.js'
+import { session } from './samples.js'
+
+const paint = createPaint(false)
+const now = Date.parse('2026-11-21T10:10:00.000Z')
+const table = (sessions: readonly Session[], width: number, lastLines = new Map<string, string>()): string[] =>
+  renderSessions({ sessions, width, paint, now, lastLines })
+
+test('the table shows what each session is and does', () => {
+  const sessions = [
+    session({ id: 's_abcdefgh123456', label: 'try', turn: { number: 2, state: 'busy' }, turnCount: 2, lastOutputAt: '2026-11-21T10:09:30.000Z' }),
+    session({ id: 's_zyxwvuts123456', status: 'error', failure: { kind: 'startup_failure', summary: 'no such\nfile' } }),
+    session({ id: 's_11111111123456', pendingRequests: 1, workspaceSlug: 'shop' }),
+  ]
+  expect(table(sessions, 120, new Map([['s_abcdefgh123456', 'reading README.md']]))).toMatchInlineSnapshot(`
+    [
+      "ID          TITLE  ADAPTER  WORKSPACE  STATE           TURNS  AGE  LAST OUTPUT",
+      "s_abcdefgh  try    demo     default    busy                2  10m  30s ago  reading README.md",
+      "s_zyxwvuts  –      demo     default    error               0  10m  no such file",
+      "s_11111111  –      demo     shop       awaiting input      0  10m  –",
+    ]
+  `)
+})
+
+test.each([120, 80, 60, 40])('no row is wider than a terminal of %i columns', (width) => {
+  const title = 'a very long title that nobody would want to read to its end, with 漢字 in it'
+  for (const line of table([session({ label: title, workspaceSlug: 'a-rather-long-workspace-name' })], width)) {
+    expect(line.length).toBeLessThanOrEqual(width)
+  }
+})
+
+test('a narrow terminal keeps the id and the state', () => {
+  expect(table([session({ id: 's_abcdefgh123456', label: 'a title of some length' })], 48).join('\n')).toMatchInlineSnapshot(`
+    "ID          TITLE            ADAPTER  STATE  AGE
+    s_abcdefgh  a title of som…  demo     idle   10m"
+  `)
+})
+
+test('an empty list says what to run', () => {
+  expect(table([], 80)[0]).toContain('agentproto sessions start')
+})
+
+test('wide characters count as the columns that they take', () => {
+  expect(cut('漢字漢字', 5)).toBe('漢字…')
+  expect(pad('漢', 4)).toBe('漢  ')
+  expect(cut('abc', 3)).toBe('abc')
+  expect(pad('7', 3, 'right')).toBe('  7')
+})
+
+test('nothing that an agent prints reaches the terminal as a control sequence', () => {
+  expect(printable('a\u001B[31mred\u001B[0m\u001B]0;title\u0007\rb\u0000\u009Bc\tX\n')).toBe('aredb  X\n')
+  expect(table([session({ label: '\u001B[2Jevil\nname' })], 80).join('')).not.toContain('\u001B')
+})

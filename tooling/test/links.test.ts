@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { fileLinks, pages } from '../markdown.ts'
 import type { Page } from '../markdown.ts'
 import { ROOT } from '../packages.ts'
+import { sourceFiles } from '../source-files.ts'
 
 const dead = ({ path, text }: Page): readonly string[] =>
   fileLinks(text)
@@ -12,6 +13,15 @@ const dead = ({ path, text }: Page): readonly string[] =>
 
 test('every link to a file of the repository leads to one', () => {
   expect(pages(ROOT).flatMap(dead)).toEqual([])
+})
+
+test('every page that a comment names is there', () => {
+  const named = ['packages', 'e2e', 'tooling', 'examples', 'benches'].flatMap((folder) =>
+    sourceFiles(ROOT, folder).flatMap(({ path, text }) =>
+      [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([target]) => ({ path, target })),
+    ),
+  )
+  expect(named.filter(({ target }) => !existsSync(join(ROOT, target)))).toEqual([])
 })
 
 test('a dead link goes red, and an address, an anchor and code are no files', () => {

@@ -8,7 +8,9 @@ const packages = workspacePackages()
 
 test('README, AGENTS and CONTRIBUTING name the pnpm that package.json pins', () => {
   const { packageManager } = JSON.parse(page(ROOT, 'package.json')) as { packageManager: string }
-  const named = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md'].flatMap((path) => page(ROOT, path).match(/\bpnpm@[\w.-]+/g) ?? [])
+  const named = ['README.md', 'AGENTS.md', 'CONTRIBUTING.md'].flatMap(
+    (path) => page(ROOT, path).match(/\bpnpm@[\w.-]+/g) ?? [],
+  )
   expect(new Set(named)).toEqual(new Set([packageManager]))
 })
 

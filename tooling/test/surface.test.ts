@@ -1,9 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ERRORS, HOST_EVENT_TYPES, STREAM_EVENT_TYPES } from '@agentproto/contracts'
+import { createMcpEndpoint } from '@agentproto/mcp-tools'
+import type { McpDeps } from '@agentproto/mcp-tools'
 import { expect, test } from 'vitest'
 import { createProgram } from '../../packages/cli/src/program.ts'
 import { exportedNames } from '../exported-names.ts'
+import { codeRows, page } from '../markdown.ts'
 import { ROOT, workspacePackages } from '../packages.ts'
 import type { WorkspacePackage } from '../packages.ts'
 
@@ -78,6 +81,7 @@ test('what each package exports', () => {
     @agentproto/manifest/node
       CheckedFile LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles readAgentCli
     @agentproto/mcp-tools
+      McpDeps McpEndpoint createMcpEndpoint
     @agentproto/runtime
       DEFAULT_PORT Gateway GatewayOptions ListenOptions TlsOptions createGateway version
     @agentproto/session-registry
@@ -90,7 +94,9 @@ test('what each package exports', () => {
       findMarkedProcesses healPath identify isSecretName spawnAgentProcess
     @agentproto/workspaces
       WorkspacesOptions createWorkspaces
-    @agentproto/acp"
+    @agentproto/acp
+      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile StoredAcpSession TurnOutcome acpArm
+      connectAcp createAcpClient defineAcp"
   `)
 })
 
@@ -147,11 +153,36 @@ test('the commands of agentproto', () => {
   `)
 })
 
+test('the tools of MCP, which docs/mcp.md has too', async () => {
+  const names = await toolNames()
+  expect(text(wrapped(names))).toMatchInlineSnapshot(`
+    "start_agent_session prompt_agent_session list_agent_sessions get_agent_session_output
+    kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session answer_agent_request
+    list_agent_adapters list_agent_workspaces"
+  `)
+  expect(codeRows(page(ROOT, 'docs/mcp.md')).map(([name]) => name)).toEqual(names)
+})
+
 test('a new name goes red, and one that is gone', () => {
   const source = "export { a, type B } from './a.js'\nexport type { C as D } from './c.js'\nexport const e = 1\n"
   expect(exportedNames(source)).toEqual(['a', 'B', 'D', 'e'])
   expect(exportedNames(`${source}export * from './f.js'`)).toContain("export * from './f.js'")
 })
+
+/** Asks the endpoint for its list as a client would. No service is ever called. */
+async function toolNames(): Promise<readonly string[]> {
+  const endpoint = createMcpEndpoint({ version: '0.0.0' } as Partial<McpDeps> as McpDeps)
+  const request = new Request('http://127.0.0.1/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  const answer = await endpoint.fetch(request, { type: 'owner', name: 'owner' })
+  const message = /\{.*\}/s.exec(await answer.text())?.[0] ?? '{}'
+  await endpoint.close()
+  const { result } = JSON.parse(message) as { result: { tools: { name: string }[] } }
+  return result.tools.map(({ name }) => name)
+}
 
 function exportsOf({ folder, name, exports }: WorkspacePackage): readonly string[] {
   return exports

@@ -1,1 +1,7 @@
-export {}
+// The whole of agentproto, embedded. This file is the package's contract: every export is named here.
+export { createGateway } from './create-gateway.js'
+export type { Gateway } from './create-gateway.js'
+export type { GatewayOptions, ListenOptions } from './gateway-options.js'
+export type { TlsOptions } from './server.js'
+export { DEFAULT_PORT } from './server.js'
+export { version } from './version.js'

@@ -137,6 +137,8 @@ class Registry implements SessionRegistry {
       origin: { how: 'new' },
       env: { AGENTPROTO_SESSION_ID: session.id },
     })
+    // The child's identity is on the disk before anybody hears of the session: a later host can find it.
+    await this.#keeper.save(session)
     if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), 'spawn')
     return session.snapshot()
   }

@@ -1,109 +1,59 @@
-import type { SessionEvent, StoredSession } from '@agentproto/contracts'
+import { isLive, type SessionStatus, type StoredSession } from '@agentproto/contracts'
 import { type Ending, failureOf } from './ending.js'
-import { eventOf, type LogEntry } from './event-record.js'
+import type { LogEntry } from './event-record.js'
 import type { ManagedSession } from './managed-session.js'
-import type { OpenJournal } from './session-journal.js'
+import { eventsFrom } from './turn-log.js'
 
 /**
- * What a host does at boot with a session that its predecessor left live: the log is brought to an end by
- * appending, never by rewriting (failure modes 11, 60).
+ * What a host does at boot with a session that its predecessor left live: the record catches up with the
+ * log, which is never behind it, and the log is brought to an end by appending, never by rewriting
+ * (failure modes 11, 60). The session's processes are gone by now.
  */
-
-const READ = 2_048
-
-/** Appends what is missing at the end of a session whose host died. Its processes are gone by now. */
 export async function repairInterrupted(session: ManagedSession, stored: StoredSession): Promise<void> {
-  const journal = await session.journal.open()
-  const open = await openTurn(journal, stored)
-  const { detail, ending } = diagnose(stored)
-  const entries: { entry: LogEntry; turn?: number }[] = []
-  if (open !== undefined) {
-    for (const toolCallId of open.tools) entries.push({ entry: { type: 'tool-result', toolCallId, status: 'interrupted' }, turn: open.number })
-    for (const requestId of open.requests) {
-      entries.push({ entry: { type: 'agent-prompt-resolved', requestId, answer: { outcome: 'cancelled' }, by: { type: 'session-end' } }, turn: open.number })
-    }
-    entries.push({ entry: { type: 'error', message: detail }, turn: open.number })
-    entries.push({ entry: { type: 'turn-end', reason: 'error', ...(open.produced ? {} : { empty: true }) }, turn: open.number })
-  }
-  for (const repair of await session.journal.repairs()) entries.push({ entry: { type: 'repair', detail: repair } })
-  entries.push({ entry: { type: 'repair', detail } })
-  entries.push({ entry: { type: 'status', status: ending.status, previous: stored.session.status } })
-  entries.push({ entry: { type: 'session-stopped', ...ending } })
-  await session.appendRepair(entries)
+  const requests = await catchUp(session, stored)
+  const torn = (await session.journal.repairs()).map((detail): LogEntry => ({ type: 'repair', detail }))
+  const { status } = session.snapshot()
+  // The end had been logged, only the record had not been saved.
+  if (!isLive({ status })) return session.appendRepair(torn)
+  const { detail, ending } = diagnose(status)
+  const turn = session.turns.current
+  if (turn !== undefined) await session.appendRepair(endOfTurn(session, requests, detail), turn.number)
+  await session.appendRepair([
+    ...torn,
+    { type: 'repair', detail },
+    { type: 'status', status: ending.status, previous: status },
+    { type: 'session-stopped', ...ending },
+  ])
   await session.journal.settle()
 }
 
-function diagnose({ session }: StoredSession): { readonly detail: string; readonly ending: Ending } {
-  if (session.status === 'starting') {
+/** @returns ids of the requests that nobody had answered */
+async function catchUp(session: ManagedSession, stored: StoredSession): Promise<readonly string[]> {
+  const open = stored.turns.find(({ state }) => state === 'running')
+  const requests = new Set<string>()
+  for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
+    session.replay(event)
+    if (event.type === 'agent-prompt') requests.add(event.requestId)
+    if (event.type === 'agent-prompt-resolved') requests.delete(event.requestId)
+  }
+  return [...requests]
+}
+
+function endOfTurn(session: ManagedSession, requests: readonly string[], message: string): LogEntry[] {
+  const by = { type: 'session-end' } as const
+  return [
+    ...session.turns.openTools.map((toolCallId): LogEntry => ({ type: 'tool-result', toolCallId, status: 'interrupted' })),
+    ...requests.map((requestId): LogEntry => ({ type: 'agent-prompt-resolved', requestId, answer: { outcome: 'cancelled' }, by })),
+    { type: 'error', message },
+    { type: 'turn-end', reason: 'error', ...(session.turns.produced ? {} : { empty: true }) },
+  ]
+}
+
+function diagnose(status: SessionStatus): { readonly detail: string; readonly ending: Ending } {
+  if (status === 'starting') {
     const detail = 'The gateway ended before the session had started'
     return { detail, ending: { status: 'error', stopReason: 'error', failure: failureOf('startup_failure', detail) } }
   }
   const detail = 'The gateway ended while the session was active'
   return { detail, ending: { status: 'error', stopReason: 'agent_crashed', failure: failureOf('process_exit', detail) } }
-}
-
-interface OpenTurn {
-  readonly number: number
-  readonly tools: ReadonlySet<string>
-  readonly requests: ReadonlySet<string>
-  readonly produced: boolean
-}
-
-/** The turn that has no `turn-end`, read from the log: the record may be older than it. */
-async function openTurn({ spine }: OpenJournal, stored: StoredSession): Promise<OpenTurn | undefined> {
-  const scan = new TurnScan()
-  let cursor = (stored.turns.at(-1)?.firstSeq ?? 1) - 1
-  while (cursor < spine.lastSeq) {
-    const { records } = await spine.read(cursor, READ)
-    const last = records.at(-1)
-    if (last === undefined) break
-    for (const record of records) scan.take(eventOf(record))
-    cursor = last.seq
-  }
-  return scan.open
-}
-
-class TurnScan {
-  #number: number | undefined
-  #tools = new Set<string>()
-  #requests = new Set<string>()
-  #produced = false
-
-  get open(): OpenTurn | undefined {
-    if (this.#number === undefined) return undefined
-    return { number: this.#number, tools: this.#tools, requests: this.#requests, produced: this.#produced }
-  }
-
-  take(event: SessionEvent): void {
-    switch (event.type) {
-      case 'user-prompt':
-        this.#number = event.turn
-        this.#tools = new Set()
-        this.#requests = new Set()
-        this.#produced = false
-        break
-      case 'turn-end':
-        this.#number = undefined
-        break
-      case 'text-delta':
-      case 'thought':
-        this.#produced = true
-        break
-      case 'tool-call':
-        this.#produced = true
-        this.#tools.add(event.toolCallId)
-        break
-      case 'tool-result':
-        this.#tools.delete(event.toolCallId)
-        break
-      case 'agent-prompt':
-        this.#requests.add(event.requestId)
-        break
-      case 'agent-prompt-resolved':
-        this.#requests.delete(event.requestId)
-        break
-      default:
-        break
-    }
-  }
 }

@@ -22,9 +22,13 @@ export class TurnBook {
   #lastText = ''
   readonly #waiters = new Map<number, Set<(result: TurnResult) => void>>()
 
+  /**
+   * @param turns those that are stored; one that had not ended is left out, to be read from the log again
+   * @param count number of the last turn
+   */
   constructor(turns: readonly Turn[], count: number) {
-    this.#ended = [...turns]
-    this.#count = count
+    this.#ended = turns.filter(({ state }) => state === 'ended')
+    this.#count = turns.length > this.#ended.length ? count - 1 : count
   }
 
   get count(): number {

@@ -35,7 +35,8 @@ export async function readTurn(session: ManagedSession, number: number): Promise
   return { ...known, text }
 }
 
-async function* eventsFrom(session: ManagedSession, from: number): AsyncGenerator<SessionEvent> {
+/** The events of a session from a sequence number on, as far as they are stored. */
+export async function* eventsFrom(session: ManagedSession, from: number): AsyncGenerator<SessionEvent> {
   const { spine } = await session.journal.open()
   let cursor = from - 1
   for (;;) {

@@ -1,0 +1,185 @@
+import { mkdirSync } from 'node:fs'
+import { homedir, hostname } from 'node:os'
+import { catalogPath } from '@agentproto/adapters'
+import { type AdapterCatalog, type DaemonRecord, homeFrom, homeLayout, type HomeLayout, type SessionService, systemClock, type WorkspaceService } from '@agentproto/contracts'
+import { demoAgentPath } from '@agentproto/demo-agent'
+import { type AgentHost, launchAgent, locateAgent } from '@agentproto/driver-agent-cli'
+import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
+import { createMcpEndpoint } from '@agentproto/mcp-tools'
+import { FileEventLogStore, FileSessionStore, MemoryEventLogStore, MemorySessionStore, openSessionRegistry } from '@agentproto/session-registry'
+import { createWorkspaces } from '@agentproto/workspaces'
+import { ManifestCatalog } from './adapter-catalog.js'
+import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
+import type { GatewayOptions, ListenOptions } from './gateway-options.js'
+import { type HomeLock, lockHome } from './home-lock.js'
+import { endLeftovers } from './leftovers.js'
+import { authenticateOwner, ownerToken } from './owner-token.js'
+import { type ListeningServer, listen } from './server.js'
+import { version } from './version.js'
+
+/** The whole of agentproto in one object. */
+export interface Gateway extends AsyncDisposable {
+  readonly sessions: SessionService
+  readonly workspaces: WorkspaceService
+  readonly adapters: AdapterCatalog
+  /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
+  readonly app: HttpApp
+  /** The owner's token. */
+  readonly token: string
+  /** Where the state is; absent for a gateway in memory. */
+  readonly home: string
+  /**
+   * Serves `app` on a socket and leaves `daemon.json` for the command line.
+   * @throws `listen_failed`
+   */
+  listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
+  /**
+   * Ends it in order: no new session, every agent gone, every stream closed, every record stored, no socket,
+   * no lock. Idempotent.
+   */
+  close(): Promise<void>
+}
+
+const CLOSE_GRACE_MS = 2_000
+
+/**
+ * Makes a gateway: registry, adapters, workspaces, HTTP and MCP over them.
+ * @throws `daemon_running` when another gateway has the home, `storage_failed`
+ */
+export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const clock = options.clock ?? systemClock
+  const env = options.env ?? process.env
+  const layout = homeLayout(options.home ?? homeFrom(env, homedir()))
+  const inMemory = options.store === 'memory'
+  const onProblem = options.onProblem ?? ((): void => undefined)
+  const ending = new AbortController()
+
+  mkdirSync(layout.root, { recursive: true, mode: 0o700 })
+  const lock = inMemory ? undefined : lockHome(`${layout.root}/daemon.lock`)
+  try {
+    const host: AgentHost = {
+      env,
+      home: layout.root,
+      executables: { 'agentproto-demo-agent': demoAgentPath, ...options.executables },
+      clock,
+      client: { name: 'agentproto', version },
+    }
+    const adapters = new ManifestCatalog({
+      folders: [
+        ...(options.bundledAdapters === false ? [] : [{ path: catalogPath, source: 'bundled' as const }]),
+        { path: layout.adapters, source: 'user' as const },
+        ...(options.adapters ?? []).map((path) => ({ path, source: 'host' as const })),
+      ],
+      isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
+      onProblem,
+    })
+    const workspaces = createWorkspaces({ home: layout.root, clock, defaultCwd: options.cwd ?? process.cwd(), onProblem })
+    const registry = await openSessionRegistry({
+      ...stores(layout, options),
+      adapters,
+      workspaces,
+      hostId: hostname(),
+      clock,
+      startAgent: async (start, sink) => launchAgent((await adapters.adapter(start.adapterSlug)).manifest, { ...start, sink, host }),
+      endLeftovers: (stored) => endLeftovers(stored, onProblem),
+      onProblem,
+      ...(options.sessions === undefined ? {} : { config: options.sessions }),
+    })
+    const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
+    const mcp = createMcpEndpoint({ sessions: registry, adapters, workspaces, version })
+    const app = createHttpApp({
+      sessions: registry,
+      adapters,
+      workspaces,
+      authenticate: authenticateOwner(token),
+      version,
+      clock,
+      mcp: (request, by) => mcp.fetch(request, by),
+      signal: ending.signal,
+      onError: (error, where) => onProblem(`${where.method} ${where.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+      ...(options.allowedHosts === undefined ? {} : { allowedHosts: options.allowedHosts }),
+      ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),
+    })
+    return new RunningGateway({ registry, workspaces, adapters, app, token, mcp, layout, lock, ending })
+  } catch (error) {
+    lock?.release()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly registry: SessionService & { close(): Promise<void> }
+  readonly workspaces: WorkspaceService
+  readonly adapters: AdapterCatalog
+  readonly app: HttpApp
+  readonly token: string
+  readonly mcp: { close(): Promise<void> }
+  readonly layout: HomeLayout
+  readonly lock: HomeLock | undefined
+  readonly ending: AbortController
+}
+
+class RunningGateway implements Gateway {
+  readonly sessions: SessionService
+  readonly workspaces: WorkspaceService
+  readonly adapters: AdapterCatalog
+  readonly app: HttpApp
+  readonly token: string
+  readonly home: string
+  readonly #parts: Parts
+  readonly #servers: ListeningServer[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(parts: Parts) {
+    this.sessions = parts.registry
+    this.workspaces = parts.workspaces
+    this.adapters = parts.adapters
+    this.app = parts.app
+    this.token = parts.token
+    this.home = parts.layout.root
+    this.#parts = parts
+  }
+
+  async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
+    const { app, lock, layout, token } = this.#parts
+    const server = await listen((request) => app.fetch(request), options)
+    this.#servers.push(server)
+    const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url: server.url, version }
+    if (lock !== undefined) writeDaemonRecord(layout.daemon, record)
+    return { url: server.url, token }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    const { registry, mcp, lock, layout, ending } = this.#parts
+    try {
+      // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
+      await registry.close()
+      ending.abort()
+      await mcp.close()
+      await Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS)))
+    } finally {
+      if (lock !== undefined) removeDaemonRecord(layout.daemon)
+      lock?.release()
+    }
+  }
+}
+
+function stores(layout: HomeLayout, { store, durability = 'kernel', clock = systemClock }: GatewayOptions): {
+  readonly store: FileSessionStore | MemorySessionStore
+  readonly logs: FileEventLogStore | MemoryEventLogStore
+} {
+  if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
+  return {
+    store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
+    logs: new FileEventLogStore({ directory: layout.sessions, durability }),
+  }
+}

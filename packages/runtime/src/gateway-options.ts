@@ -1,0 +1,42 @@
+import type { Clock } from '@agentproto/contracts'
+import type { RegistryConfig } from '@agentproto/session-registry'
+import type { TlsOptions } from './server.js'
+
+/** What a gateway can be made of; everything has a default. */
+export interface GatewayOptions {
+  /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
+  readonly home?: string
+  /** `memory` keeps sessions and logs in this process alone and takes no lock. Default `file`. */
+  readonly store?: 'file' | 'memory'
+  /** `disk` waits for the disk at each batch of events (fdatasync). Default `kernel`. */
+  readonly durability?: 'kernel' | 'disk'
+  /** Folder for spawns that name neither a folder nor a workspace. Default: the process's. */
+  readonly cwd?: string
+  /** Further folders that hold one folder an adapter, each with its AGENT-CLI.md; they win over the bundled ones. */
+  readonly adapters?: readonly string[]
+  /** Whether the adapters that ship with agentproto are offered. Default true. */
+  readonly bundledAdapters?: boolean
+  /** Absolute paths of executables by the manifests' `bin`; they win over what is installed. */
+  readonly executables?: Readonly<Record<string, string>>
+  /** The owner's token. Default: the one in the home, made at the first start. */
+  readonly token?: string
+  /** Environment that agents' environments are made from. Default: the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly sessions?: Partial<RegistryConfig>
+  /** Host names beyond loopback under which the gateway is reached. */
+  readonly allowedHosts?: readonly string[]
+  /** Web origins beyond loopback that may call it. */
+  readonly allowedOrigins?: readonly string[]
+  readonly clock?: Clock
+  /** Told what nobody's call could be told: a file moved aside, a leftover that was ended, an internal error. */
+  readonly onProblem?: (problem: string) => void
+}
+
+export interface ListenOptions {
+  /** Default `127.0.0.1`. Anything but loopback needs `allowRemote`. */
+  readonly host?: string
+  /** 0 picks a free one. Default 7646. */
+  readonly port?: number
+  readonly allowRemote?: boolean
+  readonly tls?: TlsOptions
+}

@@ -1,0 +1,85 @@
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { AgentprotoError } from '@agentproto/contracts'
+import { getRequestListener } from '@hono/node-server'
+import type { ListenOptions } from './gateway-options.js'
+
+/** A real socket for an app: bounds of the connection level, and an orderly end. */
+
+export interface TlsOptions {
+  readonly cert: string | Buffer
+  readonly key: string | Buffer
+  /** With it, clients must show a certificate that it signed (mTLS). */
+  readonly ca?: string | Buffer
+}
+
+export interface ListeningServer {
+  readonly url: string
+  /** Stops accepting; resolves when every connection has ended, forced after the grace (milliseconds). */
+  close(graceMs: number): Promise<void>
+}
+
+export const DEFAULT_PORT = 7646
+/** A client has this long to send its headers and its body: a slow one must not hold a connection. */
+const HEADERS_MS = 15_000
+const REQUEST_MS = 60_000
+const MAX_HEADER_BYTES = 16 * 1024
+
+export async function listen(fetch: (request: Request) => Response | Promise<Response>, options: ListenOptions): Promise<ListeningServer> {
+  const { host = '127.0.0.1', port = DEFAULT_PORT, tls } = options
+  if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false })
+  const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES }
+  const server: Server =
+    tls === undefined
+      ? createHttpServer(limits, listener)
+      : createHttpsServer({ ...limits, ...tls, ...(tls.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true }) }, listener)
+  await bound(server, port, host)
+  const { port: actual } = server.address() as AddressInfo
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    close: (graceMs) => closed(server, graceMs),
+  }
+}
+
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+
+function bound(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)))
+    server.listen(port, host, () => {
+      server.removeAllListeners('error')
+      // A socket that fails later is one client's trouble, never the gateway's.
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+}
+
+function closed(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(force)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): AgentprotoError {
+  const taken = error.code === 'EADDRINUSE'
+  return new AgentprotoError('listen_failed', `Cannot listen on ${host}:${port}`, {
+    given: error.message,
+    hint: taken ? 'Another program has the port: choose one with --port, or --port 0 for a free one' : 'Choose another --host or --port',
+    cause: error,
+  })
+}
+
+const notLoopback = (host: string): AgentprotoError =>
+  new AgentprotoError('listen_failed', 'Listening beyond loopback gives whoever has the token a shell on this machine', {
+    expected: 'a loopback host, or the explicit permission to go beyond it',
+    given: host,
+    hint: 'Keep 127.0.0.1, or pass --allow-remote together with TLS',
+  })

@@ -1,0 +1,64 @@
+import { AgentprotoError, type Clock, type SessionEvent } from '@agentproto/contracts'
+import type { LogEntry } from './event-record.js'
+import type { Spine } from './spine.js'
+
+/** Writing to the log of a session that is live, and what happens when that fails. */
+export interface SessionLogOptions {
+  readonly sessionId: string
+  readonly clock: Clock
+  /** The log cannot be written: the session has to end, for nothing it does could be told any more. */
+  readonly onFailure: (error: unknown) => void
+  /** Takes effect of events that could not be stored. */
+  readonly apply: (events: readonly SessionEvent[]) => void
+}
+
+export class SessionLog {
+  readonly #options: SessionLogOptions
+  #spine: Spine | undefined
+
+  constructor(options: SessionLogOptions) {
+    this.#options = options
+  }
+
+  attach(spine: Spine): void {
+    this.#spine = spine
+  }
+
+  get nextSeq(): number {
+    return this.#live().nextSeq
+  }
+
+  now(): string {
+    return new Date(this.#options.clock.now()).toISOString()
+  }
+
+  /** @throws `storage_failed` */
+  async append(entries: readonly LogEntry[], turn?: number): Promise<void> {
+    await this.#live().append(entries, turn)
+  }
+
+  /** Never rejects. */
+  async appendOrEnd(entries: readonly LogEntry[], turn?: number): Promise<void> {
+    try {
+      await this.#live().append(entries, turn)
+    } catch (error) {
+      this.#options.onFailure(error)
+    }
+  }
+
+  /** For what must take effect although it cannot be stored: waiters and status stay truthful. Never rejects. */
+  async appendOrApply(entries: readonly LogEntry[], turn?: number): Promise<void> {
+    try {
+      await this.#live().append(entries, turn)
+    } catch {
+      const { sessionId } = this.#options
+      const envelope = { seq: this.#spine?.lastSeq ?? 0, ts: this.now(), sessionId, ...(turn === undefined ? {} : { turn }) }
+      this.#options.apply(entries.map((entry) => ({ ...envelope, ...entry }) as SessionEvent))
+    }
+  }
+
+  #live(): Spine {
+    if (this.#spine === undefined) throw new AgentprotoError('internal', 'The log of the session is not open')
+    return this.#spine
+  }
+}

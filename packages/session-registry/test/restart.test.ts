@@ -1,0 +1,141 @@
+import { appendFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { homeLayout, type StoredSession } from '@agentproto/contracts'
+import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { adapters, allEvents, fileRegistry, fileStores, owner, temporaryHome, types } from './fixtures/test-registry.js'
+
+const workspaces = { resolve: () => Promise.resolve({ cwd: '/tmp', workspaceSlug: 'default', warnings: [] }) }
+const midTurn: Script = async ({ emit, ask }) => {
+  await emit({ type: 'text-delta', text: 'half' }, { type: 'tool-call', toolCallId: 't1', title: 'Run' })
+  await ask({ kind: 'question', message: '?', mode: 'form' })
+}
+
+/** A host that dies: its files stay as they are, and nothing of it is told to close. */
+async function abandoned(home: string, script: Script, prompts: readonly string[]): Promise<string> {
+  const registry = await openSessionRegistry({ ...fileStores(home), ...scripted(script), adapters, workspaces, hostId: 'dead' })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  for (const prompt of prompts) {
+    await registry.prompt(id, { prompt }, owner)
+    await settled()
+  }
+  return id
+}
+
+test('F11 F60 a turn that a crash interrupted is brought to an end by appending', async () => {
+  const home = await temporaryHome()
+  const id = await abandoned(home, midTurn, ['go'])
+  const path = join(homeLayout(home).sessions, id, 'events.jsonl')
+  const before = await readFile(path, 'utf8')
+  const ended: StoredSession[] = []
+  const registry = await fileRegistry(home, { ...scripted(), endLeftovers: async (stored) => void ended.push(stored) })
+  expect(ended.map(({ session }) => session.id)).toEqual([id])
+  expect((await readFile(path, 'utf8')).startsWith(before)).toBe(true)
+  expect(await registry.get(id)).toMatchObject({
+    status: 'error',
+    stopReason: 'agent_crashed',
+    failure: { kind: 'process_exit', summary: 'The gateway ended while the session was active' },
+    connection: 'disconnected',
+    turn: { state: 'idle' },
+    pendingRequests: 0,
+  })
+  const events = await allEvents(registry, id)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  expect(types(events).slice(2)).toEqual([
+    'user-prompt',
+    'text-delta',
+    'tool-call',
+    'agent-prompt',
+    'tool-result',
+    'agent-prompt-resolved',
+    'error',
+    'turn-end',
+    'repair',
+    'status',
+    'session-stopped',
+  ])
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'error', text: 'half' })
+})
+
+test('a session that was starting when its host died is an error of the start', async () => {
+  const home = await temporaryHome()
+  const registry = await openSessionRegistry({ ...fileStores(home), startAgent: () => new Promise(() => undefined), adapters, workspaces, hostId: 'dead' })
+  void registry.spawn({ adapter: 'fake' }, owner).catch(() => undefined)
+  await expect.poll(async () => (await readdir(homeLayout(home).sessions)).length).toBe(1)
+  const id = (await registry.list()).sessions[0]?.id ?? ''
+  await expect.poll(async () => stat(join(homeLayout(home).sessions, id, 'meta.json')).then(() => true, () => false)).toBe(true)
+  const next = await fileRegistry(home, scripted())
+  expect(await next.get(id)).toMatchObject({ status: 'error', stopReason: 'error', failure: { kind: 'startup_failure' } })
+})
+
+test('F44 an orderly shutdown keeps every session and its log, and a second one changes nothing', async () => {
+  const home = await temporaryHome()
+  const registry = await fileRegistry(home, scripted())
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'hello', label: 'mine' }, owner)
+  await registry.waitTurn(id, 1)
+  await registry.close()
+  await registry.close()
+  const next = await fileRegistry(home, scripted())
+  expect((await next.list()).sessions).toMatchObject([{ id, label: 'mine', status: 'killed', stopReason: 'shutdown', turnCount: 1, title: 'hello' }])
+  expect((await next.output(id)).map(({ line }) => line)).toEqual(['[user] hello', 'echo: hello', '── turn-end (end_turn) ──'])
+  expect(await next.turns(id)).toMatchObject([{ number: 1, reason: 'end_turn' }])
+  expect((await allEvents(next, id)).at(-1)).toMatchObject({ type: 'session-stopped' })
+})
+
+test('F45 an unreadable record or index is moved aside with a warning, and never stops the boot', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const first = await fileRegistry(home, scripted())
+  const { id } = await first.spawn({ adapter: 'fake' }, owner)
+  await first.close()
+  await writeFile(layout.sessionsIndex, '{"version":1,')
+  const problems: string[] = []
+  const second = await fileRegistry(home, { ...scripted(), onProblem: (problem) => void problems.push(problem) })
+  expect(await second.get(id)).toMatchObject({ status: 'killed' })
+  await second.close()
+  const meta = join(layout.sessions, id, 'meta.json')
+  await writeFile(meta, 'nonsense')
+  await utimes(meta, new Date('2030-01-01'), new Date('2030-01-01'))
+  const third = await fileRegistry(home, { ...scripted(), onProblem: (problem) => void problems.push(problem) })
+  // The index still has the last good record.
+  expect(await third.get(id)).toMatchObject({ status: 'killed' })
+  expect(problems).toHaveLength(2)
+  const names = [...(await readdir(home)), ...(await readdir(join(layout.sessions, id)))]
+  expect(names.filter((name) => name.includes('unreadable'))).toHaveLength(2)
+})
+
+test('a session directory that is newer than the index wins over it', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const first = await fileRegistry(home, scripted())
+  const { id } = await first.spawn({ adapter: 'fake', label: 'old' }, owner)
+  await first.close()
+  const meta = join(layout.sessions, id, 'meta.json')
+  await writeFile(meta, (await readFile(meta, 'utf8')).replace('"label":"old"', '"label":"new"'))
+  await utimes(meta, new Date('2030-01-01'), new Date('2030-01-01'))
+  expect(await (await fileRegistry(home, scripted())).get(id)).toMatchObject({ label: 'new' })
+})
+
+test('a torn last line is reported in the log of the session itself', async () => {
+  const home = await temporaryHome()
+  const id = await abandoned(home, midTurn, ['go'])
+  await appendFile(join(homeLayout(home).sessions, id, 'events.jsonl'), '{"seq":99,"ts":"20')
+  const registry: SessionRegistry = await fileRegistry(home, scripted())
+  const repairs = (await allEvents(registry, id)).filter(({ type }) => type === 'repair')
+  expect(repairs).toHaveLength(2)
+  expect(JSON.stringify(repairs[0])).toContain('were no whole event')
+})
+
+test('files of the registry are the owner’s alone', async () => {
+  const home = await temporaryHome()
+  const registry = await fileRegistry(home, scripted())
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.close()
+  const layout = homeLayout(home)
+  const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+  expect(await mode(layout.sessionsIndex)).toBe(0o600)
+  expect(await mode(join(layout.sessions, id, 'meta.json'))).toBe(0o600)
+  expect(await mode(join(layout.sessions, id))).toBe(0o700)
+})

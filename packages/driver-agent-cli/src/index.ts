@@ -1,1 +1,10 @@
-export {}
+// AIP-45: manifest in, running agent out. This file is the package's contract: every export is named here.
+export { defineAgentCli, loadAgentCli } from './define-agent-cli.js'
+export type { AgentCliHandle, AgentCliSource, StartOptions } from './define-agent-cli.js'
+export type { Session, SessionCallbacks } from './session.js'
+export { launchAgent } from './launch-agent.js'
+export type { LaunchOptions } from './launch-agent.js'
+export { locateAgent } from './locate-agent.js'
+export type { AgentCommand } from './locate-agent.js'
+export type { AgentHost } from './agent-host.js'
+export type { StreamEvent } from '@agentproto/contracts'

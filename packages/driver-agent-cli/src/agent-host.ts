@@ -1,0 +1,18 @@
+import type { ArmLimits, Clock } from '@agentproto/contracts'
+import type { EnvironmentPolicy } from '@agentproto/subprocess'
+
+/** What the driver knows of the host that it runs agents on. */
+export interface AgentHost {
+  /** The host's own environment, of which agents see what the policy lets through. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Folder of agentproto's state: agents installed for it are under `agents/<slug>`. */
+  readonly home: string
+  /** Absolute paths of executables by the manifests' `bin`; they win. */
+  readonly executables?: Readonly<Record<string, string>>
+  /** Default `filtered`. */
+  readonly environment?: EnvironmentPolicy
+  readonly limits?: Partial<ArmLimits>
+  readonly clock?: Clock
+  /** Name and version that are told to agents. */
+  readonly client?: { readonly name: string; readonly version: string }
+}

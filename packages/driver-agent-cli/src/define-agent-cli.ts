@@ -1,0 +1,98 @@
+import { homedir } from 'node:os'
+import { AgentprotoError, homeFrom, randomId } from '@agentproto/contracts'
+import type { McpServer, SessionOrigin } from '@agentproto/contracts'
+import { formatProblem, parseAgentCli } from '@agentproto/manifest'
+import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfile } from '@agentproto/manifest'
+import { readAgentCli } from '@agentproto/manifest/node'
+import type { AgentHost } from './agent-host.js'
+import { launchAgent } from './launch-agent.js'
+import { locateAgent } from './locate-agent.js'
+import type { AgentCommand } from './locate-agent.js'
+import { createSession, SessionSink } from './session.js'
+import type { Session, SessionCallbacks } from './session.js'
+
+export interface StartOptions extends SessionCallbacks {
+  /** Absolute path of an existing folder. Default: the process's. */
+  readonly cwd?: string
+  readonly additionalDirectories?: readonly string[]
+  readonly mcpServers?: readonly McpServer[]
+  /** Id of one of the manifest's modes. */
+  readonly mode?: string
+  /** Values of the manifest's options. */
+  readonly options?: Readonly<Record<string, string | number | boolean>>
+  /** Default: a new conversation. */
+  readonly origin?: SessionOrigin
+  /** Added to the agent's environment. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+/** A checked manifest that can be started (AIP-45). */
+export interface AgentCliHandle {
+  readonly manifest: AgentCliManifest
+  /** Where its executable is; undefined when it is not installed. */
+  locate(): Promise<AgentCommand | undefined>
+  /** Starts the agent and opens a session. @throws as {@link launchAgent} */
+  start(options?: StartOptions): Promise<Session>
+}
+
+/** A manifest as read from disk, as parsed, or as written in an AGENT-CLI.md's front matter. */
+export type AgentCliSource =
+  | AgentCliDocument
+  | AgentCliManifest
+  | { readonly manifest: AgentCliManifest; readonly sandbox?: SandboxProfile }
+
+/**
+ * Defines an agent CLI (AIP-45).
+ * @param host how this machine differs from the defaults: the process's environment, `~/.agentproto`
+ * @throws `manifest_invalid`, naming every problem
+ */
+export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> = {}): AgentCliHandle {
+  const { manifest, sandbox } = checked(source)
+  const env = host.env ?? process.env
+  const whole: AgentHost = { home: homeFrom(env, homedir()), ...host, env }
+
+  async function start(options: StartOptions = {}): Promise<Session> {
+    const sink = new SessionSink(options)
+    const agent = await launchAgent(manifest, {
+      additionalDirectories: [],
+      mcpServers: [],
+      origin: { how: 'new' },
+      env: {},
+      signal: new AbortController().signal,
+      ...options,
+      cwd: options.cwd ?? process.cwd(),
+      sessionId: randomId('ses_'),
+      adapterSlug: manifest.id,
+      sink,
+      host: whole,
+      ...(sandbox === undefined ? {} : { sandbox }),
+    })
+    return createSession(agent, sink)
+  }
+
+  return { manifest, locate: () => locateAgent(manifest, whole), start }
+}
+
+/**
+ * Reads an AGENT-CLI.md, with the files that it refers to, and defines it.
+ * @param path of the file or of its folder
+ * @throws `manifest_invalid`, naming every problem with its place
+ */
+export async function loadAgentCli(path: string, host: Partial<AgentHost> = {}): Promise<AgentCliHandle> {
+  const read = await readAgentCli(path)
+  if (!read.ok) throw invalid(read.problems)
+  return defineAgentCli(read, host)
+}
+
+function checked(source: AgentCliSource): { readonly manifest: AgentCliManifest; readonly sandbox?: SandboxProfile } {
+  if ('manifest' in source) return source
+  if ('binArgs' in source) return { manifest: source }
+  // JSON is YAML, so one reader checks files and objects alike.
+  const parsed = parseAgentCli(`---\n${JSON.stringify(source)}\n---\n`, { path: `${source.name ?? 'agent'}/AGENT-CLI.md` })
+  if (!parsed.ok) throw invalid(parsed.problems)
+  return { manifest: parsed.manifest }
+}
+
+const invalid = (problems: readonly ManifestProblem[]): AgentprotoError =>
+  new AgentprotoError('manifest_invalid', problems.map(formatProblem).join('\n'), { data: { problems } })

@@ -1,0 +1,103 @@
+import { AgentprotoError, DEFAULT_ARM_LIMITS, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import type {
+  AgentSink,
+  ArmConnection,
+  ArmConnectOptions,
+  ArmSession,
+  OpenSessionOptions,
+  RunningAgent,
+  StartAgentOptions,
+} from '@agentproto/contracts'
+import { compileLaunch } from '@agentproto/manifest'
+import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
+import { agentEnvironment } from './agent-environment.js'
+import type { AgentHost } from './agent-host.js'
+import { requireAgent } from './locate-agent.js'
+import { loadArm } from './protocol-arms.js'
+import { StartedAgent } from './running-agent.js'
+import { resolveDirectories } from './working-directories.js'
+
+export interface LaunchOptions extends StartAgentOptions {
+  readonly sink: AgentSink
+  readonly host: AgentHost
+  /** The sandbox profile, where the manifest has it in a file of its own. */
+  readonly sandbox?: SandboxProfile
+}
+
+const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
+
+/**
+ * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
+ * spawned is gone.
+ * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`
+ * before the spawn; `spawn_failed`, `handshake_failed`, `auth_required`, `not_resumable`, `timeout`,
+ * `cancelled` after it
+ */
+export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
+  const { host, sink, signal } = options
+  const clock = host.clock ?? systemClock
+  const compiled = compileLaunch(manifest, options)
+  const [arm, directories, { command, args }] = await Promise.all([
+    loadArm(manifest.protocol),
+    resolveDirectories(options),
+    requireAgent(manifest, host),
+  ])
+  const connecting: ArmConnectOptions = {
+    launch: {
+      command,
+      args: [...args, ...compiled.args],
+      cwd: directories.cwd,
+      env: agentEnvironment(manifest, host, { ...options, compiled }),
+      marker: options.sessionId,
+    },
+    limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
+    clock,
+    signal,
+    client: host.client ?? DEFAULT_CLIENT,
+  }
+  try {
+    const connection = await arm.connect(connecting)
+    const opening = { ...directories, mcpServers: options.mcpServers, origin: options.origin }
+    const session = await openOrClose(connection, { opening, sink, signal })
+    return new StartedAgent(connection, session, clock)
+  } catch (thrown) {
+    throw withLogin(thrown, manifest)
+  }
+}
+
+interface Opening {
+  readonly opening: OpenSessionOptions
+  readonly sink: AgentSink
+  readonly signal: AbortSignal
+}
+
+async function openOrClose(connection: ArmConnection, { opening, sink, signal }: Opening): Promise<ArmSession> {
+  // Closing rejects whatever waits for the agent.
+  const abort = (): void => void connection.close().catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    if (signal.aborted) throw cancelled()
+    const session = await connection.openSession(opening, sink)
+    if (signal.aborted) throw cancelled()
+    return session
+  } catch (thrown) {
+    await connection.close()
+    throw signal.aborted ? cancelled() : thrown
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** The manifest knows the login command; the agent only names its methods. */
+function withLogin(thrown: unknown, manifest: AgentCliManifest): unknown {
+  const login = manifest.auth?.login?.cmd
+  if (!isAgentprotoError(thrown) || thrown.code !== 'auth_required' || login === undefined) return thrown
+  const { data = {} } = thrown.parts
+  return new AgentprotoError('auth_required', `${manifest.name} is not logged in`, {
+    hint: `Log in: ${login}`,
+    data: { ...data, login },
+    cause: thrown,
+  })
+}
+
+const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

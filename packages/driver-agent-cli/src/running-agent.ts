@@ -1,0 +1,94 @@
+import type {
+  AgentEnd,
+  AgentInfo,
+  AgentProcessInfo,
+  ArmConnection,
+  ArmSession,
+  Clock,
+  ConfigChange,
+  ContentBlock,
+  ProcessExit,
+  RunningAgent,
+} from '@agentproto/contracts'
+
+/** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
+const CANCEL_MS = 1_000
+/** How long the protocol's own close may take, in milliseconds. */
+const CLOSE_MS = 500
+
+/** One agent process with the one session that it was started for. */
+export class StartedAgent implements RunningAgent {
+  readonly info: AgentInfo
+  readonly agentSessionId: string
+  readonly process?: AgentProcessInfo
+  readonly warnings: readonly string[]
+  readonly ended: Promise<AgentEnd>
+  readonly #connection: ArmConnection
+  readonly #session: ArmSession
+  readonly #clock: Clock
+  #turn: Promise<void> | undefined
+  #stopping: Promise<ProcessExit> | undefined
+
+  constructor(connection: ArmConnection, session: ArmSession, clock: Clock) {
+    this.#connection = connection
+    this.#session = session
+    this.#clock = clock
+    this.info = connection.info
+    this.agentSessionId = session.agentSessionId
+    this.warnings = session.warnings
+    this.ended = connection.ended
+    if (connection.process) this.process = connection.process
+  }
+
+  async send(prompt: readonly ContentBlock[]): Promise<void> {
+    const turn = this.#session.send(prompt)
+    // A refused second prompt must not hide the turn that runs.
+    const before = this.#turn
+    this.#turn = turn
+    try {
+      await turn
+    } catch (refused) {
+      this.#turn = before
+      throw refused
+    }
+    if (this.#turn === turn) this.#turn = undefined
+  }
+
+  cancel(): Promise<void> {
+    return this.#session.cancel()
+  }
+
+  configure(change: ConfigChange): Promise<void> {
+    return this.#session.configure(change)
+  }
+
+  stop(): Promise<ProcessExit> {
+    return (this.#stopping ??= this.#stop())
+  }
+
+  /** An agent that does not even cancel is not asked to close: together they may take a second and a half. */
+  async #stop(): Promise<ProcessExit> {
+    const cancelled = await this.#cancelTurn()
+    if (cancelled) await this.#within(CLOSE_MS, this.#session.close())
+    return this.#connection.close()
+  }
+
+  async #cancelTurn(): Promise<boolean> {
+    const turn = this.#turn
+    if (!turn) return true
+    await this.#session.cancel()
+    return this.#within(CANCEL_MS, turn)
+  }
+
+  /** Whether it settled in time; a failure is as good as a success for something that ends. */
+  #within(ms: number, work: Promise<unknown>): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(ms, () => resolve(false))
+      const settled = (): void => {
+        timer.cancel()
+        resolve(true)
+      }
+      work.then(settled, settled)
+    })
+  }
+}

@@ -1,0 +1,119 @@
+import { AgentprotoError, randomId } from '@agentproto/contracts'
+import type {
+  AgentAnswer,
+  AgentInfo,
+  AgentNotice,
+  AgentRequest,
+  AgentSignal,
+  AgentSink,
+  ConfigChange,
+  ContentBlock,
+  ProcessExit,
+  RunningAgent,
+  StreamEvent,
+} from '@agentproto/contracts'
+import { EventQueue, isStreamEvent } from './event-queue.js'
+
+/** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
+export interface SessionCallbacks {
+  /** Answers a permission or a question. Without it every request is cancelled. `signal` aborts when it is withdrawn. */
+  readonly onRequest?: (request: AgentRequest, signal: AbortSignal) => AgentAnswer | Promise<AgentAnswer>
+  /** Plans, usage, titles, modes, stderr. */
+  readonly onNotice?: (notice: AgentNotice) => void
+}
+
+/** AIP-45's session: one conversation with one running agent. */
+export interface Session extends AsyncDisposable {
+  readonly info: AgentInfo
+  /** The agent's own id of the session, by which it can be resumed where the agent can. */
+  readonly agentSessionId: string
+  readonly warnings: readonly string[]
+  /**
+   * Sends a turn and gives its events, the last of which is `turn-end`. Leaving the loop early cancels it.
+   * The iterator throws `turn_in_progress` while another turn runs, `session_ended` after the end.
+   */
+  send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent>
+  /** Asks the agent to end the turn that runs; its `turn-end` still comes. */
+  cancel(): Promise<void>
+  /** @throws `not_supported`, `mode_unknown`, `option_invalid` */
+  configure(change: ConfigChange): Promise<void>
+  /** Ends the agent and everything that it started. Idempotent. @throws `termination_failed` */
+  close(): Promise<ProcessExit>
+}
+
+/** The sink of an agent that nobody but this session listens to. */
+export class SessionSink implements AgentSink {
+  readonly #callbacks: SessionCallbacks
+  #turn: EventQueue | undefined
+
+  constructor(callbacks: SessionCallbacks) {
+    this.#callbacks = callbacks
+  }
+
+  /** Gives the events from now on to a turn. */
+  begin(turn: EventQueue): void {
+    this.#turn = turn
+  }
+
+  emit(batch: readonly AgentSignal[]): void | Promise<void> {
+    const events: StreamEvent[] = []
+    for (const signal of batch) {
+      if (isStreamEvent(signal)) events.push(signal)
+      else this.#callbacks.onNotice?.(signal)
+    }
+    if (events.length > 0) return this.#turn?.push(events)
+  }
+
+  async ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
+    void this.#turn?.push([{ type: 'agent-prompt', requestId: randomId('req_'), request }])
+    return (await this.#callbacks.onRequest?.(request, signal)) ?? { outcome: 'cancelled' }
+  }
+}
+
+/** A running agent as an AIP-45 session. */
+export function createSession(agent: RunningAgent, sink: SessionSink): Session {
+  let running = false
+  let closed = false
+
+  function send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent> {
+    const queue = new EventQueue(() => void agent.cancel().catch(() => {}))
+    const refusal = refuse()
+    if (refusal) queue.end(refusal)
+    else void run(queue, typeof message === 'string' ? [{ type: 'text', text: message }] : message)
+    return queue
+  }
+
+  function refuse(): AgentprotoError | undefined {
+    if (closed) return new AgentprotoError('session_ended', 'The session was closed')
+    return running ? new AgentprotoError('turn_in_progress', 'A turn of this session runs already') : undefined
+  }
+
+  async function run(queue: EventQueue, prompt: readonly ContentBlock[]): Promise<void> {
+    running = true
+    sink.begin(queue)
+    try {
+      await agent.send(prompt)
+      running = false
+      queue.end()
+    } catch (thrown) {
+      running = false
+      queue.end(thrown)
+    }
+  }
+
+  function close(): Promise<ProcessExit> {
+    closed = true
+    return agent.stop()
+  }
+
+  return {
+    info: agent.info,
+    agentSessionId: agent.agentSessionId,
+    warnings: agent.warnings,
+    send,
+    cancel: () => agent.cancel(),
+    configure: (change) => agent.configure(change),
+    close,
+    [Symbol.asyncDispose]: async () => void (await close()),
+  }
+}

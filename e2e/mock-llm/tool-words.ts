@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { newId, type ToolUse } from './answer.js'
 import { codeModeCall } from './code-mode.js'
 import type { Conversation, Tool } from './conversation.js'
@@ -99,10 +101,14 @@ export const addPatch = (name: string): string =>
 const updatePatch = (name: string): string =>
   `*** Begin Patch\n*** Update File: ${name}\n@@\n-mock wrote ${name}\n+MOCK wrote ${name}\n*** End Patch\n`
 
-/** Agents name their working folder somewhere in the conversation; their file tools want absolute paths. */
+/**
+ * Agents name their working folder somewhere in the conversation; their file tools want absolute paths. It
+ * is one that exists here: prompts speak of other paths in the same words.
+ */
 function absolutePath(path: string, { system, messages }: Conversation): string {
   if (path.startsWith('/')) return path
   const everything = [system, ...messages.map(({ text }) => text)].join('\n')
-  const cwd = /(?:working directory|cwd|current directory|workspace)[^\n/]{0,40}(\/[^\s<`"']+)/i.exec(everything)?.[1]
-  return cwd === undefined ? path : `${cwd.replace(/\/$/, '')}/${path}`
+  const named = everything.matchAll(/(?:working directory|cwd|current directory|workspace)[^\n/]{0,40}(\/[^\s<`"']+)/gi)
+  const folder = Array.from(named, ([, found = '']) => found).find((found) => existsSync(found))
+  return folder === undefined ? path : join(folder, path)
 }

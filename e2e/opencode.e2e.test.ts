@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startOpenCodeGateway } from './support/opencode.js'
+import { allowOnce, pendingPermission } from './support/pending-request.js'
+
+// A real agent through the whole product: manifest, driver, ACP, registry, log, HTTP, client.
+
+test('OpenCode remembers: the second turn tells what the first one said', async () => {
+  const { client, cwd } = await startOpenCodeGateway()
+  const session = await client.sessions.start({ adapter: 'opencode', cwd })
+  expect(session).toMatchObject({ status: 'running', cwd, agent: { name: 'OpenCode', version: '1.18.33' } })
+  const first = await client.sessions.promptAndWait(session.id, { prompt: 'my number is 4711' })
+  expect(first).toMatchObject({ number: 1, reason: 'end_turn', text: 'echo: my number is 4711' })
+  const second = await client.sessions.promptAndWait(session.id, { prompt: 'RECALL' })
+  expect(second).toMatchObject({ number: 2, reason: 'end_turn', text: 'RECALL:my number is 4711' })
+})
+
+test('OpenCode asks for a permission, is granted it, and the file is there', async () => {
+  const { client, cwd } = await startOpenCodeGateway()
+  const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'WRITE hello.txt' })
+  const asked = await pendingPermission(client, id)
+  expect(asked.turn).toBe(1)
+  expect((await client.sessions.get(id)).turn.state).toBe('awaiting-input')
+  await client.sessions.answer(id, asked.requestId, { optionId: allowOnce(asked) })
+  expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'end_turn' })
+  expect(readFileSync(join(cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
+})
+
+test('OpenCode is interrupted in the middle of a turn, and the session goes on', async () => {
+  const { client, cwd, mock } = await startOpenCodeGateway()
+  const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'SLOW 50' })
+  for await (const event of client.sessions.events(id)) {
+    if (event.type === 'text-delta' && event.text.includes('slow-')) break
+  }
+  expect(await client.sessions.interrupt(id)).toMatchObject({ wasBusy: true })
+  expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled' })
+  expect(await client.sessions.interrupt(id)).toMatchObject({ wasBusy: false })
+  await expect.poll(() => mock.log.find(({ last }) => last === 'SLOW 50')).toMatchObject({ aborted: true })
+  expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({ text: 'echo: hello' })
+})
+
+test('F22 killed in the middle of a command, OpenCode leaves nothing running', async () => {
+  const { client, cwd, mark } = await startOpenCodeGateway()
+  const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'RUN sleep 300' })
+  const asked = await pendingPermission(client, id)
+  await client.sessions.answer(id, asked.requestId, { optionId: allowOnce(asked) })
+  await expect.poll(() => mark.living().some((command) => command.includes('sleep 300'))).toBe(true)
+  expect(await client.sessions.kill(id)).toEqual({ ok: true, id })
+  expect(mark.living()).toEqual([])
+  expect(await client.sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+})

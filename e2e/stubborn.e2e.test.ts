@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { startGateway } from './support/gateway.js'
+
+test('F22 kill returns only when a stubborn agent and its stubborn grandchild are gone, within 8 s', async () => {
+  const { client, cwd, mark } = await startGateway()
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd })
+  await client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
+  expect(mark.living()).toHaveLength(2)
+  const startedAt = performance.now()
+  expect(await client.sessions.kill(id)).toEqual({ ok: true, id })
+  expect(mark.living()).toEqual([])
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  expect(await client.sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+})
+
+test('F22 the same in the middle of a turn', async () => {
+  const { client, cwd, mark } = await startGateway()
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd })
+  await client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
+  const { turn } = await client.sessions.prompt(id, { prompt: 'hang!' })
+  const startedAt = performance.now()
+  await client.sessions.kill(id)
+  expect(mark.living()).toEqual([])
+  expect(performance.now() - startedAt).toBeLessThan(8_000)
+  expect(await client.sessions.waitTurn(id, turn)).toMatchObject({ state: 'ended', reason: 'cancelled' })
+})

@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createClient, type Client } from '@agentproto/client'
+import { onTestFinished } from 'vitest'
+
+const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
+
+/** `agentproto serve` as a process of its own, on a free port. */
+export interface Daemon {
+  readonly url: string
+  readonly token: string
+  readonly client: Client
+  readonly pid: number
+  /** Everything it has printed. */
+  readonly printed: () => string
+  /** SIGKILL: nothing is tidied up. */
+  crash(): Promise<void>
+}
+
+export interface DaemonOptions {
+  readonly home: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export async function startDaemon({ home, env = {} }: DaemonOptions): Promise<Daemon> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0'], {
+    cwd: home,
+    env: { ...process.env, HOME: home, AGENTPROTO_HOME: join(home, '.agentproto'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGTERM')
+    await exited
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text))
+  const firstLine = once(createInterface(child.stdout), 'line')
+  const ended = exited.then(() => {
+    throw new Error(`agentproto serve ended:\n${printed}`)
+  })
+  const [url] = await Promise.race([firstLine, ended])
+  const token = readFileSync(join(home, '.agentproto', 'token'), 'utf8').trim()
+  return {
+    url,
+    token,
+    client: createClient({ url, token }),
+    pid: child.pid ?? 0,
+    printed: () => printed,
+    async crash() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}

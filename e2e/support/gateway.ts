@@ -1,0 +1,26 @@
+import { createClient, type Client } from '@agentproto/client'
+import { createGateway, type GatewayOptions } from '@agentproto/runtime'
+import { onTestFinished } from 'vitest'
+import { newMark, type Mark } from './marked-processes.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+/** A gateway in this process, behind a real socket, with everything of its own. */
+export interface TestGateway {
+  readonly url: string
+  readonly token: string
+  readonly client: Client
+  /** Folder that agents run in. */
+  readonly cwd: string
+  /** Borne by every agent and by what it spawned. */
+  readonly mark: Mark
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const mark = newMark()
+  const cwd = temporaryFolder('cwd')
+  const env = { ...process.env, AGENTPROTO_DEMO_HOME: temporaryFolder('demo'), ...options.env, ...mark.env }
+  const gateway = await createGateway({ home: temporaryFolder('home'), cwd, ...options, env })
+  onTestFinished(() => gateway.close())
+  const { url, token } = await gateway.listen({ port: 0 })
+  return { url, token, client: createClient({ url, token }), cwd, mark }
+}

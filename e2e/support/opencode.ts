@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { installedAgent, PINNED_AGENTS } from '../agent-cache.mjs'
+import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
+import { startGateway, type TestGateway } from './gateway.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+/** A gateway whose `opencode` has a home of its own and talks to a mock model. */
+export async function startOpenCodeGateway(): Promise<TestGateway & { readonly mock: MockLlm }> {
+  const executable = openCodeExecutable()
+  const mock = await startMockLlm()
+  onTestFinished(() => mock.close())
+  const gateway = await startGateway({
+    executables: { opencode: executable },
+    env: openCodeEnvironment(temporaryFolder('opencode'), mock.url),
+  })
+  return { ...gateway, mock }
+}
+
+function openCodeExecutable(): string {
+  const executable = installedAgent('opencode')
+  if (executable !== undefined) return executable
+  throw new Error(`OpenCode ${PINNED_AGENTS.opencode.version} is not installed; run: node e2e/install-agents.mjs`)
+}
+
+function openCodeEnvironment(home: string, mockUrl: string): Record<string, string> {
+  const folder = join(home, '.config', 'opencode')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'opencode.json'), JSON.stringify(openCodeConfig(mockUrl)))
+  return {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, '.config'),
+    XDG_DATA_HOME: join(home, '.local', 'share'),
+    XDG_STATE_HOME: join(home, '.local', 'state'),
+    XDG_CACHE_HOME: join(home, '.cache'),
+    NO_PROXY: '127.0.0.1,localhost',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    // It installs a plugin package in the background at each start; here that finds nothing.
+    npm_config_registry: `${mockUrl}/npm`,
+  }
+}
+
+function openCodeConfig(mockUrl: string): unknown {
+  const model = { tool_call: true, limit: { context: 128_000, output: 8_192 } }
+  return {
+    $schema: 'https://opencode.ai/config.json',
+    autoupdate: false,
+    share: 'disabled',
+    model: 'mock/mock-1',
+    small_model: 'mock/mock-2',
+    enabled_providers: ['mock'],
+    // By default it asks nothing.
+    permission: { edit: 'ask', bash: 'ask', webfetch: 'deny' },
+    provider: {
+      mock: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Mock',
+        options: { baseURL: `${mockUrl}/v1`, apiKey: 'dummy' },
+        models: { 'mock-1': { name: 'Mock One', reasoning: true, ...model }, 'mock-2': { name: 'Mock Two', ...model } },
+      },
+    },
+  }
+}

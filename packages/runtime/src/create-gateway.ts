@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { catalogPath } from '@agentproto/adapters'
@@ -53,6 +54,8 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
   const inMemory = options.store === 'memory'
   const onProblem = options.onProblem ?? ((): void => undefined)
   const ending = new AbortController()
+  // Each open stream listens to it; how many those are is bounded where they are opened.
+  setMaxListeners(0, ending.signal)
 
   mkdirSync(layout.root, { recursive: true, mode: 0o700 })
   const lock = inMemory ? undefined : lockHome(`${layout.root}/daemon.lock`)
@@ -73,7 +76,7 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
       isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
       onProblem,
     })
-    const workspaces = createWorkspaces({ home: layout.root, clock, defaultCwd: options.cwd ?? process.cwd(), onProblem })
+    const workspaces = createWorkspaces({ home: layout.root, clock, defaultCwd: options.cwd ?? process.cwd(), onWarning: onProblem })
     const registry = await openSessionRegistry({
       ...stores(layout, options),
       adapters,

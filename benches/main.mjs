@@ -1,0 +1,25 @@
+// Everything in one run on one machine, so that the ratios hold whatever the machine is doing.
+// `pnpm bench` for all of it; `pnpm bench --quick` for a look.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { benchInProcess } from './in-process.mjs'
+import { benchManySessions } from './many-sessions.mjs'
+import { benchOverHttp } from './over-http.mjs'
+import { benchRaw } from './raw-client.mjs'
+import { printTable } from './table.mjs'
+
+const quick = process.argv.includes('--quick')
+const size = quick ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000 } : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000 }
+
+const root = await mkdtemp(join(tmpdir(), 'agentproto-bench-'))
+const home = (name) => join(root, name)
+try {
+  const raw = await benchRaw({ cwd: root, ...size, flood: Math.min(size.flood, 100_000) })
+  const inProcess = await benchInProcess({ home: home('in-process'), cwd: root, ...size })
+  const http = await benchOverHttp({ home: home('http'), cwd: root, ...size })
+  const many = await benchManySessions({ home: home('many'), cwd: root, ...size })
+  printTable({ raw, inProcess, http, many, sessions: size.sessions })
+} finally {
+  await rm(root, { recursive: true, force: true })
+}

@@ -1,0 +1,24 @@
+// Small tools of the benches: time, percentiles, memory of a process.
+import { readFileSync } from 'node:fs'
+
+export const now = () => performance.now()
+
+/** Runs `once` n times after a warm-up, one after the other; milliseconds each. */
+export async function timeEach(n, warmup, once) {
+  const times = []
+  for (let i = -warmup; i < n; i += 1) {
+    const began = now()
+    await once(i)
+    if (i >= 0) times.push(now() - began)
+  }
+  return times
+}
+
+export const percentile = (values, p) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))]
+export const median = (values) => percentile(values, 0.5)
+
+/** Resident memory of a process in MB, from the kernel. */
+export function rss(pid) {
+  const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  return match === null ? Number.NaN : Number(match[1]) / 1024
+}

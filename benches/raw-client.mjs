@@ -1,0 +1,40 @@
+// The yardstick: a client made of the ACP SDK alone, on the same demo agent, without a log.
+import { spawn } from 'node:child_process'
+import { Readable, Writable } from 'node:stream'
+import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
+import { demoAgentPath } from '@agentproto/demo-agent'
+import { median, now, timeEach } from './measure.mjs'
+
+void methods
+
+export async function startRaw(cwd) {
+  const child = spawn(process.execPath, [demoAgentPath], { stdio: ['pipe', 'pipe', 'inherit'], cwd, env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd } })
+  let onUpdate = () => undefined
+  const connection = client({ name: 'bench' })
+    .onNotification('session/update', () => onUpdate())
+    .connect(ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout)))
+  await connection.agent.request('initialize', { protocolVersion: 1, clientCapabilities: {} })
+  const { sessionId } = await connection.agent.request('session/new', { cwd, mcpServers: [] })
+  return {
+    prompt: (text) => connection.agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),
+    onUpdate: (listener) => (onUpdate = listener),
+    async stop() {
+      connection.close()
+      child.kill('SIGKILL')
+      await new Promise((resolve) => child.once('exit', resolve))
+    },
+  }
+}
+
+export async function benchRaw({ cwd, starts, prompts, flood }) {
+  const spawns = await timeEach(starts, 1, async () => (await startRaw(cwd)).stop())
+  const agent = await startRaw(cwd)
+  const trips = await timeEach(prompts, 200, () => agent.prompt('x'))
+  let updates = 0
+  agent.onUpdate(() => (updates += 1))
+  const began = now()
+  await agent.prompt(`flood ${flood}`)
+  const floodMs = now() - began
+  await agent.stop()
+  return { spawnMs: median(spawns), tripMs: median(trips), perSecond: (updates / floodMs) * 1_000 }
+}

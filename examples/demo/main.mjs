@@ -9,7 +9,9 @@ import { narrate, showTranscript } from './transcript.mjs'
 const ground = await mkdtemp(join(tmpdir(), 'agentproto-demo-'))
 const project = join(ground, 'my-project')
 await mkdir(project)
-const gateway = await createGateway({ home: join(ground, 'home') })
+// The agent keeps what it remembers in XDG_STATE_HOME: here too, nothing of this is to stay.
+const env = { ...process.env, XDG_STATE_HOME: join(ground, 'state') }
+const gateway = await createGateway({ home: join(ground, 'home'), env })
 
 try {
   const { url, token } = await gateway.listen({ port: 0 })
@@ -31,7 +33,7 @@ async function converse({ sessions, workspaces }) {
 
   narrate('Two turns. The second asks what the first one said:')
   await sessions.promptAndWait(id, { prompt: 'The password of the day is "teal".' })
-  const memory = await sessions.promptAndWait(id, { prompt: 'think; recall' })
+  const memory = await sessions.promptAndWait(id, { prompt: 'recall' })
   check(memory.text.includes('teal'), 'The agent forgot the first turn')
 
   narrate('The agent asks before it writes a file, and is allowed to:')

@@ -73,21 +73,32 @@ export class FakeSessions implements SessionService {
 
   async get(id: string): Promise<Session> {
     this.#note('get', id)
-    return this.#find(id).session
+    const { session, log } = this.#find(id)
+    return { ...session, lastSeq: log.lastSeq }
   }
 
   async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
     this.#note('prompt', id, request, by)
-    const { session, turns, log, requests } = this.#find(id)
+    const found = this.#find(id)
+    const { session, turns, log } = found
     if (!isLive(session)) throw new AgentprotoError('session_ended', 'The session has ended', { given: id })
     if (turns.at(-1)?.state === 'running') throw new AgentprotoError('turn_in_progress', 'A turn is in progress')
     const turn = turns.length + 1
     turns.push({ number: turn, state: 'running', startedAt: session.startedAt, firstSeq: log.lastSeq + 1 })
+    found.session = { ...session, turnCount: turn, turn: { number: turn, state: 'busy' } }
     log.append({ type: 'user-prompt', turn, content: request.prompt })
-    if (request.prompt === 'ask') requests.push(permission(id, turn))
+    if (request.prompt === 'ask') this.ask(id)
     else if (request.prompt !== 'hang')
       this.endTurn(id, [{ type: 'text-delta', turn, text: `echo ${JSON.stringify(request.prompt)}` }])
     return { turn }
+  }
+
+  /** The agent asks for a permission in its turn. */
+  ask(id: string): void {
+    const { requests, turns, log } = this.#find(id)
+    const request = permission(id, turns.length)
+    requests.push(request)
+    log.append({ type: 'agent-prompt', turn: turns.length, requestId: request.requestId, request: request.request })
   }
 
   /** Ends the running turn, after what the agent says last. */

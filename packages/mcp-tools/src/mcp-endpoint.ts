@@ -27,6 +27,7 @@ export interface McpEndpoint {
    * Answers one request of MCP's streamable HTTP, of both protocol eras. Checks no token, Host or Origin: the
    * HTTP app does.
    * @param by Who calls; decides what the tools may do
+   * @throws `shutting_down` after `close`
    */
   fetch(request: Request, by: Principal): Promise<Response>
   /** Ends what is still answered. Idempotent. */
@@ -47,14 +48,19 @@ export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
       ...(deps.onError === undefined ? {} : { onerror: deps.onError }),
     },
   )
+  let closed = false
   return {
     async fetch(request, by) {
+      if (closed) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
       const body = await readRpcBody(request)
       if ('refusal' in body) return body.refusal
       callers.set(request, by)
       return handler.fetch(request, body)
     },
-    close: () => handler.close(),
+    close() {
+      closed = true
+      return handler.close()
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { BOUNDS } from '@agentproto/contracts'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
+import { parsed } from './stringified.js'
 
 /** A body that was read, or the answer that refuses it. A request that has none to read is left to the handler. */
 export type RpcBody = { readonly parsedBody?: unknown } | { readonly refusal: Response }
@@ -29,7 +30,7 @@ function withParsedArguments(body: unknown): unknown {
   const { params } = objectOf(body)
   const { arguments: given } = objectOf(params)
   if (typeof given !== 'string') return body
-  return { ...objectOf(body), params: { ...objectOf(params), arguments: JSON.parse(given) as unknown } }
+  return { ...objectOf(body), params: { ...objectOf(params), arguments: parsed(given) } }
 }
 
 const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>

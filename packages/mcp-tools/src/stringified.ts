@@ -22,7 +22,8 @@ function takesText(schema: unknown): boolean {
   return type === 'string' || (Array.isArray(anyOf) && anyOf.some(takesText))
 }
 
-function parsed(text: string): unknown {
+/** What a text of JSON says, or the text where it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

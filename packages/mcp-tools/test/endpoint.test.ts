@@ -1,0 +1,73 @@
+import { BOUNDS } from '@agentproto/contracts'
+import { createMcpEndpoint } from '@agentproto/mcp-tools'
+import { expect, test } from 'vitest'
+import { fakeAdapters, fakeWorkspaces, TOKEN } from '../../gateway-http/test/fake-gateway.ts'
+import { FakeSessions } from '../../gateway-http/test/fake-sessions.ts'
+import { connected } from './connected.ts'
+
+const ACCEPT = { accept: 'application/json, text/event-stream' }
+
+test('without a token, from a foreign host or page, nothing is answered', async () => {
+  const { app, call } = await connected()
+  expect((await app.request('/mcp', { method: 'POST' })).status).toBe(401)
+  expect((await call('POST', '/mcp', {}, { host: 'evil.example' })).status).toBe(403)
+  expect((await call('POST', '/mcp', {}, { origin: 'https://evil.example' })).status).toBe(403)
+})
+
+test('bodies are JSON, whole and bounded', async () => {
+  const { app, call } = await connected()
+  const headers = { ...ACCEPT, authorization: `Bearer ${TOKEN}` }
+  const post = (body: string, type: string): Promise<Response> =>
+    Promise.resolve(app.request('/mcp', { method: 'POST', body, headers: { ...headers, 'content-type': type } }))
+  expect((await post('{}', 'text/plain')).status).toBe(415)
+  const broken = await post('{"jsonrpc"', 'application/json')
+  expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: -32700 } }])
+  expect((await post(`"${'x'.repeat(BOUNDS.bodyBytes)}"`, 'application/json')).status).toBe(413)
+  expect((await call('GET', '/mcp')).status).toBe(405)
+})
+
+test('a message that is none, and a batch, give no 5xx', async () => {
+  const { call } = await connected()
+  for (const body of [
+    null,
+    1,
+    'x',
+    [],
+    [[]],
+    {},
+    { params: { arguments: 'x' } },
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'nope', arguments: '{' } },
+  ]) {
+    const { status } = await call('POST', '/mcp', body, ACCEPT)
+    expect([body, status < 500]).toEqual([body, true])
+  }
+})
+
+test('an answer that is too deep is refused, not thrown at', async () => {
+  const { tool } = await connected()
+  await tool('start_agent_session', { adapter: 'demo', prompt: 'ask' })
+  let content: Record<string, unknown> = {}
+  for (let level = 0; level < 100; level++) content = { level: content }
+  const refused = await tool('answer_agent_request', { sessionId: 's1', requestId: 'r1', action: 'accept', content })
+  expect(refused).toMatchObject({ isError: true, code: 'invalid_request', field: 'content' })
+})
+
+test('the example of the README', async () => {
+  const [sessions, adapters, workspaces] = [new FakeSessions(), fakeAdapters, fakeWorkspaces()]
+  const endpoint = createMcpEndpoint({ sessions, adapters, workspaces, version: '0.1.0' })
+  const request = new Request('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  const response = await endpoint.fetch(request, { type: 'owner', name: 'me' })
+  expect(await response.text()).toContain('start_agent_session')
+  await endpoint.close()
+})
+
+test('a closed endpoint refuses, and closes twice', async () => {
+  const { endpoint, call } = await connected()
+  await endpoint.close()
+  await endpoint.close()
+  expect(await (await call('POST', '/mcp', {}, ACCEPT)).json()).toMatchObject({ status: 503, code: 'shutting_down' })
+})

@@ -1,18 +1,24 @@
-import { chmodSync, cpSync, existsSync, rmSync } from 'node:fs'
-import { defineConfig } from 'tsup'
+import { chmodSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { defineConfig, type Options } from 'tsup'
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
 /**
  * One self-contained package: every dependency is bundled, so that the packed tarball runs where no
- * registry has our other packages. All chunks lie flat in `dist`, because `runtime` finds the catalogue and
- * the demo agent at `../catalog` and `../bin/demo-agent.mjs` from whichever chunk it ended in.
+ * registry has our other packages. All chunks lie flat in `dist`, because the runtime finds the catalogue
+ * and the demo agent at `../catalog` and `../bin/demo-agent.mjs` from whichever chunk it ended in.
+ *
+ * There are two bundles. esbuild decides per file, not per entry, what is kept: in one bundle the gateway's
+ * use of zod would make every small command load it.
  */
-export default defineConfig({
-  entry: { main: 'src/main.ts', 'demo-agent': '../demo-agent/src/demo-agent.ts' },
+const bundle: Options = {
   format: 'esm',
   platform: 'node',
   target: 'node20',
   splitting: true,
-  clean: ['!.types/**'],
+  clean: false,
   dts: false,
   noExternal: [/.*/],
   // CommonJS dependencies ask for Node's own modules by `require` and for their folder by `__dirname`.
@@ -27,15 +33,60 @@ export default defineConfig({
   esbuildOptions(options) {
     // Read the workspace packages' source: the bundle is the same whether or not they were built.
     options.conditions = ['@agentproto/source', 'module', 'import', 'node', 'default']
-    options.chunkNames = '[name]-[hash]'
     options.legalComments = 'eof'
   },
-  async onSuccess() {
-    copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
-    copyIn('../adapters/catalog', 'catalog')
-    chmodSync('bin/demo-agent.mjs', 0o755)
+}
+
+/**
+ * Node finds the names that CommonJS exports; a chunk of esbuild's that is imported lazily has a default
+ * export alone. What is imported lazily and by name gets its names back here.
+ */
+const namedExports: Plugin = {
+  name: 'named-exports-of-commonjs',
+  setup(build) {
+    build.onResolve({ filter: /^proper-lockfile$/ }, ({ path, resolveDir, pluginData }) =>
+      pluginData === 'inner' ? undefined : { path, namespace: 'named', pluginData: resolveDir },
+    )
+    build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path, pluginData }) => {
+      const { path: real } = await build.resolve(path, { resolveDir: pluginData, kind: 'import-statement', pluginData: 'inner' })
+      const names = Object.keys(createRequire(real)(real)).join(', ')
+      const contents = `import whole from ${JSON.stringify(real)}\nexport const { ${names} } = whole\nexport default whole\n`
+      return { contents, resolveDir: dirname(real) }
+    })
   },
-})
+}
+
+emptyDist()
+copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
+copyIn('../adapters/catalog', 'catalog')
+chmodSync('bin/demo-agent.mjs', 0o755)
+
+export default defineConfig([
+  {
+    ...bundle,
+    entry: { main: 'src/main.ts' },
+    esbuildPlugins: [
+      namedExports,
+      {
+        name: 'gateway-in-its-own-bundle',
+        setup(build) {
+          build.onResolve({ filter: /^@agentproto\/runtime$/ }, () => ({ path: './gateway.js', external: true }))
+        },
+      },
+    ],
+  },
+  {
+    ...bundle,
+    esbuildPlugins: [namedExports],
+    entry: { gateway: '../runtime/src/index.ts', 'demo-agent': '../demo-agent/src/demo-agent.ts' },
+  },
+])
+
+/** What an earlier build left would be packed; the compiler's own output in `.types` stays. */
+function emptyDist(): void {
+  if (!existsSync('dist')) return
+  for (const name of readdirSync('dist')) if (name !== '.types') rmSync(`dist/${name}`, { recursive: true })
+}
 
 function copyIn(from: string, to: string): void {
   if (!existsSync(from)) throw new Error(`${from} is missing`)

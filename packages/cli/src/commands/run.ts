@@ -5,6 +5,7 @@ import { print, type Io } from '../io.js'
 import type { RunOptions } from '../program/run-command.js'
 import { promptText } from '../prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
+import { TurnLimits } from '../turn/turn-limits.js'
 
 /**
  * `agentproto run`: one prompt in an agent of its own, on a gateway inside this process that keeps nothing.
@@ -13,11 +14,18 @@ import { driveTurn } from '../turn/drive-turn.js'
 export async function runOnce(io: Io, adapter: string, options: RunOptions): Promise<number> {
   const prompt = await promptText(io, options.prompt)
   const request = spawnRequest(io, adapter, options)
-  return withGateway(io, async (client) => {
-    const session = await client.sessions.start(request)
-    for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
-    return driveTurn(io, { client, session, prompt, output: options.output, timeoutSeconds: options.timeout })
-  })
+  const limits = new TurnLimits(options.timeout)
+  try {
+    return await withGateway(io, async (client) => {
+      const session = await limits.during(client.sessions.start(request))
+      for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
+      const seeMore = `agentproto run ${adapter} --output jsonl`
+      return driveTurn(io, { client, session, prompt, output: options.output, limits, seeMore })
+    })
+  } finally {
+    // Kept until the gateway has closed: a signal then must not leave agents behind.
+    limits.release()
+  }
 }
 
 function spawnRequest(io: Io, adapter: string, { cwd, mode, option, permissions }: RunOptions): SpawnAgentRequest {

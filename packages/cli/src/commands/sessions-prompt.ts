@@ -5,6 +5,7 @@ import type { PromptOptions } from '../program/session-commands.js'
 import { promptText } from '../prompt-text.js'
 import { findSession } from '../session-ref.js'
 import { driveTurn } from '../turn/drive-turn.js'
+import { TurnLimits } from '../turn/turn-limits.js'
 
 /** `agentproto sessions prompt`: sends, or with `--wait` follows the turn as `run` does. */
 export async function promptSession(
@@ -16,7 +17,10 @@ export async function promptSession(
   const client = await connect(io)
   const session = await findSession(client, ref)
   if (wait === true) {
-    return driveTurn(io, { client, session, prompt, output: json === true ? 'json' : output, timeoutSeconds: timeout })
+    const limits = new TurnLimits(timeout)
+    const seeMore = `agentproto sessions events ${session.id}`
+    const mode = json === true ? 'json' : output
+    return driveTurn(io, { client, session, prompt, output: mode, limits, seeMore }).finally(() => limits.release())
   }
   const accepted = await client.sessions.prompt(session.id, { prompt })
   if (json === true) printJson(io, accepted)

@@ -5,8 +5,8 @@ import type { Io } from '../io.js'
 import type { OutputMode } from '../program/run-command.js'
 import { answererFor } from './answerer.js'
 import { followTurn } from './follow-turn.js'
-import { turnLimits } from './turn-clock.js'
 import { turnFailure } from './turn-exit.js'
+import type { TurnLimits } from './turn-limits.js'
 import { turnOutput } from './turn-output.js'
 
 export interface DriveOptions {
@@ -14,15 +14,17 @@ export interface DriveOptions {
   readonly session: Session
   readonly prompt: string
   readonly output: OutputMode
-  readonly timeoutSeconds: number | undefined
+  readonly limits: TurnLimits
+  /** The command line that shows more of a turn that failed. */
+  readonly seeMore: string
 }
 
 /** Sends one prompt and follows its turn to the end. @returns the exit code that the turn deserves */
-export async function driveTurn(io: Io, { client, session, prompt, output, timeoutSeconds }: DriveOptions): Promise<number> {
+export async function driveTurn(io: Io, options: DriveOptions): Promise<number> {
+  const { client, session, prompt, output, limits, seeMore } = options
   const asJson = output === 'json' || output === 'jsonl'
-  const { turn } = await client.sessions.prompt(session.id, { prompt })
-  const interrupt = (): void => void client.sessions.interrupt(session.id).catch(() => undefined)
-  const limits = turnLimits({ timeoutSeconds, interrupt })
+  const { turn } = await limits.during(client.sessions.prompt(session.id, { prompt }))
+  limits.interruptWith(() => void client.sessions.interrupt(session.id).catch(() => undefined))
   try {
     const outcome = await followTurn({
       client,
@@ -33,13 +35,10 @@ export async function driveTurn(io: Io, { client, session, prompt, output, timeo
       answer: answererFor(io),
       signal: limits.signal,
     })
-    const failure = limits.stoppedBy() ?? turnFailure(outcome)
+    const failure = limits.stoppedBy ?? turnFailure(outcome, seeMore)
     return failure === undefined ? 0 : tellFailure(io, failure, asJson)
   } catch (thrown) {
-    const stopped = limits.stoppedBy()
-    if (stopped !== undefined && isAgentprotoError(thrown) && thrown.code === 'cancelled') return tellFailure(io, stopped, asJson)
+    if (isAgentprotoError(thrown) && thrown.code === 'cancelled') throw limits.stoppedBy ?? thrown
     throw thrown
-  } finally {
-    limits.release()
   }
 }

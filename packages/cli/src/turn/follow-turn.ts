@@ -120,7 +120,9 @@ class TurnAccount {
   outcome(): TurnOutcome {
     const { reason = 'session-ended', empty = false, usage } = this.#end ?? {}
     return {
-      session: this.#session,
+      sessionId: this.#session.id,
+      adapter: this.#session.adapterSlug,
+      cwd: this.#session.cwd,
       turn: this.#turn,
       reason,
       empty,

@@ -4,9 +4,10 @@ import type { TurnOutcome } from './turn-output.js'
 /**
  * What a turn's end means for the exit code: the error to tell, none when it went well. A refused
  * permission outweighs a turn that ended well in spite of it.
+ * @param seeMore The command line that shows more
  */
-export function turnFailure({ reason, refused, empty, error, session }: TurnOutcome): AgentprotoError | undefined {
-  const seeLog = { hint: `See what happened with: agentproto sessions events ${session.id}` }
+export function turnFailure({ reason, refused, empty, error }: TurnOutcome, seeMore: string): AgentprotoError | undefined {
+  const seeLog = { hint: `See what happened with: ${seeMore}` }
   switch (reason) {
     case 'end_turn':
       if (refused > 0) {

@@ -1,13 +1,15 @@
-import type { Session, SessionEvent, TurnEndReason } from '@agentproto/contracts'
+import type { SessionEvent, TokenUsage, TurnEndReason } from '@agentproto/contracts'
 import { paintOf, print, type Io } from '../io.js'
 import type { OutputMode } from '../program/run-command.js'
 import type { Paint } from '../render/paint.js'
 import { printable } from '../render/printable.js'
 import { Transcript } from '../render/transcript.js'
 
-/** What a turn that was followed to its end came to. */
+/** What a turn that was followed to its end came to; the shape that `--json` prints. */
 export interface TurnOutcome {
-  readonly session: Session
+  readonly sessionId: string
+  readonly adapter: string
+  readonly cwd: string
   readonly turn: number
   /** `session-ended` when the agent went away without a word. */
   readonly reason: TurnEndReason | 'session-ended'
@@ -16,7 +18,7 @@ export interface TurnOutcome {
   /** Permission requests that were refused, whoever refused them. */
   readonly refused: number
   readonly error?: string
-  readonly usage?: unknown
+  readonly usage?: TokenUsage
   readonly durationMs: number
 }
 

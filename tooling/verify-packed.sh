@@ -33,9 +33,9 @@ try() {
   export AGENTPROTO_HOME=$folder/home
   echo '{"private":true}' >package.json
   npm install --silent --no-audit --no-fund "$tarball"
-  expect "$(node -p "require('$root/packages/cli/package.json').version")" npx --no agentproto --version
-  expect project npx --no agentproto workspace add "$folder/project"
-  expect hello npx --no agentproto run demo --cwd "$folder/project" --prompt hello
+  expect "$(node -p "require('$root/packages/cli/package.json').version")" npx --no -- agentproto --version
+  expect project npx --no -- agentproto workspace add "$folder/project"
+  expect hello npx --no -- agentproto run demo --cwd "$folder/project" --prompt hello
   printf 'node %s: %s\n' "$(node --version)" 'version, workspace add and a turn with the demo agent'
 }
 

@@ -14,8 +14,11 @@ test('kill -9 in the middle of a turn loses nothing that anyone saw, and leaves 
   // The agent will neither follow its host by itself nor heed SIGTERM, and it has a grandchild.
   await first.client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
   await first.client.sessions.prompt(id, { prompt: 'stream 100000 1' })
+  // The gateway itself, the agent and the grandchild.
+  expect(mark.living()).toHaveLength(3)
   const seen = await eventsUntilDeath(`${first.url}/sessions/${id}/events`, first.token, () => first.crash())
   expect(seen.length).toBeGreaterThan(300)
+  expect(mark.living()).toHaveLength(2)
 
   const second = await startDaemon({ home })
   const logged = await allEvents(second.client, id)

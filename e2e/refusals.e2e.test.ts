@@ -51,11 +51,14 @@ test('each refusal has its code, and no secret of it is kept or logged', async (
   }
   const { sessions } = await daemon.client.sessions.list()
   expect(sessions).toEqual([])
-  await daemon.client.sessions.start({ adapter: 'demo', cwd: home, prompt: 'run printenv' })
-  for (const kept of [daemon.printed(), ...textsBelow(join(home, '.agentproto'))]) {
-    expect(kept).not.toContain(SECRET)
-    expect(kept).not.toContain(daemon.token)
-  }
+
+  // Not even an agent that prints its whole environment knows them.
+  const { id } = await daemon.client.sessions.start({ adapter: 'demo', cwd: home })
+  await daemon.client.sessions.promptAndWait(id, { prompt: 'run printenv' })
+  const kept = [daemon.printed(), ...textsBelow(join(home, '.agentproto'))].join('\n')
+  expect(kept).toContain(`HOME=${home}`)
+  expect(kept).not.toContain(SECRET)
+  expect(kept).not.toContain(daemon.token)
 })
 
 /** What is kept in the home, but for the file whose purpose it is to hold the token. */

@@ -29,7 +29,7 @@ export interface DaemonOptions {
 export async function startDaemon({ home, env = {} }: DaemonOptions): Promise<Daemon> {
   const child = spawn(process.execPath, [CLI, 'serve', '--port', '0'], {
     cwd: home,
-    env: { ...process.env, HOME: home, AGENTPROTO_HOME: join(home, '.agentproto'), ...env },
+    env: { ...process.env, ...homeVariables(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
@@ -57,3 +57,9 @@ export async function startDaemon({ home, env = {} }: DaemonOptions): Promise<Da
     },
   }
 }
+
+const homeVariables = (home: string): Record<string, string> => ({
+  HOME: home,
+  XDG_STATE_HOME: join(home, '.local', 'state'),
+  AGENTPROTO_HOME: join(home, '.agentproto'),
+})

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { createClient, type Client } from '@agentproto/client'
 import { createGateway, type GatewayOptions } from '@agentproto/runtime'
 import { onTestFinished } from 'vitest'
@@ -18,7 +19,9 @@ export interface TestGateway {
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const mark = newMark()
   const cwd = temporaryFolder('cwd')
-  const env = { ...process.env, AGENTPROTO_DEMO_HOME: temporaryFolder('demo'), ...options.env, ...mark.env }
+  const userHome = temporaryFolder('user')
+  const ownHome = { HOME: userHome, XDG_STATE_HOME: join(userHome, '.local', 'state') }
+  const env = { ...process.env, ...ownHome, ...options.env, ...mark.env }
   const gateway = await createGateway({ home: temporaryFolder('home'), cwd, ...options, env })
   onTestFinished(() => gateway.close())
   const { url, token } = await gateway.listen({ port: 0 })

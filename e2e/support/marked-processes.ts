@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 
-/** A variable that every process of one test inherits, whatever becomes of its parents. */
-const VARIABLE = 'AGENTPROTO_E2E_MARK'
+/** A variable that every process of one test inherits, whatever becomes of its parents; the host drops `AGENTPROTO_*`. */
+const VARIABLE = 'E2E_MARK'
 
 export interface Mark {
   readonly env: Readonly<Record<string, string>>
@@ -12,8 +12,8 @@ export interface Mark {
 
 /** A mark that nothing else bears. Linux only: it reads /proc. */
 export function newMark(): Mark {
-  const entry = `${VARIABLE}=${randomUUID()}`
-  const [, value = ''] = entry.split('=')
+  const value = randomUUID()
+  const entry = `${VARIABLE}=${value}`
   return {
     env: { [VARIABLE]: value },
     living: () =>

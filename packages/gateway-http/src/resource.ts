@@ -2,8 +2,8 @@ import { AgentprotoError } from '@agentproto/contracts'
 import type { HttpApp, HttpContext } from './http-deps.js'
 import { problem } from './problem-reply.js'
 
-export type Handler = (c: HttpContext) => Response | Promise<Response>
-export type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handler>>>
+type Handler = (c: HttpContext) => Response | Promise<Response>
+type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handler>>>
 
 /**
  * Registers a path with all of its methods, so that any other is answered 405 and OPTIONS tells them. HEAD

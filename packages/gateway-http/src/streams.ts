@@ -12,7 +12,7 @@ export interface Streams {
   answer(c: HttpContext, open: () => Promise<SseSource>, options?: StreamOptions): Promise<Response>
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   /** Messages that come before everything else. */
   readonly hello?: string
   /** The source may be at its end: then 204, on which an EventSource does not reconnect. */

@@ -19,7 +19,7 @@ interface Listening extends FakeGateway {
 
 async function listening(more: Parameters<typeof fakeGateway>[0] = {}): Promise<Listening> {
   const gateway = fakeGateway(more)
-  const server = createAdaptorServer({ fetch: gateway.app.fetch })
+  const server = createAdaptorServer({ fetch: gateway.app.fetch, overrideGlobalObjects: false })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => void server.close())

@@ -21,7 +21,7 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   #events: StreamEvent[] = []
   #next = 0
   #done = false
-  #failure: unknown
+  #failure: Error | undefined
   #wake: (() => void) | undefined
   #drained: (() => void) | undefined
   readonly #onReturn: () => void
@@ -45,7 +45,7 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   }
 
   /** No more events; what waits is still read. */
-  end(failure?: unknown): void {
+  end(failure?: Error): void {
     if (this.#done) return
     this.#done = true
     this.#failure = failure

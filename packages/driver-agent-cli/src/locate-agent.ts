@@ -36,25 +36,16 @@ export async function requireAgent(manifest: AgentCliManifest, host: AgentHost):
   })
 }
 
+/** Package managers that take one command without asking for rights. */
+const INSTALLERS: Readonly<Record<string, string>> = {
+  npm: 'npm install --global',
+  brew: 'brew install',
+  cargo: 'cargo install',
+  pip: 'pip install',
+  go: 'go install',
+}
+
 function installCommand(method: InstallMethod): string | undefined {
-  switch (method.method) {
-    case 'npm':
-      return `npm install --global ${method.package}`
-    case 'brew':
-    case 'cargo':
-    case 'pip':
-      return `${method.method} install ${method.package}`
-    case 'go':
-      return `go install ${method.package}`
-    case 'apt':
-    case 'dnf':
-    case 'pacman':
-    case 'choco':
-    case 'scoop':
-    case 'curl':
-    case 'download':
-    case 'vendored':
-    case 'unknown':
-      return undefined
-  }
+  const installer = INSTALLERS[method.method]
+  return installer !== undefined && 'package' in method ? `${installer} ${method.package}` : undefined
 }

@@ -1,4 +1,4 @@
-import { AgentprotoError, randomId } from '@agentproto/contracts'
+import { AgentprotoError, randomId, toAgentprotoError } from '@agentproto/contracts'
 import type {
   AgentAnswer,
   AgentInfo,
@@ -97,7 +97,7 @@ export function createSession(agent: RunningAgent, sink: SessionSink): Session {
       queue.end()
     } catch (thrown) {
       running = false
-      queue.end(thrown)
+      queue.end(toAgentprotoError(thrown))
     }
   }
 

@@ -170,12 +170,14 @@ class SpawnedAgent implements AgentProcess {
   }
 }
 
-/** Waits for the end of a pipe, but not for a stray descendant that holds it open. */
+/** Waits for the end of a pipe, but not for a stray descendant that holds it open in silence. */
 async function drained(pump: OutputPump, clock: Clock): Promise<void> {
+  let reads = pump.reads
   let timer = clock.after(OUTPUT_GRACE_MS, expire)
   function expire(): void {
-    if (pump.held) timer = clock.after(OUTPUT_GRACE_MS, expire)
-    else pump.stop()
+    if (!pump.held && pump.reads === reads) return pump.stop()
+    reads = pump.reads
+    timer = clock.after(OUTPUT_GRACE_MS, expire)
   }
   await pump.ended
   timer.cancel()

@@ -18,17 +18,19 @@ export interface ExecutableSearch {
  * @returns its absolute path, or undefined
  */
 export async function findExecutable(name: string, search: ExecutableSearch = {}): Promise<string | undefined> {
-  const given = search.executables?.[name]
+  const { executables = {} } = search
+  const given = Object.hasOwn(executables, name) ? executables[name] : undefined
   if (given !== undefined) return (await isFile(given)) ? given : undefined
-  if (isAbsolute(name)) return (await isExecutable(name)) ? name : undefined
-  // A name with a slash is a path relative to nothing that we know.
-  if (name === '' || name.includes('/') || name.includes('\0')) return undefined
-  const path = healPath(search.path ?? '', search.home).split(delimiter)
-  for (const dir of [...(search.dirs ?? []), ...path]) {
-    const candidate = join(dir, name)
-    if (isAbsolute(dir) && (await isExecutable(candidate))) return candidate
-  }
+  for (const candidate of candidates(name, search)) if (await isExecutable(candidate)) return candidate
   return undefined
+}
+
+function candidates(name: string, { dirs = [], path = '', home }: ExecutableSearch): readonly string[] {
+  if (isAbsolute(name)) return [name]
+  // A name with a slash is relative to nothing that we know.
+  if (name === '' || name.includes('/') || name.includes('\0')) return []
+  const folders = [...dirs, ...healPath(path, home).split(delimiter)]
+  return folders.filter(isAbsolute).map((folder) => join(folder, name))
 }
 
 /**

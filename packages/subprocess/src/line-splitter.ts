@@ -15,7 +15,7 @@ export class LineSplitter {
   readonly #max: number
   readonly #onOversize: (bytes: number) => void
 
-  /** @param max longest line in bytes; longer ones are dropped and reported with their length */
+  /** @param max longest line in bytes; one that spans reads and is longer is dropped and reported with its length */
   constructor(max: number, onOversize: (bytes: number) => void) {
     this.#max = max
     this.#onOversize = onOversize

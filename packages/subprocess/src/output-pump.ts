@@ -15,11 +15,16 @@ export class OutputPump {
   readonly #stream: Readable
   readonly #take: TakeLines
   #taking: Promise<void> | undefined
+  /** Grows with everything that is read. */
+  reads = 0
 
   constructor(stream: Readable, framing: Framing, take: TakeLines) {
     this.#stream = stream
     this.#take = take
-    stream.on('data', (chunk: Buffer) => this.#hand(framing.push(chunk)))
+    stream.on('data', (chunk: Buffer) => {
+      this.reads++
+      this.#hand(framing.push(chunk))
+    })
     // A read error is followed by 'close', which is all that matters here.
     stream.on('error', () => {})
     this.ended = new Promise((resolve) => {

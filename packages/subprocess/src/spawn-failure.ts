@@ -35,25 +35,23 @@ export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoEr
 }
 
 function reason(code: string | undefined, command: string): string | undefined {
-  switch (code) {
-    case 'ENOENT':
-      return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
-    case 'EACCES':
-      return executable(command)
-        ? 'The executable may not be run here'
-        : 'The executable has no permission to be executed (chmod +x)'
-    case 'ENOEXEC':
-      return 'The executable has no format that this system runs'
-    case 'E2BIG':
-      return 'The arguments and the environment are too long together'
-    case 'EAGAIN':
-    case 'ENOMEM':
-    case 'EMFILE':
-    case 'ENFILE':
-      return `The system has no room for another process (${code})`
-    default:
-      return undefined
+  if (code === 'ENOENT') return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
+  if (code === 'EACCES') {
+    return executable(command)
+      ? 'The executable may not be run here'
+      : 'The executable has no permission to be executed (chmod +x)'
   }
+  return code === undefined ? undefined : REASONS[code]
+}
+
+const NO_ROOM = 'The system has no room for another process'
+const REASONS: Readonly<Record<string, string>> = {
+  ENOEXEC: 'The executable has no format that this system runs',
+  E2BIG: 'The arguments and the environment are too long together',
+  EAGAIN: NO_ROOM,
+  ENOMEM: NO_ROOM,
+  EMFILE: NO_ROOM,
+  ENFILE: NO_ROOM,
 }
 
 /** What a script's first line names. */

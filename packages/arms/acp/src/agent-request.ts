@@ -52,7 +52,8 @@ function answerQuestion(answer: AgentAnswer): object {
       return { action: 'accept', ...defined({ content: answer.content }) }
     case 'decline':
       return { action: 'decline' }
-    default:
+    case 'selected':
+    case 'cancelled':
       return { action: 'cancel' }
   }
 }

@@ -7,8 +7,8 @@ import type { Json } from './json.js'
 export interface ConfigCall {
   readonly method: string
   readonly params: Json
-  /** What is so then, given what the agent answered. */
-  readonly then: (result: unknown) => AgentConfig
+  /** What is so once the agent agreed, given what it answered. */
+  readonly agreed: (result: unknown) => AgentConfig
 }
 
 /**
@@ -55,7 +55,7 @@ export class SessionConfig {
     if ('mode' in change) return this.#modeCall(sessionId, change.mode)
     if ('model' in change) return this.#modelCall(sessionId, change.model)
     const option = this.#options.find(({ id }) => id === change.optionId)
-    if (!option) throw unknown('option_invalid', 'option', change.optionId, this.#options)
+    if (!option) throw unknown('option_invalid', { what: 'option', given: change.optionId, known: this.#options })
     return this.#optionCall(sessionId, option, change.value)
   }
 
@@ -63,31 +63,31 @@ export class SessionConfig {
     const option = this.#option('mode')
     const known = option ? choices(option) : this.#modes
     if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no modes')
-    if (!known.some(({ id }) => id === modeId)) throw unknown('mode_unknown', 'mode', modeId, known)
+    if (!known.some(({ id }) => id === modeId)) throw unknown('mode_unknown', { what: 'mode', given: modeId, known })
     if (option) return this.#optionCall(sessionId, option, modeId)
-    return { method: 'session/set_mode', params: { sessionId, modeId }, then: () => ({ modeId }) }
+    return { method: 'session/set_mode', params: { sessionId, modeId }, agreed: () => ({ modeId }) }
   }
 
   #modelCall(sessionId: string, modelId: string): ConfigCall {
     const option = this.#option('model')
     const known = option ? choices(option) : this.#models
     if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no models')
-    if (!known.some(({ id }) => id === modelId)) throw unknown('option_invalid', 'model', modelId, known)
+    if (!known.some(({ id }) => id === modelId)) throw unknown('option_invalid', { what: 'model', given: modelId, known })
     if (option) return this.#optionCall(sessionId, option, modelId)
     // No longer in the protocol; older agents speak it.
-    return { method: 'session/set_model', params: { sessionId, modelId }, then: () => ({ modelId }) }
+    return { method: 'session/set_model', params: { sessionId, modelId }, agreed: () => ({ modelId }) }
   }
 
   #optionCall(sessionId: string, option: ConfigOption, value: string | boolean): ConfigCall {
     const { id: configId, values } = option
-    if (!values && typeof value !== 'boolean') throw unknown('option_invalid', `value of ${configId}`, value, ['true', 'false'])
-    if (values && !values.some((allowed) => allowed.value === value)) {
-      throw unknown('option_invalid', `value of ${configId}`, value, values.map((allowed) => allowed.value))
+    const allowed: readonly (string | boolean)[] = values ? values.map((choice) => choice.value) : [true, false]
+    if (!allowed.includes(value)) {
+      throw unknown('option_invalid', { what: `value of ${configId}`, given: value, known: allowed.map(String) })
     }
     return {
       method: 'session/set_config_option',
       params: { sessionId, configId, value, ...(values ? {} : { type: 'boolean' }) },
-      then: (result) => this.#agreed(record(result), configId, value),
+      agreed: (result) => this.#agreed(record(result), configId, value),
     }
   }
 
@@ -140,12 +140,13 @@ function namedOf(entry: unknown, key: string): AgentMode[] {
   return [{ id, name: text(named['name']) ?? id, ...defined({ description: text(named['description']) }) }]
 }
 
-function unknown(
-  code: 'mode_unknown' | 'option_invalid',
-  what: string,
-  given: unknown,
-  known: readonly (string | { readonly id: string })[],
-): AgentprotoError {
+interface Unknown {
+  readonly what: string
+  readonly given: unknown
+  readonly known: readonly (string | { readonly id: string })[]
+}
+
+function unknown(code: 'mode_unknown' | 'option_invalid', { what, given, known }: Unknown): AgentprotoError {
   const ids = known.map((one) => (typeof one === 'string' ? one : one.id))
   return new AgentprotoError(code, `The agent knows no such ${what}`, { expected: `one of ${ids.join(', ')}`, given })
 }

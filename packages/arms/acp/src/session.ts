@@ -92,9 +92,9 @@ export class AcpSession implements ArmSession {
 
   async configure(change: ConfigChange): Promise<void> {
     if (this.#ended) throw this.#ended
-    const { method, params, then } = this.config.call(this.agentSessionId, change)
+    const { method, params, agreed } = this.config.call(this.agentSessionId, change)
     const result = await this.#link.request(method, params)
-    this.#outbox.put({ type: 'config', config: then(result) })
+    this.#outbox.put({ type: 'config', config: agreed(result) })
     this.#outbox.flush()
   }
 
@@ -149,7 +149,7 @@ export class AcpSession implements ArmSession {
       return this.#link.respond(id, { result: question ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } } })
     }
     // The permission may be the first that is heard of the call, and what is said before is logged before.
-    if (asked.tool) this.#upsert(turn, asked.tool)
+    if (asked.tool) this.#upsert(turn, turn.tools.news(asked.tool))
     this.#outbox.flush()
     this.#asks.add(id, asked)
   }
@@ -190,7 +190,8 @@ export class AcpSession implements ArmSession {
     if (!this.#upsert(turn, call)) this.#outbox.put(extension(String(update['sessionUpdate']), update))
   }
 
-  #upsert(turn: Turn, call: ToolUpdate): boolean {
+  #upsert(turn: Turn, call: ToolUpdate | undefined): boolean {
+    if (!call) return false
     const signals = turn.tools.upsert(call)
     turn.productive = true
     for (const signal of signals) this.#outbox.put(signal)

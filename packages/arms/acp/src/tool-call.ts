@@ -73,13 +73,22 @@ export class ToolCalls {
     const { status: _, ...rest } = update
     const kept = status !== undefined && RANK[status] >= rank ? { ...rest, status } : rest
     this.#open.set(toolCallId, remembered(before, kept))
-    return [{ ...(kept as Omit<ToolCall, 'type'>), type: 'tool-call' }]
+    return [{ type: 'tool-call', ...(kept as Omit<ToolCall, 'type'>) }]
   }
 
   /** An open call as far as it is known, for the permission that it waits for. */
   known(update: ToolUpdate): ToolCall {
     const { status, ...call } = { ...this.#open.get(update.toolCallId), ...update }
-    return { ...call, ...(status === 'pending' || status === 'in_progress' ? { status } : {}), type: 'tool-call' }
+    return { type: 'tool-call', ...call, ...(status === 'pending' || status === 'in_progress' ? { status } : {}) }
+  }
+
+  /** What a permission says of its call that was not said before; undefined when that is nothing. */
+  news(update: ToolUpdate): ToolUpdate | undefined {
+    const { toolCallId, status, ...said } = update
+    const before = this.#open.get(toolCallId)
+    if (!before) return { ...said, toolCallId, status: 'pending' }
+    const fresh = Object.entries(said).filter(([key, value]) => !same(value, before[key as keyof ToolUpdate]))
+    return fresh.length === 0 ? undefined : { ...Object.fromEntries(fresh), toolCallId }
   }
 
   /** Ends what the agent left open. */
@@ -93,11 +102,11 @@ export class ToolCalls {
     this.#open.delete(update.toolCallId)
     if (this.#ended.size >= MAX_ENDED) this.#ended.clear()
     this.#ended.add(update.toolCallId)
-    const result = { ...update, status: update.status as 'completed' | 'failed', type: 'tool-result' as const }
+    const result = { type: 'tool-result' as const, ...update, status: update.status as 'completed' | 'failed' }
     if (before) return [result]
     // Some agents say of a call only that it ended.
     const { status: _, content: __, output: ___, ...call } = update
-    return [{ ...call, type: 'tool-call' }, result]
+    return [{ type: 'tool-call', ...call }, result]
   }
 }
 
@@ -106,6 +115,8 @@ function remembered(before: ToolUpdate | undefined, update: ToolUpdate): ToolUpd
   const { content: _, output: __, ...rest } = update
   return { ...before, ...rest }
 }
+
+const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
 
 const statusOf = (value: unknown): Status | undefined =>
   typeof value === 'string' && STATUSES.has(value) ? (value as Status) : undefined

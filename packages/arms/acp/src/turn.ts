@@ -40,7 +40,7 @@ export class Turn {
       ...(this.productive ? {} : { empty: true }),
       ...defined({ usage }),
     }
-    return [...this.tools.interrupt(), ...(error ? [{ ...error, type: 'error' as const }] : []), end]
+    return [...this.tools.interrupt(), ...(error ? [{ type: 'error' as const, ...error }] : []), end]
   }
 
   #verdict(outcome: TurnOutcome): Verdict {

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Launch } from '@agentproto/contracts'
+import { spawnAgentProcess } from '@agentproto/subprocess'
+import type { AgentProcess, SpawnOptions } from '@agentproto/subprocess'
+import { onTestFinished } from 'vitest'
+
+export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
+
+let launches = 0
+
+/** A launch of a command with a marker of its own. */
+export function launchOf(command: string, args: readonly string[] = [], more: Partial<Launch> = {}): Launch {
+  const marker = `test-${process.pid}-${launches++}`
+  return {
+    command,
+    args,
+    cwd: process.cwd(),
+    env: { PATH: process.env['PATH'] ?? '', AGENTPROTO_SESSION_ID: marker },
+    marker,
+    ...more,
+  }
+}
+
+export interface Started {
+  readonly agent: AgentProcess
+  readonly lines: string[]
+  /** Settles with the next line that is not read yet. */
+  line(): Promise<string>
+}
+
+/** Starts a launch, ends it with the test, and collects its lines. */
+export async function start(launch: Launch, options: Partial<SpawnOptions> = {}): Promise<Started> {
+  const lines: string[] = []
+  let wake = (): void => {}
+  let read = 0
+  const agent = await spawnAgentProcess(launch, {
+    graces: { stdinGraceMs: 100, termGraceMs: 200 },
+    onLines: (batch) => {
+      lines.push(...batch)
+      wake()
+    },
+    ...options,
+  })
+  onTestFinished(async () => void (await agent.terminate()))
+  const line = async (): Promise<string> => {
+    while (read >= lines.length) await new Promise<void>((resolve) => (wake = resolve))
+    return lines[read++] ?? ''
+  }
+  return { agent, lines, line }
+}
+
+/** A Node script as a launch. */
+export const script = (name: string, ...args: string[]): Launch => launchOf(process.execPath, [fixture(name), ...args])
+
+/** Whether a process runs; one that nobody has reaped does not. */
+export function alive(pid: number): boolean {
+  if (!existsSync(`/proc/${pid}/stat`)) return false
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}

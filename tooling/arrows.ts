@@ -10,7 +10,7 @@ export interface Arrows {
 }
 
 const ARMS = ['acp']
-const ALL_BUT_CLI = [
+export const ALL_BUT_CLI: readonly string[] = [
   'acp',
   'adapters',
   'client',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { ARROWS } from '../arrows.ts'
+import { ALL_BUT_CLI, ARROWS } from '../arrows.ts'
 import type { Arrows } from '../arrows.ts'
 import { emptyNames, importArrows, manifestArrows, MAX_LINES, prints, tooLong } from '../house-rules.ts'
+import { codeRows, page } from '../markdown.ts'
 import { ROOT, workspacePackages } from '../packages.ts'
 import { sourceFiles } from '../source-files.ts'
 
@@ -22,6 +23,18 @@ test('no package.json has an arrow that is not in the table', () => {
 
 test('no import is an arrow that is not in the table', () => {
   expect(own.flatMap(({ pkg, files }) => files.flatMap((file) => importArrows(file, pkg)))).toEqual([])
+})
+
+test('docs/architecture.md has the same table', () => {
+  const cell = ({ may, lazily = [] }: Arrows): string =>
+    may === ALL_BUT_CLI ? 'all but cli' : [...may, ...lazily.map((name) => `${name} (lazily)`)].join(', ') || '–'
+  const rows = codeRows(page(ROOT, 'docs/architecture.md')).map(([name = '', , imports]) => [
+    name.split(' ')[0],
+    imports,
+  ])
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(Object.entries(ARROWS).map(([name, arrows]) => [name, cell(arrows)])),
+  )
 })
 
 test('the table has no cycle', () => {

@@ -26,5 +26,7 @@ test('every page that a comment names is there', () => {
 
 test('a dead link goes red, and an address, an anchor and code are no files', () => {
   expect(dead({ path: 'docs/errors.md', text: '[a](b.md#c) [d](./errors.md)' })).toEqual(['docs/errors.md → b.md'])
-  expect(dead({ path: 'docs/errors.md', text: '[a](https://x.y/z) [b](#c) `[c](d.md)`\n```\n[e](f.md)\n```\n' })).toEqual([])
+  expect(
+    dead({ path: 'docs/errors.md', text: '[a](https://x.y/z) [b](#c) `[c](d.md)`\n```\n[e](f.md)\n```\n' }),
+  ).toEqual([])
 })

@@ -42,7 +42,7 @@ export class AttachScreen {
 
   constructor(options: ScreenOptions) {
     this.#options = options
-    this.#transcript = new Transcript(options)
+    this.#transcript = new Transcript({ ...options, requestsWhenAnswered: true })
     this.#status = new StatusRow(options.session)
   }
 
@@ -55,7 +55,10 @@ export class AttachScreen {
     this.#status.take(event)
     if (event.type === 'agent-prompt') this.#dialogs.set(event.requestId, requestDialog(event.request))
     if (event.type === 'agent-prompt-resolved') this.#dialogs.delete(event.requestId)
-    if (event.type === 'turn-end' || event.type === 'session-stopped') this.#dialogs.clear()
+    if (event.type === 'turn-end' || event.type === 'session-stopped') {
+      this.#dialogs.clear()
+      this.#note = ''
+    }
   }
 
   /** Requests that were open before the part of the log that is shown. */

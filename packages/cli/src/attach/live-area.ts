@@ -22,13 +22,17 @@ export class LiveArea {
   readonly #output: Output
   #rows: readonly string[] = []
   #cursorRow = 0
+  #drawn = ''
 
   constructor(output: Output) {
     this.#output = output
   }
 
-  /** Adds finished rows and draws the live ones below them, in one write. */
+  /** Adds finished rows and draws the live ones below them, in one write; none when nothing has changed. */
   draw(finished: readonly string[], { rows, cursor }: LiveRows): void {
+    const picture = JSON.stringify([rows, cursor, this.#output.columns])
+    if (finished.length === 0 && picture === this.#drawn) return
+    this.#drawn = picture
     const above = finished.map((row) => `${row}\n`).join('')
     const place = cursor === undefined ? HIDE_CURSOR : this.#moveTo(rows, cursor) + SHOW_CURSOR
     this.#output.write(SYNC_ON + HIDE_CURSOR + this.#erase() + above + rows.join('\n') + place + SYNC_OFF)
@@ -41,6 +45,7 @@ export class LiveArea {
     this.#output.write(this.#erase() + finished.map((row) => `${row}\n`).join('') + SHOW_CURSOR)
     this.#rows = []
     this.#cursorRow = 0
+    this.#drawn = ''
   }
 
   /** To the first live row, and everything below it away. A terminal made narrower has wrapped what was drawn. */

@@ -73,7 +73,7 @@ export class StatusRow {
       this.#usage,
       this.#doing(now),
     ].filter((fact) => fact !== undefined && fact !== '')
-    return paint.dim(cut(`${oneLine(facts.join(' · '))}   ${hint}`, width))
+    return paint.dim(cut(`${cut(oneLine(facts.join(' · ')), Math.max(20, width - hint.length - 3))}   ${hint}`, width))
   }
 
   #doing(now: number): string {

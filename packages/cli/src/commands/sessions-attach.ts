@@ -3,6 +3,7 @@ import type { Client } from '@agentproto/client'
 import { AttachScreen, type AttachAction } from '../attach/attach-screen.js'
 import { openKeyboard } from '../attach/keyboard.js'
 import { LiveArea } from '../attach/live-area.js'
+import { paced } from '../attach/paced.js'
 import { connect } from '../daemon.js'
 import { isInteractive, paintOf, print, type Io } from '../io.js'
 import { Transcript } from '../render/transcript.js'
@@ -54,11 +55,11 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
   const draw = (): void => {
     if (isOpen) area.draw(screen.takeFinished(), screen.live(Date.now()))
   }
-  const frame = paced(draw)
+  const frame = paced(draw, FRAME_MS)
   const act = actor(client, session, abort)
   const keyboard = openKeyboard({ stdin: io.stdin, output: io.stdout }, (key) => {
     const action = screen.key(key, Date.now())
-    if (action !== undefined) void act(action).catch((thrown: unknown) => screen.note(messageOf(thrown))).finally(frame)
+    if (action !== undefined) void act(action).catch((thrown: unknown) => screen.note(messageOf(thrown))).finally(frame.soon)
     draw()
   })
   const ticks = setInterval(draw, TICK_MS)
@@ -69,12 +70,13 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
     if (after > 0) print(io.stdout, paintOf(io, io.stdout).dim(`… earlier turns: agentproto sessions events ${session.id}`))
     for await (const event of client.sessions.events(session.id, { after, signal: abort.signal })) {
       screen.event(event)
-      frame()
+      frame.soon()
     }
   } catch (thrown) {
     if (!abort.signal.aborted) throw thrown
   } finally {
     isOpen = false
+    frame.cancel()
     clearInterval(ticks)
     io.stdout.off('resize', draw)
     process.off('SIGTERM', stop)
@@ -111,13 +113,3 @@ async function sayGoodbye(io: Io, client: Client, { id, label }: Session): Promi
 }
 
 const messageOf = (thrown: unknown): string => (isAgentprotoError(thrown) ? thrown.message : String(thrown))
-
-function paced(draw: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined
-  return () => {
-    timer ??= setTimeout(() => {
-      timer = undefined
-      draw()
-    }, FRAME_MS)
-  }
-}

@@ -1,4 +1,14 @@
-import { promptText, type AgentPromptResolved, type SessionEvent, type ToolCall, type ToolResult, type TurnEnd } from '@agentproto/contracts'
+import {
+  promptText,
+  type AgentAnswer,
+  type AgentPromptResolved,
+  type AgentRequest,
+  type PlanEntry,
+  type SessionEvent,
+  type ToolCall,
+  type ToolResult,
+  type TurnEnd,
+} from '@agentproto/contracts'
 import { duration } from './age.js'
 import { columnsOf } from './fit.js'
 import type { Paint } from './paint.js'
@@ -11,6 +21,8 @@ export interface TranscriptOptions {
   readonly paint: Paint
   /** Columns of the terminal; asked each time, because it may be resized. */
   readonly width: () => number
+  /** A request is shown once it is answered: until then somebody else shows it, to be answered. */
+  readonly requestsWhenAnswered?: boolean
 }
 
 type Style = (text: string) => string
@@ -32,10 +44,10 @@ export class Transcript {
   #growing: Growing | undefined
   #tools = new Map<string, ToolCall>()
   #lastTool: string | undefined
-  #plan = ''
+  #plan: readonly string[] = []
   #turnStartedAt: number | undefined
-  #requests = new Map<string, ReadonlyMap<string, string>>()
-  #wroteSomething = false
+  #requests = new Map<string, AgentRequest>()
+  #endsBlank = true
 
   constructor(options: TranscriptOptions) {
     this.#options = options
@@ -43,7 +55,7 @@ export class Transcript {
 
   take(event: SessionEvent): string[] {
     const rows = event.type === 'text-delta' || event.type === 'thought' ? this.#grow(event) : this.#whole(event)
-    if (rows.length > 0) this.#wroteSomething = true
+    if (rows.length > 0) this.#endsBlank = rows.at(-1) === ''
     return rows
   }
 
@@ -86,16 +98,11 @@ export class Transcript {
       case 'tool-result':
         return this.#toolResult(event)
       case 'agent-prompt':
-        this.#rememberOptions(event)
-        return this.#marked('? ', [requestTitle(event.request), ...subjectOf(event)].join('  '), paint.yellow)
+        return this.#asked(event)
       case 'agent-prompt-resolved':
-        return this.#marked('  → ', this.#answer(event), paint.dim)
-      case 'plan': {
-        const rows = event.entries.flatMap((entry) => this.#marked(PLAN_MARKS[entry.status], entry.content, paint.blue))
-        const changed = rows.join('\n') !== this.#plan
-        this.#plan = rows.join('\n')
-        return changed ? rows : []
-      }
+        return this.#answered(event)
+      case 'plan':
+        return this.#planChanges(event.entries).flatMap(({ status, content }) => this.#marked(PLAN_MARKS[status], content, paint.blue))
       case 'turn-end':
         return [paint.dim(this.#turnEnd(event)), '']
       case 'error':
@@ -122,7 +129,7 @@ export class Transcript {
   #prompt(text: string): string[] {
     const { paint } = this.#options
     const rows = this.#marked('❯ ', text, (row) => paint.bold(paint.cyan(row)))
-    return this.#wroteSomething ? ['', ...rows] : rows
+    return this.#endsBlank && this.partial === '' ? rows : ['', ...rows]
   }
 
   /** One row when a call is first heard of. Later upserts are merged, so that the result can show them. */
@@ -149,16 +156,31 @@ export class Transcript {
     return [...this.#marked(mark, said, style), ...content]
   }
 
-  #rememberOptions({ requestId, request }: SessionEvent & { readonly type: 'agent-prompt' }): void {
-    if (request.kind !== 'permission') return
-    this.#requests.set(requestId, new Map(request.options.map(({ optionId, name }) => [optionId, name])))
+  #asked({ requestId, request }: SessionEvent & { readonly type: 'agent-prompt' }): string[] {
+    this.#requests.set(requestId, request)
+    return this.#options.requestsWhenAnswered === true ? [] : this.#request(request)
   }
 
-  #answer({ requestId, answer, by }: AgentPromptResolved): string {
-    const names = this.#requests.get(requestId)
+  #answered({ requestId, answer, by }: AgentPromptResolved): string[] {
+    const request = this.#requests.get(requestId)
     this.#requests.delete(requestId)
-    const said = answer.outcome === 'selected' ? (names?.get(answer.optionId) ?? answer.optionId) : ANSWERS[answer.outcome]
-    return `${said} (${by.type === 'principal' ? by.name : by.type === 'policy' ? by.rule : by.type})`
+    const who = by.type === 'principal' ? by.name : by.type === 'policy' ? by.rule : by.type
+    const question = request !== undefined && this.#options.requestsWhenAnswered === true ? this.#request(request) : []
+    return [...question, ...this.#marked('  → ', `${answerName(answer, request)} (${who})`, this.#options.paint.dim)]
+  }
+
+  #request(request: AgentRequest): string[] {
+    const subject = request.kind === 'permission' ? toolSubject(request.toolCall) : request.url
+    const question = requestTitle(request) + (subject === undefined ? '' : `  ${oneLine(subject)}`)
+    return this.#marked('? ', question, this.#options.paint.yellow)
+  }
+
+  /** The entries of a plan that are new or have changed; all of another plan. */
+  #planChanges(entries: readonly PlanEntry[]): readonly PlanEntry[] {
+    const before = this.#plan
+    this.#plan = entries.map(({ status, content }) => `${status} ${content}`)
+    const isSamePlan = before.length === entries.length && entries.every(({ content }, index) => before[index]?.endsWith(` ${content}`))
+    return isSamePlan ? entries.filter((_, index) => before[index] !== this.#plan[index]) : entries
   }
 
   #turnEnd(event: TurnEnd & { readonly ts: string; readonly turn?: number }): string {
@@ -193,7 +215,8 @@ function nameOf(call: ToolCall): string {
   return subject === undefined ? toolTitle(call) : `${toolTitle(call)}  ${subject}`
 }
 
-function subjectOf({ request }: SessionEvent & { readonly type: 'agent-prompt' }): string[] {
-  const subject = request.kind === 'permission' ? toolSubject(request.toolCall) : request.url
-  return subject === undefined ? [] : [oneLine(subject)]
+function answerName(answer: AgentAnswer, request: AgentRequest | undefined): string {
+  if (answer.outcome !== 'selected') return ANSWERS[answer.outcome]
+  const options = request?.kind === 'permission' ? request.options : []
+  return options.find(({ optionId }) => optionId === answer.optionId)?.name ?? answer.optionId
 }

@@ -44,7 +44,7 @@ export function turnOutput(io: Io, mode: OutputMode): TurnOutput {
 /** Text as it comes; what else happens is told on stderr. A pipe gets the agent's very bytes. */
 function textOutput(io: Io): TurnOutput {
   const paint: Paint = paintOf(io, io.stderr)
-  const asides = new Transcript({ paint, width: () => io.stderr.columns ?? 100 })
+  const asides = new Transcript({ paint, width: () => io.stderr.columns ?? 100, requestsWhenAnswered: true })
   const shown = io.stdout.isTTY === true ? printable : (text: string) => text
   let atLineStart = true
   const freshLine = (): void => {

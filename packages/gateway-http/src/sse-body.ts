@@ -29,77 +29,92 @@ export interface SseBodyOptions {
  * so a stalled client costs one batch, and one that goes away closes the source.
  */
 export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStream<Uint8Array> {
-  const gone = new AbortController()
-  const { clock, keepAliveMs, onEnd } = options
-  let pulling = false
-  let lastSent = clock.now()
-  let silence: Timer | undefined
-  let controller: ReadableStreamDefaultController<Uint8Array>
-
-  function send(text: string): void {
-    lastSent = clock.now()
-    controller.enqueue(ENCODER.encode(text))
-  }
-
-  /** One timer for the whole stream, set again for the rest of the silence: batches touch no timer. */
-  function watchSilence(ms: number): void {
-    silence = clock.after(ms, () => {
-      if (gone.signal.aborted) return
-      const idle = clock.now() - lastSent
-      const quiet = idle >= keepAliveMs
-      // A client that does not pull has something to read already.
-      if (quiet && pulling) send(KEEP_ALIVE)
-      watchSilence(quiet ? keepAliveMs : keepAliveMs - idle)
-    })
-  }
-
-  function end(): void {
-    if (gone.signal.aborted) return
-    gone.abort()
-    silence?.cancel()
-    options.signal?.removeEventListener('abort', closeFromHere)
-    source.close()
-    onEnd()
-  }
-
-  function closeFromHere(): void {
-    end()
-    controller.close()
-  }
-
-  async function pull(): Promise<void> {
-    pulling = true
-    try {
-      const text = await nextText(source, gone.signal)
-      if (gone.signal.aborted) return
-      if (text === undefined) closeFromHere()
-      else send(text)
-    } catch (thrown) {
-      if (gone.signal.aborted) return
-      send(options.farewell(thrown))
-      closeFromHere()
-    } finally {
-      pulling = false
-    }
-  }
-
-  function start(own: ReadableStreamDefaultController<Uint8Array>): void {
-    controller = own
-    send(options.hello)
-    watchSilence(keepAliveMs)
-    if (options.signal?.aborted) closeFromHere()
-    else options.signal?.addEventListener('abort', closeFromHere)
-  }
-
   // Nothing is pulled before the client reads: what waits, waits in the source.
-  return new ReadableStream({ start, pull, cancel: end }, { highWaterMark: 0 })
+  return new ReadableStream(new Pump(source, options), { highWaterMark: 0 })
 }
+
+type Controller = ReadableStreamDefaultController<Uint8Array>
 
 const ENCODER = new TextEncoder()
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-async function nextText(source: SseSource, signal: AbortSignal): Promise<string | undefined> {
-  let text = await source.next(signal)
-  while (text === '' && !signal.aborted) text = await source.next(signal)
-  return text
+class Pump {
+  readonly #source: SseSource
+  readonly #options: SseBodyOptions
+  readonly #gone = new AbortController()
+  readonly #closeFromHere = (): void => this.#close()
+  #controller: Controller | undefined
+  #pulling = false
+  #lastSent = 0
+  #silence: Timer | undefined
+
+  constructor(source: SseSource, options: SseBodyOptions) {
+    this.#source = source
+    this.#options = options
+  }
+
+  start(controller: Controller): void {
+    const { hello, keepAliveMs, signal } = this.#options
+    this.#controller = controller
+    this.#send(hello)
+    this.#watchSilence(keepAliveMs)
+    if (signal?.aborted) this.#close()
+    else signal?.addEventListener('abort', this.#closeFromHere)
+  }
+
+  async pull(): Promise<void> {
+    this.#pulling = true
+    try {
+      const text = await this.#nextText()
+      if (this.#gone.signal.aborted) return
+      if (text === undefined) this.#close()
+      else this.#send(text)
+    } catch (thrown) {
+      if (this.#gone.signal.aborted) return
+      this.#send(this.#options.farewell(thrown))
+      this.#close()
+    } finally {
+      this.#pulling = false
+    }
+  }
+
+  /** The client went away; or we close. Whatever comes first lets everything go, once. */
+  cancel(): void {
+    const { signal } = this.#gone
+    if (signal.aborted) return
+    this.#gone.abort()
+    this.#silence?.cancel()
+    this.#options.signal?.removeEventListener('abort', this.#closeFromHere)
+    this.#source.close()
+    this.#options.onEnd()
+  }
+
+  #close(): void {
+    this.cancel()
+    this.#controller?.close()
+  }
+
+  async #nextText(): Promise<string | undefined> {
+    const { signal } = this.#gone
+    let text = await this.#source.next(signal)
+    while (text === '' && !signal.aborted) text = await this.#source.next(signal)
+    return text
+  }
+
+  #send(text: string): void {
+    this.#lastSent = this.#options.clock.now()
+    this.#controller?.enqueue(ENCODER.encode(text))
+  }
+
+  /** One timer for the whole stream, set again for the rest of the silence: batches touch no timer. */
+  #watchSilence(ms: number): void {
+    const { clock, keepAliveMs } = this.#options
+    this.#silence = clock.after(ms, () => {
+      if (this.#gone.signal.aborted) return
+      const idle = clock.now() - this.#lastSent
+      // A client that does not pull has something to read already.
+      if (idle >= keepAliveMs && this.#pulling) this.#send(KEEP_ALIVE)
+      this.#watchSilence(idle >= keepAliveMs ? keepAliveMs : keepAliveMs - idle)
+    })
+  }
 }

@@ -43,6 +43,7 @@ test('both kinds of stream resume after Last-Event-ID, which wins over ?after=',
   expect(await ids('/sessions/s1/events?after=4', {})).toEqual(['5', '6'])
   expect(await ids('/sessions/s1/events?after=1', { 'last-event-id': '5' })).toEqual(['6'])
   expect(await ids('/sessions/s1/stream?after=1.1', {})).toEqual(['3.1', '5.1'])
+  expect(await ids('/sessions/s1/stream?after=3', {})).toEqual(['5.1'])
   expect(await ids('/sessions/s1/stream?after=1.1', { 'last-event-id': '3.1' })).toEqual(['5.1'])
 })
 
@@ -58,7 +59,7 @@ test('F66 a stream that sent nothing yet keeps the cursor it was asked for', asy
 test('a cursor that is no cursor is refused', async () => {
   const { call } = await started()
   for (const [path, id] of [
-    ['/sessions/s1/stream', '12'],
+    ['/sessions/s1/stream', '1.2.3'],
     ['/sessions/s1/events', '1.1'],
     ['/sessions/s1/events', 'x'],
   ] as const) {

@@ -37,8 +37,9 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
     }
     const { turn } = await sessions.prompt(id, request, c.get('by'))
     if (request.wait !== true) return json({ ok: true, id, turn }, 202)
-    // The signal ends the waiting of a client that is gone, never the turn (F1).
-    return json({ ok: true, id, turn, result: await sessions.waitTurn(id, turn, c.req.raw.signal) })
+    // A client that is gone changes nothing (F1). The request's signal would only save this one waiter, and
+    // asking for it costs as much as the rest of the request.
+    return json({ ok: true, id, turn, result: await sessions.waitTurn(id, turn) })
   }
 
   async function interrupt(c: HttpContext): Promise<Response> {

@@ -37,7 +37,8 @@ export function streamRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp 
   return app
 }
 
-const CURSOR = /^\d{1,15}\.\d{1,9}$/
+/** `<seq>` alone stands for all that the event completed: the cursor of `/events` goes on here, too. */
+const CURSOR = /^\d{1,15}(?:\.\d{1,9})?$/
 
 function outputCursor(c: HttpContext): string | undefined {
   return lastEventId(c, CURSOR, 'the id of a message, "<seq>.<n>"') ?? cursorOf(c.req.query('after'), 'after')

@@ -11,7 +11,7 @@ export interface FrontMatter {
 }
 
 const FILE_CHARS_MAX = 1024 * 1024
-const YAML_CHARS_MAX = 256 * 1024
+const YAML_CHARS_MAX = 64 * 1024
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 
 /**

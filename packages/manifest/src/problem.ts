@@ -96,11 +96,14 @@ export interface ProblemList {
   /** Takes over what was found in another file. */
   adopt(problems: readonly ManifestProblem[]): void
   readonly failed: boolean
+  /** Nothing more is taken. */
+  readonly full: boolean
   /** In the order of the file. */
   sorted(): readonly ManifestProblem[]
 }
 
-const PROBLEMS_MAX = 100
+/** How many problems of one file are told. */
+export const PROBLEMS_MAX = 100
 
 /** An empty list for a file; beyond 100 problems it only says that there are more. */
 export function createProblemList(source: SourceText): ProblemList {
@@ -133,6 +136,9 @@ export function createProblemList(source: SourceText): ProblemList {
     adopt: (others) => others.forEach(add),
     get failed() {
       return failed
+    },
+    get full() {
+      return full
     },
     sorted: () => problems.toSorted(byPlace(source.file)),
   }

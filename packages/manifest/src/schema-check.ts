@@ -1,20 +1,17 @@
-import type { ErrorObject } from 'ajv/dist/2020.js'
 import { nearest } from './nearest.js'
 import { show } from './problem.js'
 import type { ProblemCode, ProblemList, ProblemParts } from './problem.js'
-import { validatorOf } from './schema-registry.js'
+import { validator } from './schema-registry.js'
 import type { SchemaName } from './schema-registry.js'
+import type { Schema, SchemaError } from './schema-validator.js'
 import { locate } from './yaml-tree.js'
 import type { YamlTree } from './yaml-tree.js'
 
 /** Checks a tree against a schema; every error of the validator becomes one problem at its place. */
 export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemList): void {
-  const validate = validatorOf(name)
-  if (validate(tree.value)) return
   const seen = new Set<string>()
-  for (const error of validate.errors ?? []) {
-    // The outcome of `if` says nothing beyond what its branch said.
-    if (error.keyword === 'if' || error.keyword === 'propertyNames') continue
+  for (const error of validator.validate(`${name}.schema.json`, tree.value)) {
+    if (problems.full) return
     const finding = describe(error, tree)
     // Two branches of a schema may refuse the same thing.
     const identity = `${finding.code} ${finding.offset} ${finding.message}`
@@ -26,59 +23,60 @@ export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemL
 
 interface Finding {
   readonly code: ProblemCode
-  readonly offset: number
   readonly message: string
   readonly parts: ProblemParts
+  /** Where in the file; the value itself when absent. */
+  readonly offset?: number
 }
 
-type Describe = (error: ErrorObject, place: Place) => Omit<Finding, 'offset'> & { readonly offset?: number }
-
 interface Place {
-  readonly path: readonly string[]
   /** How people write the path: `modes[0].id`. */
   readonly name: string
   readonly tree: YamlTree
 }
 
-function describe(error: ErrorObject, tree: YamlTree): Finding {
-  const path = error.instancePath.split('/').slice(1).map(unescapePointer)
-  const place: Place = { path, name: fieldName(path), tree }
-  const described = (DESCRIPTIONS[error.keyword] ?? describeOther)(error, place)
-  return { offset: locate(tree, path).value, ...described }
+type Describe = (error: SchemaError, place: Place) => Finding
+
+function describe(error: SchemaError, tree: YamlTree): Finding & { readonly offset: number } {
+  const name = error.path.length === 0 ? 'The front matter' : `\`${fieldName(error.path)}\``
+  const finding = (DESCRIPTIONS[error.keyword] ?? describeOther)(error, { name, tree })
+  return { offset: locate(tree, error.path).value, ...finding }
 }
 
-const describeMissing: Describe = ({ params, parentSchema }, { path, name, tree }) => {
-  const key = String(params['missingProperty'])
-  const expected = phraseOf((parentSchema?.['properties'] as Record<string, unknown> | undefined)?.[key])
-  return {
-    code: 'key_missing',
-    offset: locate(tree, path).key,
-    message: `${path.length === 0 ? 'The front matter' : `\`${name}\``} needs the key \`${key}\`.`,
-    parts: { expected },
-  }
-}
+const describeMissing: Describe = ({ key, schema, id, path }, { name, tree }) => ({
+  code: 'key_missing',
+  offset: locate(tree, path).key,
+  message: `${name} needs the key \`${key}\`.`,
+  parts: { expected: phraseOf((schema['properties'] as Readonly<Record<string, Schema>> | undefined)?.[String(key)], id) },
+})
 
-const describeUnknown: Describe = ({ params, parentSchema }, { path, name, tree }) => {
-  const key = String(params['additionalProperty'] ?? params['unevaluatedProperty'])
-  const known = Object.keys((parentSchema?.['properties'] as object | undefined) ?? {})
+const describeUnknown: Describe = ({ key, schema, path }, { name, tree }) => {
+  const given = String(key)
+  const known = Object.keys((schema['properties'] as object | undefined) ?? {})
   return {
     code: 'key_unknown',
-    offset: locate(tree, [...path, key]).key,
-    message: `${path.length === 0 ? 'The front matter' : `\`${name}\``} has no key \`${show(key)}\`.`,
-    parts: { expected: `one of ${known.join(', ')}`, given: key, suggestion: nearest(key, known) },
+    offset: locate(tree, [...path, given]).key,
+    message: `${name} has no key \`${show(given)}\`.`,
+    parts: { expected: `one of ${known.join(', ')}`, given, suggestion: nearest(given, known) },
   }
 }
 
-const describeValue: Describe = ({ params, data }, { name }) => {
-  const allowed = (params['allowedValues'] ?? [params['allowedValue']]) as readonly unknown[]
-  const texts = allowed.map(String)
+const describeName: Describe = ({ key, schema, id, path }, { name, tree }) => ({
+  code: 'value_malformed',
+  offset: locate(tree, [...path, String(key)]).key,
+  message: `A key of ${name} has the wrong form.`,
+  parts: { expected: phraseOf(schema, id), given: key },
+})
+
+const describeValue: Describe = ({ schema, data }, { name }) => {
+  const allowed = ((schema['enum'] ?? [schema['const']]) as readonly unknown[]).map(String)
   return {
     code: 'value_unknown',
-    message: `\`${name}\` has a value that is not allowed.`,
+    message: `${name} has a value that is not allowed.`,
     parts: {
-      expected: texts.length === 1 ? texts[0] : `one of ${texts.join(', ')}`,
+      expected: allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`,
       given: data,
-      suggestion: typeof data === 'string' ? nearest(data, texts) : undefined,
+      suggestion: typeof data === 'string' ? nearest(data, allowed) : undefined,
     },
   }
 }
@@ -92,98 +90,85 @@ const TYPE_PHRASES: Readonly<Record<string, string>> = {
   object: 'a mapping',
 }
 
-const describeType: Describe = ({ params, data, parentSchema }, { name }) => {
-  const types = [params['type'] as string | readonly string[]].flat()
-  const phrase = phraseOf(parentSchema) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or ')
-  // YAML reads 1.0, yes-less true and 0123456 as numbers and booleans where a text was meant.
-  const quotable = types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')
+const describeType: Describe = ({ schema, id, data }, { name }) => {
+  const types = [schema['type'] as string | readonly string[]].flat()
   return {
     code: 'type_mismatch',
-    message: `\`${name}\` has the wrong type.`,
-    parts: { expected: phrase, given: data, suggestion: quotable ? `"${String(data)}"` : rewritten(data, types) },
+    message: `${name} has the wrong type.`,
+    parts: {
+      expected: phraseOf(schema, id) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or '),
+      given: data,
+      suggestion: rewritten(data, types),
+    },
   }
 }
 
 /** The value as the expected type would have it, where there is no doubt. */
 function rewritten(data: unknown, types: readonly string[]): string | undefined {
-  if (types.includes('boolean') && typeof data === 'string') return { true: 'true', yes: 'true', false: 'false', no: 'false' }[data.toLowerCase()]
-  if (types.includes('integer') && typeof data === 'string' && /^-?\d+$/.test(data)) return data
-  return types.includes('array') && typeof data === 'string' ? JSON.stringify([data]) : undefined
+  // YAML reads 1.0, true and 0123456 as numbers and booleans where a text was meant.
+  if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(data)}"`
+  if (typeof data !== 'string') return undefined
+  if (types.includes('boolean')) return { true: 'true', yes: 'true', on: 'true', false: 'false', no: 'false', off: 'false' }[data.toLowerCase()]
+  if (types.includes('integer') && /^-?\d+$/.test(data)) return data
+  return types.includes('array') ? JSON.stringify([data]) : undefined
 }
 
-const describePattern: Describe = ({ data, parentSchema, propertyName }, { path, name, tree }) => {
-  const expected = phraseOf(parentSchema) ?? `a match of ${String(parentSchema?.['pattern'])}`
-  if (propertyName === undefined) {
-    return { code: 'value_malformed', message: `\`${name}\` has the wrong form.`, parts: { expected, given: data } }
-  }
-  return {
-    code: 'value_malformed',
-    offset: locate(tree, [...path, propertyName]).key,
-    message: `A key of \`${name}\` has the wrong form.`,
-    parts: { expected, given: propertyName },
-  }
-}
-
-const describeBound: Describe = ({ params, data }, { name }) => ({
-  code: 'value_out_of_range',
-  message: `\`${name}\` is out of range.`,
-  parts: { expected: `${params['comparison'] === '<=' ? 'at most' : 'at least'} ${String(params['limit'])}`, given: data },
+const describeForm: Describe = ({ schema, id, data }, { name }) => ({
+  code: 'value_malformed',
+  message: `${name} has the wrong form.`,
+  parts: { expected: phraseOf(schema, id) ?? `a match of ${String(schema['pattern'])}`, given: data },
 })
 
-const describeLength =
-  (code: 'value_too_short' | 'value_too_long', unit: string): Describe =>
-  ({ params, data }, { name }) => ({
+const describeLimit =
+  (code: 'value_out_of_range' | 'value_too_short' | 'value_too_long', unit: string): Describe =>
+  ({ keyword, schema, data }, { name }) => ({
     code,
-    message: `\`${name}\` is too ${code === 'value_too_short' ? 'short' : 'long'}.`,
-    parts: {
-      expected: `at ${code === 'value_too_short' ? 'least' : 'most'} ${String(params['limit'])} ${unit}`,
-      given: data,
-    },
+    message: `${name} is ${{ value_out_of_range: 'out of range', value_too_short: 'too short', value_too_long: 'too long' }[code]}.`,
+    parts: { expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`, given: data },
   })
 
-const describeDuplicate: Describe = ({ params, data }, { path, name, tree }) => {
-  const index = Math.max(Number(params['i']), Number(params['j']))
-  return {
-    code: 'item_duplicate',
-    offset: locate(tree, [...path, String(index)]).value,
-    message: `\`${name}\` holds the same item twice.`,
-    parts: { given: (data as readonly unknown[])[index] },
-  }
-}
+const describeDuplicate: Describe = ({ key, data, path }, { name, tree }) => ({
+  code: 'item_duplicate',
+  offset: locate(tree, [...path, Number(key)]).value,
+  message: `${name} holds the same item twice.`,
+  parts: { given: (data as readonly unknown[])[Number(key)] },
+})
 
-const describeOther: Describe = ({ message, data, parentSchema }, { name }) => ({
+const describeOther: Describe = ({ schema, id, data }, { name }) => ({
   code: 'schema_violated',
-  message: `\`${name === '' ? 'front matter' : name}\` ${message ?? 'does not fit the schema'}.`,
-  parts: { expected: phraseOf(parentSchema), given: data },
+  message: `${name} does not fit the schema.`,
+  parts: { expected: phraseOf(schema, id), given: data },
 })
 
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   required: describeMissing,
   additionalProperties: describeUnknown,
-  unevaluatedProperties: describeUnknown,
+  propertyNames: describeName,
   enum: describeValue,
   const: describeValue,
   type: describeType,
-  pattern: describePattern,
-  format: describePattern,
-  minimum: describeBound,
-  maximum: describeBound,
-  minLength: describeLength('value_too_short', 'characters'),
-  maxLength: describeLength('value_too_long', 'characters'),
-  minItems: describeLength('value_too_short', 'items'),
-  minProperties: describeLength('value_too_short', 'keys'),
-  maxProperties: describeLength('value_too_long', 'keys'),
+  pattern: describeForm,
+  format: describeForm,
+  minimum: describeLimit('value_out_of_range', ''),
+  maximum: describeLimit('value_out_of_range', ''),
+  minLength: describeLimit('value_too_short', ' characters'),
+  maxLength: describeLimit('value_too_long', ' characters'),
+  minItems: describeLimit('value_too_short', ' items'),
+  maxItems: describeLimit('value_too_long', ' items'),
+  minProperties: describeLimit('value_too_short', ' keys'),
+  maxProperties: describeLimit('value_too_long', ' keys'),
   uniqueItems: describeDuplicate,
 }
 
-/** The noun phrase that a schema gives as its title, also through a reference within the same file set. */
-function phraseOf(schema: unknown): string | undefined {
-  const title = (schema as { readonly title?: unknown } | undefined)?.title
+/** The noun phrase that a schema gives as its title, its own or that of the block it refers to. */
+const phraseOf = (schema: Schema | undefined, id: string): string | undefined =>
+  schema === undefined ? undefined : (titleOf(schema) ?? titleOf(validator.resolve(schema, id)))
+
+function titleOf(schema: Schema): string | undefined {
+  const title = typeof schema === 'boolean' ? undefined : schema['title']
   return typeof title === 'string' ? title : undefined
 }
 
-const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
-
-/** `['modes', '0', 'id']` as `modes[0].id`. */
-export const fieldName = (path: readonly (string | number)[]): string =>
-  path.map((part, index) => (/^\d+$/.test(String(part)) ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')
+/** `['modes', 0, 'id']` as `modes[0].id`. */
+const fieldName = (path: readonly (string | number)[]): string =>
+  path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')

@@ -43,7 +43,7 @@ interface Seen {
 /** `${input.ID}` must name a prompt of an earlier step. */
 function inputReferences({ problems, at }: RuleContext, step: Fields, { index, inputs }: Seen): void {
   for (const { path, text } of commandTexts(step)) {
-    for (const [whole, id = ''] of text.matchAll(/\$\{input\.([^}]*)\}/g)) {
+    for (const [whole, id = ''] of text.matchAll(/\$\{input\.([^}]{0,80})\}/g)) {
       if (inputs.includes(id)) continue
       problems.error('step_reference_unknown', at('setup', index, ...path), `${whole} names no prompt of an earlier step.`, {
         expected: inputs.length === 0 ? 'a prompt step before this one' : `one of ${inputs.join(', ')}`,

@@ -1,6 +1,7 @@
 import validRange from 'semver/ranges/valid.js'
 import { fieldsOf, textOf } from './field.js'
 import type { RuleContext } from './parse-manifest.js'
+import { regexProblem, regexShape } from './regex-shape.js'
 
 /** AIP-29 `version_check`: a regular expression with a group, and a range. */
 export function versionCheckRules(context: RuleContext, path: readonly string[]): void {
@@ -8,7 +9,7 @@ export function versionCheckRules(context: RuleContext, path: readonly string[])
   const parse = textOf(check['parse'])
   if (parse !== undefined) regexRules(context, [...path, 'parse'], parse)
   const range = textOf(check['range'])
-  if (range === undefined || validRange(range) !== null) return
+  if (range === undefined || range.length > 1_000 || validRange(range) !== null) return
   context.problems.error('range_invalid', context.at(...path, 'range'), '`version_check.range` is no semver range.', {
     expected: 'an npm range such as >=1.2.0 <2',
     given: range,
@@ -16,30 +17,20 @@ export function versionCheckRules(context: RuleContext, path: readonly string[])
 }
 
 function regexRules({ problems, at }: RuleContext, path: readonly string[], pattern: string): void {
-  const offset = at(...path)
+  // The schema has refused it already.
+  if (pattern === '' || pattern.length > PATTERN_CHARS_MAX) return
   const problem = regexProblem(pattern)
   if (problem !== undefined) {
-    problems.error('regex_invalid', offset, '`version_check.parse` cannot be used.', {
+    problems.error('regex_invalid', at(...path), `\`version_check.parse\` cannot be used: ${problem}.`, {
       expected: 'an ECMAScript regular expression with a group around the version',
       given: pattern,
       suggestion: '(\\d+\\.\\d+\\.\\d+)',
     })
-  } else if (NESTED_REPETITION.test(pattern)) {
-    problems.warn('regex_slow', offset, '`version_check.parse` repeats a repetition, which can take for ever on some outputs.', {
+  } else if (regexShape(pattern).nestedRepetition) {
+    problems.warn('regex_slow', at(...path), '`version_check.parse` repeats a repetition, which can take for ever on some outputs.', {
       given: pattern,
     })
   }
 }
 
-/** `(a+)+` and its kin: a group that ends in a repetition and is itself repeated. */
-const NESTED_REPETITION = /\((?:[^()\\]|\\.)*[+*}]\)(?:[+*]|\{\d+,)/
-
-function regexProblem(pattern: string): string | undefined {
-  try {
-    // With an empty alternative it matches anything, and so says how many groups there are.
-    const groups = new RegExp(`${pattern}|`).exec('')
-    return (groups?.length ?? 0) > 1 ? undefined : 'no group'
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : 'no regular expression'
-  }
-}
+const PATTERN_CHARS_MAX = 1_000

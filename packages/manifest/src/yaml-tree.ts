@@ -1,8 +1,9 @@
-import { isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
-import type { Alias, Document, Node, Pair, ParsedNode, YAMLMap, YAMLSeq } from 'yaml'
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml'
+import type { Alias, CST, Document, Node, Pair, ParsedNode, YAMLMap, YAMLSeq } from 'yaml'
 import type { FrontMatter } from './front-matter.js'
-import { show } from './problem.js'
+import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
+import { YamlNesting } from './yaml-nesting.js'
 
 /** A YAML value with its place in the file, and the places of everything below it. */
 export interface YamlTree {
@@ -54,22 +55,49 @@ export function locate(tree: YamlTree, path: readonly (string | number)[]): { re
 
 function parseSafely(front: FrontMatter, problems: ProblemList): Document.Parsed<ParsedNode> | undefined {
   try {
-    // uniqueKeys is off because its check is quadratic; the reader below looks for duplicates itself.
-    const document = parseDocument(front.yaml, { prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
-    for (const error of document.errors) problems.error('yaml_syntax', front.offset + error.pos[0], sentence(error.message))
-    for (const warning of document.warnings) {
-      problems.error('yaml_tag', front.offset + warning.pos[0], sentence(warning.message), { expected: 'plain YAML without tags' })
-    }
-    return document.errors.length > 0 ? undefined : document
+    return compose(front, problems)
   } catch (thrown) {
-    // The parser recurses, so that deep nesting ends in a RangeError.
-    const message = thrown instanceof RangeError ? 'The YAML is nested too deeply.' : 'The YAML cannot be read.'
-    problems.error('yaml_too_large', front.offset, message, { expected: `at most ${DEPTH_MAX} levels` })
+    // Not known to happen; a fault of the parser must not become a crash of the host.
+    problems.error('yaml_syntax', front.offset, `The YAML cannot be read: ${sentence(String(thrown))}`)
     return undefined
   }
 }
 
-const sentence = (message: string): string => `${message.split('\n')[0]?.replace(/[.:]*$/, '')}.`
+/** The steps of the library's own `parseDocument`, with a watch between its lexer and its parser. */
+function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document.Parsed<ParsedNode> | undefined {
+  const nesting = new YamlNesting()
+  const tooDeep = new Error('too deep')
+  function* tokens(): Generator<CST.Token, void> {
+    const parser = new Parser()
+    for (const token of new Lexer().lex(yaml)) {
+      if (nesting.isTooDeep(token)) throw tooDeep
+      yield* parser.next(token)
+    }
+    yield* parser.end()
+  }
+  try {
+    // uniqueKeys is off because its check is quadratic; the reader below looks for duplicates itself.
+    const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
+    const [document, second] = composer.compose(tokens(), true, yaml.length)
+    if (document === undefined) return undefined
+    reportFaults(document, offset, problems)
+    if (second !== undefined) problems.error('yaml_syntax', offset + second.range[0], 'The front matter holds a second YAML document.')
+    return document.errors.length > 0 || second !== undefined ? undefined : document
+  } catch (thrown) {
+    if (thrown !== tooDeep) throw thrown
+    problems.error('yaml_too_large', offset + nesting.offset, 'The YAML is nested too deeply.', { expected: `at most ${DEPTH_MAX} levels` })
+    return undefined
+  }
+}
+
+function reportFaults({ errors, warnings }: Document.Parsed<ParsedNode>, offset: number, problems: ProblemList): void {
+  for (const error of errors.slice(0, PROBLEMS_MAX + 1)) problems.error('yaml_syntax', offset + error.pos[0], sentence(error.message))
+  for (const warning of warnings.slice(0, PROBLEMS_MAX + 1)) {
+    problems.error('yaml_tag', offset + warning.pos[0], sentence(warning.message), { expected: 'plain YAML without tags' })
+  }
+}
+
+const sentence = (message: string): string => `${show(message.split('\n')[0]).replace(/[.:]*$/, '')}.`
 
 class TreeReader {
   readonly #base: number

@@ -6,7 +6,6 @@ import { type AdapterCatalog, type DaemonRecord, homeFrom, homeLayout, type Home
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AgentHost, launchAgent, locateAgent } from '@agentproto/driver-agent-cli'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
-import { createMcpEndpoint } from '@agentproto/mcp-tools'
 import { FileEventLogStore, FileSessionStore, MemoryEventLogStore, MemorySessionStore, openSessionRegistry } from '@agentproto/session-registry'
 import { createWorkspaces } from '@agentproto/workspaces'
 import { ManifestCatalog } from './adapter-catalog.js'
@@ -14,6 +13,7 @@ import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, lockHome } from './home-lock.js'
 import { endLeftovers } from './leftovers.js'
+import { lazyMcp } from './lazy-mcp.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
 import { version } from './version.js'
@@ -89,7 +89,7 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
       ...(options.sessions === undefined ? {} : { config: options.sessions }),
     })
     const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
-    const mcp = createMcpEndpoint({ sessions: registry, adapters, workspaces, version })
+    const mcp = lazyMcp({ sessions: registry, adapters, workspaces, version })
     const app = createHttpApp({
       sessions: registry,
       adapters,

@@ -86,8 +86,11 @@ export class FileSessionStore implements SessionStore {
   async #write(id: string, json: string): Promise<void> {
     const directory = join(this.#options.directory, assertSessionId(id))
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
-      await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
+      await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false }).catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        await mkdir(directory, { recursive: true, mode: 0o700 })
+        await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
+      })
     } catch (cause) {
       throw new AgentprotoError('storage_failed', `The record of session ${id} could not be written`, {
         given: cause instanceof Error ? cause.message : cause,

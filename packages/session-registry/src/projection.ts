@@ -32,6 +32,7 @@ export class Projection {
   #seq = 0
   #n = 0
   #out: OutputItem[] = []
+  #clock = { ts: '', ms: 0 }
 
   /** Lines that the events completed. */
   project(events: Iterable<SessionEvent>): OutputItem[] {
@@ -64,15 +65,28 @@ export class Projection {
   }
 
   #addText(prefix: string, text: string, event: SessionEvent): void {
-    const at = Date.parse(event.ts)
-    const waiting = this.#partial
-    if (waiting !== undefined && (waiting.prefix !== prefix || at - waiting.at >= SILENCE_MS)) this.#flush()
+    const at = this.#time(event.ts)
+    if (this.#partial !== undefined && (this.#partial.prefix !== prefix || at - this.#partial.at >= SILENCE_MS)) this.#flush()
     this.#at(event.seq)
-    const lines = ((this.#partial?.text ?? '') + text).split('\n')
-    const rest = lines.pop() ?? ''
-    for (const line of lines) this.#push(prefix + line)
-    this.#partial = rest === '' ? undefined : { prefix, text: rest, seq: event.seq, at }
-    if (rest.length > MAX_LINE) this.#flush()
+    this.#partial ??= { prefix, text: '', seq: event.seq, at }
+    // Only the new text is searched: looking at all that waits would cost the square of a long line.
+    let from = 0
+    for (let eol = text.indexOf('\n'); eol >= 0; eol = text.indexOf('\n', from)) {
+      this.#push(prefix + this.#partial.text + text.slice(from, eol))
+      this.#partial.text = ''
+      from = eol + 1
+    }
+    this.#partial.text += from === 0 ? text : text.slice(from)
+    this.#partial.seq = event.seq
+    this.#partial.at = at
+    if (this.#partial.text === '') this.#partial = undefined
+    else if (this.#partial.text.length > MAX_LINE) this.#flush()
+  }
+
+  /** Events of one batch share their time stamp, and parsing one costs as much as the rest of a delta. */
+  #time(ts: string): number {
+    if (ts !== this.#clock.ts) this.#clock = { ts, ms: Date.parse(ts) }
+    return this.#clock.ms
   }
 
   #flush(): void {

@@ -9,8 +9,11 @@ export interface RecordKeeperOptions {
   readonly onProblem: (problem: string) => void
 }
 
-/** A state that follows another this closely is saved with it, in milliseconds. */
-const URGENT_MS = 20
+/**
+ * A state that follows another this closely is saved with it, in milliseconds. Nothing depends on it: after
+ * a crash the record catches up with the log.
+ */
+const URGENT_MS = 100
 const ACTIVITY_MS = 2_000
 
 export class RecordKeeper {

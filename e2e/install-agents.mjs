@@ -44,11 +44,19 @@ function checkedVersion(name) {
   const { version } = PINNED_AGENTS[name]
   const home = mkdtempSync(join(cacheFolder, '.version-home-'))
   try {
-    const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_CACHE_HOME: home, XDG_STATE_HOME: home }
-    const printed = execFileSync(installedAgent(name), ['--version'], { encoding: 'utf8', env, timeout: 60_000 })
-    if (!printed.includes(version)) throw new Error(`${name} --version printed "${printed.trim()}", expected ${version}`)
-    return version
+    const printed = execFileSync(installedAgent(name), ['--version'], {
+      encoding: 'utf8',
+      env: { ...process.env, HOME: home, ...xdgFolders(home) },
+      timeout: 60_000,
+    })
+    if (printed.includes(version)) return version
+    throw new Error(`${name} --version printed "${printed.trim()}", expected ${version}`)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
+}
+
+function xdgFolders(folder) {
+  const names = ['XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME']
+  return Object.fromEntries(names.map((name) => [name, folder]))
 }

@@ -91,7 +91,7 @@ test('Gemini: streams as events and as one array', async () => {
   const mock = await mockForTest()
   const contents = [{ role: 'user', parts: [{ text: 'SAY 3' }] }]
   const url = `${mock.url}/v1beta/models/gemini-x:streamGenerateContent`
-  const part = (text: string, more = {}) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, ...more }] })
+  const part = (text: string, more = {}) => ({ candidates: [{ content: { parts: [{ text }] }, ...more }] })
   const expected = [part('chunk-1 '), part('chunk-2 '), part('chunk-3 '), part('', { finishReason: 'STOP' })]
   const events = await frames(await post(`${url}?alt=sse`, { contents }))
   expect(events.map((data): unknown => JSON.parse(data))).toMatchObject(expected)

@@ -74,7 +74,8 @@ interface Answer {
 }
 
 /** By hand, as `fetch` sends no Host of one's own. */
-function spawnDemo({ url, token }: Daemon, { headers, body = '{"adapter":"demo"}', anonymous }: Refusal): Promise<Answer> {
+function spawnDemo({ url, token }: Daemon, refusal: Refusal): Promise<Answer> {
+  const { headers, body = '{"adapter":"demo"}', anonymous } = refusal
   return new Promise((resolve, reject) => {
     const call = request(`${url}/sessions/agent`, {
       method: 'POST',

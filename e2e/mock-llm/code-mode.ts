@@ -1,6 +1,6 @@
 import type { ToolWord } from './tool-words.js'
 import { OUTSIDE_SANDBOX } from './tool-input.js'
-import { addPatch } from './tool-words.js'
+import { addPatch } from './patch-text.js'
 
 /**
  * Codex's code mode: one tool, `exec`, that takes JavaScript in which the real tools are functions.

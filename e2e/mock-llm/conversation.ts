@@ -58,7 +58,7 @@ export function userMessages(content: Json | undefined): readonly Message[] {
 }
 
 /** Cuts what agents inject into a user's message: `<system-reminder>…</system-reminder>` and its like. */
-export function withoutInjections(text: string): string {
+function withoutInjections(text: string): string {
   let before = ''
   let after = text
   while (after !== before) {
@@ -79,10 +79,10 @@ export interface Turn {
 export function currentTurn(messages: readonly Message[]): Turn {
   const split = messages.flatMap((message) => (message.role === 'user' ? paragraphs(message.text) : [message]))
   const at = split.findLastIndex(({ role }) => role === 'user')
-  const said = (list: readonly Message[]): string[] => list.filter(({ role }) => role === 'user').map(({ text }) => text)
+  const before = split.slice(0, Math.max(at, 0))
   return {
     last: split[at]?.text ?? '',
-    earlier: said(split.slice(0, Math.max(at, 0))),
+    earlier: before.filter(({ role }) => role === 'user').map(({ text }) => text),
     results: split.slice(at + 1).filter(({ role }) => role === 'tool'),
   }
 }

@@ -1,7 +1,8 @@
 import { say, type Answer, type Misfortune } from './answer.js'
-import { currentTurn, type Conversation, type Message, type Turn } from './conversation.js'
+import { currentTurn, type Conversation, type Message, type Tool, type Turn } from './conversation.js'
 import { sampleOf } from './schema-sample.js'
-import { toolUse, toolWords } from './tool-words.js'
+import { toolUse } from './tool-use.js'
+import { toolWords } from './tool-words.js'
 
 const MAX_ECHO_CHARS = 200
 const MAX_RESULT_CHARS = 160
@@ -37,7 +38,7 @@ function toolAnswer(asked: Conversation, turn: Turn): Answer | undefined {
   const done = turn.results.length
   const atOnce = /\bPARALLEL\b/.test(turn.last) ? words.length : 1
   const next = words.slice(done * atOnce, (done + 1) * atOnce)
-  const calls = next.map((word) => toolUse(word, asked, turn.last))
+  const calls = next.map((word) => toolUse(asked, word, turn.last))
   const missing = next.filter((_, i) => !calls[i]).map(({ word }) => `NO TOOL for ${word}. `)
   const found = calls.filter((call) => call !== undefined)
   if (found.length > 0) {
@@ -60,7 +61,7 @@ const TEXT_WORDS: readonly (readonly [word: RegExp, answer: TextWord])[] = [
   [/\bMAXTOK\b/, () => ({ ...say('cut '), stop: 'max-tokens' })],
   [/\bRECALL\b/, (_, { earlier }) => say('RECALL:', earlier.at(-1) ?? '(none)')],
   [/\bCOUNT\b/, (_, { earlier }) => say(`COUNT:${earlier.length + 1}`)],
-  [/\bTOOLS\b/, ({ tools }) => say('TOOLS:', tools.map(({ namespace, name }) => (namespace ? `${namespace}/${name}` : name)).join(','))],
+  [/\bTOOLS\b/, ({ tools }) => say('TOOLS:', tools.map(fullName).join(','))],
   [/\bSYS\b/, ({ system }) => say(`SYS:${system.length}`)],
   [/\bBIG (\d+)/, (_asked, _turn, kib = 1) => say('x'.repeat(1024 * kib))],
   [/\bSLOW(?: (\d+))?\b/, (_asked, _turn, chunkDelayMs = 200) => ({ ...say(...chunks('slow', 300)), chunkDelayMs })],
@@ -69,6 +70,7 @@ const TEXT_WORDS: readonly (readonly [word: RegExp, answer: TextWord])[] = [
   [/\bDROP\b/, () => ({ ...say('one ', 'two ', 'three '), breakOff: 'drop' })],
 ]
 
+const fullName = ({ namespace, name }: Tool): string => (namespace === undefined ? name : `${namespace}/${name}`)
 const chunks = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}-${i + 1} `)
 
 function textAnswer(asked: Conversation, turn: Turn): Answer {

@@ -60,7 +60,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.replace(/\?.*$/, '')
 
 /** Gemini streams a JSON array unless it is asked for events. */
-const wantsEvents = ({ url = '' }: IncomingMessage): boolean => !/:streamGenerateContent/.test(url) || /alt=sse/.test(url)
+const wantsEvents = ({ url = '' }: IncomingMessage): boolean => !/:streamGenerate/.test(url) || /alt=sse/.test(url)
 
 async function bodyText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
@@ -86,8 +86,8 @@ function modelList(path: string, models: readonly string[]): Json {
     const supportedGenerationMethods = ['generateContent']
     return { models: models.map((id) => ({ name: `models/${id}`, displayName: id, supportedGenerationMethods })) }
   }
-  const data = models.map((id) => ({ id, object: 'model', type: 'model', display_name: id, created: 1, owned_by: 'mock' }))
-  return { object: 'list', data, has_more: false }
+  const model = { object: 'model', type: 'model', created: 1, owned_by: 'mock' }
+  return { object: 'list', data: models.map((id) => ({ ...model, id, display_name: id })), has_more: false }
 }
 
 function tokenCount(text: string): Json {

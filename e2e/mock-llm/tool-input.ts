@@ -3,7 +3,7 @@ import { listOf, objectOf, textOf, type Json, type JsonObject } from './json.js'
 import { sampleObject, sampleOf } from './schema-sample.js'
 
 /** A value for the property whose name fits. */
-export type Filling = readonly [name: RegExp, value: Json]
+type Filling = readonly [name: RegExp, value: Json]
 
 const PATH = /^(file_?path|path|absolute_path|filename|file|target_file)$/i
 const CONTENT = /^(content|contents|file_text|text|new_?string|new_?text|new_str)$/i
@@ -12,7 +12,7 @@ const NEW = /^(new_?string|new_?text|new_str)$/i
 const PATCH = /^(input|patch|patch_?text)$/i
 
 /** The least input that the tool's schema allows, with the fillings where a property takes them. */
-export function fillInput(tool: Tool, fillings: readonly Filling[]): JsonObject {
+function fillInput(tool: Tool, fillings: readonly Filling[]): JsonObject {
   const properties = objectOf(tool.schema['properties'])
   const required = listOf(tool.schema['required']).map(textOf)
   const filled: Record<string, Json | undefined> = { ...sampleObject(tool.schema) }

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 
-/** A variable that every process of one test inherits, whatever becomes of its parents; the host drops `AGENTPROTO_*`. */
+/**
+ * A variable that every process of one test inherits, whatever becomes of its parents. The host would drop
+ * one that is called `AGENTPROTO_…`.
+ */
 const VARIABLE = 'E2E_MARK'
 
 export interface Mark {

@@ -18,6 +18,7 @@ export async function startOpenCodeGateway(): Promise<TestGateway & { readonly m
   return { ...gateway, mock }
 }
 
+/** @throws when it is not installed: a test that cannot run has not passed */
 function openCodeExecutable(): string {
   const executable = installedAgent('opencode')
   if (executable !== undefined) return executable

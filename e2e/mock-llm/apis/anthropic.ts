@@ -9,7 +9,7 @@ export const anthropic: Api = {
   path: /\/messages\/?$/,
   read,
   writer,
-  errorBody: (status, message) => ({ type: 'error', error: { type: errorType(status), message }, request_id: 'req_mock' }),
+  errorBody: (status, message) => ({ type: 'error', error: { type: errorType(status), message } }),
 }
 
 function read(body: JsonObject): Conversation {

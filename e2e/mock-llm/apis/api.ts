@@ -18,9 +18,13 @@ export interface WriterContext {
 }
 
 /** OpenAI's and Anthropic's names for what a status means. */
-export function errorType(status: number): string {
-  const named: Record<number, string> = { 401: 'authentication_error', 429: 'rate_limit_error', 529: 'overloaded_error' }
-  return named[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+export const errorType = (status: number): string =>
+  ERROR_TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error')
+
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
 }
 
 export function openAiError(status: number, message: string): Json {

@@ -4,7 +4,8 @@ import type { WriterContext } from './api.js'
 
 /** The stream of a response: items that are added, filled and done, numbered as one sequence. */
 export function responsesWriter(answer: Answer, { model, tokens }: WriterContext): AnswerWriter {
-  const response = { id: newId('resp_'), object: 'response', created_at: 1, model, parallel_tool_calls: true, tools: [] }
+  const fixed = { object: 'response', created_at: 1, parallel_tool_calls: true, tools: [] }
+  const response = { ...fixed, id: newId('resp_'), model }
   const usage = {
     input_tokens: tokens.input,
     input_tokens_details: { cached_tokens: 0 },
@@ -141,7 +142,8 @@ function callItem(call: ToolUse): JsonObject {
     return { ...withNamespace, type: 'function_call', id: newId('fc_'), arguments: inputText(call) }
   }
   const command = ['bash', '-lc', textOf(call.input['command']) || 'true']
-  return { call_id: id, status: 'completed', type: 'local_shell_call', id: newId('lsh_'), action: { type: 'exec', command, env: {} } }
+  const action = { type: 'exec', command, env: {} }
+  return { call_id: id, status: 'completed', type: 'local_shell_call', id: newId('lsh_'), action }
 }
 
 /** What a call carries as text arrives in deltas; its item begins without it. */

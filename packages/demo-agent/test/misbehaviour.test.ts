@@ -20,7 +20,9 @@ test('hang! does not answer a cancel either, and refuses a second prompt', async
   expect(answered).toBe(false)
 })
 
-test.for(['stream 1000 10', 'late 60000', 'run sleep 60', 'flood 100000000'])('a cancel ends "%s" at once', async (word) => {
+const LONG = ['stream 1000 10', 'late 60000', 'run sleep 60', 'flood 100000000']
+
+test.for(LONG)('a cancel ends "%s" at once', async (word) => {
   const demo = await startDemoClient()
   const turn = demo.prompt(`hello; ${word}`)
   await expect.poll(() => demo.stdout()).toContain('echo: hello')

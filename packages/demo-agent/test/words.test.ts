@@ -87,7 +87,8 @@ test('plan works off three steps', async () => {
   const demo = await startDemoClient()
   await demo.prompt('plan')
   const plans = demo.updates.filter((update) => update.sessionUpdate === 'plan')
-  expect(plans.map(({ entries }) => entries.filter(({ status }) => status === 'completed').length)).toEqual([0, 1, 2, 3])
+  const completed = plans.map(({ entries }) => entries.filter(({ status }) => status === 'completed').length)
+  expect(completed).toEqual([0, 1, 2, 3])
 })
 
 test('usage reports the context and the tokens of the turn', async () => {
@@ -110,7 +111,10 @@ test('mode and model are options, and a change of mode is told', async () => {
   const { sessionId } = demo
   const params: SetSessionConfigOptionRequest = { sessionId, configId: 'model', value: 'demo-2' }
   const { configOptions } = await demo.agent.request('session/set_config_option', params)
-  expect(configOptions).toMatchObject([{ id: 'mode', currentValue: 'default' }, { id: 'model', currentValue: 'demo-2' }])
+  expect(configOptions).toMatchObject([
+    { id: 'mode', currentValue: 'default' },
+    { id: 'model', currentValue: 'demo-2' },
+  ])
   await demo.agent.request('session/set_mode', { sessionId, modeId: 'plan' })
   await expect.poll(() => demo.updates).toContainEqual({ sessionUpdate: 'current_mode_update', currentModeId: 'plan' })
   await expect(demo.agent.request('session/set_mode', { sessionId, modeId: 'nope' })).rejects.toThrow('unknown mode')

@@ -11,8 +11,9 @@ export function stubborn(turn: Turn): void {
 
 /** The grandchild of a stubborn agent ignores SIGTERM too. */
 export function fork(turn: Turn): void {
-  const ignore = turn.lifecycle.stubborn ? `for (const s of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(s, () => {});` : ''
-  const code = `${ignore} setTimeout(() => {}, ${GRANDCHILD_SECONDS * 1000})`
+  const ignored = turn.lifecycle.stubborn ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : []
+  const ignore = `for (const signal of ${JSON.stringify(ignored)}) process.on(signal, () => {})`
+  const code = `${ignore}; setTimeout(() => {}, ${GRANDCHILD_SECONDS * 1000})`
   const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })
   child.once('error', () => {})
   child.unref()

@@ -36,21 +36,20 @@ test('a prompt with wait is answered 200 with the finished turn', async () => {
   })
 })
 
-test('F1 a client that stops waiting ends its waiting, not the turn', async () => {
+test('F1 a client that stops waiting changes nothing: the turn runs on and ends for everybody else', async () => {
   const { app, call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const gone = new AbortController()
   const headers = { authorization: 'Bearer a-token-of-the-owner', 'content-type': 'application/json' }
-  const waiting = app.request('/sessions/s1/prompt', {
-    method: 'POST',
-    headers,
-    body: '{"prompt":"hang","wait":true}',
-    signal: gone.signal,
-  })
+  const body = '{"prompt":"hang","wait":true}'
+  const waiting = app.request('/sessions/s1/prompt', { method: 'POST', headers, body, signal: gone.signal })
   await new Promise((resolve) => setImmediate(resolve))
   gone.abort()
-  expect((await waiting).status).toBe(499)
+  await new Promise((resolve) => setImmediate(resolve))
   expect((await sessions.turns('s1')).at(-1)).toMatchObject({ number: 1, state: 'running' })
+  sessions.endTurn('s1')
+  expect((await waiting).status).toBe(200)
+  expect((await sessions.turns('s1')).at(-1)).toMatchObject({ number: 1, state: 'ended', reason: 'end_turn' })
 })
 
 test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and tells whether a turn ran', async (verb) => {

@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { homeLayout, type Principal, type Session } from '@agentproto/contracts'
+import { createGateway } from '@agentproto/runtime'
+import { expect, test } from 'vitest'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+const owner: Principal = { type: 'owner', name: 'owner' }
+
+test('the main job in one process: spawn, two turns that remember, kill', async () => {
+  const home = await temporaryHome()
+  const { sessions } = await testGateway({ home })
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)
+  await sessions.waitTurn(id, (await sessions.prompt(id, { prompt: 'the word is heron' }, owner)).turn)
+  const { text } = await sessions.waitTurn(id, (await sessions.prompt(id, { prompt: 'recall' }, owner)).turn)
+  expect(text).toContain('the word is heron')
+  expect(await sessions.kill(id, owner)).toEqual({ ok: true })
+  expect(await sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
+})
+
+test('one registry under both families: what MCP starts, HTTP lists', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { url, token } = await gateway.listen({ port: 0 })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'start_agent_session', arguments: { adapter: 'demo', cwd: home, label: 'by mcp' } } }
+  const response = await fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) })
+  expect(response.status).toBe(200)
+  expect(await response.text()).toContain('by mcp')
+  const { sessions } = (await (await fetch(`${url}/sessions`, { headers })).json()) as { sessions: Session[] }
+  expect(sessions).toMatchObject([{ label: 'by mcp', status: 'running' }])
+})
+
+test('the app can be mounted without a socket, and two gateways live in one process', async () => {
+  const [one, two] = [await temporaryHome(), await temporaryHome()]
+  const [a, b] = [await testGateway({ home: one }), await testGateway({ home: two })]
+  const { id } = await a.sessions.spawn({ adapter: 'demo', cwd: one, label: 'in a' }, owner)
+  const ask = (gateway: typeof a, token: string): Response | Promise<Response> =>
+    gateway.app.request(`/sessions/${id}`, { headers: { authorization: `Bearer ${token}`, host: 'localhost' } })
+  expect((await ask(a, a.token)).status).toBe(200)
+  expect((await ask(b, b.token)).status).toBe(404)
+  expect((await ask(b, a.token)).status).toBe(401)
+})
+
+test('F94 a second gateway on one home is refused and names the first; the home is free after its end', async () => {
+  const home = await temporaryHome()
+  const first = await createGateway({ home })
+  await expect(createGateway({ home })).rejects.toMatchObject({ code: 'daemon_running', parts: { data: { pid: process.pid } } })
+  await first.close()
+  await (await createGateway({ home })).close()
+})
+
+test('the lock of a gateway that was killed is taken over at once, and a reused pid fools nobody', async () => {
+  const home = await temporaryHome()
+  const gone = Number(execFileSync(process.execPath, ['-e', 'console.log(process.pid)'], { encoding: 'utf8' }))
+  for (const owner of [{ pid: gone, startTime: '1' }, { pid: process.ppid, startTime: 'another' }, 'garbage']) {
+    await writeFile(join(home, 'daemon.lock'), JSON.stringify(owner))
+    await (await createGateway({ home })).close()
+  }
+})
+
+test('listening leaves a record that only the owner reads, and closing takes it away', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const gateway = await createGateway({ home })
+  const { url, token } = await gateway.listen({ port: 0 })
+  expect(JSON.parse(await readFile(layout.daemon, 'utf8'))).toMatchObject({ pid: process.pid, url })
+  expect((await readFile(layout.token, 'utf8')).trim()).toBe(token)
+  for (const path of [layout.daemon, layout.token]) expect((await stat(path)).mode & 0o777).toBe(0o600)
+  await Promise.all([gateway.close(), gateway.close()])
+  expect(existsSync(layout.daemon)).toBe(false)
+  await expect(fetch(`${url}/health`)).rejects.toThrow()
+  expect((await readFile(layout.token, 'utf8')).trim()).toBe(token)
+})
+
+test('a close in the middle of everything ends streams with their terminal event, and every agent', async () => {
+  const home = await temporaryHome()
+  const gateway = await createGateway({ home, cwd: home, env: { ...process.env, AGENTPROTO_DEMO_HOME: home } })
+  const { url, token } = await gateway.listen({ port: 0 })
+  const { id } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'stream 1000 50' }, owner)
+  const stream = await fetch(`${url}/sessions/${id}/stream`, { headers: { authorization: `Bearer ${token}` } })
+  const text = stream.text()
+  await gateway.close()
+  expect(await text).toMatch(/event: status\ndata: \{[^\n]*"killed"[^\n]*\}\n\n$/)
+  expect(await gateway.sessions.get(id)).toMatchObject({ stopReason: 'shutdown' })
+})
+
+test('beyond loopback needs to be said, and a taken port is told with what to do', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  for (const host of ['0.0.0.0', '::']) await expect(gateway.listen({ host, port: 0 })).rejects.toMatchObject({ code: 'listen_failed' })
+  const { url } = await gateway.listen({ port: 0 })
+  await expect(gateway.listen({ port: Number(new URL(url).port) })).rejects.toMatchObject({
+    code: 'listen_failed',
+    message: expect.stringContaining('--port 0') as string,
+  })
+})
+
+test('AIP-46: 501 where no adapter is installed, 404 with the known ones for an unknown adapter', async () => {
+  const none = await testGateway({ home: await temporaryHome(), bundledAdapters: false })
+  await expect(none.sessions.spawn({ adapter: 'demo' }, owner)).rejects.toMatchObject({ code: 'no_adapter_installed', row: { status: 501 } })
+  const some = await testGateway({ home: await temporaryHome() })
+  await expect(some.sessions.spawn({ adapter: 'nope' }, owner)).rejects.toMatchObject({
+    code: 'adapter_not_found',
+    message: expect.stringContaining('demo') as string,
+  })
+})
+
+test('an adapter that is not installed is refused before anything is spawned, with what to run', async () => {
+  const home = await temporaryHome()
+  const { sessions, adapters } = await testGateway({ home, env: { PATH: '/nowhere', AGENTPROTO_DEMO_HOME: home }, executables: { opencode: '/nowhere/opencode' } })
+  expect(await adapters.get('opencode')).toMatchObject({ installed: false, installHint: 'npm install --global opencode-ai' })
+  await expect(sessions.spawn({ adapter: 'opencode', cwd: home }, owner)).rejects.toMatchObject({ code: 'agent_not_installed' })
+})
+
+test('adapters of the home join the bundled ones, and a broken one is left out and told', async () => {
+  const home = await temporaryHome()
+  const { adapters: folder } = homeLayout(home)
+  const demo = await readFile(new URL('../../adapters/catalog/demo/AGENT-CLI.md', import.meta.url), 'utf8')
+  const acp = await readFile(new URL('../../adapters/catalog/demo/ACP.md', import.meta.url), 'utf8')
+  for (const [slug, text] of [['mine', demo.replace(/^(name|id): demo$/gm, '$1: mine')], ['broken', '---\nname: [\n---\n']] as const) {
+    await mkdir(join(folder, slug), { recursive: true })
+    await writeFile(join(folder, slug, 'AGENT-CLI.md'), text)
+    await writeFile(join(folder, slug, 'ACP.md'), acp)
+  }
+  const problems: string[] = []
+  const { adapters, sessions } = await testGateway({ home, onProblem: (problem) => void problems.push(problem) })
+  expect((await adapters.list()).map(({ slug, source }) => `${slug} ${source}`)).toEqual(expect.arrayContaining(['demo bundled', 'mine user']))
+  expect(problems.join()).toContain('broken')
+  expect(await sessions.spawn({ adapter: 'mine', cwd: home }, owner)).toMatchObject({ status: 'running', adapterSlug: 'mine' })
+})

@@ -10,13 +10,15 @@ const PATIENCE = { timeout: 20_000 }
 // A real agent through the whole product: manifest, driver, ACP, registry, log, HTTP, client.
 
 test('OpenCode remembers: the second turn tells what the first one said', async () => {
-  const { client, cwd } = await startOpenCodeGateway()
-  const session = await client.sessions.start({ adapter: 'opencode', cwd })
+  const { client, cwd, mock } = await startOpenCodeGateway()
+  const session = await client.sessions.start({ adapter: 'opencode', cwd, options: { model: 'mock/mock-2' } })
   expect(session).toMatchObject({ status: 'running', cwd, agent: { name: 'OpenCode', version: '1.18.33' } })
   const first = await client.sessions.promptAndWait(session.id, { prompt: 'my number is 4711' })
   expect(first).toMatchObject({ number: 1, reason: 'end_turn', text: 'echo: my number is 4711' })
   const second = await client.sessions.promptAndWait(session.id, { prompt: 'RECALL' })
   expect(second).toMatchObject({ number: 2, reason: 'end_turn', text: 'RECALL:my number is 4711' })
+  // The manifest's option reached the agent: its configuration alone says mock-1.
+  expect(mock.log.filter(({ last }) => last === 'RECALL').map(({ model }) => model)).toEqual(['mock-2'])
 })
 
 test('OpenCode asks for a permission, is granted it, and the file is there', async () => {

@@ -17,6 +17,7 @@ export interface RequestRecord {
   readonly method: string
   readonly path: string
   api?: Api['name']
+  model?: string
   /** The last thing that the user said. */
   last?: string
   /** Tools that the model called. */
@@ -43,6 +44,7 @@ export async function answerRequest(
   const asked = api.read(call.body, call.path)
   const answer = decide(asked)
   record.api = api.name
+  record.model = asked.model
   record.last = currentTurn(asked.messages).last
   call.response.once('close', () => (record.aborted = !call.response.writableFinished))
   if (answer.kind !== 'answer') {

@@ -36,13 +36,14 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
       // Nothing is left and nothing will come.
       if (response.status === 204) return
       yield* (await feed.onConnect?.()) ?? []
-      for await (const messages of readEventStream(response, transport.settings)) {
+      for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
         outage.over()
         for (const message of messages) {
           if (message.event === 'problem') throw fromProblem(parsed(message.data))
           yield* feed.take(message)
         }
       }
+      if (signal?.aborted) throw cancelled(signal.reason)
       if (feed.isComplete()) return
       outage.add(undefined)
     } catch (thrown) {

@@ -94,6 +94,14 @@ test('aborting a follower ends it as cancelled and closes its connection', async
   await closed.promise
 })
 
+test('aborting ends a follower also where an injected fetch does not heed the signal', async () => {
+  const fetch = (): Promise<Response> => Promise.resolve(new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }))
+  const abort = new AbortController()
+  const following = collect(createClient({ url: 'http://gateway', fetch }).sessions.events('s1', { signal: abort.signal }))
+  setImmediate(() => abort.abort())
+  await expect(following).rejects.toMatchObject({ code: 'cancelled' })
+})
+
 test('output lines and status changes come with their cursors and resume after them', async () => {
   const line = (id: string, text: string): string => `id: ${id}\nevent: line\ndata: {"line":"${text}","stream":"stdout"}\n\n`
   let calls = 0

@@ -17,7 +17,7 @@ export async function runOnce(io: Io, adapter: string, options: RunOptions): Pro
   const limits = new TurnLimits(options.timeout)
   try {
     return await withGateway(io, async (client) => {
-      const session = await limits.during(client.sessions.start(request))
+      const session = await limits.during(() => client.sessions.start(request))
       for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
       const seeMore = `agentproto run ${adapter} --output jsonl`
       return driveTurn(io, { client, session, prompt, output: options.output, limits, seeMore })

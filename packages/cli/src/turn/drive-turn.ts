@@ -1,7 +1,7 @@
 import { isAgentprotoError, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { tellFailure } from '../failure.js'
-import type { Io } from '../io.js'
+import { print, type Io } from '../io.js'
 import type { OutputMode } from '../program/run-command.js'
 import { answererFor } from './answerer.js'
 import { followTurn } from './follow-turn.js'
@@ -23,8 +23,11 @@ export interface DriveOptions {
 export async function driveTurn(io: Io, options: DriveOptions): Promise<number> {
   const { client, session, prompt, output, limits, seeMore } = options
   const asJson = output === 'json' || output === 'jsonl'
-  const { turn } = await limits.during(client.sessions.prompt(session.id, { prompt }))
-  limits.interruptWith(() => void client.sessions.interrupt(session.id).catch(() => undefined))
+  const { turn } = await limits.during(() => client.sessions.prompt(session.id, { prompt }))
+  limits.interruptWith(() => {
+    if (io.stderr.isTTY === true) print(io.stderr, 'Interrupting; Ctrl-C again stops waiting for it.')
+    void client.sessions.interrupt(session.id).catch(() => undefined)
+  })
   try {
     const outcome = await followTurn({
       client,

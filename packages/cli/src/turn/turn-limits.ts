@@ -32,12 +32,12 @@ export class TurnLimits {
     return this.#cause
   }
 
-  /** Waits for work that cannot be asked to stop, such as the start of an agent. @throws the cause of a stop */
-  async during<T>(work: Promise<T>): Promise<T> {
+  /** Does work that cannot be asked to stop, such as the start of an agent. @throws the cause of a stop */
+  async during<T>(work: () => Promise<T>): Promise<T> {
     const stopped = new Promise<never>((_, reject) => (this.#reject = reject))
     try {
       if (this.#cause !== undefined) throw this.#cause
-      return await Promise.race([work, stopped])
+      return await Promise.race([work(), stopped])
     } finally {
       this.#reject = undefined
     }

@@ -37,7 +37,7 @@ export function turnOutput(io: Io, mode: OutputMode): TurnOutput {
     case 'json':
       return { event: () => undefined, end: (outcome) => print(io.stdout, JSON.stringify(outcome, undefined, 2)) }
     case 'quiet':
-      return { event: () => undefined, end: ({ text }) => void (text !== '' && print(io.stdout, text)) }
+      return { event: () => undefined, end: ({ text }) => void (text !== '' && print(io.stdout, text.replace(/\n$/, ''))) }
   }
 }
 
@@ -59,7 +59,7 @@ function textOutput(io: Io): TurnOutput {
         return
       }
       if (SILENT.has(event.type)) return
-      const rows = asides.take(event)
+      const rows = event.type === 'error' ? tailOf(event.stderrTail, paint) : asides.take(event)
       if (rows.length === 0) return
       // On one terminal both streams share a line; in a pipe the answer must not get line breaks of ours.
       if (io.stdout.isTTY === true) freshLine()
@@ -68,6 +68,10 @@ function textOutput(io: Io): TurnOutput {
     end: freshLine,
   }
 }
+
+/** An error is told once, at the end; what the agent itself printed belongs to it. */
+const tailOf = (tail: string | undefined, paint: Paint): string[] =>
+  tail === undefined ? [] : printable(tail).trimEnd().split('\n').map((line) => paint.dim(`│ ${line}`))
 
 /** Known to whoever asked, or no news on a terminal. */
 const SILENT = new Set<SessionEvent['type']>(['user-prompt', 'turn-end', 'thought', 'session-stopped'])

@@ -1,0 +1,81 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+export const BIN = fileURLToPath(new URL('../bin/agentproto.mjs', import.meta.url))
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+export interface Options {
+  readonly home: string
+  readonly cwd?: string
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A temporary folder that is gone after the test. */
+export function folder(name = 'cli'): string {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), `agentproto-${name}-`)))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }))
+  return path
+}
+
+export const environment = ({ home, env }: Pick<Options, 'home' | 'env'>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  AGENTPROTO_HOME: home,
+  AGENTPROTO_DEMO_HOME: join(home, 'demo'),
+  NO_COLOR: '1',
+  ...env,
+})
+
+/** Runs the built command to its end. */
+export async function cli(args: readonly string[], options: Options): Promise<Ended> {
+  const started = start(args, options)
+  started.child.stdin?.end(options.input ?? '')
+  return started.ended
+}
+
+export interface Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  /** Resolves with the first line of stdout that matches. */
+  line(pattern: RegExp): Promise<string>
+}
+
+export function start(args: readonly string[], options: Options): Started {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd: options.cwd ?? options.home, env: environment(options) })
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGTERM')
+    await once(child, 'close')
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+  const lines = createInterface(child.stdout)
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }))
+  return {
+    child,
+    ended,
+    async line(pattern) {
+      const found = new Promise<string>((resolve) => lines.on('line', (text) => pattern.test(text) && resolve(text)))
+      const early = ended.then(({ stderr: told }) => Promise.reject(new Error(`It ended before it printed ${pattern}: ${told}`)))
+      return Promise.race([found, early])
+    },
+  }
+}
+
+/** A gateway of its own, ended with the test. */
+export async function serve(home: string): Promise<Started & { readonly url: string }> {
+  const started = start(['serve', '--port', '0'], { home })
+  return { ...started, url: await started.line(/^http/) }
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, start } from './cli-process.js'
+
+const run = (prompt: string, ...args: readonly string[]): ReturnType<typeof cli> => {
+  const home = folder()
+  return cli(['run', 'demo', '--prompt', prompt, ...args], { home })
+}
+
+test('the answer, and nothing else, is on stdout', async () => {
+  expect(await run('hello')).toEqual({ code: 0, stdout: 'echo: hello\n', stderr: '' })
+})
+
+test('the prompt may come from stdin', async () => {
+  expect(await cli(['run', 'demo', '-'], { home: folder(), input: 'hello\nthere\n' })).toMatchObject({ code: 0, stdout: 'echo: hello\nthere\n' })
+  expect(await cli(['run', 'demo', '-'], { home: folder(), input: ' \n' })).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('what is no answer goes to stderr', async () => {
+  const { code, stdout, stderr } = await run('write a.txt hi', '--permissions', 'approve-all')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'I wrote a.txt.\n' })
+  expect(stderr).toContain('● Write a.txt')
+  expect(stderr).toContain('+ hi')
+})
+
+test('it works in --cwd', async () => {
+  const [home, cwd] = [folder(), folder('work')]
+  await cli(['run', 'demo', '-p', 'write made.txt x', '--cwd', cwd], { home })
+  expect(existsSync(join(cwd, 'made.txt'))).toBe(true)
+})
+
+test('--json prints one object', async () => {
+  const { code, stdout } = await run('hello', '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ adapter: 'demo', turn: 1, reason: 'end_turn', text: 'echo: hello', empty: false, refused: 0 })
+})
+
+test('F69 --output jsonl prints each event as it comes', async () => {
+  const running = start(['run', 'demo', '-p', 'stream 2; hang', '--output', 'jsonl'], { home: folder() })
+  expect(JSON.parse(await running.line(/text-delta/))).toMatchObject({ type: 'text-delta', turn: 1 })
+  running.child.kill('SIGINT')
+  const { code, stdout, stderr } = await running.ended
+  expect(code).toBe(130)
+  expect(stdout.trim().split('\n').map((line) => JSON.parse(line).type).at(-1)).toBe('turn-end')
+  expect(JSON.parse(stderr)).toMatchObject({ code: 'cancelled' })
+})
+
+test('--output quiet prints the whole text at the end', async () => {
+  expect(await run('stream 3', '--output', 'quiet')).toMatchObject({ code: 0, stdout: 'chunk 1\nchunk 2\nchunk 3\n', stderr: '' })
+})
+
+test('F79 without a terminal a permission is denied, never waited for', async () => {
+  const { code, stdout, stderr } = await run('ask b.txt')
+  expect({ code, stdout }).toEqual({ code: 5, stdout: 'I was not allowed to write b.txt.\n' })
+  expect(stderr).toMatch(/no terminal to ask: Write b\.txt/)
+  expect(stderr).toMatch(/--permissions approve-reads or approve-all\.\n$/)
+})
+
+test('F79 without a terminal a question is declined', async () => {
+  expect(await run('question what')).toMatchObject({ code: 0, stdout: expect.stringContaining('decline') })
+})
+
+test.each([
+  ['approve-all', 0],
+  ['deny-all', 5],
+])('--permissions %s exits with %i', async (mode, code) => {
+  expect(await run('ask b.txt', '--permissions', mode)).toMatchObject({ code })
+})
+
+test.each([
+  ['fail on purpose', 1, /on purpose/],
+  ['crash 3', 1, /agentproto: /],
+  ['stop because', 1, /because/],
+])('%s exits with %i and says why', async (prompt, code, message) => {
+  const ended = await run(prompt)
+  expect(ended.code).toBe(code)
+  expect(ended.stderr).toMatch(message)
+})
+
+test('an unknown adapter or mode is refused before anything starts', async () => {
+  const home = folder()
+  expect(await cli(['run', 'nope', '-p', 'x'], { home })).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('demo') })
+  expect(await cli(['run', 'demo', '-p', 'x', '--mode', 'nope'], { home })).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('--timeout interrupts and exits with 3', async () => {
+  const { code, stderr } = await run('hang', '--timeout', '0.5')
+  expect(code).toBe(3)
+  expect(stderr).toMatch(/It took longer than 0\.5 s/)
+})
+
+test('Ctrl-C twice ends a run whose agent does not listen', async () => {
+  const running = start(['run', 'demo', '-p', 'stream 1; hang!'], { home: folder() })
+  await running.line(/chunk 1/)
+  running.child.kill('SIGINT')
+  running.child.kill('SIGINT')
+  setTimeout(() => running.child.kill('SIGINT'), 100)
+  expect(await running.ended).toMatchObject({ code: 130 })
+})
+
+test.each([150, 250, 400])('Ctrl-C %i ms after the start ends it as interrupted and leaves nothing running', async (ms) => {
+  const running = start(['run', 'demo', '-p', 'hang'], { home: folder() })
+  await once(running.child, 'spawn')
+  setTimeout(() => running.child.kill('SIGINT'), ms)
+  const { code, stderr } = await running.ended
+  // Before our handler is there, the signal itself ends the process.
+  if (running.child.signalCode === null) expect({ code, stderr }).toEqual({ code: 130, stderr: 'agentproto: The run was interrupted.\n' })
+  else expect(running.child.signalCode).toBe('SIGINT')
+})

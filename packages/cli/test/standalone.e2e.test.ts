@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fileURLToPath } from 'node:url'
+import { cli, folder } from './cli-process.js'
+
+const catalog = fileURLToPath(new URL('../catalog', import.meta.url))
+
+test('--version prints the version and nothing else', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  expect(await cli(['--version'], { home: folder() })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test('--help names every command and shows examples', async () => {
+  const { stdout, code } = await cli(['--help'], { home: folder() })
+  expect(code).toBe(0)
+  for (const name of ['run', 'sessions', 'serve', 'status', 'workspace', 'adapters', 'manifest']) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
+  expect(stdout).toContain('Examples:')
+})
+
+test.each([
+  [['sessions', 'strat'], 2, /^agentproto: .*Try: --help\.\n$/],
+  [['frobnicate'], 2, /^agentproto: Unknown command 'frobnicate'\. Try: --help\.\n$/],
+  [['run', 'demo', '--output', 'nope', '-p', 'x'], 2, /Allowed choices are text, json, jsonl, quiet/],
+  [['run', 'demo', '-o', 'x', '-p', 'x'], 2, /Write it as key=value/],
+  [['run', 'demo'], 2, /There is no prompt.*--prompt/],
+  [['sessions'], 1, /No gateway is running for .*agentproto serve\.\n$/],
+  [['sessions', 'prompt', 'x', 'hi'], 1, /agentproto serve/],
+] as const)('%j is refused on one line that says what to do', async (args, code, message) => {
+  const ended = await cli(args, { home: folder() })
+  expect(ended).toMatchObject({ code, stdout: '' })
+  expect(ended.stderr).toMatch(message)
+  expect(ended.stderr.trimEnd()).not.toContain('\n')
+})
+
+test('with --json an error is its problem document, on stderr', async () => {
+  const { stdout, stderr, code } = await cli(['sessions', '--json'], { home: folder() })
+  expect({ stdout, code }).toEqual({ stdout: '', code: 1 })
+  expect(JSON.parse(stderr)).toMatchObject({ code: 'daemon_not_running', status: 503, hint: expect.stringContaining('agentproto serve') })
+})
+
+test('workspaces are added, listed, used and removed without a gateway', async () => {
+  const home = folder()
+  const [shop, blog] = [folder('shop'), folder('blog')]
+  expect(await cli(['workspace', 'add', shop, '--slug', 'shop', '--label', 'Web shop'], { home })).toMatchObject({ code: 0, stdout: 'shop\n' })
+  expect(await cli(['workspace', 'add', '--slug', 'blog'], { home, cwd: blog })).toMatchObject({ code: 0, stdout: 'blog\n' })
+  expect(await cli(['workspace', 'use', 'blog'], { home })).toMatchObject({ code: 0, stdout: '' })
+  const listed = JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)
+  expect(listed).toMatchObject({ version: 1, active: 'blog', workspaces: [{ slug: 'shop', path: shop, label: 'Web shop' }, { slug: 'blog', path: blog }] })
+  expect((await cli(['workspace', 'list'], { home })).stdout).toMatch(/^\* {2}blog {2}.*$/m)
+  expect(await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })).toMatchObject({ code: 2, stdout: '' })
+  expect(await cli(['workspace', 'remove', 'shop'], { home })).toMatchObject({ code: 0 })
+  expect(await cli(['workspace', 'remove', 'shop'], { home })).toMatchObject({ code: 2 })
+})
+
+test('adds from several processes at once lose nothing', async () => {
+  const home = folder()
+  const slugs = ['a', 'b', 'c', 'd', 'e']
+  await Promise.all(slugs.map((slug) => cli(['workspace', 'add', folder(slug), '--slug', slug], { home })))
+  const { workspaces } = JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)
+  expect(workspaces.map((each: { slug: string }) => each.slug).toSorted()).toEqual(slugs)
+})
+
+test('the manifests that are shipped are valid', async () => {
+  const { code, stdout } = await cli(['manifest', 'validate', join(catalog, 'demo', 'AGENT-CLI.md')], { home: folder() })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^✓ .*AGENT-CLI\.md\n$/) })
+})
+
+test('a manifest with a mistake is told line, column, excerpt and suggestion', async () => {
+  const home = folder()
+  const good = await readFile(join(catalog, 'demo', 'AGENT-CLI.md'), 'utf8')
+  const path = join(home, 'AGENT-CLI.md')
+  writeFileSync(path, good.replace(/^protocol:/m, 'protocoll:'))
+  const { code, stdout } = await cli(['manifest', 'validate', path], { home })
+  const line = good.split('\n').findIndex((each) => each.startsWith('protocol:')) + 1
+  expect(code).toBe(1)
+  expect(stdout).toContain(`${path}:${line}:1 error`)
+  expect(stdout).toContain(`${line} │ protocoll:`)
+  expect(stdout).toMatch(/try: protocol\b/)
+  const json = await cli(['manifest', 'validate', path, '--json'], { home })
+  expect(json.code).toBe(1)
+  expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, files: [{ path, ok: false, problems: expect.arrayContaining([expect.objectContaining({ line })]) }] })
+})

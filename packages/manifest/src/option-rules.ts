@@ -80,6 +80,7 @@ function expectedDefault(option: Fields, value: unknown): string | undefined {
     case 'string':
       return typeof value === 'string' ? undefined : 'a text'
     case 'enum':
+      if (!Array.isArray(option['enum'])) return undefined
       return listOf(option['enum']).includes(value) ? undefined : `one of ${listOf(option['enum']).join(', ')}`
     case 'integer': {
       const min = integerOf(option['min']) ?? -Infinity

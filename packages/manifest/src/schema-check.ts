@@ -3,15 +3,19 @@ import { show } from './problem.js'
 import type { ProblemCode, ProblemList, ProblemParts } from './problem.js'
 import { validator } from './schema-registry.js'
 import type { SchemaName } from './schema-registry.js'
-import type { Schema, SchemaError } from './schema-validator.js'
+import type { Schema, SchemaError, SchemaObject } from './schema-validator.js'
 import { locate } from './yaml-tree.js'
 import type { YamlTree } from './yaml-tree.js'
 
 /** Checks a tree against a schema; every error of the validator becomes one problem at its place. */
 export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemList): void {
+  const errors = validator.validate(`${name}.schema.json`, tree.value)
+  const misspelt = new Set(errors.slice(0, 500).flatMap(misspeltKey))
   const seen = new Set<string>()
-  for (const error of validator.validate(`${name}.schema.json`, tree.value)) {
+  for (const error of errors) {
     if (problems.full) return
+    // A misspelt key is one mistake: it is told where it stands, not also as missing.
+    if (error.keyword === 'required' && misspelt.has(keyId(error.path, error.key))) continue
     const finding = describe(error, tree)
     // Two branches of a schema may refuse the same thing.
     const identity = `${finding.code} ${finding.offset} ${finding.message}`
@@ -20,6 +24,16 @@ export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemL
     problems.error(finding.code, finding.offset, finding.message, finding.parts)
   }
 }
+
+const keyId = (path: SchemaError['path'], key: string | number | undefined): string => JSON.stringify([...path, key])
+
+/** The key that an unknown key was most likely meant to be. */
+function misspeltKey({ keyword, schema, path, key }: SchemaError): readonly string[] {
+  const meant = keyword === 'additionalProperties' ? nearest(String(key), knownKeys(schema)) : undefined
+  return meant === undefined ? [] : [keyId(path, meant)]
+}
+
+const knownKeys = (schema: SchemaObject): readonly string[] => Object.keys((schema['properties'] as object | undefined) ?? {})
 
 interface Finding {
   readonly code: ProblemCode
@@ -52,7 +66,7 @@ const describeMissing: Describe = ({ key, schema, id, path }, { name, tree }) =>
 
 const describeUnknown: Describe = ({ key, schema, path }, { name, tree }) => {
   const given = String(key)
-  const known = Object.keys((schema['properties'] as object | undefined) ?? {})
+  const known = knownKeys(schema)
   return {
     code: 'key_unknown',
     offset: locate(tree, [...path, given]).key,
@@ -68,10 +82,11 @@ const describeName: Describe = ({ key, schema, id, path }, { name, tree }) => ({
   parts: { expected: phraseOf(schema, id), given: key },
 })
 
-const describeValue: Describe = ({ schema, data }, { name }) => {
+const describeValue: Describe = ({ schema, data, path }, { name }) => {
   const allowed = ((schema['enum'] ?? [schema['const']]) as readonly unknown[]).map(String)
   return {
-    code: 'value_unknown',
+    // AIP-45 makes an unknown protocol an error of its own: a host must refuse to load the manifest.
+    code: path[0] === 'protocol' ? 'protocol_unsupported' : 'value_unknown',
     message: `${name} has a value that is not allowed.`,
     parts: {
       expected: allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`,

@@ -8,7 +8,14 @@ export function createHttp({ url, token }) {
   const call = (method, path, body) =>
     new Promise((resolve, reject) => {
       const payload = body === undefined ? undefined : JSON.stringify(body)
-      const sent = request(`${url}${path}`, { method, agent, headers: payload === undefined ? headers : { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) } })
+      const sent = request(`${url}${path}`, {
+        method,
+        agent,
+        headers:
+          payload === undefined
+            ? headers
+            : { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) },
+      })
       sent.on('error', reject)
       sent.on('response', (response) => {
         const chunks = []

@@ -5,7 +5,12 @@ import { median, now, timeEach } from './measure.mjs'
 const owner = { type: 'owner', name: 'bench' }
 
 export async function benchInProcess({ home, cwd, starts, prompts, flood }) {
-  const gateway = await createGateway({ home, cwd, env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd }, onProblem: (problem) => console.error(problem) })
+  const gateway = await createGateway({
+    home,
+    cwd,
+    env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd },
+    onProblem: (problem) => console.error(problem),
+  })
   const { sessions } = gateway
   const start = () => sessions.spawn({ adapter: 'demo', cwd }, owner)
   const spawns = await timeEach(starts, 1, async () => {
@@ -32,19 +37,23 @@ async function streamInProcess(sessions, id, flood) {
   const reader = await sessions.follow(id, lastSeq)
   const began = now()
   await sessions.prompt(id, { prompt: `flood ${flood}` }, owner)
+  const seen = await countUntilTurnEnd(reader, lastSeq + 1)
+  reader.close()
+  if (seen < flood) throw new Error(`${flood - seen} of ${flood} updates are missing`)
+  return (seen / (now() - began)) * 1_000
+}
+
+/** Counts the updates of a turn and checks that no event is missing or repeated. */
+async function countUntilTurnEnd(reader, first) {
+  let next = first
   let seen = 0
-  let next = lastSeq + 1
   for (;;) {
     const { records } = await reader.next()
     for (const { seq, type } of records) {
       if (seq !== next) throw new Error(`event ${seq} came where ${next} was due`)
       next += 1
       if (type === 'text-delta') seen += 1
-      if (type === 'turn-end') {
-        reader.close()
-        if (seen < flood) throw new Error(`${flood - seen} of ${flood} updates are missing`)
-        return (seen / (now() - began)) * 1_000
-      }
+      if (type === 'turn-end') return seen
     }
   }
 }

@@ -10,7 +10,9 @@ import { benchRaw } from './raw-client.mjs'
 import { printTable } from './table.mjs'
 
 const quick = process.argv.includes('--quick')
-const size = quick ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000 } : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000 }
+const size = quick
+  ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000 }
+  : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000 }
 
 const root = await mkdtemp(join(tmpdir(), 'agentproto-bench-'))
 const home = (name) => join(root, name)

@@ -7,7 +7,8 @@ export async function benchManySessions({ home, cwd, sessions, updates }) {
   const daemon = await startDaemon(home, cwd)
   const { http, pid } = daemon
   const ids = []
-  for (let i = 0; i < sessions; i += 1) ids.push((await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })).id)
+  for (let i = 0; i < sessions; i += 1)
+    ids.push((await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })).id)
   const idleRss = rss(pid)
   const stalled = await http.stream(`/sessions/${ids[0]}/events?after=0`)
   stalled.pause()

@@ -6,7 +6,9 @@ import { median, now, rss, timeEach } from './measure.mjs'
 
 export async function startDaemon(home, cwd) {
   const began = now()
-  const child = fork(fileURLToPath(new URL('./daemon.mjs', import.meta.url)), [home, cwd], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(fileURLToPath(new URL('./daemon.mjs', import.meta.url)), [home, cwd], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   const address = await new Promise((resolve, reject) => {
     child.once('message', resolve)
     child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
@@ -29,7 +31,9 @@ export async function benchOverHttp({ home, cwd, prompts, flood }) {
   const { http, pid, startMs } = daemon
   const idleRss = rss(pid)
   const { id } = await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })
-  const trips = await timeEach(prompts, 200, () => http.call('POST', `/sessions/${id}/prompt`, { prompt: 'x', wait: true }))
+  const trips = await timeEach(prompts, 200, () =>
+    http.call('POST', `/sessions/${id}/prompt`, { prompt: 'x', wait: true }),
+  )
   const bare = await timeEach(500, 100, () => http.call('GET', '/health'))
   const perSecond = await streamOverHttp(http, id, flood)
   const replayPerSecond = await replayOverHttp(http, id)

@@ -8,7 +8,11 @@ import { median, now, timeEach } from './measure.mjs'
 void methods
 
 export async function startRaw(cwd) {
-  const child = spawn(process.execPath, [demoAgentPath], { stdio: ['pipe', 'pipe', 'inherit'], cwd, env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd } })
+  const child = spawn(process.execPath, [demoAgentPath], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    cwd,
+    env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd },
+  })
   let onUpdate = () => undefined
   const connection = client({ name: 'bench' })
     .onNotification('session/update', () => onUpdate())

@@ -16,18 +16,30 @@ export function printTable({ raw, inProcess, http, many, sessions }) {
     row('updates/s, in process, logged, followed', inProcess.perSecond, { least: 120_000, unit: k, of: raw.perSecond }),
     row('updates/s, agent to HTTP SSE client, logged', http.perSecond, { least: 120_000, unit: k, of: raw.perSecond }),
     row('replay over HTTP SSE', http.replayPerSecond, { least: 300_000, unit: k, of: raw.perSecond }),
-    row(`updates/s, ${sessions} sessions and a stalled reader`, many.perSecond, { least: 120_000, unit: k, of: raw.perSecond }),
+    row(`updates/s, ${sessions} sessions and a stalled reader`, many.perSecond, {
+      least: 120_000,
+      unit: k,
+      of: raw.perSecond,
+    }),
     row('gateway start to /health', http.startMs, { goal: 300, unit: ms }),
     row('RSS idle', http.idleRss, { goal: 60, unit: mb }),
     row(`RSS, ${sessions} idle sessions`, many.idleRss, { goal: 85, unit: mb }),
     row(`RSS, ${sessions} sessions streaming, peak`, many.peakRss, { goal: 120, unit: mb }),
   ]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((cells) => cells[column].length)))
-  for (const cells of rows) console.log(cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('   '))
+  for (const cells of rows)
+    console.log(
+      cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('   '),
+    )
 }
 
 function row(name, value, { goal, least, unit, of }) {
   const met = goal === undefined ? value >= least : value <= goal
   const ratio = of === undefined ? '' : `x${(value / of).toFixed(2)}`
-  return [name, unit(value), ratio, `${goal === undefined ? `≥ ${unit(least)}` : `≤ ${unit(goal)}`} ${met ? 'met' : 'MISSED'}`]
+  return [
+    name,
+    unit(value),
+    ratio,
+    `${goal === undefined ? `≥ ${unit(least)}` : `≤ ${unit(goal)}`} ${met ? 'met' : 'MISSED'}`,
+  ]
 }

@@ -132,7 +132,18 @@ export interface Problem {
 }
 
 const BRAND = Symbol.for('agentproto.error')
-const PROBLEM_MEMBERS = new Set(['type', 'title', 'status', 'code', 'detail', 'retryable', 'expected', 'given', 'hint', 'instance'])
+const PROBLEM_MEMBERS = new Set([
+  'type',
+  'title',
+  'status',
+  'code',
+  'detail',
+  'retryable',
+  'expected',
+  'given',
+  'hint',
+  'instance',
+])
 
 /**
  * The error that every package throws. Compare `code`, or use {@link isAgentprotoError}: `instanceof`
@@ -189,13 +200,14 @@ export function fromProblem(problem: unknown): AgentprotoError {
   const p = (typeof problem === 'object' && problem !== null ? problem : {}) as Partial<Problem>
   const known = typeof p.code === 'string' && Object.hasOwn(ERRORS, p.code)
   const data = Object.fromEntries(Object.entries(p).filter(([key]) => !PROBLEM_MEMBERS.has(key)))
-  const error = new AgentprotoError(known ? (p.code as ErrorCode) : 'internal', '', {
+  const error = new AgentprotoError(known && p.code !== undefined ? p.code : 'internal', '', {
     ...(typeof p.expected === 'string' ? { expected: p.expected } : {}),
     ...(typeof p.given === 'string' ? { given: p.given } : {}),
     ...(typeof p.hint === 'string' ? { hint: p.hint } : {}),
     data,
   })
-  error.message = typeof p.detail === 'string' ? p.detail : 'The gateway answered with something that is no problem document.'
+  error.message =
+    typeof p.detail === 'string' ? p.detail : 'The gateway answered with something that is no problem document.'
   return error
 }
 

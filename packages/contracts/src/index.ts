@@ -110,6 +110,7 @@ export type {
   EventReader,
   KillReason,
   OutputReader,
+  RequestKey,
   SessionChange,
   SessionFilter,
   SessionPage,

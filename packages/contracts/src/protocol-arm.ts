@@ -1,4 +1,12 @@
-import type { AgentEnd, AgentProcessInfo, AgentSink, ConfigChange, McpServer, ProcessExit, SessionOrigin } from './agent.js'
+import type {
+  AgentEnd,
+  AgentProcessInfo,
+  AgentSink,
+  ConfigChange,
+  McpServer,
+  ProcessExit,
+  SessionOrigin,
+} from './agent.js'
 import type { Clock } from './clock.js'
 import type { ContentBlock } from './content.js'
 import type { AgentInfo } from './session.js'

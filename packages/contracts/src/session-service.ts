@@ -50,6 +50,12 @@ export interface OutputReader {
   close(): void
 }
 
+/** Names one request of one session. */
+export interface RequestKey {
+  readonly id: string
+  readonly requestId: string
+}
+
 export interface SessionService {
   /**
    * AIP-46 `POST /sessions/agent`. Resolves when the session is running; with a `prompt`, once that
@@ -91,7 +97,7 @@ export interface SessionService {
   followOutput(id: string, cursor?: string): Promise<OutputReader>
   requests(id?: string): Promise<readonly SessionRequest[]>
   /** @throws `request_not_found`, `request_resolved` (naming who answered), `invalid_request` */
-  answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
+  answer(which: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
   /** Status changes of all sessions, for lists that live. */
   watch(): SessionWatcher
 }

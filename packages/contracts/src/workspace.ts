@@ -35,7 +35,12 @@ export interface WorkspaceResolver {
 export interface WorkspaceService extends WorkspaceResolver {
   list(): Promise<WorkspacesFile>
   /** @throws `workspace_invalid`, `workspace_exists`, `path_invalid` */
-  add(request: { readonly path: string; readonly slug?: string; readonly label?: string; readonly use?: boolean }): Promise<Workspace>
+  add(request: {
+    readonly path: string
+    readonly slug?: string
+    readonly label?: string
+    readonly use?: boolean
+  }): Promise<Workspace>
   /** @throws `workspace_not_found` */
   remove(slug: string): Promise<void>
   /** @throws `workspace_not_found` */

@@ -9,6 +9,7 @@ import {
   type OutputReader,
   type Principal,
   type PromptRequest,
+  type RequestKey,
   type Session,
   type SessionChange,
   type SessionFilter,
@@ -188,7 +189,7 @@ export class FakeSessions implements SessionService {
     return id === undefined ? [...this.all.values()].flatMap(({ requests }) => requests) : this.#find(id).requests
   }
 
-  async answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
+  async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     this.#note('answer', id, requestId, answer, by)
     const { requests } = this.#find(id)
     const at = requests.findIndex((request) => request.requestId === requestId)

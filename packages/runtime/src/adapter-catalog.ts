@@ -96,7 +96,11 @@ export class ManifestCatalog implements AdapterCatalog {
       source,
       ...(installed ? {} : { installHint: installHint(manifest) }),
       modes: manifest.modes.map(({ id }) => id),
-      session: { mode, ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }), ...(maxTurns === undefined ? {} : { maxTurns }) },
+      session: {
+        mode,
+        ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+        ...(maxTurns === undefined ? {} : { maxTurns }),
+      },
     }
   }
 }
@@ -105,7 +109,8 @@ export class ManifestCatalog implements AdapterCatalog {
 export function installHint(manifest: AgentCliManifest): string {
   for (const method of manifest.install) {
     if (method.method === 'npm') return `npm install --global ${method.package}`
-    if (method.method === 'brew' || method.method === 'cargo' || method.method === 'pip') return `${method.method} install ${method.package}`
+    if (method.method === 'brew' || method.method === 'cargo' || method.method === 'pip')
+      return `${method.method} install ${method.package}`
   }
   return `See the manifest of ${manifest.id}`
 }

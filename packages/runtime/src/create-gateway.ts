@@ -2,13 +2,31 @@ import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { homedir, hostname } from 'node:os'
 import { catalogPath } from '@agentproto/adapters'
-import { type AdapterCatalog, type DaemonRecord, homeFrom, homeLayout, type HomeLayout, type SessionService, systemClock, type WorkspaceService } from '@agentproto/contracts'
+import {
+  type AdapterCatalog,
+  type Clock,
+  type DaemonRecord,
+  homeFrom,
+  homeLayout,
+  type HomeLayout,
+  type SessionService,
+  systemClock,
+  type WorkspaceService,
+} from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AgentHost, launchAgent, locateAgent } from '@agentproto/driver-agent-cli'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
-import { FileEventLogStore, FileSessionStore, MemoryEventLogStore, MemorySessionStore, openSessionRegistry } from '@agentproto/session-registry'
+import type { McpEndpoint } from '@agentproto/mcp-tools'
+import {
+  FileEventLogStore,
+  FileSessionStore,
+  MemoryEventLogStore,
+  MemorySessionStore,
+  openSessionRegistry,
+  type SessionRegistryOptions,
+} from '@agentproto/session-registry'
 import { createWorkspaces } from '@agentproto/workspaces'
-import { ManifestCatalog } from './adapter-catalog.js'
+import { type CatalogFolder, ManifestCatalog } from './adapter-catalog.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, lockHome } from './home-lock.js'
@@ -48,65 +66,117 @@ const CLOSE_GRACE_MS = 2_000
  * @throws `daemon_running` when another gateway has the home, `storage_failed`
  */
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const clock = options.clock ?? systemClock
-  const env = options.env ?? process.env
-  const layout = homeLayout(options.home ?? homeFrom(env, homedir()))
-  const inMemory = options.store === 'memory'
-  const onProblem = options.onProblem ?? ((): void => undefined)
-  const ending = new AbortController()
-  // Each open stream listens to it; how many those are is bounded where they are opened.
-  setMaxListeners(0, ending.signal)
-
+  const settings = settle(options)
+  const { layout, inMemory } = settings
   mkdirSync(layout.root, { recursive: true, mode: 0o700 })
   const lock = inMemory ? undefined : lockHome(`${layout.root}/daemon.lock`)
   try {
-    const host: AgentHost = {
-      env,
-      home: layout.root,
-      executables: { 'agentproto-demo-agent': demoAgentPath, ...options.executables },
-      clock,
-      client: { name: 'agentproto', version },
-    }
-    const adapters = new ManifestCatalog({
-      folders: [
-        ...(options.bundledAdapters === false ? [] : [{ path: catalogPath, source: 'bundled' as const }]),
-        { path: layout.adapters, source: 'user' as const },
-        ...(options.adapters ?? []).map((path) => ({ path, source: 'host' as const })),
-      ],
-      isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
-      onProblem,
-    })
-    const workspaces = createWorkspaces({ home: layout.root, clock, defaultCwd: options.cwd ?? process.cwd(), onWarning: onProblem })
-    const registry = await openSessionRegistry({
-      ...stores(layout, options),
-      adapters,
-      workspaces,
-      hostId: hostname(),
-      clock,
-      startAgent: async (start, sink) => launchAgent((await adapters.adapter(start.adapterSlug)).manifest, { ...start, sink, host }),
-      endLeftovers: (stored) => endLeftovers(stored, onProblem),
-      onProblem,
-      ...(options.sessions === undefined ? {} : { config: options.sessions }),
-    })
-    const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
-    const mcp = lazyMcp({ sessions: registry, adapters, workspaces, version })
-    const app = createHttpApp({
-      sessions: registry,
-      adapters,
-      workspaces,
-      authenticate: authenticateOwner(token),
-      version,
-      clock,
-      mcp: (request, by) => mcp.fetch(request, by),
-      signal: ending.signal,
-      onError: (error, where) => onProblem(`${where.method} ${where.path}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
-      ...(options.allowedHosts === undefined ? {} : { allowedHosts: options.allowedHosts }),
-      ...(options.allowedOrigins === undefined ? {} : { allowedOrigins: options.allowedOrigins }),
-    })
-    return new RunningGateway({ registry, workspaces, adapters, app, token, mcp, layout, lock, ending })
+    return new RunningGateway({ ...(await assemble(settings)), layout, lock })
   } catch (error) {
     lock?.release()
     throw error
+  }
+}
+
+/** The options with their defaults. */
+interface Settings extends GatewayOptions {
+  readonly clock: Clock
+  readonly layout: HomeLayout
+  readonly inMemory: boolean
+  readonly onProblem: (problem: string) => void
+  readonly host: AgentHost
+}
+
+function settle(options: GatewayOptions): Settings {
+  const { clock = systemClock, env = process.env, onProblem = (): void => undefined } = options
+  const layout = homeLayout(options.home ?? homeFrom(env, homedir()))
+  const executables = { 'agentproto-demo-agent': demoAgentPath, ...options.executables }
+  const host: AgentHost = { env, home: layout.root, executables, clock, client: { name: 'agentproto', version } }
+  return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host }
+}
+
+async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
+  const { clock, layout, onProblem, host, sessions: config } = settings
+  const adapters = new ManifestCatalog({
+    folders: adapterFolders(settings),
+    isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
+    onProblem,
+  })
+  const workspaces = createWorkspaces({
+    home: layout.root,
+    clock,
+    defaultCwd: settings.cwd ?? process.cwd(),
+    onWarning: onProblem,
+  })
+  const registry = await openSessionRegistry({
+    ...stores(settings),
+    adapters,
+    workspaces,
+    hostId: hostname(),
+    clock,
+    startAgent: async (start, sink) =>
+      launchAgent((await adapters.adapter(start.adapterSlug)).manifest, { ...start, sink, host }),
+    endLeftovers: (stored) => endLeftovers(stored, onProblem),
+    onProblem,
+    ...(config === undefined ? {} : { config }),
+  })
+  const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
+  const mcp = lazyMcp({
+    sessions: registry,
+    adapters,
+    workspaces,
+    version,
+    clock,
+    onError: (error) => onProblem(`MCP: ${describe(error)}`),
+  })
+  const ending = new AbortController()
+  // Each open stream listens to it; how many those are is bounded where they are opened.
+  setMaxListeners(0, ending.signal)
+  const app = httpApp(settings, { registry, workspaces, adapters, token, mcp, ending })
+  return { registry, workspaces, adapters, app, token, mcp, ending }
+}
+
+function httpApp(
+  settings: Settings,
+  { registry, workspaces, adapters, token, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock'>,
+): HttpApp {
+  const { clock, onProblem, allowedHosts, allowedOrigins } = settings
+  return createHttpApp({
+    sessions: registry,
+    adapters,
+    workspaces,
+    authenticate: authenticateOwner(token),
+    version,
+    clock,
+    mcp: (request, by) => mcp.fetch(request, by),
+    signal: ending.signal,
+    onError: (error, { method, path }) => onProblem(`${method} ${path}: ${describe(error)}`),
+    ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
+  })
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+
+/** In the order of rising precedence. */
+function adapterFolders({ bundledAdapters = true, layout, adapters = [] }: Settings): CatalogFolder[] {
+  return [
+    ...(bundledAdapters ? [{ path: catalogPath, source: 'bundled' as const }] : []),
+    { path: layout.adapters, source: 'user' },
+    ...adapters.map((path) => ({ path, source: 'host' as const })),
+  ]
+}
+
+function stores({
+  inMemory,
+  layout,
+  clock,
+  durability = 'kernel',
+}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs'> {
+  if (inMemory) return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
+  return {
+    store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
+    logs: new FileEventLogStore({ directory: layout.sessions, durability }),
   }
 }
 
@@ -116,7 +186,7 @@ interface Parts {
   readonly adapters: AdapterCatalog
   readonly app: HttpApp
   readonly token: string
-  readonly mcp: { close(): Promise<void> }
+  readonly mcp: McpEndpoint
   readonly layout: HomeLayout
   readonly lock: HomeLock | undefined
   readonly ending: AbortController
@@ -173,16 +243,5 @@ class RunningGateway implements Gateway {
       if (lock !== undefined) removeDaemonRecord(layout.daemon)
       lock?.release()
     }
-  }
-}
-
-function stores(layout: HomeLayout, { store, durability = 'kernel', clock = systemClock }: GatewayOptions): {
-  readonly store: FileSessionStore | MemorySessionStore
-  readonly logs: FileEventLogStore | MemoryEventLogStore
-} {
-  if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
-  return {
-    store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
-    logs: new FileEventLogStore({ directory: layout.sessions, durability }),
   }
 }

@@ -20,7 +20,10 @@ export function lockHome(path: string): HomeLock {
     if (owner !== undefined && identify(owner.pid)?.startTime === owner.startTime) throw taken(path, owner)
     if (owner !== undefined) discard(path, owner)
   }
-  throw new AgentprotoError('daemon_running', 'Other gateways are starting for this home', { given: path, hint: 'Try again' })
+  throw new AgentprotoError('daemon_running', 'Other gateways are starting for this home', {
+    given: path,
+    hint: 'Try again',
+  })
 }
 
 function take(path: string, self: AgentProcessInfo): boolean {

@@ -6,7 +6,10 @@ import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subproc
  * and by the child's pid with its start time. A reused pid has another start time and is left alone
  * (failure modes 29, 43).
  */
-export async function endLeftovers({ session, process: child }: StoredSession, onProblem: (problem: string) => void): Promise<void> {
+export async function endLeftovers(
+  { session, process: child }: StoredSession,
+  onProblem: (problem: string) => void,
+): Promise<void> {
   const marked = findMarkedProcesses(session.id)
   const recorded = child !== undefined && identify(child.pid)?.startTime === child.startTime ? [child] : []
   const leftovers = [...marked, ...recorded.filter(({ pid }) => !marked.some((each) => each.pid === pid))]

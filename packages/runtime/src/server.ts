@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError } from '@agentproto/contracts'
@@ -26,15 +26,22 @@ const HEADERS_MS = 15_000
 const REQUEST_MS = 60_000
 const MAX_HEADER_BYTES = 16 * 1024
 
-export async function listen(fetch: (request: Request) => Response | Promise<Response>, options: ListenOptions): Promise<ListeningServer> {
+export async function listen(
+  fetch: (request: Request) => Response | Promise<Response>,
+  options: ListenOptions,
+): Promise<ListeningServer> {
   const { host = '127.0.0.1', port = DEFAULT_PORT, tls } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
-  const listener = getRequestListener(fetch, { overrideGlobalObjects: false })
+  const respond = getRequestListener(fetch, { overrideGlobalObjects: false })
+  const listener: RequestListener = (incoming, outgoing) => void respond(incoming, outgoing)
   const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES }
   const server: Server =
     tls === undefined
       ? createHttpServer(limits, listener)
-      : createHttpsServer({ ...limits, ...tls, ...(tls.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true }) }, listener)
+      : createHttpsServer(
+          { ...limits, ...tls, ...(tls.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true }) },
+          listener,
+        )
   await bound(server, port, host)
   const { port: actual } = server.address() as AddressInfo
   return {
@@ -43,7 +50,8 @@ export async function listen(fetch: (request: Request) => Response | Promise<Res
   }
 }
 
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 function bound(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -72,14 +80,20 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
   const taken = error.code === 'EADDRINUSE'
   return new AgentprotoError('listen_failed', `Cannot listen on ${host}:${port}`, {
     given: error.message,
-    hint: taken ? 'Another program has the port: choose one with --port, or --port 0 for a free one' : 'Choose another --host or --port',
+    hint: taken
+      ? 'Another program has the port: choose one with --port, or --port 0 for a free one'
+      : 'Choose another --host or --port',
     cause: error,
   })
 }
 
 const notLoopback = (host: string): AgentprotoError =>
-  new AgentprotoError('listen_failed', 'Listening beyond loopback gives whoever has the token a shell on this machine', {
-    expected: 'a loopback host, or the explicit permission to go beyond it',
-    given: host,
-    hint: 'Keep 127.0.0.1, or pass --allow-remote together with TLS',
-  })
+  new AgentprotoError(
+    'listen_failed',
+    'Listening beyond loopback gives whoever has the token a shell on this machine',
+    {
+      expected: 'a loopback host, or the explicit permission to go beyond it',
+      given: host,
+      hint: 'Keep 127.0.0.1, or pass --allow-remote together with TLS',
+    },
+  )

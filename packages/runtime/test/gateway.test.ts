@@ -24,8 +24,17 @@ test('one registry under both families: what MCP starts, HTTP lists', async () =
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { url, token } = await gateway.listen({ port: 0 })
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
-  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'start_agent_session', arguments: { adapter: 'demo', cwd: home, label: 'by mcp' } } }
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  }
+  const call = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'start_agent_session', arguments: { adapter: 'demo', cwd: home, label: 'by mcp' } },
+  }
   const response = await fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) })
   expect(response.status).toBe(200)
   expect(await response.text()).toContain('by mcp')
@@ -47,7 +56,10 @@ test('the app can be mounted without a socket, and two gateways live in one proc
 test('F94 a second gateway on one home is refused and names the first; the home is free after its end', async () => {
   const home = await temporaryHome()
   const first = await createGateway({ home })
-  await expect(createGateway({ home })).rejects.toMatchObject({ code: 'daemon_running', parts: { data: { pid: process.pid } } })
+  await expect(createGateway({ home })).rejects.toMatchObject({
+    code: 'daemon_running',
+    parts: { data: { pid: process.pid } },
+  })
   await first.close()
   await (await createGateway({ home })).close()
 })
@@ -55,9 +67,11 @@ test('F94 a second gateway on one home is refused and names the first; the home 
 test('the lock of a gateway that was killed is taken over at once, and a reused pid fools nobody', async () => {
   const home = await temporaryHome()
   const gone = Number(execFileSync(process.execPath, ['-e', 'console.log(process.pid)'], { encoding: 'utf8' }))
-  for (const owner of [{ pid: gone, startTime: '1' }, { pid: process.ppid, startTime: 'another' }, 'garbage']) {
-    await writeFile(join(home, 'daemon.lock'), JSON.stringify(owner))
-    await (await createGateway({ home })).close()
+  for (const dead of [{ pid: gone, startTime: '1' }, { pid: process.ppid, startTime: 'another' }, 'garbage']) {
+    await writeFile(join(home, 'daemon.lock'), JSON.stringify(dead))
+    const gateway = await createGateway({ home })
+    expect(gateway.home).toBe(home)
+    await gateway.close()
   }
 })
 
@@ -90,7 +104,8 @@ test('a close in the middle of everything ends streams with their terminal event
 test('beyond loopback needs to be said, and a taken port is told with what to do', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
-  for (const host of ['0.0.0.0', '::']) await expect(gateway.listen({ host, port: 0 })).rejects.toMatchObject({ code: 'listen_failed' })
+  for (const host of ['0.0.0.0', '::'])
+    await expect(gateway.listen({ host, port: 0 })).rejects.toMatchObject({ code: 'listen_failed' })
   const { url } = await gateway.listen({ port: 0 })
   await expect(gateway.listen({ port: Number(new URL(url).port) })).rejects.toMatchObject({
     code: 'listen_failed',
@@ -100,7 +115,10 @@ test('beyond loopback needs to be said, and a taken port is told with what to do
 
 test('AIP-46: 501 where no adapter is installed, 404 with the known ones for an unknown adapter', async () => {
   const none = await testGateway({ home: await temporaryHome(), bundledAdapters: false })
-  await expect(none.sessions.spawn({ adapter: 'demo' }, owner)).rejects.toMatchObject({ code: 'no_adapter_installed', row: { status: 501 } })
+  await expect(none.sessions.spawn({ adapter: 'demo' }, owner)).rejects.toMatchObject({
+    code: 'no_adapter_installed',
+    row: { status: 501 },
+  })
   const some = await testGateway({ home: await temporaryHome() })
   await expect(some.sessions.spawn({ adapter: 'nope' }, owner)).rejects.toMatchObject({
     code: 'adapter_not_found',
@@ -110,9 +128,18 @@ test('AIP-46: 501 where no adapter is installed, 404 with the known ones for an 
 
 test('an adapter that is not installed is refused before anything is spawned, with what to run', async () => {
   const home = await temporaryHome()
-  const { sessions, adapters } = await testGateway({ home, env: { PATH: '/nowhere', AGENTPROTO_DEMO_HOME: home }, executables: { opencode: '/nowhere/opencode' } })
-  expect(await adapters.get('opencode')).toMatchObject({ installed: false, installHint: 'npm install --global opencode-ai' })
-  await expect(sessions.spawn({ adapter: 'opencode', cwd: home }, owner)).rejects.toMatchObject({ code: 'agent_not_installed' })
+  const { sessions, adapters } = await testGateway({
+    home,
+    env: { PATH: '/nowhere', AGENTPROTO_DEMO_HOME: home },
+    executables: { opencode: '/nowhere/opencode' },
+  })
+  expect(await adapters.get('opencode')).toMatchObject({
+    installed: false,
+    installHint: 'npm install --global opencode-ai',
+  })
+  await expect(sessions.spawn({ adapter: 'opencode', cwd: home }, owner)).rejects.toMatchObject({
+    code: 'agent_not_installed',
+  })
 })
 
 test('adapters of the home join the bundled ones, and a broken one is left out and told', async () => {
@@ -120,14 +147,22 @@ test('adapters of the home join the bundled ones, and a broken one is left out a
   const { adapters: folder } = homeLayout(home)
   const demo = await readFile(new URL('../../adapters/catalog/demo/AGENT-CLI.md', import.meta.url), 'utf8')
   const acp = await readFile(new URL('../../adapters/catalog/demo/ACP.md', import.meta.url), 'utf8')
-  for (const [slug, text] of [['mine', demo.replace(/^(name|id): demo$/gm, '$1: mine')], ['broken', '---\nname: [\n---\n']] as const) {
+  for (const [slug, text] of [
+    ['mine', demo.replace(/^(name|id): demo$/gm, '$1: mine')],
+    ['broken', '---\nname: [\n---\n'],
+  ] as const) {
     await mkdir(join(folder, slug), { recursive: true })
     await writeFile(join(folder, slug, 'AGENT-CLI.md'), text)
     await writeFile(join(folder, slug, 'ACP.md'), acp)
   }
   const problems: string[] = []
   const { adapters, sessions } = await testGateway({ home, onProblem: (problem) => void problems.push(problem) })
-  expect((await adapters.list()).map(({ slug, source }) => `${slug} ${source}`)).toEqual(expect.arrayContaining(['demo bundled', 'mine user']))
+  expect((await adapters.list()).map(({ slug, source }) => `${slug} ${source}`)).toEqual(
+    expect.arrayContaining(['demo bundled', 'mine user']),
+  )
   expect(problems.join()).toContain('broken')
-  expect(await sessions.spawn({ adapter: 'mine', cwd: home }, owner)).toMatchObject({ status: 'running', adapterSlug: 'mine' })
+  expect(await sessions.spawn({ adapter: 'mine', cwd: home }, owner)).toMatchObject({
+    status: 'running',
+    adapterSlug: 'mine',
+  })
 })

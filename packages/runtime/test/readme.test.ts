@@ -11,5 +11,5 @@ test('the example of the README', async () => {
   const { turn } = await gateway.sessions.prompt(id, { prompt: 'hello' }, by)
   const { text } = await gateway.sessions.waitTurn(id, turn)
   await gateway.close()
-  expect([url.startsWith('http://127.0.0.1:'), token.length > 20, text]).toEqual([true, true, 'hello'])
+  expect([url.startsWith('http://127.0.0.1:'), token.length > 20, text]).toEqual([true, true, 'echo: hello'])
 })

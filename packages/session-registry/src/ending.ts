@@ -1,4 +1,12 @@
-import { type AgentEnd, AgentprotoError, type FailureKind, type SessionFailure, type SessionStatus, type StopReason, toAgentprotoError } from '@agentproto/contracts'
+import {
+  type AgentEnd,
+  AgentprotoError,
+  type FailureKind,
+  type SessionFailure,
+  type SessionStatus,
+  type StopReason,
+  toAgentprotoError,
+} from '@agentproto/contracts'
 
 /** Why a run of an agent ends, recorded where the cause is known; the first cause wins. */
 export interface Ending {
@@ -35,7 +43,9 @@ export const endingOfStorage = (thrown: unknown): Ending => ({
 
 /** A prompt that must not be sent to a session which has ended is told why. */
 export const endedError = (status: SessionStatus): AgentprotoError =>
-  new AgentprotoError('session_ended', `The session has ended (${status})`, { hint: 'Start a new one with `agentproto sessions start`' })
+  new AgentprotoError('session_ended', `The session has ended (${status})`, {
+    hint: 'Start a new one with `agentproto sessions start`',
+  })
 
 export const failureOf = (kind: FailureKind, summary: string): SessionFailure => ({
   kind,
@@ -57,4 +67,5 @@ const broken = (kind: FailureKind, end: AgentEnd): Ending => ({
   failure: failureOf(kind, withTail(end)),
 })
 
-const withTail = ({ message, stderrTail }: AgentEnd): string => (stderrTail === '' ? message : `${message}\n${stderrTail.slice(-1_024)}`)
+const withTail = ({ message, stderrTail }: AgentEnd): string =>
+  stderrTail === '' ? message : `${message}\n${stderrTail.slice(-1_024)}`

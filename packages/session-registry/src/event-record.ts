@@ -1,4 +1,11 @@
-import type { Envelope, EventRecord, HostEvent, SessionEvent, SessionEventType, StreamEvent } from '@agentproto/contracts'
+import type {
+  Envelope,
+  EventRecord,
+  HostEvent,
+  SessionEvent,
+  SessionEventType,
+  StreamEvent,
+} from '@agentproto/contracts'
 
 /** Events as they are numbered, serialised once and read back without being parsed. */
 

@@ -2,7 +2,13 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, re
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AgentprotoError, type EventBatch, type EventLog, type EventLogStore, type EventRecord } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type EventBatch,
+  type EventLog,
+  type EventLogStore,
+  type EventRecord,
+} from '@agentproto/contracts'
 import { recordOf } from './event-record.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
@@ -79,7 +85,10 @@ class FileEventLog implements EventLog {
     if (first === undefined) return
     if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
     if (first.seq !== this.#lastSeq + 1) {
-      throw new AgentprotoError('storage_failed', 'A batch does not follow the log', { expected: `seq ${this.#lastSeq + 1}`, given: first.seq })
+      throw new AgentprotoError('storage_failed', 'A batch does not follow the log', {
+        expected: `seq ${this.#lastSeq + 1}`,
+        given: first.seq,
+      })
     }
     let text = ''
     for (const record of batch) text += `${record.json}\n`
@@ -169,7 +178,8 @@ class FileEventLog implements EventLog {
 
 function parseLine(line: string): EventRecord {
   const record = recordOf(line)
-  if (record === undefined) throw new AgentprotoError('storage_corrupt', 'A line of the event log is not an event', { given: line })
+  if (record === undefined)
+    throw new AgentprotoError('storage_corrupt', 'A line of the event log is not an event', { given: line })
   return record
 }
 

@@ -60,7 +60,9 @@ export class FileSessionStore implements SessionStore {
     this.#indexLater()
     // One write a session at a time, in order; what is overtaken while it waits is skipped (failure mode 45).
     const previous = this.#saving.get(id) ?? Promise.resolve()
-    const saving = previous.catch(() => undefined).then(() => (this.#records.get(id) === json ? this.#write(id, json) : undefined))
+    const saving = previous
+      .catch(() => undefined)
+      .then(() => (this.#records.get(id) === json ? this.#write(id, json) : undefined))
     this.#saving.set(id, saving)
     return saving.finally(() => {
       if (this.#saving.get(id) === saving) this.#saving.delete(id)
@@ -86,11 +88,13 @@ export class FileSessionStore implements SessionStore {
   async #write(id: string, json: string): Promise<void> {
     const directory = join(this.#options.directory, assertSessionId(id))
     try {
-      await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false }).catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error
-        await mkdir(directory, { recursive: true, mode: 0o700 })
-        await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
-      })
+      await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false }).catch(
+        async (error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error
+          await mkdir(directory, { recursive: true, mode: 0o700 })
+          await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
+        },
+      )
     } catch (cause) {
       throw new AgentprotoError('storage_failed', `The record of session ${id} could not be written`, {
         given: cause instanceof Error ? cause.message : cause,
@@ -124,7 +128,10 @@ export class FileSessionStore implements SessionStore {
       const sessions = Array.isArray(index.sessions) ? index.sessions.map(parseStoredSession) : []
       const savedAt = typeof index.savedAt === 'string' ? Date.parse(index.savedAt) : Number.NaN
       if (Number.isNaN(savedAt)) return EMPTY_INDEX
-      return { savedAt, records: new Map(sessions.flatMap((record) => (record === undefined ? [] : [[record.session.id, record]]))) }
+      return {
+        savedAt,
+        records: new Map(sessions.flatMap((record) => (record === undefined ? [] : [[record.session.id, record]]))),
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') problems.push(await moveAside(indexPath))
       return EMPTY_INDEX

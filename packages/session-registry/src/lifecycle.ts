@@ -13,7 +13,11 @@ export const TRANSITIONS: readonly Transition[] = [
   { from: 'starting', to: 'error', on: 'the spawn, the handshake or the open failed, or the start was cancelled' },
   { from: 'running', to: 'exited', on: 'the agent ended by itself between turns' },
   { from: 'running', to: 'killed', on: 'kill, delete or shutdown, after the process tree is verified gone' },
-  { from: 'running', to: 'error', on: 'the transport or the protocol broke, or the agent ended in the middle of a turn' },
+  {
+    from: 'running',
+    to: 'error',
+    on: 'the transport or the protocol broke, or the agent ended in the middle of a turn',
+  },
 ]
 
 /** @throws `internal` for a step that the table does not have: a bug, never input */

@@ -31,7 +31,10 @@ export async function recoverTail(path: string): Promise<RecoveredTail> {
     const aside = `${path}.torn-${end}`
     await writeFile(aside, torn, { mode: 0o600 })
     await file.truncate(end)
-    return { lastSeq, repairs: [`${size - end} bytes after event ${lastSeq} were no whole event and were moved to ${aside}`] }
+    return {
+      lastSeq,
+      repairs: [`${size - end} bytes after event ${lastSeq} were no whole event and were moved to ${aside}`],
+    }
   } finally {
     await file.close()
   }
@@ -63,7 +66,8 @@ async function lineEndBefore(file: FileHandle, limit: number): Promise<number> {
 async function readRange(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const buffer = Buffer.alloc(to - from)
   const { bytesRead } = await file.read(buffer, 0, to - from, from)
-  if (bytesRead !== to - from) throw new AgentprotoError('storage_failed', 'The event log changed while it was recovered')
+  if (bytesRead !== to - from)
+    throw new AgentprotoError('storage_failed', 'The event log changed while it was recovered')
   return buffer
 }
 

@@ -137,7 +137,10 @@ export class ManagedSession {
   /** See {@link SessionService.prompt}. */
   async prompt(content: readonly ContentBlock[], origin: 'prompt' | 'spawn'): Promise<number> {
     const { status } = this.#record
-    if (status === 'starting') throw new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
+    if (status === 'starting')
+      throw new AgentprotoError('session_starting', 'The session is still starting', {
+        hint: 'Wait until its status is running',
+      })
     if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
     return this.#flow.prompt(content, origin)
   }

@@ -1,4 +1,10 @@
-import { AgentprotoError, type EventBatch, type EventLog, type EventLogStore, type EventRecord } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type EventBatch,
+  type EventLog,
+  type EventLogStore,
+  type EventRecord,
+} from '@agentproto/contracts'
 
 /** A log that ends with its process: for one-shot runs and for tests. Its oldest events go at the bound. */
 
@@ -41,7 +47,12 @@ class MemoryEventLog implements EventLog {
 
   append(batch: readonly EventRecord[]): Promise<void> {
     if (batch[0] !== undefined && batch[0].seq !== this.lastSeq + 1) {
-      return Promise.reject(new AgentprotoError('storage_failed', 'A batch does not follow the log', { given: batch[0].seq, expected: `seq ${this.lastSeq + 1}` }))
+      return Promise.reject(
+        new AgentprotoError('storage_failed', 'A batch does not follow the log', {
+          given: batch[0].seq,
+          expected: `seq ${this.lastSeq + 1}`,
+        }),
+      )
     }
     for (const { seq, type, json } of batch) {
       this.#records.push({ seq, type, json })

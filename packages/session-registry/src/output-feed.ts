@@ -152,7 +152,10 @@ const CURSOR = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 function parseCursor(text: string): Cursor {
   const match = CURSOR.exec(text)
   if (match === null) {
-    throw new AgentprotoError('invalid_request', 'That is no cursor of a stream', { expected: 'the id of a message, as in `12.1`', given: text })
+    throw new AgentprotoError('invalid_request', 'That is no cursor of a stream', {
+      expected: 'the id of a message, as in `12.1`',
+      given: text,
+    })
   }
   return { seq: Number(match[1]), n: match[2] === undefined ? Infinity : Number(match[2]) }
 }

@@ -1,6 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import type { AgentAnswer, AgentRequest, PermissionMode, PermissionOption, PermissionRequest } from '@agentproto/contracts'
+import type {
+  AgentAnswer,
+  AgentRequest,
+  PermissionMode,
+  PermissionOption,
+  PermissionRequest,
+} from '@agentproto/contracts'
 
 /** What a permission mode answers by itself, and why. */
 
@@ -10,8 +16,13 @@ export interface PolicyAnswer {
 }
 
 /** @returns undefined when a person has to be asked */
-export async function answerByPolicy(request: AgentRequest, mode: PermissionMode, roots: readonly string[]): Promise<PolicyAnswer | undefined> {
-  if (request.kind === 'question') return mode === 'deny-all' ? { answer: { outcome: 'decline' }, rule: mode } : undefined
+export async function answerByPolicy(
+  request: AgentRequest,
+  mode: PermissionMode,
+  roots: readonly string[],
+): Promise<PolicyAnswer | undefined> {
+  if (request.kind === 'question')
+    return mode === 'deny-all' ? { answer: { outcome: 'decline' }, rule: mode } : undefined
   switch (mode) {
     case 'ask':
       return undefined

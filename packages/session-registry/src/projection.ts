@@ -1,4 +1,4 @@
-import { type ContentBlock, type OutputItem, promptText, type SessionEvent, type ToolCall, type ToolResult } from '@agentproto/contracts'
+import { type OutputItem, promptText, type SessionEvent, type ToolCall, type ToolResult } from '@agentproto/contracts'
 
 /**
  * AIP-46's output projection: events in, lines out. The result depends on the events and their time stamps
@@ -66,7 +66,8 @@ export class Projection {
 
   #addText(prefix: string, text: string, event: SessionEvent): void {
     const at = this.#time(event.ts)
-    if (this.#partial !== undefined && (this.#partial.prefix !== prefix || at - this.#partial.at >= SILENCE_MS)) this.#flush()
+    if (this.#partial !== undefined && (this.#partial.prefix !== prefix || at - this.#partial.at >= SILENCE_MS))
+      this.#flush()
     this.#at(event.seq)
     this.#partial ??= { prefix, text: '', seq: event.seq, at }
     // Only the new text is searched: looking at all that waits would cost the square of a long line.
@@ -101,13 +102,15 @@ export class Projection {
     switch (event.type) {
       case 'user-prompt':
         this.#tools.clear()
-        return this.#text(`[user] `, promptText(event.content as readonly ContentBlock[]))
+        return this.#text(`[user] `, promptText(event.content))
       case 'tool-call':
         return this.#toolCall(event)
       case 'tool-result':
         return this.#toolResult(event)
       case 'agent-prompt':
-        return this.#push(`[awaiting input] ${event.request.kind === 'permission' ? toolName(event.request.toolCall) : event.request.message}`)
+        return this.#push(
+          `[awaiting input] ${event.request.kind === 'permission' ? nameOf(event.request.toolCall) : event.request.message}`,
+        )
       case 'turn-end':
         return this.#push(`── turn-end (${event.reason}) ──`)
       case 'error':
@@ -134,14 +137,14 @@ export class Projection {
   #toolCall(call: ToolCall): void {
     if (this.#tools.has(call.toolCallId)) return
     if (this.#tools.size >= MAX_KNOWN_TOOLS) this.#tools.clear()
-    const name = toolName(call)
+    const name = nameOf(call)
     this.#tools.set(call.toolCallId, name)
     this.#push(`[tool] ${name}`)
   }
 
   #toolResult(result: ToolResult): void {
     if (result.status === 'completed') return
-    const name = this.#tools.get(result.toolCallId) ?? toolName(result)
+    const name = this.#tools.get(result.toolCallId) ?? nameOf(result)
     this.#push(`[tool-error] ${name}${result.status === 'interrupted' ? ' (interrupted)' : ''}`)
   }
 
@@ -174,5 +177,5 @@ export class Projection {
 
 const PLAN_MARK = { pending: '[ ]', in_progress: '[~]', completed: '[x]' } as const
 
-const toolName = ({ toolName, title, kind, toolCallId }: ToolCall | ToolResult): string =>
+const nameOf = ({ toolName, title, kind, toolCallId }: ToolCall | ToolResult): string =>
   toolName ?? title ?? kind ?? toolCallId

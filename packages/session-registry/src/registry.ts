@@ -3,7 +3,6 @@ import {
   type AgentAnswer,
   AgentprotoError,
   type Clock,
-  type ContentBlock,
   type EventBatch,
   type EventLogStore,
   type EventReader,
@@ -15,6 +14,7 @@ import {
   type Principal,
   type PromptRequest,
   randomId,
+  type RequestKey,
   type Session,
   type SessionFilter,
   type SessionPage,
@@ -37,6 +37,7 @@ import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.
 import { repairInterrupted } from './repair.js'
 import { SESSION_ID_PREFIX } from './session-id.js'
 import { pageOf } from './session-page.js'
+import { contentOf, newSession, noAdapterInstalled, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
@@ -92,7 +93,11 @@ class Registry implements SessionRegistry {
     this.#newId = options.newId ?? randomId
     this.#config = { ...DEFAULT_REGISTRY_CONFIG, ...options.config }
     this.#feed = new ChangeFeed(this.#clock)
-    this.#keeper = new RecordKeeper({ store: options.store, clock: this.#clock, onProblem: (problem) => this.#problem(problem) })
+    this.#keeper = new RecordKeeper({
+      store: options.store,
+      clock: this.#clock,
+      onProblem: (problem) => this.#problem(problem),
+    })
     this.#host = {
       clock: this.#clock,
       newId: this.#newId,
@@ -124,7 +129,15 @@ class Registry implements SessionRegistry {
     // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
     this.#assertRoom()
     this.#assertOpen()
-    const session = this.#add({ ...this.#describe(request, by), adapterSlug: adapter, cwd, workspaceSlug, warnings }, request)
+    const born = {
+      id: this.#newId(SESSION_ID_PREFIX),
+      now: new Date(this.#clock.now()).toISOString(),
+      hostId: this.#options.hostId,
+    }
+    const session = this.#add(
+      { ...newSession(request, by, born), adapterSlug: adapter, cwd, workspaceSlug, warnings },
+      request,
+    )
     await this.#keeper.save(session)
     await session.start({
       sessionId: session.id,
@@ -209,7 +222,7 @@ class Registry implements SessionRegistry {
     return live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
   }
 
-  async answer(id: string, requestId: string, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
+  async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     return this.#session(id).desk.answer(requestId, answer, { type: 'principal', name: by.name })
   }
 
@@ -228,7 +241,9 @@ class Registry implements SessionRegistry {
 
   async #close(): Promise<void> {
     const sessions = [...this.#sessions.values()]
-    const kills = await Promise.allSettled(sessions.map((session) => session.kill({ status: 'killed', stopReason: 'shutdown' })))
+    const kills = await Promise.allSettled(
+      sessions.map((session) => session.kill({ status: 'killed', stopReason: 'shutdown' })),
+    )
     for (const kill of kills) if (kill.status === 'rejected') this.#problem(String(kill.reason))
     this.#feed.close()
     await Promise.allSettled(sessions.map((session) => session.journal.close()))
@@ -244,14 +259,19 @@ class Registry implements SessionRegistry {
       await repairInterrupted(session, stored)
       await this.#keeper.save(session)
     } catch (error) {
-      this.#problem(`Session ${session.id} could not be repaired: ${error instanceof Error ? error.message : String(error)}`)
+      this.#problem(
+        `Session ${session.id} could not be repaired: ${error instanceof Error ? error.message : String(error)}`,
+      )
     }
   }
 
   #session(id: string): ManagedSession {
     const session = this.#sessions.get(id)
     if (session !== undefined) return session
-    throw new AgentprotoError('session_not_found', 'There is no such session', { given: id, hint: 'Run `agentproto sessions` to see the ids' })
+    throw new AgentprotoError('session_not_found', 'There is no such session', {
+      given: id,
+      hint: 'Run `agentproto sessions` to see the ids',
+    })
   }
 
   #assertOpen(): void {
@@ -270,41 +290,21 @@ class Registry implements SessionRegistry {
   async #adapter(slug: string): Promise<string> {
     const { installed } = await this.#options.adapters.get(slug).catch(async (unknown: unknown) => {
       if ((await this.#options.adapters.list()).length > 0) throw unknown
-      throw noAdapter()
+      throw noAdapterInstalled()
     })
-    if (!installed && !(await this.#options.adapters.list()).some((adapter) => adapter.installed)) throw noAdapter(slug)
+    if (!installed && !(await this.#options.adapters.list()).some((adapter) => adapter.installed))
+      throw noAdapterInstalled(slug)
     return slug
   }
 
-  #describe(request: SpawnAgentRequest, by: Principal): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
-    const now = new Date(this.#clock.now()).toISOString()
-    return {
-      id: this.#newId(SESSION_ID_PREFIX),
-      status: 'starting',
-      startedAt: now,
-      ...(request.label === undefined ? {} : { label: request.label }),
-      ...(request.title === undefined ? {} : { title: request.title }),
-      hostId: this.#options.hostId,
-      type: by.type === 'owner' ? 'user' : 'spawned',
-      turnCount: 0,
-      turn: { number: 0, state: 'idle' },
-      lastActiveAt: now,
-      connection: 'disconnected',
-      resumable: false,
-      permissionMode: request.permissionMode ?? 'ask',
-      ...(request.additionalDirectories === undefined ? {} : { additionalDirectories: request.additionalDirectories }),
-      pendingRequests: 0,
-      lastSeq: 0,
-    }
-  }
-
-  #add(session: Session, { mode, options, additionalDirectories }: SpawnAgentRequest): ManagedSession {
-    const spawn = {
-      ...(mode === undefined ? {} : { mode }),
-      ...(options === undefined ? {} : { options }),
-      ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
-    }
-    const managed = new ManagedSession(this.#host, { version: 1, session, turns: [], requests: [], spawn })
+  #add(session: Session, request: SpawnAgentRequest): ManagedSession {
+    const managed = new ManagedSession(this.#host, {
+      version: 1,
+      session,
+      turns: [],
+      requests: [],
+      spawn: spawnOf(request),
+    })
     this.#sessions.set(session.id, managed)
     return managed
   }
@@ -313,11 +313,3 @@ class Registry implements SessionRegistry {
     this.#options.onProblem?.(problem)
   }
 }
-
-const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
-  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
-
-const noAdapter = (slug?: string): AgentprotoError =>
-  new AgentprotoError('no_adapter_installed', 'No adapter is installed on this host', {
-    hint: `Install one, for example with \`agentproto adapters install ${slug ?? 'opencode'}\``,
-  })

@@ -42,8 +42,17 @@ async function catchUp(session: ManagedSession, stored: StoredSession): Promise<
 function endOfTurn(session: ManagedSession, requests: readonly string[], message: string): LogEntry[] {
   const by = { type: 'session-end' } as const
   return [
-    ...session.turns.openTools.map((toolCallId): LogEntry => ({ type: 'tool-result', toolCallId, status: 'interrupted' })),
-    ...requests.map((requestId): LogEntry => ({ type: 'agent-prompt-resolved', requestId, answer: { outcome: 'cancelled' }, by })),
+    ...session.turns.openTools.map((toolCallId): LogEntry => ({
+      type: 'tool-result',
+      toolCallId,
+      status: 'interrupted',
+    })),
+    ...requests.map((requestId): LogEntry => ({
+      type: 'agent-prompt-resolved',
+      requestId,
+      answer: { outcome: 'cancelled' },
+      by,
+    })),
     { type: 'error', message },
     { type: 'turn-end', reason: 'error', ...(session.turns.produced ? {} : { empty: true }) },
   ]
@@ -55,5 +64,8 @@ function diagnose(status: SessionStatus): { readonly detail: string; readonly en
     return { detail, ending: { status: 'error', stopReason: 'error', failure: failureOf('startup_failure', detail) } }
   }
   const detail = 'The gateway ended while the session was active'
-  return { detail, ending: { status: 'error', stopReason: 'agent_crashed', failure: failureOf('process_exit', detail) } }
+  return {
+    detail,
+    ending: { status: 'error', stopReason: 'agent_crashed', failure: failureOf('process_exit', detail) },
+  }
 }

@@ -73,11 +73,16 @@ export class RequestDesk {
     const pending = this.#pending.get(requestId)
     const done = this.#resolved.find((request) => request.requestId === requestId)
     if (pending === undefined && done === undefined) {
-      throw new AgentprotoError('request_not_found', 'The session has no such request', { given: requestId, hint: 'List them with GET /sessions/:id/requests' })
+      throw new AgentprotoError('request_not_found', 'The session has no such request', {
+        given: requestId,
+        hint: 'List them with GET /sessions/:id/requests',
+      })
     }
     const first = pending?.resolving ?? done?.answeredBy
     if (pending === undefined || first !== undefined) {
-      throw new AgentprotoError('request_resolved', `The request was answered by ${nameOf(first)}`, { data: { answeredBy: first, answer: done?.answer } })
+      throw new AgentprotoError('request_resolved', `The request was answered by ${nameOf(first)}`, {
+        data: { answeredBy: first, answer: done?.answer },
+      })
     }
     assertAnswer(pending.request.request, answer)
     await this.#resolve(requestId, answer, by)
@@ -130,7 +135,10 @@ function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
   if (answer.outcome === 'cancelled') return
   if (request.kind === 'question') {
     if (answer.outcome !== 'selected') return
-    throw new AgentprotoError('invalid_request', 'A question takes no option', { expected: '{"action": "accept", "content": {…}}', given: answer })
+    throw new AgentprotoError('invalid_request', 'A question takes no option', {
+      expected: '{"action": "accept", "content": {…}}',
+      given: answer,
+    })
   }
   const known = request.options.map(({ optionId }) => optionId)
   if (answer.outcome === 'selected' && known.includes(answer.optionId)) return

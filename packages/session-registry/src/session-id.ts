@@ -7,5 +7,9 @@ export const SESSION_ID_PREFIX = 's_'
 
 export function assertSessionId(id: string): string {
   if (SESSION_ID.test(id)) return id
-  throw new AgentprotoError('session_not_found', 'That is no session id', { expected: '`s_` and letters or digits', given: id, hint: 'Run `agentproto sessions` to see the ids' })
+  throw new AgentprotoError('session_not_found', 'That is no session id', {
+    expected: '`s_` and letters or digits',
+    given: id,
+    hint: 'Run `agentproto sessions` to see the ids',
+  })
 }

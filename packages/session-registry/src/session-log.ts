@@ -52,8 +52,13 @@ export class SessionLog {
       await this.#live().append(entries, turn)
     } catch {
       const { sessionId } = this.#options
-      const envelope = { seq: this.#spine?.lastSeq ?? 0, ts: this.now(), sessionId, ...(turn === undefined ? {} : { turn }) }
-      this.#options.apply(entries.map((entry) => ({ ...envelope, ...entry }) as SessionEvent))
+      const envelope = {
+        seq: this.#spine?.lastSeq ?? 0,
+        ts: this.now(),
+        sessionId,
+        ...(turn === undefined ? {} : { turn }),
+      }
+      this.#options.apply(entries.map((entry) => ({ ...envelope, ...entry })))
     }
   }
 

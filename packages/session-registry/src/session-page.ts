@@ -13,7 +13,8 @@ export function pageOf(sessions: readonly ManagedSession[], filter: SessionFilte
     if (session !== undefined && matches(session, filter)) page.push(session)
   }
   const last = page.at(-1)
-  const more = at >= 0 && last !== undefined && sessions.slice(0, at + 1).some((session) => matches(session.snapshot(), filter))
+  const more =
+    at >= 0 && last !== undefined && sessions.slice(0, at + 1).some((session) => matches(session.snapshot(), filter))
   return { sessions: page, ...(more ? { nextCursor: last.id } : {}) }
 }
 
@@ -30,5 +31,8 @@ function matches(session: Session, filter: SessionFilter): boolean {
   if (workspace !== undefined && session.workspaceSlug !== workspace) return false
   if (label !== undefined && session.label !== label) return false
   if (onlyAlive === true && !isLive(session)) return false
-  return q === undefined || [session.id, session.title, session.label].some((text) => text?.toLowerCase().includes(q.toLowerCase()) ?? false)
+  return (
+    q === undefined ||
+    [session.id, session.title, session.label].some((text) => text?.toLowerCase().includes(q.toLowerCase()) ?? false)
+  )
 }

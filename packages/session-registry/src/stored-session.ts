@@ -7,14 +7,22 @@ import { SESSION_STATUSES, type StoredSession } from '@agentproto/contracts'
 export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isObject(value) || value['version'] !== 1) return undefined
   const { session, turns, requests, spawn } = value
-  if (!isObject(session) || !isObject(session['turn']) || !isObject(spawn)) return undefined
-  if (!Array.isArray(turns) || !Array.isArray(requests) || !Array.isArray(session['warnings'])) return undefined
-  const texts = ['id', 'adapterSlug', 'workspaceSlug', 'cwd', 'startedAt', 'permissionMode', 'lastActiveAt']
-  if (!texts.every((key) => typeof session[key] === 'string')) return undefined
-  if (!SESSION_STATUSES.some((status) => status === session['status'])) return undefined
-  if (!Number.isSafeInteger(session['turnCount']) || !Number.isSafeInteger(session['lastSeq'])) return undefined
-  return value as unknown as StoredSession
+  if (!Array.isArray(turns) || !Array.isArray(requests)) return undefined
+  return isObject(spawn) && isObject(session) && isSession(session) ? (value as unknown as StoredSession) : undefined
 }
+
+function isSession(session: Record<string, unknown>): boolean {
+  return (
+    TEXTS.every((key) => typeof session[key] === 'string') &&
+    COUNTS.every((key) => Number.isSafeInteger(session[key])) &&
+    SESSION_STATUSES.some((status) => status === session['status']) &&
+    Array.isArray(session['warnings']) &&
+    isObject(session['turn'])
+  )
+}
+
+const TEXTS = ['id', 'adapterSlug', 'workspaceSlug', 'cwd', 'startedAt', 'permissionMode', 'lastActiveAt']
+const COUNTS = ['turnCount', 'lastSeq']
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -90,7 +90,11 @@ export class TurnFlow {
     const { turns, desk, log } = this.#options
     const turn = turns.current
     if (turn === undefined) return
-    const entries: LogEntry[] = turns.openTools.map((toolCallId) => ({ type: 'tool-result', toolCallId, status: 'interrupted' }))
+    const entries: LogEntry[] = turns.openTools.map((toolCallId) => ({
+      type: 'tool-result',
+      toolCallId,
+      status: 'interrupted',
+    }))
     if (message !== undefined) entries.push({ type: 'error', message })
     entries.push({ type: 'turn-end', reason, ...(turns.produced ? {} : { empty: true }) })
     this.#open = undefined
@@ -149,7 +153,8 @@ export class TurnFlow {
     } catch (error) {
       return this.close('error', error instanceof Error ? error.message : String(error))
     }
-    if (this.#options.turns.current?.number === turn) await this.close('error', 'The agent settled the prompt without ending its turn')
+    if (this.#options.turns.current?.number === turn)
+      await this.close('error', 'The agent settled the prompt without ending its turn')
   }
 }
 
@@ -165,5 +170,5 @@ const STREAM: ReadonlySet<string> = new Set(['text-delta', 'thought', 'tool-call
 
 /** What an agent says of a turn when none is open is kept, but not as a part of a turn. */
 function outsideTurn(signal: AgentSignal): LogEntry {
-  return STREAM.has(signal.type) ? { type: 'extension', kind: `stray-${signal.type}`, payload: signal } : (signal as LogEntry)
+  return STREAM.has(signal.type) ? { type: 'extension', kind: `stray-${signal.type}`, payload: signal } : signal
 }

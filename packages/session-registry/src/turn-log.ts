@@ -25,7 +25,10 @@ export async function readTurns(session: ManagedSession): Promise<readonly Turn[
 export async function readTurn(session: ManagedSession, number: number): Promise<TurnResult> {
   const known = session.turns.get(number) ?? (await readTurns(session)).find((turn) => turn.number === number)
   if (known === undefined) {
-    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { expected: `1 to ${session.turns.count}`, given: number })
+    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, {
+      expected: `1 to ${session.turns.count}`,
+      given: number,
+    })
   }
   let text = ''
   for await (const event of eventsFrom(session, known.firstSeq)) {

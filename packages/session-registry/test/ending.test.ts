@@ -20,7 +20,12 @@ test('a kill resolves after the agent has stopped, and only then is the status k
   expect(await registry.get(id)).toMatchObject({ status: 'running' })
   release()
   expect(await killed).toEqual({ ok: true })
-  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'budget_exceeded', signal: 'SIGKILL', connection: 'disconnected' })
+  expect(await registry.get(id)).toMatchObject({
+    status: 'killed',
+    stopReason: 'budget_exceeded',
+    signal: 'SIGKILL',
+    connection: 'disconnected',
+  })
   expect(await registry.kill(id, owner)).toEqual({ ok: false })
   expect(types(await allEvents(registry, id)).slice(-2)).toEqual(['status', 'session-stopped'])
 })
@@ -76,7 +81,10 @@ test('a start that fails leaves the session in error, with the kind of failure',
 
 test('a session that is killed while it starts ends as error with the caller’s reason', async () => {
   const { registry } = await memoryRegistry({
-    startAgent: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'Aborted')))),
+    startAgent: ({ signal }) =>
+      new Promise((_, reject) =>
+        signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'Aborted'))),
+      ),
   })
   const spawning = registry.spawn({ adapter: 'fake' }, owner)
   await settled()
@@ -96,7 +104,11 @@ test('processes that survive the ladder keep the session from being called ended
   if (agent === undefined) throw new Error('no agent')
   agent.onStop = () => Promise.reject(new AgentprotoError('termination_failed', 'Process 1 survives'))
   await expect(registry.kill(id, owner)).rejects.toMatchObject({ code: 'termination_failed' })
-  expect(await registry.get(id)).toMatchObject({ status: 'running', connection: 'disconnected', warnings: ['Process 1 survives.'] })
+  expect(await registry.get(id)).toMatchObject({
+    status: 'running',
+    connection: 'disconnected',
+    warnings: ['Process 1 survives.'],
+  })
   agent.onStop = () => Promise.resolve()
   expect(await registry.kill(id, owner)).toEqual({ ok: true })
 })
@@ -133,7 +145,9 @@ test('F27 closing the registry in the middle of a turn ends every session as shu
 
 test('the limit of live sessions holds for spawns at once, and a dead one makes room', async () => {
   const { registry } = await memoryRegistry({ ...scripted(), config: { maxSessions: 3 } })
-  const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => registry.spawn({ adapter: 'fake' }, owner)))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 10 }, () => registry.spawn({ adapter: 'fake' }, owner)),
+  )
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
   const first = (await registry.list()).sessions[0]?.id ?? ''
   await registry.kill(first, owner)

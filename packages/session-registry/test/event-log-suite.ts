@@ -65,4 +65,5 @@ export function record(seq: number, text = `event ${seq}`): EventRecord {
   return { seq, type: 'text-delta', json: JSON.stringify({ ...envelope, type: 'text-delta', text }) }
 }
 
-export const records = (from: number, count: number): EventRecord[] => Array.from({ length: count }, (_, index) => record(from + index))
+export const records = (from: number, count: number): EventRecord[] =>
+  Array.from({ length: count }, (_, index) => record(from + index))

@@ -7,7 +7,10 @@ import { temporaryHome } from './fixtures/test-registry.js'
 
 testEventLog('memory', () => Promise.resolve(new MemoryEventLogStore()))
 testEventLog('file', async () => new FileEventLogStore({ directory: await temporaryHome() }))
-testEventLog('file, flushed to the disk', async () => new FileEventLogStore({ directory: await temporaryHome(), durability: 'disk' }))
+testEventLog(
+  'file, flushed to the disk',
+  async () => new FileEventLogStore({ directory: await temporaryHome(), durability: 'disk' }),
+)
 
 test('F48 the next number is recovered from the file, without reading all of it', async () => {
   const store = new FileEventLogStore({ directory: await temporaryHome() })
@@ -34,13 +37,17 @@ test.each([
   await log.close()
   const path = join(directory, 's_00000001', 'events.jsonl')
   damage(path)
-  const whole = readFileSync(path, 'utf8').split('\n').filter((line) => line.startsWith('{"seq"') && line.endsWith('}')).length
+  const whole = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{"seq"') && line.endsWith('}')).length
   const opened = await store.open('s_00000001')
   expect(opened.repairs).toHaveLength(1)
   expect(opened.log.lastSeq).toBe(whole)
   expect(readdirSync(join(directory, 's_00000001')).some((name) => name.includes('.torn-'))).toBe(true)
   await opened.log.append(records(whole + 1, 1))
-  expect((await opened.log.read(0, 10)).records.map(({ seq }) => seq)).toEqual(records(1, whole + 1).map(({ seq }) => seq))
+  expect((await opened.log.read(0, 10)).records.map(({ seq }) => seq)).toEqual(
+    records(1, whole + 1).map(({ seq }) => seq),
+  )
   await opened.log.close()
 })
 

@@ -7,7 +7,10 @@ import { drain, fileRegistry, memoryRegistry, owner, temporaryHome } from './fix
 const stamp = { seq: 12, ts: '2026-11-21T12:00:00.000Z', sessionId: 's_00000001', turn: 3 }
 
 test('a record’s head can be read without parsing it, whatever order its maker wrote the members in', () => {
-  for (const entry of [{ type: 'text-delta', text: '"type":"x"\n' }, { text: '{"seq":1}', type: 'text-delta' }] as const) {
+  for (const entry of [
+    { type: 'text-delta', text: '"type":"x"\n' },
+    { text: '{"seq":1}', type: 'text-delta' },
+  ] as const) {
     const record = toRecord(entry, stamp)
     expect(recordOf(record.json)).toMatchObject({ seq: 12, type: 'text-delta' })
     expect(JSON.parse(record.json)).toEqual({ ...stamp, ...entry })
@@ -35,12 +38,16 @@ test('what is redacted is redacted in the log and for every reader', async () =>
 })
 
 const flood: Script = async ({ emit }) => {
-  for (let i = 0; i < 200; i += 1) await emit(...Array.from({ length: 100 }, (_, j) => ({ type: 'text-delta', text: `${i}.${j} ` }) as const))
+  for (let i = 0; i < 200; i += 1)
+    await emit(...Array.from({ length: 100 }, (_, j) => ({ type: 'text-delta', text: `${i}.${j} ` }) as const))
   await emit({ type: 'turn-end', reason: 'end_turn' })
 }
 
 test('a reader that begins late, far behind or in the middle gets each event exactly once', async () => {
-  for (const registry of [(await memoryRegistry(scripted(flood))).registry, await fileRegistry(await temporaryHome(), scripted(flood))]) {
+  for (const registry of [
+    (await memoryRegistry(scripted(flood))).registry,
+    await fileRegistry(await temporaryHome(), scripted(flood)),
+  ]) {
     const { id } = await registry.spawn({ adapter: 'fake' }, owner)
     const early = drain(await registry.follow(id, 0))
     await registry.prompt(id, { prompt: 'x' }, owner)
@@ -51,7 +58,11 @@ test('a reader that begins late, far behind or in the middle gets each event exa
     const late = drain(await registry.follow(id, 0))
     const total = (await registry.get(id)).lastSeq
     expect(total).toBeGreaterThan(20_000)
-    for (const [batches, after] of [[await early, 0], [await middle, 5_000], [await late, 0]] as const) {
+    for (const [batches, after] of [
+      [await early, 0],
+      [await middle, 5_000],
+      [await late, 0],
+    ] as const) {
       const seqs = batches.flatMap(({ records }) => records.map(({ seq }) => seq))
       expect(seqs).toEqual(Array.from({ length: total - after }, (_, index) => after + 1 + index))
     }
@@ -99,7 +110,8 @@ test('watchers are told of every change of state, and a slow one gets the latest
 test('lists are filtered and paged, the newest first', async () => {
   const { registry } = await memoryRegistry(scripted())
   const ids: string[] = []
-  for (let i = 0; i < 5; i += 1) ids.unshift((await registry.spawn({ adapter: 'fake', label: i % 2 ? 'odd' : 'even' }, owner)).id)
+  for (let i = 0; i < 5; i += 1)
+    ids.unshift((await registry.spawn({ adapter: 'fake', label: i % 2 ? 'odd' : 'even' }, owner)).id)
   await registry.kill(ids[0] ?? '', owner)
   const first = await registry.list({ limit: 2 })
   expect(first.sessions.map(({ id }) => id)).toEqual(ids.slice(0, 2))

@@ -10,7 +10,8 @@ async function readAll(reader: OutputReader): Promise<OutputItem[]> {
   return items
 }
 
-const lines = (items: readonly OutputItem[]): string[] => items.flatMap((item) => (item.type === 'line' ? [item.line.line] : []))
+const lines = (items: readonly OutputItem[]): string[] =>
+  items.flatMap((item) => (item.type === 'line' ? [item.line.line] : []))
 
 const everything: Script = async ({ emit }) => {
   await emit({ type: 'thought', text: 'hm, ' }, { type: 'thought', text: 'yes\nno' })
@@ -18,7 +19,10 @@ const everything: Script = async ({ emit }) => {
   await emit({ type: 'tool-call', toolCallId: 'a', toolName: 'bash', status: 'pending' })
   await emit({ type: 'tool-call', toolCallId: 'a', title: 'ls', status: 'in_progress' })
   await emit({ type: 'tool-result', toolCallId: 'a', status: 'completed' })
-  await emit({ type: 'tool-call', toolCallId: 'b', title: 'rm' }, { type: 'tool-result', toolCallId: 'b', status: 'failed' })
+  await emit(
+    { type: 'tool-call', toolCallId: 'b', title: 'rm' },
+    { type: 'tool-result', toolCallId: 'b', status: 'failed' },
+  )
   await emit({ type: 'plan', entries: [{ content: 'step', status: 'completed' }] })
   await emit({ type: 'output', stream: 'stderr', text: 'warn one\nwarn two\n' })
   await emit({ type: 'error', message: 'bad', stderrTail: 'trace' }, { type: 'turn-end', reason: 'error' })
@@ -72,7 +76,14 @@ test('a stream begins with the buffered lines, goes on live, and ends with the t
   await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'two' }, owner)).turn)
   await registry.kill(id, owner)
   const items = await reading
-  expect(lines(items)).toEqual(['[user] one', 'echo: one', '── turn-end (end_turn) ──', '[user] two', 'echo: two', '── turn-end (end_turn) ──'])
+  expect(lines(items)).toEqual([
+    '[user] one',
+    'echo: one',
+    '── turn-end (end_turn) ──',
+    '[user] two',
+    'echo: two',
+    '── turn-end (end_turn) ──',
+  ])
   expect(items.at(-1)).toMatchObject({ type: 'status', status: { status: 'killed' } })
   expect(new Set(items.map(({ cursor }) => cursor)).size).toBe(items.length)
 })
@@ -84,7 +95,10 @@ test('a stream resumes after any cursor without loss or repetition, also from be
     }
     await emit({ type: 'turn-end', reason: 'end_turn' })
   }
-  for (const registry of [(await memoryRegistry(scripted(flood))).registry, await fileRegistry(await temporaryHome(), scripted(flood))]) {
+  for (const registry of [
+    (await memoryRegistry(scripted(flood))).registry,
+    await fileRegistry(await temporaryHome(), scripted(flood)),
+  ]) {
     const { id } = await registry.spawn({ adapter: 'fake' }, owner)
     const live = readAll(await registry.followOutput(id))
     await settled()

@@ -37,15 +37,30 @@ test('a request is logged, listed, answered once, and the second answer is told 
   expect(await registry.requests()).toHaveLength(1)
   expect(await registry.get(id)).toMatchObject({ pendingRequests: 1, turn: { state: 'awaiting-input' } })
   const requestId = pending?.requestId ?? ''
-  await expect(registry.answer(id, requestId, { outcome: 'selected', optionId: 'nope' }, owner)).rejects.toMatchObject({ code: 'invalid_request' })
-  const outcomes = await Promise.allSettled(['once', 'no'].map((optionId) => registry.answer(id, requestId, { outcome: 'selected', optionId }, owner)))
+  await expect(
+    registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'nope' }, owner),
+  ).rejects.toMatchObject({ code: 'invalid_request' })
+  const outcomes = await Promise.allSettled(
+    ['once', 'no'].map((optionId) => registry.answer({ id, requestId }, { outcome: 'selected', optionId }, owner)),
+  )
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-  expect(outcomes[1]).toMatchObject({ reason: { code: 'request_resolved', message: expect.stringContaining('owner') as string } })
+  expect(outcomes[1]).toMatchObject({
+    reason: { code: 'request_resolved', message: expect.stringContaining('owner') as string },
+  })
   await registry.waitTurn(id, 1)
   expect(answers).toEqual([{ outcome: 'selected', optionId: 'once' }])
-  expect(types(await allEvents(registry, id)).slice(2)).toEqual(['user-prompt', 'agent-prompt', 'agent-prompt-resolved', 'turn-end'])
-  await expect(registry.answer(id, requestId, { outcome: 'cancelled' }, owner)).rejects.toMatchObject({ code: 'request_resolved' })
-  await expect(registry.answer(id, 'r_none', { outcome: 'cancelled' }, owner)).rejects.toMatchObject({ code: 'request_not_found' })
+  expect(types(await allEvents(registry, id)).slice(2)).toEqual([
+    'user-prompt',
+    'agent-prompt',
+    'agent-prompt-resolved',
+    'turn-end',
+  ])
+  await expect(registry.answer({ id, requestId }, { outcome: 'cancelled' }, owner)).rejects.toMatchObject({
+    code: 'request_resolved',
+  })
+  await expect(registry.answer({ id, requestId: 'r_none' }, { outcome: 'cancelled' }, owner)).rejects.toMatchObject({
+    code: 'request_not_found',
+  })
 })
 
 test('a question takes an action, not an option', async () => {
@@ -54,8 +69,10 @@ test('a question takes an action, not an option', async () => {
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
   await settled()
   const requestId = (await registry.requests(id))[0]?.requestId ?? ''
-  await expect(registry.answer(id, requestId, { outcome: 'selected', optionId: 'once' }, owner)).rejects.toMatchObject({ code: 'invalid_request' })
-  await registry.answer(id, requestId, { outcome: 'accept', content: { colour: 'red' } }, owner)
+  await expect(
+    registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'once' }, owner),
+  ).rejects.toMatchObject({ code: 'invalid_request' })
+  await registry.answer({ id, requestId }, { outcome: 'accept', content: { colour: 'red' } }, owner)
   await registry.waitTurn(id, 1)
   expect(answers).toEqual([{ outcome: 'accept', content: { colour: 'red' } }])
 })
@@ -115,7 +132,10 @@ test.each<[PermissionMode, AgentRequest, AgentAnswer | undefined]>([
 })
 
 test('approve-all never raises once to always', async () => {
-  const onlyAlways: AgentRequest = { ...(permission() as Extract<AgentRequest, { kind: 'permission' }>), options: [{ optionId: 'always', name: 'A', kind: 'allow_always' }] }
+  const onlyAlways: AgentRequest = {
+    ...(permission() as Extract<AgentRequest, { kind: 'permission' }>),
+    options: [{ optionId: 'always', name: 'A', kind: 'allow_always' }],
+  }
   expect(await answerByPolicy(onlyAlways, 'approve-all', [])).toBeUndefined()
 })
 

@@ -15,7 +15,13 @@ const midTurn: Script = async ({ emit, ask }) => {
 
 /** A host that dies: its files stay as they are, and nothing of it is told to close. */
 async function abandoned(home: string, script: Script, prompts: readonly string[]): Promise<string> {
-  const registry = await openSessionRegistry({ ...fileStores(home), ...scripted(script), adapters, workspaces, hostId: 'dead' })
+  const registry = await openSessionRegistry({
+    ...fileStores(home),
+    ...scripted(script),
+    adapters,
+    workspaces,
+    hostId: 'dead',
+  })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
   for (const prompt of prompts) {
     await registry.prompt(id, { prompt }, owner)
@@ -61,13 +67,30 @@ test('F11 F60 a turn that a crash interrupted is brought to an end by appending'
 
 test('a session that was starting when its host died is an error of the start', async () => {
   const home = await temporaryHome()
-  const registry = await openSessionRegistry({ ...fileStores(home), startAgent: () => new Promise(() => undefined), adapters, workspaces, hostId: 'dead' })
+  const registry = await openSessionRegistry({
+    ...fileStores(home),
+    startAgent: () => new Promise(() => undefined),
+    adapters,
+    workspaces,
+    hostId: 'dead',
+  })
   void registry.spawn({ adapter: 'fake' }, owner).catch(() => undefined)
   await expect.poll(async () => (await readdir(homeLayout(home).sessions)).length).toBe(1)
   const id = (await registry.list()).sessions[0]?.id ?? ''
-  await expect.poll(async () => stat(join(homeLayout(home).sessions, id, 'meta.json')).then(() => true, () => false)).toBe(true)
+  await expect
+    .poll(async () =>
+      stat(join(homeLayout(home).sessions, id, 'meta.json')).then(
+        () => true,
+        () => false,
+      ),
+    )
+    .toBe(true)
   const next = await fileRegistry(home, scripted())
-  expect(await next.get(id)).toMatchObject({ status: 'error', stopReason: 'error', failure: { kind: 'startup_failure' } })
+  expect(await next.get(id)).toMatchObject({
+    status: 'error',
+    stopReason: 'error',
+    failure: { kind: 'startup_failure' },
+  })
 })
 
 test('F44 an orderly shutdown keeps every session and its log, and a second one changes nothing', async () => {
@@ -78,8 +101,14 @@ test('F44 an orderly shutdown keeps every session and its log, and a second one 
   await registry.close()
   await registry.close()
   const next = await fileRegistry(home, scripted())
-  expect((await next.list()).sessions).toMatchObject([{ id, label: 'mine', status: 'killed', stopReason: 'shutdown', turnCount: 1, title: 'hello' }])
-  expect((await next.output(id)).map(({ line }) => line)).toEqual(['[user] hello', 'echo: hello', '── turn-end (end_turn) ──'])
+  expect((await next.list()).sessions).toMatchObject([
+    { id, label: 'mine', status: 'killed', stopReason: 'shutdown', turnCount: 1, title: 'hello' },
+  ])
+  expect((await next.output(id)).map(({ line }) => line)).toEqual([
+    '[user] hello',
+    'echo: hello',
+    '── turn-end (end_turn) ──',
+  ])
   expect(await next.turns(id)).toMatchObject([{ number: 1, reason: 'end_turn' }])
   expect((await allEvents(next, id)).at(-1)).toMatchObject({ type: 'session-stopped' })
 })

@@ -17,13 +17,31 @@ test('a session lives through several turns, and its log has no hole', async () 
   expect(session).toMatchObject({ status: 'running', adapterSlug: 'fake', workspaceSlug: 'default', turnCount: 0 })
   for (const text of ['one', 'two']) {
     const { turn } = await registry.prompt(session.id, { prompt: text }, owner)
-    expect(await registry.waitTurn(session.id, turn)).toMatchObject({ number: turn, reason: 'end_turn', text: `echo: ${text}` })
+    expect(await registry.waitTurn(session.id, turn)).toMatchObject({
+      number: turn,
+      reason: 'end_turn',
+      text: `echo: ${text}`,
+    })
   }
   const events = await allEvents(registry, session.id)
-  expect(types(events)).toEqual(['status', 'status', 'user-prompt', 'text-delta', 'turn-end', 'user-prompt', 'text-delta', 'turn-end'])
+  expect(types(events)).toEqual([
+    'status',
+    'status',
+    'user-prompt',
+    'text-delta',
+    'turn-end',
+    'user-prompt',
+    'text-delta',
+    'turn-end',
+  ])
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
   expect(events.slice(2, 5).every(({ turn }) => turn === 1)).toBe(true)
-  expect(await registry.get(session.id)).toMatchObject({ turnCount: 2, title: 'one', turn: { number: 2, state: 'idle' }, lastSeq: 8 })
+  expect(await registry.get(session.id)).toMatchObject({
+    turnCount: 2,
+    title: 'one',
+    turn: { number: 2, state: 'idle' },
+    lastSeq: 8,
+  })
 })
 
 test('the prompt given at spawn is the first turn', async () => {
@@ -36,7 +54,9 @@ test('the prompt given at spawn is the first turn', async () => {
 test('F16 of 200 prompts at once exactly one is accepted, the others get turn_in_progress', async () => {
   const { registry } = await memoryRegistry(scripted(hangUntilCancelled))
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => registry.prompt(id, { prompt: 'x' }, owner)))
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 200 }, () => registry.prompt(id, { prompt: 'x' }, owner)),
+  )
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
   expect(refused).toHaveLength(199)
   expect(refused.every(({ reason }) => isAgentprotoError(reason) && reason.code === 'turn_in_progress')).toBe(true)
@@ -58,13 +78,16 @@ test('F15 a prompt sent the moment a turn ended is accepted and reaches the agen
     await registry.prompt(id, { prompt: `t${turn}` }, owner)
     await registry.waitTurn(id, turn)
   }
-  expect((await registry.turns(id)).map(({ number, reason }) => [number, reason])).toEqual([1, 2, 3, 4, 5].map((n) => [n, 'end_turn']))
+  expect((await registry.turns(id)).map(({ number, reason }) => [number, reason])).toEqual(
+    [1, 2, 3, 4, 5].map((n) => [n, 'end_turn']),
+  )
 })
 
 test('F14 a wait for a turn that is over returns that turn, and one for a later turn is refused', async () => {
   const { registry } = await memoryRegistry(scripted())
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  for (const text of ['a', 'b', 'c']) await registry.waitTurn(id, (await registry.prompt(id, { prompt: text }, owner)).turn)
+  for (const text of ['a', 'b', 'c'])
+    await registry.waitTurn(id, (await registry.prompt(id, { prompt: text }, owner)).turn)
   expect(await registry.waitTurn(id, 1)).toMatchObject({ number: 1, text: 'echo: a' })
   await expect(registry.waitTurn(id, 4)).rejects.toMatchObject({ code: 'turn_not_found' })
 })
@@ -111,7 +134,11 @@ test('F20 an agent that ignores the interrupt ends its session as timeout after 
   await clock.advance(30_000)
   await interrupted
   expect(await registry.waitTurn(id, turn)).toMatchObject({ reason: 'timeout' })
-  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'timeout', failure: { kind: 'timeout' } })
+  expect(await registry.get(id)).toMatchObject({
+    status: 'killed',
+    stopReason: 'timeout',
+    failure: { kind: 'timeout' },
+  })
 })
 
 test('a prompt whose turn was interrupted before it was sent never reaches the agent', async () => {
@@ -134,7 +161,10 @@ test('what the agent says outside of a turn is kept, but not as part of a turn',
   const agents = scripted()
   const { registry } = await memoryRegistry(agents)
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  await agents.agents[0]?.sink.emit([{ type: 'text-delta', text: 'late' }, { type: 'turn-end', reason: 'end_turn' }])
+  await agents.agents[0]?.sink.emit([
+    { type: 'text-delta', text: 'late' },
+    { type: 'turn-end', reason: 'end_turn' },
+  ])
   const events = (await allEvents(registry, id)).slice(2)
   expect(events).toMatchObject([
     { type: 'extension', kind: 'stray-text-delta' },

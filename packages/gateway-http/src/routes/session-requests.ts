@@ -11,7 +11,7 @@ export function sessionRequestRoutes({ sessions }: HttpDeps): HttpApp {
 
   async function answer(c: HttpContext): Promise<Response> {
     const given = toAgentAnswer(await readBody(c, answerRequestSchema))
-    return json(await sessions.answer(param(c, 'id'), param(c, 'requestId'), given, c.get('by')))
+    return json(await sessions.answer({ id: param(c, 'id'), requestId: param(c, 'requestId') }, given, c.get('by')))
   }
 
   resource(app, '/:id/requests', {

@@ -27,5 +27,5 @@ const answer = (sessions: SessionService): Tool =>
     output: z.looseObject({ requestId: z.string(), sessionId: z.string(), state: z.enum(['pending', 'resolved']) }),
     annotations: { readOnlyHint: false, openWorldHint: false },
     run: ({ sessionId: id, requestId, ...given }, { by }) =>
-      sessions.answer(id, requestId, toAgentAnswer(parseWire(answerRequestSchema, given, 'answer')), by),
+      sessions.answer({ id, requestId }, toAgentAnswer(parseWire(answerRequestSchema, given, 'answer')), by),
   })

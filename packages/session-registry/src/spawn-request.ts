@@ -1,0 +1,63 @@
+import {
+  AgentprotoError,
+  type ContentBlock,
+  type Principal,
+  type PromptRequest,
+  type Session,
+  type SpawnAgentRequest,
+  type StoredSpawn,
+} from '@agentproto/contracts'
+
+/** What a spawn request says of the session that it makes. */
+
+export interface Birth {
+  readonly id: string
+  /** ISO-8601. */
+  readonly now: string
+  readonly hostId: string
+}
+
+/** The record of a session at its start, but for what the host resolves: adapter and ground. */
+export function newSession(
+  request: SpawnAgentRequest,
+  by: Principal,
+  { id, now, hostId }: Birth,
+): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
+  const { label, title, permissionMode = 'ask', additionalDirectories } = request
+  return {
+    id,
+    status: 'starting',
+    startedAt: now,
+    ...(label === undefined ? {} : { label }),
+    ...(title === undefined ? {} : { title }),
+    hostId,
+    type: by.type === 'owner' ? 'user' : 'spawned',
+    turnCount: 0,
+    turn: { number: 0, state: 'idle' },
+    lastActiveAt: now,
+    connection: 'disconnected',
+    resumable: false,
+    permissionMode,
+    ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
+    pendingRequests: 0,
+    lastSeq: 0,
+  }
+}
+
+/** What a resume needs to know of the start. */
+export function spawnOf({ mode, options, additionalDirectories }: SpawnAgentRequest): StoredSpawn {
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(options === undefined ? {} : { options }),
+    ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
+  }
+}
+
+export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
+  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
+
+/** AIP-46: 501 where no adapter is installed, naming the install command. */
+export const noAdapterInstalled = (slug = 'opencode'): AgentprotoError =>
+  new AgentprotoError('no_adapter_installed', 'No adapter is installed on this host', {
+    hint: `Install one, for example with \`agentproto adapters install ${slug}\``,
+  })

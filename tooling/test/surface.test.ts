@@ -23,7 +23,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./package.json
     @agentproto/gateway-http . ./package.json
-    @agentproto/manifest . ./node ./package.json
+    @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/runtime . ./package.json
     @agentproto/session-registry . ./package.json
@@ -39,10 +39,11 @@ test('what each package exports', () => {
       catalogPath
     @agentproto/client
       AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ErrorCode EventGap
-      EventsPage Fetch FollowEventsOptions FollowOutputOptions Health KillReason OutputItem OutputLine
-      PermissionMode Problem PromptAccepted PromptRequest Session SessionChange SessionEvent SessionFilter
-      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult Workspace
-      WorkspacesClient WorkspacesFile createClient isAgentprotoError
+      EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions FollowOutputOptions Health
+      KillReason OutputItem OutputLine PermissionMode Problem PromptAccepted PromptRequest Session
+      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
+      SpawnAgentRequest Turn TurnResult Workspace WorkspacesClient WorkspacesFile createClient
+      isAgentprotoError
     @agentproto/contracts
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentAnswer AgentCapabilities AgentCommand
       AgentConfig AgentEnd AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt
@@ -53,7 +54,7 @@ test('what each package exports', () => {
       HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer NewId
       OpenSessionOptions OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS PermissionMode
       PermissionOption PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit
-      PromptRequest Protocol ProtocolArm QuestionRequest Repair ResolvedCwd ResourceContent
+      PromptRequest Protocol ProtocolArm QuestionRequest Repair RequestKey ResolvedCwd ResourceContent
       ResourceLinkContent RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES
       Session SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionOrigin
       SessionPage SessionRequest SessionService SessionStatus SessionStopped SessionStore SessionTurn
@@ -68,6 +69,8 @@ test('what each package exports', () => {
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
+      AgentCliHandle AgentCliSource AgentCommand AgentHost LaunchOptions Session SessionCallbacks
+      StartOptions StreamEvent defineAgentCli launchAgent loadAgentCli locateAgent
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/manifest
@@ -79,7 +82,8 @@ test('what each package exports', () => {
       SetupStep SkipIf VersionCheck compileLaunch declaredVariables formatProblem parseAcp parseAgentCli
       parseSandbox parseSecrets
     @agentproto/manifest/node
-      CheckedFile LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles readAgentCli
+      CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
+      findVersion readAgentCli
     @agentproto/mcp-tools
       McpDeps McpEndpoint createMcpEndpoint
     @agentproto/runtime

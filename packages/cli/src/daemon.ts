@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
 import { createClient, type Client } from '@agentproto/client'
+import { httpFetch } from './http-fetch.js'
 import type { Io } from './io.js'
 
 export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
@@ -28,9 +29,11 @@ export async function findDaemon(io: Pick<Io, 'env'>): Promise<Daemon> {
 }
 
 export async function connect(io: Pick<Io, 'env'>): Promise<Client> {
-  const { url, token } = await findDaemon(io)
-  return createClient({ url, ...(token === undefined ? {} : { token }) })
+  return clientOf(await findDaemon(io))
 }
+
+export const clientOf = ({ url, token }: Daemon): Client =>
+  createClient({ url, fetch: httpFetch, ...(token === undefined ? {} : { token }) })
 
 /** The home's daemon record; undefined when there is none or it is not one. */
 export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {

@@ -1,4 +1,4 @@
-import { createClient, type Client } from '@agentproto/client'
+import { createClient, type Client, type Fetch } from '@agentproto/client'
 import { print, type Io } from './io.js'
 
 /**
@@ -13,7 +13,7 @@ export async function withGateway(io: Io, work: (client: Client) => Promise<numb
     onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
   })
   try {
-    const fetch = async (url: string, init: RequestInit): Promise<Response> => gateway.app.fetch(new Request(url, init))
+    const fetch: Fetch = async (url, init) => gateway.app.fetch(new Request(url, init))
     return await work(createClient({ url: 'http://127.0.0.1', token: gateway.token, fetch }))
   } finally {
     await gateway.close()

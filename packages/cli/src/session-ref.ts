@@ -1,6 +1,6 @@
 import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { shortId } from './render/sessions-table.js'
+import { shortId } from './render/short-id.js'
 
 /**
  * The session that a person means: by its id, by the first characters of it (with or without `s_`), or by

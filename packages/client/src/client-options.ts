@@ -1,7 +1,29 @@
 import type { Clock } from '@agentproto/contracts'
 
-/** The one `fetch` call that the client needs, so that tests and embedders can give their own. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+/**
+ * The one call that the client makes, so that embedders can give their own. The global `fetch` is one; what
+ * is asked of it is less, so that a few lines over `node:http` are one, too.
+ */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
+
+export interface FetchInit {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+export interface FetchResponse {
+  readonly ok: boolean
+  readonly status: number
+  json(): Promise<unknown>
+  readonly body: { getReader(): FetchReader } | null
+}
+
+export interface FetchReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
 
 export interface ClientOptions {
   /** Where the gateway answers, e.g. `http://127.0.0.1:7646`; a path prefix is kept. */

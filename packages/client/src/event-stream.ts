@@ -1,5 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
-import type { ClientSettings } from './client-options.js'
+import type { ClientSettings, FetchResponse } from './client-options.js'
 
 /** A line of the gateway is at most 8 MiB of payload; a stream that buffers more than this is not one of ours. */
 const MAX_BUFFER_CHARS = 64 * 1024 * 1024
@@ -10,7 +10,7 @@ const MAX_BUFFER_CHARS = 64 * 1024 * 1024
  * that was injected need not tie its body to the signal.
  */
 export async function* readEventStream(
-  response: Response,
+  response: FetchResponse,
   { clock, idleMs, signal }: Pick<ClientSettings, 'clock' | 'idleMs'> & { readonly signal: AbortSignal | undefined },
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   if (response.body === null) return
@@ -28,7 +28,7 @@ export async function* readEventStream(
     for (;;) {
       const watchdog = clock.after(idleMs, hangUp)
       const { done, value } = await reader.read().finally(() => watchdog.cancel())
-      if (done) return
+      if (done || value === undefined) return
       parser.feed(decoder.decode(value, { stream: true }))
       if (batch.length === 0) continue
       const messages = batch

@@ -33,8 +33,11 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
     try {
       const response = await transport.stream(feed.call, feed.cursor)
       outage.connected()
-      // Nothing is left and nothing will come.
-      if (response.status === 204) return
+      if (response.status === 204) {
+        // Nothing is left and nothing will come. The body is let go, or the connection would be held.
+        await response.body?.getReader().cancel()
+        return
+      }
       yield* (await feed.onConnect?.()) ?? []
       for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
         outage.over()

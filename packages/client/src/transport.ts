@@ -1,5 +1,5 @@
 import { AgentprotoError, fromProblem } from '@agentproto/contracts'
-import type { ClientSettings } from './client-options.js'
+import type { ClientSettings, FetchResponse } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { pause } from './pause.js'
 
@@ -26,7 +26,7 @@ export class Transport {
   /** The JSON of a successful answer, trusted to have the contract's shape; anything else throws. */
   async json<T>(call: Call): Promise<T> {
     const response = await this.#send(call, 'application/json')
-    if (!response.ok) throw await problemOf(response)
+    if (!response.ok) throw await problemOf(response, this.settings.url)
     return (await response.json()) as T
   }
 
@@ -34,13 +34,13 @@ export class Transport {
    * Opens an event stream, once.
    * @returns the answer, with status 200
    */
-  async stream(call: Call, lastEventId: string | undefined): Promise<Response> {
+  async stream(call: Call, lastEventId: string | undefined): Promise<FetchResponse> {
     const response = await this.#fetch(call, 'text/event-stream', lastEventId)
-    if (!response.ok) throw await problemOf(response)
+    if (!response.ok) throw await problemOf(response, this.settings.url)
     return response
   }
 
-  async #send(call: Call, accept: string): Promise<Response> {
+  async #send(call: Call, accept: string): Promise<FetchResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#fetch(call, accept)
@@ -59,7 +59,7 @@ export class Transport {
     return isIdempotent(call) ? unreachable(url, thrown) : outcomeUnknown(url, thrown)
   }
 
-  #fetch(call: Call, accept: string, lastEventId?: string): Promise<Response> {
+  #fetch(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const { url, token, fetch } = this.settings
     return fetch(`${url}${call.path}${queryOf(call)}`, {
       method: call.method ?? 'GET',
@@ -83,10 +83,10 @@ function queryOf({ query = {} }: Call): string {
   return params.size === 0 ? '' : `?${params.toString()}`
 }
 
-async function problemOf(response: Response): Promise<AgentprotoError> {
+async function problemOf(response: FetchResponse, url: string): Promise<AgentprotoError> {
   const body: unknown = await response.json().catch(() => undefined)
   if (isProblem(body)) return fromProblem(body)
-  return new AgentprotoError('internal', `${response.url || 'The address'} answered ${response.status}, not as a gateway would`, {
+  return new AgentprotoError('internal', `${url} answered ${response.status}, not as a gateway would`, {
     hint: 'Check that the url is that of an agentproto gateway',
   })
 }

@@ -2,7 +2,6 @@ import { EXIT, type Session } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { isInteractive, paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { SessionsOptions } from '../program/session-commands.js'
-import { renderSessions } from '../render/sessions-table.js'
 import { lastLinesOf } from '../session-lines.js'
 
 /** `agentproto sessions`: the table, or one of its live forms. */
@@ -14,9 +13,13 @@ export async function showSessions(io: Io, options: SessionsOptions): Promise<nu
   const client = await connect(io)
   const { sessions } = await client.sessions.list(options.alive === true ? { onlyAlive: true } : {})
   if (options.json === true) printJson(io, { sessions })
-  else print(io.stdout, table(io, sessions, await lastLinesOf(client, sessions)))
+  else await printTable(io, sessions, await lastLinesOf(client, sessions))
   return EXIT.ok
 }
 
-const table = (io: Io, sessions: readonly Session[], lastLines: ReadonlyMap<string, string>): string[] =>
-  renderSessions({ sessions, lastLines, now: Date.now(), width: widthOf(io.stdout), paint: paintOf(io, io.stdout) })
+/** The table is loaded when there is one: measuring text costs more than asking the gateway. */
+async function printTable(io: Io, sessions: readonly Session[], lastLines: ReadonlyMap<string, string>): Promise<void> {
+  const { renderSessions } = await import('../render/sessions-table.js')
+  const frame = { now: Date.now(), width: widthOf(io.stdout), paint: paintOf(io, io.stdout) }
+  print(io.stdout, renderSessions({ sessions, lastLines, ...frame }))
+}

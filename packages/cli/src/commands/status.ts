@@ -1,6 +1,5 @@
 import { EXIT, isLive } from '@agentproto/contracts'
-import { createClient } from '@agentproto/client'
-import { findDaemon, homeOf, readDaemon } from '../daemon.js'
+import { clientOf, findDaemon, homeOf, readDaemon } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../program/workspace-commands.js'
 import { age } from '../render/age.js'
@@ -8,8 +7,9 @@ import { version as ownVersion } from '../version.js'
 
 /** `agentproto status`: fails with `daemon_not_running` when nobody answers. */
 export async function status(io: Io, { json }: JsonOption): Promise<number> {
-  const { url, token } = await findDaemon(io)
-  const client = createClient({ url, ...(token === undefined ? {} : { token }) })
+  const daemon = await findDaemon(io)
+  const { url } = daemon
+  const client = clientOf(daemon)
   const { version } = await client.health()
   const { sessions } = await client.sessions.list({ limit: 1_000 })
   const record = await readDaemon(homeOf(io))

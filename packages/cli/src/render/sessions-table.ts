@@ -2,6 +2,7 @@ import type { Session } from '@agentproto/contracts'
 import { age } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
+import { shortId } from './short-id.js'
 import { renderTable, type Column } from './table.js'
 
 export interface SessionsView {
@@ -27,10 +28,6 @@ export function stateOf({ status, turn, pendingRequests }: Session): string {
   if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'
   return turn.state
 }
-
-/** Ids are random, so that their first characters name one among hundreds. */
-export const SHORT_ID = 10
-export const shortId = (id: string): string => id.slice(0, SHORT_ID)
 
 function columns({ now, paint, lastLines }: SessionsView): Column<Session>[] {
   const since = (at: string): string => age(now - Date.parse(at))

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, serve } from './cli-process.js'
+import { hasTmux, terminal } from './terminal.js'
+
+async function home(): Promise<string> {
+  const path = folder()
+  await serve(path)
+  await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
+  return path
+}
+
+test.runIf(hasTmux)('attach: prompts, a permission by key, an interrupt, and a detach that leaves the session', async () => {
+  const path = await home()
+  const screen = terminal(['sessions', '--attach', 'try'], path)
+  await screen.shows(/^try · demo · .*idle {3}\/detach leaves\n❯/m)
+  screen.type('remember blue')
+  await screen.shows(/^❯ remember blue$/m)
+  screen.press('Enter')
+  await screen.shows(/^echo: remember blue\n── turn 1 · end_turn · .* ──$/m)
+
+  screen.type('ask made.txt hello')
+  screen.press('Enter')
+  await screen.shows(/\? Write made\.txt\n.*made\.txt\n {2}\[y\] Allow once .*\[n\] Reject/)
+  expect(existsSync(join(path, 'made.txt'))).toBe(false)
+  screen.press('y')
+  await screen.shows(/→ Allow once \(owner\)\n {2}✓ completed[\s\S]*── turn 2/)
+  expect(existsSync(join(path, 'made.txt'))).toBe(true)
+
+  screen.type('stream 1; hang')
+  screen.press('Enter')
+  await screen.shows(/chunk 1[\s\S]*Ctrl-C interrupts/)
+  screen.press('C-c')
+  await screen.shows(/── turn 3 · cancelled · .* ──[\s\S]*idle/)
+
+  screen.type('/detach')
+  screen.press('Enter')
+  await screen.shows(/Detached; the session goes on\..*\nexit code 0/)
+  const { stdout } = await cli(['sessions', 'show', 'try', '--json'], { home: path })
+  expect(JSON.parse(stdout)).toMatchObject({ status: 'running', turn: { state: 'idle' }, turnCount: 3 })
+})
+
+test.runIf(hasTmux)('attach: a question is asked field by field, and Ctrl-C twice detaches', async () => {
+  const screen = terminal(['sessions', '--attach', 'try'], await home())
+  await screen.shows(/idle/)
+  screen.type('question which one')
+  screen.press('Enter')
+  await screen.shows(/\? which one \(1\/2\)\n {2}1 red, 2 green, 3 blue/)
+  screen.type('2')
+  screen.press('Enter')
+  await screen.shows(/\? which one \(2\/2\)/)
+  screen.press('Enter')
+  await screen.shows(/→ accepted \(owner\)[\s\S]*green[\s\S]*── turn 1 · end_turn/)
+  screen.press('C-c')
+  await screen.shows(/Ctrl-C again detaches/)
+  screen.press('C-c')
+  await screen.shows(/exit code 0/)
+})
+
+test.runIf(hasTmux)('--watch follows the sessions at any width, and ends with q', async () => {
+  const path = await home()
+  const screen = terminal(['sessions', '--watch'], path)
+  await screen.shows(/^ID +TITLE.*LAST OUTPUT\ns_\w+ +try .* idle /m)
+  await cli(['sessions', 'start', 'demo', '--label', 'second', '--cwd', path, '--prompt', 'ask a.txt'], { home: path })
+  await screen.shows(/second .* awaiting input/)
+  screen.resize(60, 20)
+  const narrow = await screen.shows(/^ID +TITLE +ADAPTER +STATE +AGE/m)
+  expect(narrow.match(/^ID /gm)).toHaveLength(1)
+  await cli(['sessions', 'kill', 'second'], { home: path })
+  await screen.shows(/second .* killed/)
+  screen.press('q')
+  await screen.shows(/exit code 0/)
+})
+
+test.runIf(hasTmux)('run asks by key on a terminal', async () => {
+  const path = folder()
+  const screen = terminal(['run', 'demo', '-p', 'ask made.txt hi'], path)
+  await screen.shows(/\[y\] Allow once/)
+  screen.press('n')
+  await screen.shows(/→ Reject \(owner\)[\s\S]*I was not allowed[\s\S]*exit code 5/)
+})

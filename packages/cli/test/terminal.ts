@@ -1,0 +1,38 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { BIN, environment, folder } from './cli-process.js'
+
+/** tmux is a terminal that can be asked what it shows; without it these tests are skipped. */
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0
+
+export interface Terminal {
+  /** Types text as it is. */
+  type(text: string): void
+  /** Presses keys by their tmux names: `Enter`, `C-c`, `Escape`. */
+  press(...keys: readonly string[]): void
+  /** Waits until the screen matches, and returns it. */
+  shows(pattern: RegExp): Promise<string>
+  resize(columns: number, rows: number): void
+}
+
+/** Runs `agentproto …` in a terminal of 100 × 30, and a shell after it, so that its last screen stays. */
+export function terminal(args: readonly string[], home: string): Terminal {
+  const socket = join(folder('tmux'), 's')
+  const tmux = (...words: readonly string[]): string => execFileSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' })
+  const command = [process.execPath, BIN, ...args].map((word) => `'${word}'`).join(' ')
+  execFileSync('tmux', ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-x', '100', '-y', '30', `${command}; echo "exit code $?"; exec cat`], {
+    env: environment({ home }),
+    cwd: home,
+  })
+  onTestFinished(() => void tmux('kill-server'))
+  return {
+    type: (text) => void tmux('send-keys', '-l', text),
+    press: (...keys) => void tmux('send-keys', ...keys),
+    async shows(pattern) {
+      await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 10_000, interval: 50 }).toMatch(pattern)
+      return tmux('capture-pane', '-p').trimEnd()
+    },
+    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
+  }
+}

@@ -22,6 +22,8 @@ export interface ManifestKind<Document, Manifest> {
   /** What the schema cannot say. Run on whatever the schema made of the document, so every field may be wrong. */
   readonly rules: (context: RuleContext) => void
   readonly normalise: (document: Document) => Manifest
+  /** A secret may stand in it by mistake, so that problems show no values. */
+  readonly confidential?: boolean
 }
 
 /** What a rule sees: the raw value, and a way to complain about a place in it. */
@@ -55,13 +57,14 @@ export function parseManifestAt<Document, Manifest>(
   kind: ManifestKind<Document, Manifest>,
 ): PlacedResult<Manifest> {
   const source = createSourceText(text, path)
-  const problems = createProblemList(source)
+  const problems = createProblemList(source, { confidential: kind.confidential ?? false })
   const front = splitFrontMatter(source, problems)
   const tree = front && parseYaml(front, problems)
   const context = ruleContext(tree ?? { value: undefined, offset: 0 }, path, problems)
   if (tree === undefined) return { result: { ok: false, problems: problems.sorted() }, context }
-  checkSchema(kind.schema, tree, problems)
+  // The rules come first: they say more about a key that the schema only does not know.
   kind.rules(context)
+  checkSchema(kind.schema, tree, problems)
   if (problems.failed) return { result: { ok: false, problems: problems.sorted() }, context }
   // The schema has just said that it is one.
   const manifest = kind.normalise(tree.value as Document)

@@ -25,6 +25,7 @@ export interface SecretDeclaration {
 export const parseSecrets = (text: string, options: ParseOptions): ParseResult<SecretsManifest> =>
   parseManifest<SecretsDocument, SecretsManifest>(text, options, {
     schema: 'secrets',
+    confidential: true,
     rules: secretRules,
     normalise: ({ secrets }) => ({ secrets: secrets.map(normaliseSecret) }),
   })

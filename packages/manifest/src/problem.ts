@@ -96,6 +96,8 @@ export interface ProblemList {
   /** Takes over what was found in another file. */
   adopt(problems: readonly ManifestProblem[]): void
   readonly failed: boolean
+  /** Whether an error was reported at this very place. */
+  hasErrorAt(offset: number): boolean
   /** Nothing more is taken. */
   readonly full: boolean
   /** In the order of the file. */
@@ -105,9 +107,13 @@ export interface ProblemList {
 /** How many problems of one file are told. */
 export const PROBLEMS_MAX = 100
 
-/** An empty list for a file; beyond 100 problems it only says that there are more. */
-export function createProblemList(source: SourceText): ProblemList {
+/**
+ * An empty list for a file; beyond 100 problems it only says that there are more. Of a confidential file it
+ * shows keys and never values, since a secret may stand there by mistake.
+ */
+export function createProblemList(source: SourceText, { confidential = false } = {}): ProblemList {
   const problems: ManifestProblem[] = []
+  const errorOffsets = new Set<number>()
   let full = false
   let failed = false
 
@@ -127,8 +133,11 @@ export function createProblemList(source: SourceText): ProblemList {
   }
   const at =
     (severity: ManifestProblem['severity']) =>
-    (code: ProblemCode, offset: number, message: string, parts: ProblemParts = {}): void =>
-      add(makeProblem(source, { code, severity, offset, message, parts }))
+    (code: ProblemCode, offset: number, message: string, parts: ProblemParts = {}): void => {
+      if (severity === 'error') errorOffsets.add(offset)
+      const problem = makeProblem(source, { code, severity, offset, message, parts })
+      add(confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem)
+    }
 
   return {
     error: at('error'),
@@ -137,6 +146,7 @@ export function createProblemList(source: SourceText): ProblemList {
     get failed() {
       return failed
     },
+    hasErrorAt: (offset) => errorOffsets.has(offset),
     get full() {
       return full
     },
@@ -166,6 +176,12 @@ function makeProblem(source: SourceText, { code, severity, offset, message, part
     ...(parts.given === undefined ? {} : { given: show(parts.given) }),
     ...(parts.suggestion === undefined ? {} : { suggestion: parts.suggestion }),
   }
+}
+
+/** The problem with the key of its line only. */
+function withoutValues({ given, ...problem }: ManifestProblem): ManifestProblem {
+  const key = /^[\s-]*[\w-]{1,40}:/.exec(problem.excerpt)?.[0] ?? ''
+  return { ...problem, excerpt: `${key} …`.trimStart(), ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }) }
 }
 
 /** A value as people would write it, on one line, cut to 80 characters. */

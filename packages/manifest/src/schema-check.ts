@@ -17,6 +17,7 @@ export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemL
     // A misspelt key is one mistake: it is told where it stands, not also as missing.
     if (error.keyword === 'required' && misspelt.has(keyId(error.path, error.key))) continue
     const finding = describe(error, tree)
+    if (error.keyword === 'additionalProperties' && problems.hasErrorAt(finding.offset)) continue
     // Two branches of a schema may refuse the same thing.
     const identity = `${finding.code} ${finding.offset} ${finding.message}`
     if (seen.has(identity)) continue

@@ -70,7 +70,7 @@ export function createAcpClient(options: AcpClientOptions): AcpClient {
 class Client implements AcpClient, SessionLink {
   readonly #options: AcpClientOptions
   readonly #limits: Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'>
-  readonly #clock: Clock
+  readonly clock: Clock
   readonly #peer: Peer
   readonly #routes: SessionRoutes
   #handshake: Handshake | undefined
@@ -78,9 +78,9 @@ class Client implements AcpClient, SessionLink {
   constructor(options: AcpClientOptions) {
     this.#options = options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
-    this.#clock = options.clock ?? systemClock
+    this.clock = options.clock ?? systemClock
     this.#routes = new SessionRoutes((id, answer) => this.#peer.respond(id, answer))
-    this.#peer = new Peer({ name: options.client.name, clock: this.#clock, write: options.write, events: this.#routes })
+    this.#peer = new Peer({ name: options.client.name, clock: this.clock, write: options.write, events: this.#routes })
   }
 
   get capabilities(): AgentCapabilities {
@@ -209,7 +209,7 @@ class Client implements AcpClient, SessionLink {
     let before = -1
     for (let round = 0; round < REPLAY_ROUNDS && session.replayed !== before; round++) {
       before = session.replayed
-      await new Promise<void>((resolve) => this.#clock.after(REPLAY_QUIET_MS, resolve))
+      await new Promise<void>((resolve) => this.clock.after(REPLAY_QUIET_MS, resolve))
     }
   }
 

@@ -4,6 +4,7 @@ import type {
   AgentNotice,
   AgentSink,
   ArmSession,
+  Clock,
   ConfigChange,
   ContentBlock,
 } from '@agentproto/contracts'
@@ -22,8 +23,12 @@ import type { ToolUpdate } from './tool-call.js'
 import { Turn } from './turn.js'
 import type { TurnOutcome } from './turn.js'
 
+/** How long an answered turn without any content waits for it, in milliseconds. */
+const EMPTY_PATIENCE_MS = 20
+
 /** The connection as its sessions use it. */
 export interface SessionLink {
+  readonly clock: Clock
   readonly capabilities: AgentCapabilities
   /** Sends a control request within the arm's limit. */
   request(method: string, params: object): Promise<unknown>
@@ -47,6 +52,7 @@ export class AcpSession implements ArmSession {
   readonly warnings: readonly string[]
   readonly config = new SessionConfig()
   readonly #link: SessionLink
+  readonly #clock: Clock
   readonly #outbox: Outbox
   readonly #asks: PendingAsks
   #turn: Turn | undefined
@@ -58,6 +64,7 @@ export class AcpSession implements ArmSession {
 
   constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase }: SessionStart) {
     this.#link = link
+    this.#clock = link.clock
     this.#outbox = new Outbox(sink)
     this.#asks = new PendingAsks(sink, (id, answer) => link.respond(id, answer))
     this.agentSessionId = agentSessionId
@@ -111,7 +118,8 @@ export class AcpSession implements ArmSession {
     this.#asks.cancelAll()
     this.#outbox.flush()
     const turn = this.#turn
-    if (turn) this.#end(turn, outcome)
+    // What was answered already is so, whatever happens to the connection.
+    if (turn) this.#end(turn, turn.answer ?? outcome)
     return turn !== undefined
   }
 
@@ -213,9 +221,14 @@ export class AcpSession implements ArmSession {
   /**
    * Some agents send the last updates after the answer: what is in the same read or can be read already
    * is still inside the turn. Two immediates have one poll of the pipes between them, and no waiting.
+   * A turn that seems to have produced nothing is given a moment, because it hardly ever has.
    */
   #responded(turn: Turn, message: Json): void {
-    setImmediate(() => setImmediate(() => this.#end(turn, { by: 'response', message })))
+    const answer = { by: 'response' as const, message }
+    turn.answer = answer
+    const end = (): void => this.#end(turn, answer)
+    const patient = !turn.productive && !turn.cancelling && message['error'] === undefined
+    setImmediate(() => setImmediate(() => (patient && !turn.productive ? void this.#clock.after(EMPTY_PATIENCE_MS, end) : end())))
   }
 
   #end(turn: Turn, outcome: TurnOutcome): void {

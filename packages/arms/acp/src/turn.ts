@@ -20,6 +20,8 @@ export class Turn {
   readonly done: Promise<void>
   /** The host wants it to end. What the agent then calls its end does not matter. */
   cancelling = false
+  /** The agent answered, and the end is about to be told. */
+  answer: TurnOutcome | undefined
   /** Text, a thought or a tool call came. */
   productive = false
   /** Resolves `done`. */

@@ -1,0 +1,18 @@
+import { acpArm } from '@agentproto/acp'
+import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { fixture } from './connecting.ts'
+
+test('the example of the README', async () => {
+  const { launch, signal, client } = fixture('echo')
+  const events: AgentSignal[] = []
+  const connection = await acpArm.connect({ launch, limits: DEFAULT_ARM_LIMITS, clock: systemClock, signal, client })
+  const session = await connection.openSession(
+    { cwd: launch.cwd, additionalDirectories: [], mcpServers: [], origin: { how: 'new' } },
+    { emit: (batch) => void events.push(...batch), ask: async () => ({ outcome: 'cancelled' }) },
+  )
+  await session.send([{ type: 'text', text: 'hello' }])
+  await connection.close()
+  expect(events.map(({ type }) => type)).toEqual(['text-delta', 'turn-end'])
+})

@@ -26,12 +26,15 @@ export async function readText(path: string, shown: string = path): Promise<Read
     }
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
-    return refuse(shown, 'file_unreadable', READ_FAILURES[code] ?? `The file cannot be read (${code}).`, { missing: code === 'ENOENT' })
+    return refuse(shown, 'file_unreadable', READ_FAILURES[code] ?? `The file cannot be read (${code}).`, {
+      missing: code === 'ENOENT' || code === 'ENOTDIR',
+    })
   }
 }
 
 const READ_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',
+  ENOTDIR: 'There is no such file.',
   EISDIR: 'This is a folder, not a file.',
   EACCES: 'The file may not be read.',
 }

@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { checkManifestFiles } from '@agentproto/manifest/node'
+import { DOCUMENTS } from './documents.js'
+import { SAMPLE } from './sample.js'
+import { tempFolder } from './temp-folder.js'
+
+const md = (document: unknown): string => `---\n${stringify(document)}---\n`
+
+test('each file is checked as what its name says', async () => {
+  const root = await tempFolder({
+    'sample/AGENT-CLI.md': SAMPLE,
+    'sample/ACP.md': md(DOCUMENTS.acp),
+    'sample/hermes.ACP.md': md({ ...(DOCUMENTS.acp as object), kind: 'x' }),
+    'sample/SECRETS.md': md(DOCUMENTS.secrets),
+    'sample/SANDBOX.md': md(DOCUMENTS.sandbox),
+    'sample/README.md': '# Sample',
+  })
+  const names = ['', 'AGENT-CLI.md', 'ACP.md', 'hermes.ACP.md', 'SECRETS.md', 'SANDBOX.md', 'README.md', 'none/SECRETS.md']
+  const checked = await checkManifestFiles(names.map((name) => join(root, 'sample', name)))
+  expect(checked.map(({ ok, problems }) => [ok, ...problems.map((problem) => problem.code)])).toEqual([
+    [true],
+    [true],
+    [true],
+    [false, 'value_unknown'],
+    [true],
+    [true],
+    [false, 'front_matter_missing'],
+    [false, 'file_unreadable'],
+  ])
+})
+
+test('a thousand manifests with their references take less than two seconds of work', { timeout: 60_000 }, async () => {
+  const files = Array.from({ length: 1_000 }, (_, index) => [`${index}/sample/AGENT-CLI.md`, SAMPLE.replace('An agent', `Agent ${index}`)])
+  const acps = Array.from({ length: 1_000 }, (_, index) => [`${index}/sample/ACP.md`, md(DOCUMENTS.acp)])
+  const root = await tempFolder(Object.fromEntries([...files, ...acps]) as Record<string, string>)
+  const began = process.cpuUsage()
+  const checked = await checkManifestFiles(Array.from({ length: 1_000 }, (_, index) => join(root, `${index}/sample`)))
+  const { user, system } = process.cpuUsage(began)
+  expect(checked.filter(({ ok }) => ok)).toHaveLength(1_000)
+  // Processor time, with room for a machine that is shared: the goal is two seconds of one to itself.
+  expect((user + system) / 1e6).toBeLessThan(8)
+})

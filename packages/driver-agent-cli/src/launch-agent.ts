@@ -37,11 +37,10 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const { host, sink, signal } = options
   const clock = host.clock ?? systemClock
   const compiled = compileLaunch(manifest, options)
-  const [arm, directories, { command, args }] = await Promise.all([
-    loadArm(manifest.protocol),
-    resolveDirectories(options),
-    requireAgent(manifest, host),
-  ])
+  // One after the other, so that a launch that is wrong twice always fails the same way.
+  const arm = await loadArm(manifest.protocol)
+  const directories = await resolveDirectories(options)
+  const { command, args } = await requireAgent(manifest, host)
   const connecting: ArmConnectOptions = {
     launch: {
       command,

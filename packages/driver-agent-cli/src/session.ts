@@ -23,7 +23,7 @@ export interface SessionCallbacks {
 }
 
 /** AIP-45's session: one conversation with one running agent. */
-export interface Session extends AsyncDisposable {
+export interface Session {
   readonly info: AgentInfo
   /** The agent's own id of the session, by which it can be resumed where the agent can. */
   readonly agentSessionId: string
@@ -39,6 +39,8 @@ export interface Session extends AsyncDisposable {
   configure(change: ConfigChange): Promise<void>
   /** Ends the agent and everything that it started. Idempotent. @throws `termination_failed` */
   close(): Promise<ProcessExit>
+  /** As `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** The sink of an agent that nobody but this session listens to. */

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { systemClock } from '@agentproto/contracts'
-import type { AgentProcessInfo, Clock, Launch, ProcessExit } from '@agentproto/contracts'
+import type { AgentProcessInfo, Clock, Launch, ProcessExit, Timer } from '@agentproto/contracts'
 import { endWithHost } from './host-exit.js'
 import { LineSplitter, MAX_LINE_BYTES } from './line-splitter.js'
 import { OutputPump } from './output-pump.js'
 import type { TakeLines } from './output-pump.js'
-import { identify } from './process-table.js'
+import { identify, recentProcesses } from './process-table.js'
 import { ProcessTree } from './process-tree.js'
 import { checkLaunch, spawnFailure } from './spawn-failure.js'
 import { StderrTail } from './stderr-tail.js'
@@ -14,8 +14,8 @@ import { StdinWriter } from './stdin-writer.js'
 import { endTree } from './termination.js'
 import type { Graces } from './termination.js'
 
-/** How often a talking agent's descendants are recorded, in milliseconds. */
-const RECORD_EVERY_MS = 2_000
+/** How soon after an agent spoke its descendants are recorded, in milliseconds. */
+const RECORD_AFTER_MS = 2_000
 /** How long output may still come after the end while a descendant holds the pipe, in milliseconds. */
 const OUTPUT_GRACE_MS = 500
 
@@ -98,14 +98,13 @@ class SpawnedAgent implements AgentProcess {
   readonly #stdin: StdinWriter
   readonly #stderr = new StderrTail()
   readonly #tree: ProcessTree
-  #recordedAt: number
+  #recording: Timer | undefined
   #termination: Promise<ProcessExit> | undefined
 
   constructor(child: ChildProcessWithoutNullStreams, launch: Launch, options: SpawnOptions) {
     this.#child = child
     this.#options = options
     this.#clock = options.clock ?? systemClock
-    this.#recordedAt = this.#clock.now()
     this.info = identity(child.pid ?? 0)
     this.#tree = new ProcessTree({ leader: this.info, marker: launch.marker })
     this.#stdin = new StdinWriter(child.stdin, (error) => this.#broken(`its stdin broke: ${error.message}`))
@@ -128,7 +127,6 @@ class SpawnedAgent implements AgentProcess {
   }
 
   snapshot(): readonly AgentProcessInfo[] {
-    this.#recordedAt = this.#clock.now()
     return this.#tree.collect()
   }
 
@@ -137,6 +135,7 @@ class SpawnedAgent implements AgentProcess {
   }
 
   async #terminate(): Promise<ProcessExit> {
+    this.#recording?.cancel()
     const { graces } = this.#options
     const endStdin = (): void => this.#stdin.end()
     await endTree({ tree: this.#tree, clock: this.#clock, graces, endStdin, exit: this.exit })
@@ -147,16 +146,20 @@ class SpawnedAgent implements AgentProcess {
     const { onLines, onOversize, maxLineBytes } = this.#options
     const lines = new LineSplitter(maxLineBytes ?? MAX_LINE_BYTES, onOversize ?? (() => {}))
     const pump = new OutputPump(this.#child.stdout, lines, (batch) => {
-      this.#recordNowAndThen()
+      this.#recordSoon()
       return onLines(batch)
     })
     void pump.ended.then(() => this.#broken('its stdout ended'))
     return pump
   }
 
-  /** Tools that outlive a crash are found only if they were seen while their parent lived. */
-  #recordNowAndThen(): void {
-    if (this.#clock.now() - this.#recordedAt >= RECORD_EVERY_MS) this.snapshot()
+  /** Tools that outlive a crash and have no marker are found only if they were seen while their parent lived. */
+  #recordSoon(): void {
+    if (this.#termination) return
+    this.#recording ??= this.#clock.after(RECORD_AFTER_MS, () => {
+      this.#recording = undefined
+      this.#tree.record(recentProcesses())
+    })
   }
 
   async #delivered(pumps: readonly OutputPump[]): Promise<ProcessExit> {

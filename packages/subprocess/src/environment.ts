@@ -25,8 +25,14 @@ const HARMLESS = /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|XAUTHORITY|PWD|OLDPWD|XDG_.*|D
 const OPERATIONAL =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|TMPDIR|TMP|TEMP|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i
 
-/** Of another session, or of the pipe between this Node process and its own parent. */
-const STALE = /^(?:AGENTPROTO_.*|NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_UNIQUE_ID)$/
+/** Of the host or of another session; a manifest may still name one that is its own. */
+const OWN = /^AGENTPROTO_/
+
+/** Of the pipe between this Node process and its own parent: whoever inherits it breaks it. */
+const NODE_CHANNEL = /^(?:NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_UNIQUE_ID)$/
+
+/** What would hand the gateway, or another session, to an agent; no manifest gets them. */
+const NEVER = /^AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)$/
 
 /** The environment of an agent (DESIGN §4). Pure. */
 export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {
@@ -35,8 +41,8 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
   const named = new Set(passthrough)
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(parent)) {
-    if (value === undefined || STALE.test(name)) continue
-    if (named.has(name) || passes(name)) env[name] = value
+    if (value === undefined || NODE_CHANNEL.test(name) || NEVER.test(name)) continue
+    if (named.has(name) || (!OWN.test(name) && passes(name))) env[name] = value
   }
   return { ...env, ...declared, ...injected }
 }

@@ -25,7 +25,7 @@ const MARKER_KEY = Buffer.from(`${SESSION_MARKER}=`)
  * `/proc`. Read synchronously: a few hundred small reads cost 5 ms in one go and several times that
  * through the thread pool, and it happens only around the end of a process.
  */
-export const procfsTable: ProcessTable = {
+const procfsTable: ProcessTable = {
   all() {
     const rows = new Map<number, ProcessRow>()
     for (const name of readdirSync('/proc')) {
@@ -54,6 +54,17 @@ export const psTable: ProcessTable = {
 
 /** The table of this host. */
 export const processTable: ProcessTable = existsSync('/proc/self/stat') ? procfsTable : psTable
+
+/** How long one look at the whole host serves all who only record, in milliseconds. */
+const RECENT_MS = 1_000
+let recent: { readonly at: number; readonly rows: Map<number, ProcessRow> } | undefined
+
+/** The processes of this host as they were at most a second ago. */
+export function recentProcesses(): Map<number, ProcessRow> {
+  const at = performance.now()
+  if (!recent || at - recent.at > RECENT_MS) recent = { at, rows: processTable.all() }
+  return recent.rows
+}
 
 /** Pid and start time of a living process. */
 export function identify(pid: number, table = processTable): AgentProcessInfo | undefined {

@@ -34,11 +34,13 @@ export class ProcessTree {
 
   /** Looks at the whole host, remembers the tree's living members and returns them. */
   collect(): readonly ProcessRow[] {
-    const rows = this.#table.all()
-    const members = this.#membersIn(rows)
-    if (this.#known.size + members.size > MAX_KNOWN) this.#forgetDead(rows)
-    for (const row of members.values()) this.#known.set(row.pid, row.startTime)
-    return [...members.values()]
+    const marked = (row: ProcessRow): boolean => this.#marker !== undefined && this.#table.marker(row.pid) === this.#marker
+    return this.#remember(this.#table.all(), marked)
+  }
+
+  /** As `collect`, but by parent and group alone: cheap enough to be done every few seconds. */
+  record(rows: Map<number, ProcessRow>): void {
+    this.#remember(rows, () => false)
   }
 
   /** The remembered members that still live; cheap, and blind to new ones. */
@@ -51,7 +53,14 @@ export class ProcessTree {
     return alive
   }
 
-  #membersIn(rows: Map<number, ProcessRow>): Map<number, ProcessRow> {
+  #remember(rows: Map<number, ProcessRow>, marked: (row: ProcessRow) => boolean): readonly ProcessRow[] {
+    const members = this.#membersIn(rows, marked)
+    if (this.#known.size + members.size > MAX_KNOWN) this.#forgetDead(rows)
+    for (const row of members.values()) this.#known.set(row.pid, row.startTime)
+    return [...members.values()]
+  }
+
+  #membersIn(rows: Map<number, ProcessRow>, marked: (row: ProcessRow) => boolean): Map<number, ProcessRow> {
     const untouchable = lineage(rows)
     const members = new Map<number, ProcessRow>()
     const children = childrenOf(rows)
@@ -60,14 +69,13 @@ export class ProcessTree {
       members.set(row.pid, row)
       for (const child of children.get(row.pid) ?? []) add(child)
     }
-    for (const row of rows.values()) if (this.#isRoot(row)) add(row)
+    for (const row of rows.values()) if (this.#isRoot(row) || marked(row)) add(row)
     return members
   }
 
   #isRoot(row: ProcessRow): boolean {
     if (this.#known.get(row.pid) === row.startTime) return true
-    if (this.leader !== undefined && row.pgid === this.leader.pid) return true
-    return this.#marker !== undefined && this.#table.marker(row.pid) === this.#marker
+    return this.leader !== undefined && row.pgid === this.leader.pid
   }
 
   #forgetDead(rows: Map<number, ProcessRow>): void {

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 
 /** How much of the end of stderr is kept, in characters. */
-export const STDERR_TAIL = 64 << 10
+const STDERR_TAIL = 64 << 10
 
 /** The last part of a process's stderr, and its whole lines as they come. */
 export class StderrTail {

@@ -5,7 +5,7 @@ import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess, SpawnOptions } from '@agentproto/subprocess'
 import { onTestFinished } from 'vitest'
 
-export const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
 
 let launches = 0
 

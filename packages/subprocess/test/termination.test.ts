@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { systemClock } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { sendSignal } from '../src/termination.ts'
@@ -35,6 +37,18 @@ test('F23 an orphan with a clean environment is ended because it was recorded wh
   const { agent, line } = await start(script('orphan.mjs', 'clean'))
   const orphan = Number(await line())
   expect(agent.snapshot().map(({ pid }) => pid)).toContain(orphan)
+  void agent.write('end')
+  await agent.terminate()
+  expect(alive(orphan)).toBe(false)
+})
+
+test('F23 descendants are recorded soon after the agent spoke, without being asked for', async () => {
+  const due: (() => void)[] = []
+  const clock: Clock = { ...systemClock, after: (ms, run) => (ms === 2_000 ? (due.push(run), { cancel: () => {} }) : systemClock.after(ms, run)) }
+  const { agent, line } = await start(script('orphan.mjs', 'clean'), { clock })
+  const orphan = Number(await line())
+  expect(due).toHaveLength(1)
+  due[0]?.()
   void agent.write('end')
   await agent.terminate()
   expect(alive(orphan)).toBe(false)

@@ -54,6 +54,7 @@ export class SessionConfig {
   call(sessionId: string, change: ConfigChange): ConfigCall {
     if ('mode' in change) return this.#modeCall(sessionId, change.mode)
     if ('model' in change) return this.#modelCall(sessionId, change.model)
+    if (this.#options.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no options')
     const option = this.#options.find(({ id }) => id === change.optionId)
     if (!option) throw unknown('option_invalid', { what: 'option', given: change.optionId, known: this.#options })
     return this.#optionCall(sessionId, option, change.value)

@@ -73,18 +73,16 @@ export class AcpSession implements ArmSession {
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {
-    if (this.#ended) throw this.#ended
+    if (this.#ended?.code === 'session_ended') throw this.#ended
     if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
     const turn = new Turn()
     this.#turn = turn
     this.#phase = 'live'
     const taken = promptFor(prompt, this.#link.capabilities)
-    if ('refused' in taken) {
-      this.#end(turn, { by: 'failure', error: { message: taken.refused } })
-    } else {
-      const params = { sessionId: this.agentSessionId, prompt: taken.blocks }
-      this.#link.call('session/prompt', params, (message) => this.#responded(turn, message))
-    }
+    // An agent that ended meanwhile ends the turn like one that ends in the middle of it.
+    const refused = this.#ended?.message ?? ('refused' in taken ? taken.refused : undefined)
+    if (refused !== undefined) this.#end(turn, { by: 'failure', error: { message: refused } })
+    else if ('blocks' in taken) this.#prompt(turn, taken.blocks)
     return turn.done
   }
 
@@ -175,6 +173,11 @@ export class AcpSession implements ArmSession {
   /** Emits what one read of the agent meant; the promise is the host's back-pressure. */
   drain(): Promise<unknown> | undefined {
     return this.#outbox.drain()
+  }
+
+  #prompt(turn: Turn, prompt: readonly ContentBlock[]): void {
+    const params = { sessionId: this.agentSessionId, prompt }
+    this.#link.call('session/prompt', params, (message) => this.#responded(turn, message))
   }
 
   #said(type: 'text-delta' | 'thought', update: Json): void {

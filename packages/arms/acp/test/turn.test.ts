@@ -100,11 +100,11 @@ test('F31 an agent that closes its pipes and lives on is ended, as broken transp
   expect(await connection.ended).toMatchObject({ cause: 'transport', duringTurn: true })
 })
 
-test('a session of an agent that ended refuses a prompt', async () => {
-  const { say, session, connection } = await open('turns')
+test('F17 a prompt to an agent that has ended is a turn that failed, with the reason', async () => {
+  const { say, connection } = await open('turns')
   await say('crash')
   await connection.ended
-  await expect(session.send([{ type: 'text', text: 'x' }])).rejects.toMatchObject({ code: 'agent_exited' })
+  expect(await say('empty')).toEqual([{ type: 'error', message: expect.stringContaining('exit code 9') }, ended('error', EMPTY)])
 })
 
 test('what is no protocol is told as output, and harms nothing', async () => {
@@ -156,9 +156,9 @@ test.each(['1', '2'])('an update after the answer, in %s write(s), is inside its
 
 test('F5 F68 no event comes after the turn’s end: what the agent goes on to say is kept as an extension', async () => {
   const { say, sink } = await open('turns')
-  expect(await say('after')).toEqual([ended('end_turn', EMPTY)])
-  await expect.poll(() => sink.signals.length).toBe(3)
-  expect(sink.signals.slice(1)).toEqual([
+  expect(await say('after')).toEqual([said('x'), ended('end_turn')])
+  await expect.poll(() => sink.signals.length).toBe(4)
+  expect(sink.signals.slice(2)).toEqual([
     { type: 'extension', kind: 'agent_message_chunk', payload: expect.objectContaining({ content: { type: 'text', text: 'too late' } }) },
     { type: 'usage', used: 5, size: 10 },
   ])

@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
@@ -20,6 +20,7 @@ const bundle: Options = {
   splitting: true,
   clean: false,
   dts: false,
+  onSuccess: sweep,
   noExternal: [/.*/],
   // CommonJS dependencies ask for Node's own modules by `require` and for their folder by `__dirname`.
   banner: {
@@ -48,7 +49,11 @@ const namedExports: Plugin = {
       pluginData === 'inner' ? undefined : { path, namespace: 'named', pluginData: resolveDir },
     )
     build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path, pluginData }) => {
-      const { path: real } = await build.resolve(path, { resolveDir: pluginData, kind: 'import-statement', pluginData: 'inner' })
+      const { path: real } = await build.resolve(path, {
+        resolveDir: pluginData,
+        kind: 'import-statement',
+        pluginData: 'inner',
+      })
       const names = Object.keys(createRequire(real)(real)).join(', ')
       const contents = `import whole from ${JSON.stringify(real)}\nexport const { ${names} } = whole\nexport default whole\n`
       return { contents, resolveDir: dirname(real) }
@@ -56,7 +61,9 @@ const namedExports: Plugin = {
   },
 }
 
-emptyDist()
+const startedAt = Date.now() - 1
+let bundlesLeft = 2
+
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
 copyIn('../adapters/catalog', 'catalog')
 chmodSync('bin/demo-agent.mjs', 0o755)
@@ -82,14 +89,24 @@ export default defineConfig([
   },
 ])
 
-/** What an earlier build left would be packed; the compiler's own output in `.types` stays. */
-function emptyDist(): void {
-  if (!existsSync('dist')) return
-  for (const name of readdirSync('dist')) if (name !== '.types') rmSync(`dist/${name}`, { recursive: true })
+/**
+ * What an earlier build left would be packed, so it goes when both bundles are written, and not before: who
+ * runs the command meanwhile has one build or the other. The compiler's own output in `.types` stays.
+ */
+function sweep(): Promise<void> {
+  bundlesLeft -= 1
+  if (bundlesLeft > 0) return Promise.resolve()
+  for (const name of readdirSync('dist')) {
+    if (name !== '.types' && statSync(`dist/${name}`).mtimeMs < startedAt) rmSync(`dist/${name}`)
+  }
+  return Promise.resolve()
 }
 
 function copyIn(from: string, to: string): void {
   if (!existsSync(from)) throw new Error(`${from} is missing`)
-  rmSync(to, { recursive: true, force: true })
   cpSync(from, to, { recursive: true })
+  if (!statSync(to).isDirectory()) return
+  for (const name of readdirSync(to)) {
+    if (!existsSync(`${from}/${name}`)) rmSync(`${to}/${name}`, { recursive: true })
+  }
 }

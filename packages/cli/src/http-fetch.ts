@@ -9,7 +9,11 @@ import type { Fetch, FetchReader, FetchResponse } from '@agentproto/client'
 export const httpFetch: Fetch = async (url, { method, headers, body, signal }) => {
   const send = url.startsWith('https:') ? (await import('node:https')).request : httpRequest
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const options: RequestOptions = { method, headers: { ...headers, ...length }, ...(signal === undefined ? {} : { signal }) }
+  const options: RequestOptions = {
+    method,
+    headers: { ...headers, ...length },
+    ...(signal === undefined ? {} : { signal }),
+  }
   return new Promise((resolve, reject) => {
     const sent = send(url, options, (message) => resolve(responseOf(message)))
     sent.on('error', reject)
@@ -19,7 +23,12 @@ export const httpFetch: Fetch = async (url, { method, headers, body, signal }) =
 
 function responseOf(message: IncomingMessage): FetchResponse {
   const status = message.statusCode ?? 0
-  return { ok: status >= 200 && status < 300, status, json: () => json(message), body: { getReader: () => readerOf(message) } }
+  return {
+    ok: status >= 200 && status < 300,
+    status,
+    json: () => json(message),
+    body: { getReader: () => readerOf(message) },
+  }
 }
 
 function readerOf(message: IncomingMessage): FetchReader {

@@ -20,7 +20,8 @@ export type Run = (work: (io: Io) => Promise<number>) => Promise<void>
 export const paintOf = (io: Io, stream: Output): Paint => createPaint(wantsColour(stream, io.env))
 
 /** Columns of the terminal; a pipe gets whole lines, however wide. */
-export const widthOf = (stream: Output): number => (stream.isTTY === true ? (stream.columns ?? 80) : Number.MAX_SAFE_INTEGER)
+export const widthOf = (stream: Output): number =>
+  stream.isTTY === true ? (stream.columns ?? 80) : Number.MAX_SAFE_INTEGER
 
 /** Whether a person sits at both ends. */
 export const isInteractive = ({ stdin, stdout }: Io): boolean => stdin.isTTY === true && stdout.isTTY === true

@@ -3,7 +3,13 @@ import { version } from './version.js'
 
 /** Entry of the executable. `--version` is answered before anything else is loaded. */
 async function main(argv: readonly string[]): Promise<number> {
-  const io: Io = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: process.env, cwd: process.cwd() }
+  const io: Io = {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+  }
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`${version()}\n`)
     return 0

@@ -65,10 +65,17 @@ export function createProgram(io: Io, run: Run): Command {
 
 /** Commander's message on one line, with what to do next. */
 function usageLine(text: string): string {
-  const message = text.replace(/^error: /, '').replace(/\s+/g, ' ').trim()
+  const message = text
+    .replace(/^error: /, '')
+    .replace(/\s+/g, ' ')
+    .trim()
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'} Try: --help.`
 }
 
 /** Read from the bare arguments, because a failure may come before they are parsed. */
 const wantsJson = (argv: readonly string[]): boolean =>
-  argv.some((arg, index) => arg === '--json' || /^(--output=)?jsonl?$/.test(arg) && (arg.startsWith('--') || argv[index - 1] === '--output'))
+  argv.some(
+    (arg, index) =>
+      arg === '--json' ||
+      (/^(--output=)?jsonl?$/.test(arg) && (arg.startsWith('--') || argv[index - 1] === '--output')),
+  )

@@ -6,10 +6,14 @@ export function nameOwner(readRecord: () => Promise<DaemonRecord | undefined>): 
     if (!isAgentprotoError(thrown) || thrown.code !== 'daemon_running') throw thrown
     const record = await readRecord()
     if (record === undefined) throw thrown
-    throw new AgentprotoError('daemon_running', `A gateway serves this home already: ${record.url}, process ${record.pid}`, {
-      hint: 'Use it (agentproto status), stop it, or name another home with AGENTPROTO_HOME',
-      data: { url: record.url, pid: record.pid },
-      cause: thrown,
-    })
+    throw new AgentprotoError(
+      'daemon_running',
+      `A gateway serves this home already: ${record.url}, process ${record.pid}`,
+      {
+        hint: 'Use it (agentproto status), stop it, or name another home with AGENTPROTO_HOME',
+        data: { url: record.url, pid: record.pid },
+        cause: thrown,
+      },
+    )
   }
 }

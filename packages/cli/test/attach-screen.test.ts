@@ -39,7 +39,11 @@ test('a line that is typed is a prompt, and the row below tells that the agent i
 
 test('text appears as it comes, above the row that tells what the agent does', () => {
   const one = screen()
-  show(one, [prompted, { type: 'text-delta', text: 'first line\nsec' }, { type: 'tool-call', toolCallId: 't', title: 'Run tests' }])
+  show(one, [
+    prompted,
+    { type: 'text-delta', text: 'first line\nsec' },
+    { type: 'tool-call', toolCallId: 't', title: 'Run tests' },
+  ])
   expect(one.takeFinished()).toEqual(['❯ go', 'first line', 'sec', '● Run tests'])
   expect(one.takeFinished()).toEqual([])
   expect(one.live(NOW).rows[0]).toMatch(/demo · . 5\.0 s Run tests {3}Ctrl-C interrupts$/)
@@ -52,7 +56,14 @@ test('a permission is answered in place by its letter or its number', () => {
   expect(type(one, 'x')).toBeUndefined()
   expect(type(one, 'y')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'once' } })
   expect(type(one, '3')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'no' } })
-  show(one, [{ type: 'agent-prompt-resolved', requestId: 'r1', answer: { outcome: 'selected', optionId: 'no' }, by: { type: 'timeout' } }])
+  show(one, [
+    {
+      type: 'agent-prompt-resolved',
+      requestId: 'r1',
+      answer: { outcome: 'selected', optionId: 'no' },
+      by: { type: 'timeout' },
+    },
+  ])
   expect(one.live(NOW).rows.at(-1)).toBe('❯ ')
 })
 
@@ -79,7 +90,10 @@ test('a question is asked field by field and refuses what does not fit', () => {
       sure: { type: 'boolean' },
     },
   }
-  show(one, [prompted, { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } }])
+  show(one, [
+    prompted,
+    { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } },
+  ])
   expect(one.live(NOW).rows.slice(-3)).toEqual(['? Which? (1/4)', '  Esc declines', '  Your name: '])
   type(one, '\n')
   expect(one.live(NOW).rows.at(-2)).toContain('An answer is needed.')
@@ -89,13 +103,20 @@ test('a question is asked field by field and refuses what does not fit', () => {
   type(one, '1.5\n')
   expect(one.live(NOW).rows.at(-2)).toContain('no whole number')
   type(one, '\n')
-  expect(type(one, 'y\n')).toEqual({ type: 'answer', requestId: 'q', answer: { action: 'accept', content: { name: 'Ann', size: 'm', sure: true } } })
+  expect(type(one, 'y\n')).toEqual({
+    type: 'answer',
+    requestId: 'q',
+    answer: { action: 'accept', content: { name: 'Ann', size: 'm', sure: true } },
+  })
 })
 
 test('Escape declines a question', () => {
   const one = screen()
   const schema = { properties: { name: { type: 'string' } } }
-  show(one, [prompted, { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } }])
+  show(one, [
+    prompted,
+    { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } },
+  ])
   expect(one.key(named('escape'), NOW)).toMatchObject({ answer: { action: 'decline' } })
 })
 

@@ -68,7 +68,9 @@ export function start(args: readonly string[], options: Options): Started {
     ended,
     async line(pattern) {
       const found = new Promise<string>((resolve) => lines.on('line', (text) => pattern.test(text) && resolve(text)))
-      const early = ended.then(({ stderr: told }) => Promise.reject(new Error(`It ended before it printed ${pattern}: ${told}`)))
+      const early = ended.then(({ stderr: told }) =>
+        Promise.reject(new Error(`It ended before it printed ${pattern}: ${told}`)),
+      )
       return Promise.race([found, early])
     },
   }

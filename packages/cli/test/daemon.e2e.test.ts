@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, serve, start, type Ended } from './cli-process.js'
 
-async function gateway(): Promise<{ readonly home: string; readonly url: string; run(...args: string[]): Promise<Ended>; output(...args: string[]): Promise<string> }> {
+async function gateway(): Promise<{
+  readonly home: string
+  readonly url: string
+  run(...args: string[]): Promise<Ended>
+  output(...args: string[]): Promise<string>
+}> {
   const home = folder()
   const { url } = await serve(home)
   const run = (...args: string[]): Promise<Ended> => cli(args, { home })
@@ -23,7 +28,10 @@ test('serve prints its address, is found by itself, and is gone after SIGTERM', 
   served.child.kill('SIGTERM')
   expect(await served.ended).toMatchObject({ code: 0, stdout: `${served.url}\n` })
   expect(existsSync(join(home, 'daemon.json'))).toBe(false)
-  expect(await cli(['status'], { home })).toMatchObject({ code: 1, stderr: expect.stringContaining('agentproto serve') })
+  expect(await cli(['status'], { home })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('agentproto serve'),
+  })
 })
 
 test('F94 a second gateway for one home is refused and told of the first', async () => {
@@ -38,14 +46,19 @@ test('AGENTPROTO_URL and AGENTPROTO_TOKEN win over the home', async () => {
   const { home, url } = await gateway()
   const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: readFileSync(join(home, 'token'), 'utf8').trim() }
   expect(await cli(['sessions', '--json'], { home: folder(), env })).toMatchObject({ code: 0 })
-  expect(await cli(['sessions'], { home: folder(), env: { ...env, AGENTPROTO_TOKEN: 'wrong' } })).toMatchObject({ code: 5 })
+  expect(await cli(['sessions'], { home: folder(), env: { ...env, AGENTPROTO_TOKEN: 'wrong' } })).toMatchObject({
+    code: 5,
+  })
 })
 
 test('a session is started, prompted, listed, shown, killed and forgotten', async () => {
   const { home, run, output } = await gateway()
   const id = await output('sessions', 'start', 'demo', '--label', 'try', '--cwd', home)
   expect(id).toMatch(/^s_/)
-  expect(await run('sessions', 'prompt', 'try', 'remember blue', '--wait')).toMatchObject({ code: 0, stdout: 'echo: remember blue\n' })
+  expect(await run('sessions', 'prompt', 'try', 'remember blue', '--wait')).toMatchObject({
+    code: 0,
+    stdout: 'echo: remember blue\n',
+  })
   expect(await output('sessions', 'prompt', id.slice(0, 6), 'recall', '--wait')).toContain('remember blue')
   expect(await output('sessions', 'prompt', 'try', 'hello')).toBe('3')
   const { sessions } = JSON.parse(await output('sessions', '--json'))
@@ -53,16 +66,25 @@ test('a session is started, prompted, listed, shown, killed and forgotten', asyn
   expect(await output('sessions')).toMatch(new RegExp(`^${id.slice(0, 10)}  try    demo`, 'm'))
   expect(await output('sessions', 'show', 'try')).toMatch(/^folder +\//m)
   expect(await output('sessions', 'kill', 'try', '--reason', 'loop_detected')).toBe(id)
-  expect(JSON.parse(await output('sessions', 'show', id, '--json'))).toMatchObject({ status: 'killed', stopReason: 'loop_detected' })
+  expect(JSON.parse(await output('sessions', 'show', id, '--json'))).toMatchObject({
+    status: 'killed',
+    stopReason: 'loop_detected',
+  })
   expect(await output('sessions', '--alive', '--json')).toContain('[]')
   expect(await output('sessions', 'rm', 'try')).toBe(id)
-  expect(await run('sessions', 'show', id)).toMatchObject({ code: 4, stderr: expect.stringContaining('agentproto sessions') })
+  expect(await run('sessions', 'show', id)).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('agentproto sessions'),
+  })
 })
 
 test('a prompt to a busy session is refused; after an interrupt it is taken', async () => {
   const { home, run, output } = await gateway()
   await output('sessions', 'start', 'demo', '--label', 'busy', '--cwd', home, '--prompt', 'hang')
-  expect(await run('sessions', 'prompt', 'busy', 'hi')).toMatchObject({ code: 1, stderr: expect.stringMatching(/turn/i) })
+  expect(await run('sessions', 'prompt', 'busy', 'hi')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/turn/i),
+  })
   expect(await run('sessions', 'interrupt', 'busy')).toMatchObject({ code: 0, stderr: 'The turn was interrupted.\n' })
   expect(await run('sessions', 'interrupt', 'busy')).toMatchObject({ code: 0, stderr: 'No turn was running.\n' })
   expect(await output('sessions', 'prompt', 'busy', 'hi', '--wait')).toBe('echo: hi')
@@ -81,7 +103,10 @@ test('what an agent asks is answered from another command', async () => {
   expect(await run('sessions', 'answer', 'asks', '--allow')).toMatchObject({ code: 0, stdout: '' })
   await ended
   expect(readFileSync(join(home, 'a.txt'), 'utf8').trim()).toBe('hello')
-  expect(await run('sessions', 'answer', 'asks', '--deny')).toMatchObject({ code: 4, stderr: expect.stringContaining('Nothing waits') })
+  expect(await run('sessions', 'answer', 'asks', '--deny')).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('Nothing waits'),
+  })
 })
 
 test('events prints the log, from where it is asked to', async () => {
@@ -118,7 +143,7 @@ test('attach in a pipe prints the transcript until the session ends', async () =
 })
 
 test('a session starts in its workspace, and the fallback is told', async () => {
-  const { home, run, output } = await gateway()
+  const { run, output } = await gateway()
   const shop = folder('shop')
   expect((await run('sessions', 'start', 'demo', '--label', 'lost')).stderr).toMatch(/workspace/)
   await output('workspace', 'add', shop, '--slug', 'shop', '--use')
@@ -130,5 +155,7 @@ test('a session starts in its workspace, and the fallback is told', async () => 
 test('adapters list shows what is installed', async () => {
   const { output } = await gateway()
   expect(await output('adapters', 'list')).toMatch(/^demo +.* yes/m)
-  expect(JSON.parse(await output('adapters', 'list', '--json')).adapters).toContainEqual(expect.objectContaining({ slug: 'demo', installed: true }))
+  expect(JSON.parse(await output('adapters', 'list', '--json')).adapters).toContainEqual(
+    expect.objectContaining({ slug: 'demo', installed: true }),
+  )
 })

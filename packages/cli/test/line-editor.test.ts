@@ -39,7 +39,9 @@ test('history gives back what was sent, and the draft after it', () => {
 
 test('pasted newlines do not submit, Alt-Enter makes one', () => {
   const editor = new LineEditor()
-  expect(press(editor, key('paste-start'), 'a', key('return'), 'b', key('paste-end'), key('return', { meta: true }), 'c')).toBeUndefined()
+  expect(
+    press(editor, key('paste-start'), 'a', key('return'), 'b', key('paste-end'), key('return', { meta: true }), 'c'),
+  ).toBeUndefined()
   expect(editor.text).toBe('a\nb\nc')
   expect(editor.view(20)).toEqual({ text: 'a⏎b⏎c', column: 5 })
   expect(press(editor, key('return'))).toBe('a\nb\nc')

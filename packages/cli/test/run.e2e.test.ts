@@ -14,7 +14,10 @@ test('the answer, and nothing else, is on stdout', async () => {
 })
 
 test('the prompt may come from stdin', async () => {
-  expect(await cli(['run', 'demo', '-'], { home: folder(), input: 'hello\nthere\n' })).toMatchObject({ code: 0, stdout: 'echo: hello\nthere\n' })
+  expect(await cli(['run', 'demo', '-'], { home: folder(), input: 'hello\nthere\n' })).toMatchObject({
+    code: 0,
+    stdout: 'echo: hello\nthere\n',
+  })
   expect(await cli(['run', 'demo', '-'], { home: folder(), input: ' \n' })).toMatchObject({ code: 2, stdout: '' })
 })
 
@@ -34,7 +37,14 @@ test('it works in --cwd', async () => {
 test('--json prints one object', async () => {
   const { code, stdout } = await run('hello', '--json')
   expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ adapter: 'demo', turn: 1, reason: 'end_turn', text: 'echo: hello', empty: false, refused: 0 })
+  expect(JSON.parse(stdout)).toMatchObject({
+    adapter: 'demo',
+    turn: 1,
+    reason: 'end_turn',
+    text: 'echo: hello',
+    empty: false,
+    refused: 0,
+  })
 })
 
 test('F69 --output jsonl prints each event as it comes', async () => {
@@ -43,12 +53,22 @@ test('F69 --output jsonl prints each event as it comes', async () => {
   running.child.kill('SIGINT')
   const { code, stdout, stderr } = await running.ended
   expect(code).toBe(130)
-  expect(stdout.trim().split('\n').map((line) => JSON.parse(line).type).at(-1)).toBe('turn-end')
+  expect(
+    stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type)
+      .at(-1),
+  ).toBe('turn-end')
   expect(JSON.parse(stderr)).toMatchObject({ code: 'cancelled' })
 })
 
 test('--output quiet prints the whole text at the end', async () => {
-  expect(await run('stream 3', '--output', 'quiet')).toMatchObject({ code: 0, stdout: 'chunk 1\nchunk 2\nchunk 3\n', stderr: '' })
+  expect(await run('stream 3', '--output', 'quiet')).toMatchObject({
+    code: 0,
+    stdout: 'chunk 1\nchunk 2\nchunk 3\n',
+    stderr: '',
+  })
 })
 
 test('F79 without a terminal a permission is denied, never waited for', async () => {
@@ -81,7 +101,11 @@ test.each([
 
 test('an unknown adapter or mode is refused before anything starts', async () => {
   const home = folder()
-  expect(await cli(['run', 'nope', '-p', 'x'], { home })).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('demo') })
+  expect(await cli(['run', 'nope', '-p', 'x'], { home })).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('demo'),
+  })
   expect(await cli(['run', 'demo', '-p', 'x', '--mode', 'nope'], { home })).toMatchObject({ code: 2, stdout: '' })
 })
 
@@ -100,12 +124,15 @@ test('Ctrl-C twice ends a run whose agent does not listen', async () => {
   expect(await running.ended).toMatchObject({ code: 130 })
 })
 
-test.each([150, 250, 400])('Ctrl-C %i ms after the start ends it as interrupted and leaves nothing running', async (ms) => {
-  const running = start(['run', 'demo', '-p', 'hang'], { home: folder() })
-  await once(running.child, 'spawn')
-  setTimeout(() => running.child.kill('SIGINT'), ms)
-  const { code, stderr } = await running.ended
-  // Before our handler is there, the signal itself ends the process.
-  if (running.child.signalCode === null) expect({ code, stderr }).toEqual({ code: 130, stderr: 'agentproto: The run was interrupted.\n' })
-  else expect(running.child.signalCode).toBe('SIGINT')
-})
+test.each([150, 250, 400])(
+  'Ctrl-C %i ms after the start ends it as interrupted and leaves nothing running',
+  async (ms) => {
+    const running = start(['run', 'demo', '-p', 'hang'], { home: folder() })
+    await once(running.child, 'spawn')
+    setTimeout(() => running.child.kill('SIGINT'), ms)
+    const { code, stderr } = await running.ended
+    // Before our handler is there, the signal itself ends the process.
+    const ours = { code: 130, stderr: 'agentproto: The run was interrupted.\n' }
+    expect({ code, stderr }).toEqual(running.child.signalCode === 'SIGINT' ? { code: null, stderr: '' } : ours)
+  },
+)

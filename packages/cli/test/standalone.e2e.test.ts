@@ -8,14 +8,17 @@ import { cli, folder } from './cli-process.js'
 const catalog = fileURLToPath(new URL('../catalog', import.meta.url))
 
 test('--version prints the version and nothing else', async () => {
-  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   expect(await cli(['--version'], { home: folder() })).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('--help names every command and shows examples', async () => {
   const { stdout, code } = await cli(['--help'], { home: folder() })
   expect(code).toBe(0)
-  for (const name of ['run', 'sessions', 'serve', 'status', 'workspace', 'adapters', 'manifest']) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
+  for (const name of ['run', 'sessions', 'serve', 'status', 'workspace', 'adapters', 'manifest'])
+    expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, 'm'))
   expect(stdout).toContain('Examples:')
 })
 
@@ -37,17 +40,34 @@ test.each([
 test('with --json an error is its problem document, on stderr', async () => {
   const { stdout, stderr, code } = await cli(['sessions', '--json'], { home: folder() })
   expect({ stdout, code }).toEqual({ stdout: '', code: 1 })
-  expect(JSON.parse(stderr)).toMatchObject({ code: 'daemon_not_running', status: 503, hint: expect.stringContaining('agentproto serve') })
+  expect(JSON.parse(stderr)).toMatchObject({
+    code: 'daemon_not_running',
+    status: 503,
+    hint: expect.stringContaining('agentproto serve'),
+  })
 })
 
 test('workspaces are added, listed, used and removed without a gateway', async () => {
   const home = folder()
   const [shop, blog] = [folder('shop'), folder('blog')]
-  expect(await cli(['workspace', 'add', shop, '--slug', 'shop', '--label', 'Web shop'], { home })).toMatchObject({ code: 0, stdout: 'shop\n' })
-  expect(await cli(['workspace', 'add', '--slug', 'blog'], { home, cwd: blog })).toMatchObject({ code: 0, stdout: 'blog\n' })
+  expect(await cli(['workspace', 'add', shop, '--slug', 'shop', '--label', 'Web shop'], { home })).toMatchObject({
+    code: 0,
+    stdout: 'shop\n',
+  })
+  expect(await cli(['workspace', 'add', '--slug', 'blog'], { home, cwd: blog })).toMatchObject({
+    code: 0,
+    stdout: 'blog\n',
+  })
   expect(await cli(['workspace', 'use', 'blog'], { home })).toMatchObject({ code: 0, stdout: '' })
   const listed = JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)
-  expect(listed).toMatchObject({ version: 1, active: 'blog', workspaces: [{ slug: 'shop', path: shop, label: 'Web shop' }, { slug: 'blog', path: blog }] })
+  expect(listed).toMatchObject({
+    version: 1,
+    active: 'blog',
+    workspaces: [
+      { slug: 'shop', path: shop, label: 'Web shop' },
+      { slug: 'blog', path: blog },
+    ],
+  })
   expect((await cli(['workspace', 'list'], { home })).stdout).toMatch(/^\* {2}blog {2}.*$/m)
   expect(await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })).toMatchObject({ code: 2, stdout: '' })
   expect(await cli(['workspace', 'remove', 'shop'], { home })).toMatchObject({ code: 0 })
@@ -63,7 +83,9 @@ test('adds from several processes at once lose nothing', async () => {
 })
 
 test('the manifests that are shipped are valid', async () => {
-  const { code, stdout } = await cli(['manifest', 'validate', join(catalog, 'demo', 'AGENT-CLI.md')], { home: folder() })
+  const { code, stdout } = await cli(['manifest', 'validate', join(catalog, 'demo', 'AGENT-CLI.md')], {
+    home: folder(),
+  })
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^✓ .*AGENT-CLI\.md\n$/) })
 })
 
@@ -80,5 +102,8 @@ test('a manifest with a mistake is told line, column, excerpt and suggestion', a
   expect(stdout).toMatch(/try: protocol\b/)
   const json = await cli(['manifest', 'validate', path, '--json'], { home })
   expect(json.code).toBe(1)
-  expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, files: [{ path, ok: false, problems: expect.arrayContaining([expect.objectContaining({ line })]) }] })
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    ok: false,
+    files: [{ path, ok: false, problems: expect.arrayContaining([expect.objectContaining({ line })]) }],
+  })
 })

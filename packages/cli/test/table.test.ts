@@ -13,8 +13,18 @@ const table = (sessions: readonly Session[], width: number, lastLines = new Map<
 
 test('the table shows what each session is and does', () => {
   const sessions = [
-    session({ id: 's_abcdefgh123456', label: 'try', turn: { number: 2, state: 'busy' }, turnCount: 2, lastOutputAt: '2026-11-21T10:09:30.000Z' }),
-    session({ id: 's_zyxwvuts123456', status: 'error', failure: { kind: 'startup_failure', summary: 'no such\nfile' } }),
+    session({
+      id: 's_abcdefgh123456',
+      label: 'try',
+      turn: { number: 2, state: 'busy' },
+      turnCount: 2,
+      lastOutputAt: '2026-11-21T10:09:30.000Z',
+    }),
+    session({
+      id: 's_zyxwvuts123456',
+      status: 'error',
+      failure: { kind: 'startup_failure', summary: 'no such\nfile' },
+    }),
     session({ id: 's_11111111123456', pendingRequests: 1, workspaceSlug: 'shop' }),
   ]
   expect(table(sessions, 120, new Map([['s_abcdefgh123456', 'reading README.md']]))).toMatchInlineSnapshot(`
@@ -35,7 +45,8 @@ test.each([120, 80, 60, 40])('no row is wider than a terminal of %i columns', (w
 })
 
 test('a narrow terminal keeps the id and the state', () => {
-  expect(table([session({ id: 's_abcdefgh123456', label: 'a title of some length' })], 48).join('\n')).toMatchInlineSnapshot(`
+  expect(table([session({ id: 's_abcdefgh123456', label: 'a title of some length' })], 48).join('\n'))
+    .toMatchInlineSnapshot(`
     "ID          TITLE            ADAPTER  STATE  AGE
     s_abcdefgh  a title of som…  demo     idle   10m"
   `)

@@ -11,35 +11,38 @@ async function home(): Promise<string> {
   return path
 }
 
-test.runIf(hasTmux)('attach: prompts, a permission by key, an interrupt, and a detach that leaves the session', async () => {
-  const path = await home()
-  const screen = terminal(['sessions', '--attach', 'try'], path)
-  await screen.shows(/^try · demo · .*idle {3}\/detach leaves\n❯/m)
-  screen.type('remember blue')
-  await screen.shows(/^❯ remember blue$/m)
-  screen.press('Enter')
-  await screen.shows(/^echo: remember blue\n── turn 1 · end_turn · .* ──$/m)
+test.runIf(hasTmux)(
+  'attach: prompts, a permission by key, an interrupt, and a detach that leaves the session',
+  async () => {
+    const path = await home()
+    const screen = terminal(['sessions', '--attach', 'try'], path)
+    await screen.shows(/^try · demo · .*idle {3}\/detach leaves\n❯/m)
+    screen.type('remember blue')
+    await screen.shows(/^❯ remember blue$/m)
+    screen.press('Enter')
+    await screen.shows(/^echo: remember blue\n── turn 1 · end_turn · .* ──$/m)
 
-  screen.type('ask made.txt hello')
-  screen.press('Enter')
-  await screen.shows(/\? Write made\.txt\n.*made\.txt\n {2}\[y\] Allow once .*\[n\] Reject/)
-  expect(existsSync(join(path, 'made.txt'))).toBe(false)
-  screen.press('y')
-  await screen.shows(/→ Allow once \(owner\)\n {2}✓ completed[\s\S]*── turn 2/)
-  expect(existsSync(join(path, 'made.txt'))).toBe(true)
+    screen.type('ask made.txt hello')
+    screen.press('Enter')
+    await screen.shows(/\? Write made\.txt\n.*made\.txt\n {2}\[y\] Allow once .*\[n\] Reject/)
+    expect(existsSync(join(path, 'made.txt'))).toBe(false)
+    screen.press('y')
+    await screen.shows(/→ Allow once \(owner\)\n {2}✓ completed[\s\S]*── turn 2/)
+    expect(existsSync(join(path, 'made.txt'))).toBe(true)
 
-  screen.type('stream 1; hang')
-  screen.press('Enter')
-  await screen.shows(/chunk 1[\s\S]*Ctrl-C interrupts/)
-  screen.press('C-c')
-  await screen.shows(/── turn 3 · cancelled · .* ──[\s\S]*idle/)
+    screen.type('stream 1; hang')
+    screen.press('Enter')
+    await screen.shows(/chunk 1[\s\S]*Ctrl-C interrupts/)
+    screen.press('C-c')
+    await screen.shows(/── turn 3 · cancelled · .* ──[\s\S]*idle/)
 
-  screen.type('/detach')
-  screen.press('Enter')
-  await screen.shows(/Detached; the session goes on\..*\nexit code 0/)
-  const { stdout } = await cli(['sessions', 'show', 'try', '--json'], { home: path })
-  expect(JSON.parse(stdout)).toMatchObject({ status: 'running', turn: { state: 'idle' }, turnCount: 3 })
-})
+    screen.type('/detach')
+    screen.press('Enter')
+    await screen.shows(/Detached; the session goes on\..*\nexit code 0/)
+    const { stdout } = await cli(['sessions', 'show', 'try', '--json'], { home: path })
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'running', turn: { state: 'idle' }, turnCount: 3 })
+  },
+)
 
 test.runIf(hasTmux)('attach: a question is asked field by field, and Ctrl-C twice detaches', async () => {
   const screen = terminal(['sessions', '--attach', 'try'], await home())

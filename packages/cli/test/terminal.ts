@@ -19,12 +19,29 @@ export interface Terminal {
 /** Runs `agentproto …` in a terminal of 100 × 30, and a shell after it, so that its last screen stays. */
 export function terminal(args: readonly string[], home: string): Terminal {
   const socket = join(folder('tmux'), 's')
-  const tmux = (...words: readonly string[]): string => execFileSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' })
+  const tmux = (...words: readonly string[]): string =>
+    execFileSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' })
   const command = [process.execPath, BIN, ...args].map((word) => `'${word}'`).join(' ')
-  execFileSync('tmux', ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-x', '100', '-y', '30', `${command}; echo "exit code $?"; exec cat`], {
-    env: environment({ home }),
-    cwd: home,
-  })
+  execFileSync(
+    'tmux',
+    [
+      '-S',
+      socket,
+      '-f',
+      '/dev/null',
+      'new-session',
+      '-d',
+      '-x',
+      '100',
+      '-y',
+      '30',
+      `${command}; echo "exit code $?"; exec cat`,
+    ],
+    {
+      env: environment({ home }),
+      cwd: home,
+    },
+  )
   onTestFinished(() => void tmux('kill-server'))
   return {
     type: (text) => void tmux('send-keys', '-l', text),

@@ -28,14 +28,25 @@ test('a turn reads as a conversation', () => {
         options: [{ optionId: 'yes', name: 'Allow once', kind: 'allow_once' }],
       },
     },
-    { type: 'agent-prompt-resolved', requestId: 'r1', answer: { outcome: 'selected', optionId: 'yes' }, by: { type: 'principal', name: 'owner' } },
+    {
+      type: 'agent-prompt-resolved',
+      requestId: 'r1',
+      answer: { outcome: 'selected', optionId: 'yes' },
+      by: { type: 'principal', name: 'owner' },
+    },
     {
       type: 'tool-result',
       toolCallId: 't1',
       status: 'completed',
       content: [{ type: 'diff', path: 'a.txt', oldText: 'one\ntwo\n', newText: 'one\n2\n' }],
     },
-    { type: 'plan', entries: [{ content: 'write', status: 'completed' }, { content: 'rest', status: 'pending' }] },
+    {
+      type: 'plan',
+      entries: [
+        { content: 'write', status: 'completed' },
+        { content: 'rest', status: 'pending' },
+      ],
+    },
     { type: 'turn-end', reason: 'end_turn', usage: { totalTokens: 12 } },
   ])
   expect(transcript.join('\n')).toMatchInlineSnapshot(`
@@ -68,7 +79,12 @@ test('a result that is not under its call is named, a failed one is marked', () 
   const calls: StreamEvent[] = [
     { type: 'tool-call', toolCallId: 'a', title: 'A' },
     { type: 'tool-call', toolCallId: 'b', title: 'B' },
-    { type: 'tool-result', toolCallId: 'a', status: 'failed', content: [{ type: 'content', content: { type: 'text', text: 'no\nfile' } }] },
+    {
+      type: 'tool-result',
+      toolCallId: 'a',
+      status: 'failed',
+      content: [{ type: 'content', content: { type: 'text', text: 'no\nfile' } }],
+    },
     { type: 'tool-result', toolCallId: 'b', status: 'interrupted' },
   ]
   expect(rows(calls)).toEqual(['● A', '● B', '  ✗ A failed', '    no', '    file', '  ✗ B interrupted'])
@@ -89,12 +105,25 @@ test('errors, notices, stray output and the end are told', () => {
       { type: 'turn-end', reason: 'error', empty: true },
       { type: 'session-stopped', status: 'error', stopReason: 'agent_crashed' },
     ]),
-  ).toEqual(['│ warn', '! compacted', '✗ it broke', '  trace', '── turn 1 · error · empty ──', '', '── session error (agent_crashed) ──'])
+  ).toEqual([
+    '│ warn',
+    '! compacted',
+    '✗ it broke',
+    '  trace',
+    '── turn 1 · error · empty ──',
+    '',
+    '── session error (agent_crashed) ──',
+  ])
 })
 
 test('long tool output is cut to a glance', () => {
   const long = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')
-  const result: StreamEvent = { type: 'tool-result', toolCallId: 'a', status: 'completed', content: [{ type: 'content', content: { type: 'text', text: long } }] }
+  const result: StreamEvent = {
+    type: 'tool-result',
+    toolCallId: 'a',
+    status: 'completed',
+    content: [{ type: 'content', content: { type: 'text', text: long } }],
+  }
   const last = rows([{ type: 'tool-call', toolCallId: 'a', title: 'A' }, result])
   expect(last).toHaveLength(2 + 12)
   expect(last.at(-1)).toBe('    … 29 more lines')

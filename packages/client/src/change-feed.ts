@@ -6,7 +6,10 @@ import type { Feed } from './feed.js'
  * The changes of all sessions as a feed that never ends by itself. After each connect comes every session
  * as it is then, and the ids that went away meanwhile: what happened during an outage is not lost.
  */
-export function changeFeed(listAll: () => Promise<readonly Session[]>, signal: AbortSignal | undefined): Feed<SessionChange> {
+export function changeFeed(
+  listAll: () => Promise<readonly Session[]>,
+  signal: AbortSignal | undefined,
+): Feed<SessionChange> {
   const known = new Set<string>()
   return {
     call: { path: '/events', signal },

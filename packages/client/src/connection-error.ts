@@ -6,7 +6,14 @@ import { AgentprotoError } from '@agentproto/contracts'
  */
 export type ConnectionFault = 'refused' | 'dropped'
 
-const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
+const NEVER_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 export function connectionFault(thrown: unknown): ConnectionFault {
   return codesOf(thrown).some((code) => NEVER_SENT.has(code)) ? 'refused' : 'dropped'

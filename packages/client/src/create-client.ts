@@ -15,7 +15,12 @@ export interface Health {
 export interface WorkspacesClient {
   list(): Promise<WorkspacesFile>
   /** @throws `workspace_exists`, `workspace_invalid`, `path_invalid` */
-  add(request: { readonly path: string; readonly slug?: string; readonly label?: string; readonly use?: boolean }): Promise<Workspace>
+  add(request: {
+    readonly path: string
+    readonly slug?: string
+    readonly label?: string
+    readonly use?: boolean
+  }): Promise<Workspace>
   /** @throws `workspace_not_found` */
   remove(slug: string): Promise<void>
   /** @throws `workspace_not_found` */
@@ -55,7 +60,11 @@ export function createClient(options: ClientOptions): Client {
     sessions,
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
-    watch: ({ signal } = {}) => follow(transport, changeFeed(() => allSessions(sessions), signal)),
+    watch: ({ signal } = {}) =>
+      follow(
+        transport,
+        changeFeed(() => allSessions(sessions), signal),
+      ),
   }
 }
 

@@ -17,7 +17,10 @@ export interface FollowEventsOptions {
 }
 
 /** The log of one session as a feed; ends with the session. */
-export function eventFeed(id: string, { after = 0, signal, onGap = refuseGap }: FollowEventsOptions): Feed<SessionEvent> {
+export function eventFeed(
+  id: string,
+  { after = 0, signal, onGap = refuseGap }: FollowEventsOptions,
+): Feed<SessionEvent> {
   let last = after
   let stopped = false
   const feed: Feed<SessionEvent> = {

@@ -31,23 +31,7 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
   const outage = new Outage(transport)
   for (;;) {
     try {
-      const response = await transport.stream(feed.call, feed.cursor)
-      outage.connected()
-      if (response.status === 204) {
-        // Nothing is left and nothing will come. The body is let go, or the connection would be held.
-        await response.body?.getReader().cancel()
-        return
-      }
-      yield* (await feed.onConnect?.()) ?? []
-      for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
-        outage.over()
-        for (const message of messages) {
-          if (message.event === 'problem') throw fromProblem(parsed(message.data))
-          yield* feed.take(message)
-        }
-      }
-      if (signal?.aborted) throw cancelled(signal.reason)
-      if (feed.isComplete()) return
+      if (yield* oneConnection(transport, feed, outage)) return
       outage.add(undefined)
     } catch (thrown) {
       if (signal?.aborted) throw cancelled(thrown)
@@ -55,6 +39,32 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
     }
     await outage.wait(signal)
     if (signal?.aborted) throw cancelled(signal.reason)
+  }
+}
+
+/** Hands out what one connection brings. @returns whether the feed is complete; otherwise it was cut off */
+async function* oneConnection<T>(transport: Transport, feed: Feed<T>, outage: Outage): AsyncGenerator<T, boolean> {
+  const { signal } = feed.call
+  const response = await transport.stream(feed.call, feed.cursor)
+  outage.connected()
+  if (response.status === 204) {
+    // Nothing is left and nothing will come. The body is let go, or the connection would be held.
+    await response.body?.getReader().cancel()
+    return true
+  }
+  if (feed.onConnect !== undefined) yield* await feed.onConnect()
+  for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
+    outage.over()
+    yield* itemsOf(feed, messages)
+  }
+  signal?.throwIfAborted()
+  return feed.isComplete()
+}
+
+function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage[]): Generator<T> {
+  for (const message of messages) {
+    if (message.event === 'problem') throw fromProblem(parsed(message.data))
+    yield* feed.take(message)
   }
 }
 

@@ -49,7 +49,11 @@ export interface SessionsClient {
    * holding one answer open, so neither a proxy's nor `fetch`'s own time limit cuts it off.
    * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
    */
-  promptAndWait(id: string, request: Pick<PromptRequest, 'prompt'>, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
+  promptAndWait(
+    id: string,
+    request: Pick<PromptRequest, 'prompt'>,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<TurnResult>
   /** Waits for the end of a turn that was admitted before. @throws `turn_not_found`, `cancelled` */
   waitTurn(id: string, turn: number, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
   /** Idempotent; resolves once the turn has ended. */

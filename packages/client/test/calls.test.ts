@@ -12,7 +12,11 @@ test('a call carries the token, its query and its JSON body', async () => {
   await client.sessions.start({ adapter: 'demo', label: 'x' })
   expect(gateway.seen[0]).toMatchObject({ method: 'GET', path: '/sessions?onlyAlive=true&q=a+b' })
   expect(gateway.seen[0]?.headers).toMatchObject({ authorization: 'Bearer t0', accept: 'application/json' })
-  expect(gateway.seen[1]).toMatchObject({ method: 'POST', path: '/sessions/agent', body: { adapter: 'demo', label: 'x' } })
+  expect(gateway.seen[1]).toMatchObject({
+    method: 'POST',
+    path: '/sessions/agent',
+    body: { adapter: 'demo', label: 'x' },
+  })
 })
 
 test('each call names its route', async () => {
@@ -59,10 +63,17 @@ test('each call names its route', async () => {
 })
 
 test('a problem document becomes the error that it was', async () => {
-  const problem = new AgentprotoError('turn_in_progress', 'Turn 3 is running', { hint: 'Wait', data: { turn: 3 } }).toProblem()
+  const problem = new AgentprotoError('turn_in_progress', 'Turn 3 is running', {
+    hint: 'Wait',
+    data: { turn: 3 },
+  }).toProblem()
   const gateway = await fakeGateway((_, response) => json(response, problem, 409))
   const call = createClient({ url: gateway.url }).sessions.prompt('s', { prompt: 'hi' })
-  await expect(call).rejects.toMatchObject({ code: 'turn_in_progress', message: problem.detail, parts: { data: { turn: 3 } } })
+  await expect(call).rejects.toMatchObject({
+    code: 'turn_in_progress',
+    message: problem.detail,
+    parts: { data: { turn: 3 } },
+  })
 })
 
 test('an answer that is no problem document says that the url is not a gateway', async () => {
@@ -75,12 +86,17 @@ test('an answer that is no problem document says that the url is not a gateway',
 
 test('where nobody listens the error says what to run', async () => {
   const call = createClient({ url: `http://127.0.0.1:${await unusedPort()}` }).health()
-  await expect(call).rejects.toMatchObject({ code: 'daemon_not_running', parts: { hint: expect.stringContaining('agentproto serve') } })
+  await expect(call).rejects.toMatchObject({
+    code: 'daemon_not_running',
+    parts: { hint: expect.stringContaining('agentproto serve') },
+  })
 })
 
 test('a GET whose connection breaks is repeated', async () => {
   let calls = 0
-  const gateway = await fakeGateway((_, response) => (++calls < 3 ? response.destroy() : json(response, { status: 'ok' })))
+  const gateway = await fakeGateway((_, response) =>
+    ++calls < 3 ? response.destroy() : json(response, { status: 'ok' }),
+  )
   await expect(createClient({ url: gateway.url }).health()).resolves.toEqual({ status: 'ok' })
   expect(calls).toBe(3)
 })
@@ -88,7 +104,10 @@ test('a GET whose connection breaks is repeated', async () => {
 test('a POST whose connection breaks is sent once, and the error says that its outcome is unknown', async () => {
   const gateway = await fakeGateway((_, response) => response.destroy())
   const call = createClient({ url: gateway.url }).sessions.prompt('s', { prompt: 'hi' })
-  await expect(call).rejects.toMatchObject({ code: 'internal', message: expect.stringContaining('may have been carried out') })
+  await expect(call).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('may have been carried out'),
+  })
   expect(gateway.seen).toHaveLength(1)
 })
 

@@ -50,4 +50,5 @@ export function event(seq: number, body: Record<string, unknown> = { type: 'text
   return `id: ${seq}\nevent: ${String(body['type'])}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-export const stopped = (seq: number): string => event(seq, { type: 'session-stopped', status: 'exited', stopReason: 'completed' })
+export const stopped = (seq: number): string =>
+  event(seq, { type: 'session-stopped', status: 'exited', stopReason: 'completed' })

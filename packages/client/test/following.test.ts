@@ -34,7 +34,9 @@ test('F66 a stream that breaks before its first event resumes from the cursor th
 test('the first connection is not tried again', async () => {
   const problem = { code: 'session_not_found', detail: 'There is none.' }
   const gateway = await fakeGateway((_, response) => json(response, problem, 404))
-  await expect(collect(createClient({ url: gateway.url }).sessions.events('nope'))).rejects.toMatchObject({ code: 'session_not_found' })
+  await expect(collect(createClient({ url: gateway.url }).sessions.events('nope'))).rejects.toMatchObject({
+    code: 'session_not_found',
+  })
   expect(gateway.seen).toHaveLength(1)
 })
 
@@ -44,7 +46,9 @@ test('an answer that will not change ends a follower also after it was connected
     if (++calls === 1) sse(response).end(event(1))
     else json(response, { code: 'session_not_found', detail: 'It was forgotten.' }, 404)
   })
-  await expect(collect(createClient({ url: gateway.url }).sessions.events('s1'))).rejects.toMatchObject({ code: 'session_not_found' })
+  await expect(collect(createClient({ url: gateway.url }).sessions.events('s1'))).rejects.toMatchObject({
+    code: 'session_not_found',
+  })
 })
 
 test('a gateway that stays away is given up after reconnectMs', async () => {
@@ -95,19 +99,26 @@ test('aborting a follower ends it as cancelled and closes its connection', async
 })
 
 test('aborting ends a follower also where an injected fetch does not heed the signal', async () => {
-  const fetch = (): Promise<Response> => Promise.resolve(new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }))
+  const fetch = (): Promise<Response> =>
+    Promise.resolve(new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }))
   const abort = new AbortController()
-  const following = collect(createClient({ url: 'http://gateway', fetch }).sessions.events('s1', { signal: abort.signal }))
+  const following = collect(
+    createClient({ url: 'http://gateway', fetch }).sessions.events('s1', { signal: abort.signal }),
+  )
   setImmediate(() => abort.abort())
   await expect(following).rejects.toMatchObject({ code: 'cancelled' })
 })
 
 test('output lines and status changes come with their cursors and resume after them', async () => {
-  const line = (id: string, text: string): string => `id: ${id}\nevent: line\ndata: {"line":"${text}","stream":"stdout"}\n\n`
+  const line = (id: string, text: string): string =>
+    `id: ${id}\nevent: line\ndata: {"line":"${text}","stream":"stdout"}\n\n`
   let calls = 0
   const gateway = await fakeGateway((_, response) => {
     if (++calls === 1) sse(response).end(line('3.0', 'a') + line('3.10', 'b'))
-    else sse(response).end(`${line('3.9', 'old')}${line('4.0', 'c')}id: 5.0\nevent: status\ndata: {"type":"status","status":"exited"}\n\n`)
+    else
+      sse(response).end(
+        `${line('3.9', 'old')}${line('4.0', 'c')}id: 5.0\nevent: status\ndata: {"type":"status","status":"exited"}\n\n`,
+      )
   })
   const items = await collect(createClient({ url: gateway.url }).sessions.stream('s1'))
   expect(items.map(({ cursor }) => cursor)).toEqual(['3.0', '3.10', '4.0', '5.0'])
@@ -133,7 +144,9 @@ test('a problem in the middle of a stream is thrown, one that passes is waited o
 })
 
 test('an error event of the log is an event like any other', async () => {
-  const gateway = await fakeGateway((_, response) => sse(response).end(event(1, { type: 'error', message: 'm' }) + stopped(2)))
+  const gateway = await fakeGateway((_, response) =>
+    sse(response).end(event(1, { type: 'error', message: 'm' }) + stopped(2)),
+  )
   const events = await collect(createClient({ url: gateway.url }).sessions.events('s1'))
   expect(events[0]).toMatchObject({ type: 'error', message: 'm' })
 })
@@ -141,7 +154,8 @@ test('an error event of the log is an event like any other', async () => {
 test('watch starts with every session, and tells after an outage what went away in it', async () => {
   let connects = 0
   const gateway = await fakeGateway(({ path }, response) => {
-    if (path.startsWith('/sessions')) return json(response, { sessions: connects === 1 ? [{ id: 'a' }, { id: 'b' }] : [{ id: 'b' }] })
+    if (path.startsWith('/sessions'))
+      return json(response, { sessions: connects === 1 ? [{ id: 'a' }, { id: 'b' }] : [{ id: 'b' }] })
     connects++
     sse(response).write(`event: session\ndata: {"id":"c"}\n\n`)
     if (connects === 1) setImmediate(() => response.end())
@@ -161,13 +175,24 @@ test('promptAndWait follows the log to the end of its own turn, over a dropped c
   const gateway = await fakeGateway(({ method, path }, response) => {
     if (method === 'POST') return json(response, { ok: true, id: 's1', turn: 2 }, 202)
     const end = ended ? { state: 'ended', reason: 'end_turn', lastSeq: 14 } : { state: 'running' }
-    if (path.endsWith('/turns')) return json(response, { turns: [{ number: 1 }, { number: 2, startedAt: 'x', firstSeq: 10, ...end }] })
+    if (path.endsWith('/turns'))
+      return json(response, { turns: [{ number: 1 }, { number: 2, startedAt: 'x', firstSeq: 10, ...end }] })
     if (++connects === 1) return sse(response).end(event(10, { type: 'user-prompt', turn: 2 }) + delta(11, 'one '))
     ended = true
-    sse(response).write(delta(12, 'two') + event(13, { type: 'turn-end', turn: 1 }) + event(14, { type: 'turn-end', turn: 2 }))
+    sse(response).write(
+      delta(12, 'two') + event(13, { type: 'turn-end', turn: 1 }) + event(14, { type: 'turn-end', turn: 2 }),
+    )
   })
   const result = await createClient({ url: gateway.url }).sessions.promptAndWait('s1', { prompt: 'hi' })
-  expect(result).toEqual({ number: 2, startedAt: 'x', firstSeq: 10, state: 'ended', reason: 'end_turn', lastSeq: 14, text: 'one two' })
+  expect(result).toEqual({
+    number: 2,
+    startedAt: 'x',
+    firstSeq: 10,
+    state: 'ended',
+    reason: 'end_turn',
+    lastSeq: 14,
+    text: 'one two',
+  })
   expect(gateway.seen.find(({ path }) => path.includes('/events'))?.headers['last-event-id']).toBe('9')
 })
 

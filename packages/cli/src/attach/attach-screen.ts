@@ -93,7 +93,11 @@ export class AttachScreen {
     const width = this.#options.width()
     const { partial } = this.#transcript
     const status = this.#status.row({ now, width, paint, hint: this.#hint() })
-    const above = [...(partial === '' ? [] : [partial]), ...(this.#note === '' ? [] : [paint.yellow(cut(this.#note, width))]), status]
+    const above = [
+      ...(partial === '' ? [] : [partial]),
+      ...(this.#note === '' ? [] : [paint.yellow(cut(this.#note, width))]),
+      status,
+    ]
     const asked = this.#asked
     if (asked !== undefined) {
       const { rows, column } = asked.dialog.view({ paint, width })
@@ -101,7 +105,10 @@ export class AttachScreen {
       return { rows: [...above, ...rows], ...cursor }
     }
     const { text, column } = this.#editor.view(width - PROMPT.length)
-    return { rows: [...above, paint.bold(PROMPT) + text], cursor: { row: above.length, column: PROMPT.length + column } }
+    return {
+      rows: [...above, paint.bold(PROMPT) + text],
+      cursor: { row: above.length, column: PROMPT.length + column },
+    }
   }
 
   /**
@@ -146,7 +153,10 @@ export class AttachScreen {
   }
 }
 
-function answerOf({ requestId, dialog }: { readonly requestId: string; readonly dialog: RequestDialog }, key: Key): AttachAction | undefined {
+function answerOf(
+  { requestId, dialog }: { readonly requestId: string; readonly dialog: RequestDialog },
+  key: Key,
+): AttachAction | undefined {
   const answer = dialog.key(key)
   return answer === undefined ? undefined : { type: 'answer', requestId, answer }
 }

@@ -20,7 +20,10 @@ const BRACKETED_PASTE_OFF = '\u001B[?2004l'
  * Takes the terminal in raw mode, so that Ctrl-C is a key like any other. Pasted text is told apart from
  * typed text, or else a newline in it would submit.
  */
-export function openKeyboard({ stdin, output }: { readonly stdin: Input; readonly output: Output }, onKey: (key: Key) => void): Keyboard {
+export function openKeyboard(
+  { stdin, output }: { readonly stdin: Input; readonly output: Output },
+  onKey: (key: Key) => void,
+): Keyboard {
   const listener = (text: string | undefined, { name, ctrl = false, meta = false }: RawKey): void =>
     onKey({ ...(text === undefined ? {} : { text }), ...(name === undefined ? {} : { name }), ctrl, meta })
   emitKeypressEvents(stdin)

@@ -30,7 +30,7 @@ export class LineEditor {
     if (key.name === 'return' || key.name === 'enter') return this.#enter(key)
     const edit = key.ctrl ? CONTROL[key.name ?? ''] : EDITS[key.name ?? '']
     if (edit !== undefined) this.#edit(edit)
-    else if (key.text !== undefined && !key.ctrl && !key.meta && !isControl(key.text)) this.#before.push(...graphemes(key.text))
+    else this.#before.push(...graphemes(typedBy(key)))
     return undefined
   }
 
@@ -73,7 +73,8 @@ export class LineEditor {
         this.#before = []
         return
       case 'end':
-        this.text = this.text
+        this.#before = [...this.#before, ...this.#after]
+        this.#after = []
         return
       case 'erase':
         this.#before.pop()
@@ -107,8 +108,17 @@ export class LineEditor {
 }
 
 type Edit =
-  | 'left' | 'right' | 'home' | 'end' | 'erase' | 'delete'
-  | 'erase-line' | 'delete-line' | 'erase-word' | 'older' | 'newer'
+  | 'left'
+  | 'right'
+  | 'home'
+  | 'end'
+  | 'erase'
+  | 'delete'
+  | 'erase-line'
+  | 'delete-line'
+  | 'erase-word'
+  | 'older'
+  | 'newer'
 
 const EDITS: Readonly<Record<string, Edit>> = {
   left: 'left',
@@ -136,7 +146,10 @@ const CONTROL: Readonly<Record<string, Edit>> = {
 
 const graphemes = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-const isControl = (text: string): boolean => /^[\u0000-\u001F\u007F]/.test(text) && text !== '\t'
+/** What a key adds to the line: nothing, where it is a command. */
+function typedBy({ text = '', ctrl, meta }: Key): string {
+  return ctrl || meta || /^[\u0000-\u0008\u000A-\u001F\u007F]/.test(text) ? '' : text
+}
 
 function move(from: string[], to: string[]): void {
   const one = from.pop()

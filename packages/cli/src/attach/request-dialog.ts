@@ -31,7 +31,8 @@ export function requestDialog(request: AgentRequest): RequestDialog {
 
 function choiceDialog(request: AgentRequest, choices: readonly Choice[]): RequestDialog {
   return {
-    key: ({ text = '', ctrl, meta }) => (ctrl || meta ? undefined : choices.find(({ keys }) => keys.includes(text.toLowerCase()))?.answer),
+    key: ({ text = '', ctrl, meta }) =>
+      ctrl || meta ? undefined : choices.find(({ keys }) => keys.includes(text.toLowerCase()))?.answer,
     view({ paint, width }) {
       const subject = request.kind === 'permission' ? toolSubject(request.toolCall) : request.url
       const options = choices.map(({ keys, label }) => `[${keys[0] ?? ''}] ${oneLine(label)}`)

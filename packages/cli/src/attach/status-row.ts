@@ -37,7 +37,8 @@ export class StatusRow {
         this.#busySince = Date.parse(event.ts)
         return
       case 'tool-call':
-        if (event.title !== undefined || !this.#tools.has(event.toolCallId)) this.#tools.set(event.toolCallId, toolTitle(event))
+        if (event.title !== undefined || !this.#tools.has(event.toolCallId))
+          this.#tools.set(event.toolCallId, toolTitle(event))
         return
       case 'tool-result':
         this.#tools.delete(event.toolCallId)
@@ -57,14 +58,27 @@ export class StatusRow {
         this.#config = { ...this.#config, ...event.config }
         return
       case 'usage':
-        this.#usage = event.used === undefined || event.size === undefined ? '' : `${Math.round((100 * event.used) / event.size)} % context`
+        this.#usage =
+          event.used === undefined || event.size === undefined
+            ? ''
+            : `${Math.round((100 * event.used) / event.size)} % context`
         return
       default:
         return
     }
   }
 
-  row({ now, width, paint, hint }: { readonly now: number; readonly width: number; readonly paint: Paint; readonly hint: string }): string {
+  row({
+    now,
+    width,
+    paint,
+    hint,
+  }: {
+    readonly now: number
+    readonly width: number
+    readonly paint: Paint
+    readonly hint: string
+  }): string {
     const facts = [
       this.#session.label ?? shortId(this.#session.id),
       this.#session.adapterSlug,

@@ -22,7 +22,12 @@ export async function listAdapters(io: Io, { json }: JsonOption): Promise<number
       cell: ({ installed }) => (installed ? 'yes' : 'no'),
       paint: (text, { installed }) => (installed ? paint.green(text) : paint.dim(text)),
     },
-    { title: 'TO INSTALL', cell: ({ installed, installHint }) => (installed ? '' : (installHint ?? '')), shrinkTo: 10, dropOrder: 1 },
+    {
+      title: 'TO INSTALL',
+      cell: ({ installed, installHint }) => (installed ? '' : (installHint ?? '')),
+      shrinkTo: 10,
+      dropOrder: 1,
+    },
     { title: 'MODES', cell: ({ modes }) => modes.join(', '), shrinkTo: 8, dropOrder: 3 },
   ]
   const [titles = '', ...rows] = renderTable(columns, adapters, widthOf(io.stdout))

@@ -19,7 +19,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     const { host, port, allowRemote = false } = options
     const { url } = await gateway.listen({ host, port, allowRemote, ...(tls === undefined ? {} : { tls }) })
     print(io.stdout, url)
-    if (io.stderr.isTTY === true) print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
+    if (io.stderr.isTTY === true)
+      print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
     await asked
   } finally {
     await gateway.close()

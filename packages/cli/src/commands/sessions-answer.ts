@@ -26,10 +26,14 @@ function pick(pending: readonly SessionRequest[], requestId: string | undefined)
   const matching = requestId === undefined ? pending : pending.filter((each) => each.requestId.startsWith(requestId))
   const [only, second] = matching
   if (only === undefined) {
-    throw new AgentprotoError('request_not_found', requestId === undefined ? 'Nothing waits for an answer' : 'No such request waits', {
-      ...(requestId === undefined ? {} : { given: requestId }),
-      hint: 'See what a session waits for with: agentproto sessions show <id>',
-    })
+    throw new AgentprotoError(
+      'request_not_found',
+      requestId === undefined ? 'Nothing waits for an answer' : 'No such request waits',
+      {
+        ...(requestId === undefined ? {} : { given: requestId }),
+        hint: 'See what a session waits for with: agentproto sessions show <id>',
+      },
+    )
   }
   if (second === undefined) return only
   throw new AgentprotoError('invalid_request', `${matching.length} requests wait`, {
@@ -42,7 +46,8 @@ function answerOf({ request }: SessionRequest, { option, allow, deny, json }: An
   if (json !== undefined) return { action: 'accept', content: objectOf(json) }
   if (allow === true) return allowing(request)
   if (deny === true) return denying(request)
-  const options = request.kind === 'permission' ? request.options.map(({ optionId, name }) => `${optionId} (${name})`) : []
+  const options =
+    request.kind === 'permission' ? request.options.map(({ optionId, name }) => `${optionId} (${name})`) : []
   throw new AgentprotoError('invalid_request', `It asks: ${requestTitle(request)}`, {
     expected: 'an answer: --allow, --deny, --option <optionId> or --json <content>',
     ...(options.length === 0 ? {} : { hint: `Options: ${options.join(', ')}` }),
@@ -56,5 +61,8 @@ function objectOf(text: string): Record<string, unknown> {
   } catch {
     // Told below, as for any other text that is no object.
   }
-  throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', { expected: `--json '{"name": "value"}'`, given: text })
+  throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', {
+    expected: `--json '{"name": "value"}'`,
+    given: text,
+  })
 }

@@ -21,7 +21,9 @@ export async function attachSession(io: Io, ref: string): Promise<number> {
   const client = await connect(io)
   const session = await findSession(client, ref)
   const after = await startOf(client, session)
-  return isInteractive(io) ? attachTerminal(io, { client, session, after }) : printTranscript(io, { client, session, after })
+  return isInteractive(io)
+    ? attachTerminal(io, { client, session, after })
+    : printTranscript(io, { client, session, after })
 }
 
 interface Attached {
@@ -59,7 +61,10 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
   const act = actor(client, session, abort)
   const keyboard = openKeyboard({ stdin: io.stdin, output: io.stdout }, (key) => {
     const action = screen.key(key, Date.now())
-    if (action !== undefined) void act(action).catch((thrown: unknown) => screen.note(messageOf(thrown))).finally(frame.soon)
+    if (action !== undefined)
+      void act(action)
+        .catch((thrown: unknown) => screen.note(messageOf(thrown)))
+        .finally(frame.soon)
     draw()
   })
   const ticks = setInterval(draw, TICK_MS)
@@ -67,7 +72,8 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
   const stop = (): void => abort.abort()
   process.once('SIGTERM', stop)
   try {
-    if (after > 0) print(io.stdout, paintOf(io, io.stdout).dim(`… earlier turns: agentproto sessions events ${session.id}`))
+    if (after > 0)
+      print(io.stdout, paintOf(io, io.stdout).dim(`… earlier turns: agentproto sessions events ${session.id}`))
     for await (const event of client.sessions.events(session.id, { after, signal: abort.signal })) {
       screen.event(event)
       frame.soon()

@@ -12,8 +12,10 @@ const PAGE = 1_000
 export async function printEvents(io: Io, ref: string, options: EventsOptions): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const show = (event: SessionEvent): void => print(io.stdout, options.json === true ? JSON.stringify(event) : human(event))
-  const human = (event: SessionEvent): string => eventLine(event, { paint: paintOf(io, io.stdout), width: widthOf(io.stdout) })
+  const show = (event: SessionEvent): void =>
+    print(io.stdout, options.json === true ? JSON.stringify(event) : human(event))
+  const human = (event: SessionEvent): string =>
+    eventLine(event, { paint: paintOf(io, io.stdout), width: widthOf(io.stdout) })
   const onGap = ({ after, first }: { after: number; first: number }): void =>
     print(io.stderr, `agentproto: the events ${after + 1} to ${first - 1} are gone`)
   if (options.follow === true) {
@@ -22,7 +24,7 @@ export async function printEvents(io: Io, ref: string, options: EventsOptions): 
       return EXIT.ok
     })
   }
-  for (let after = options.after; ; ) {
+  for (let after = options.after; ;) {
     const page = await client.sessions.eventsPage(id, after, PAGE)
     if (page.gap !== undefined) onGap(page.gap)
     page.events.forEach(show)

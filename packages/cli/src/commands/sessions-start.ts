@@ -13,7 +13,8 @@ export async function startSession(io: Io, adapter: string, options: StartOption
   for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
   if (options.json === true) printJson(io, session)
   else print(io.stdout, session.id)
-  if (options.attach === true && isInteractive(io)) return (await import('./sessions-attach.js')).attachSession(io, session.id)
+  if (options.attach === true && isInteractive(io))
+    return (await import('./sessions-attach.js')).attachSession(io, session.id)
   return EXIT.ok
 }
 

@@ -16,7 +16,10 @@ const FRAME_MS = 100
 /** `agentproto sessions --watch`: the table, redrawn as sessions change, until q or Ctrl-C. */
 export async function watchSessions(io: Io, { alive }: SessionsOptions): Promise<number> {
   const client = await connect(io)
-  const board = new Board((session) => alive !== true || isLive(session), (id) => lastLineOf(client, id))
+  const board = new Board(
+    (session) => alive !== true || isLive(session),
+    (id) => lastLineOf(client, id),
+  )
   const area = new LiveArea(io.stdout)
   const draw = (): void => area.draw([], { rows: board.rows(io) })
   const frame = paced(draw, FRAME_MS)
@@ -66,16 +69,20 @@ class Board {
     }
     const before = this.#sessions.get(change.session.id)
     this.#sessions.set(change.session.id, change.session)
-    if (isLive(change.session) && before?.lastOutputAt !== change.session.lastOutputAt) void this.#refreshLine(change.session.id, onLine)
+    if (isLive(change.session) && before?.lastOutputAt !== change.session.lastOutputAt)
+      void this.#refreshLine(change.session.id, onLine)
   }
 
   rows(io: Io): string[] {
     const width = io.stdout.columns ?? 80
     const paint = paintOf(io, io.stdout)
-    const shown = [...this.#sessions.values()].filter(this.#isShown).toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
+    const shown = [...this.#sessions.values()]
+      .filter(this.#isShown)
+      .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
     const lines = renderSessions({ sessions: shown, now: Date.now(), width, paint, lastLines: this.#lastLines })
     const room = Math.max(3, (io.stdout.rows ?? 24) - 2)
-    const cut = lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
+    const cut =
+      lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
     return [...cut, paint.dim('q ends this view; the sessions go on.')]
   }
 

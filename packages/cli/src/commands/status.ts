@@ -18,9 +18,14 @@ export async function status(io: Io, { json }: JsonOption): Promise<number> {
   const facts = { url, version, pid: ofHome?.pid, startedAt: ofHome?.startedAt, sessions: sessions.length, live }
   if (json === true) printJson(io, facts)
   else {
-    const since = ofHome === undefined ? '' : `, pid ${ofHome.pid}, up ${age(Date.now() - Date.parse(ofHome.startedAt))}`
+    const since =
+      ofHome === undefined ? '' : `, pid ${ofHome.pid}, up ${age(Date.now() - Date.parse(ofHome.startedAt))}`
     print(io.stdout, [`agentproto ${version} at ${url}${since}`, `${live} live of ${sessions.length} sessions`])
   }
-  if (version !== ownVersion()) print(io.stderr, `agentproto: the gateway is ${version}, this command is ${ownVersion()}. Restart it with: agentproto serve`)
+  if (version !== ownVersion())
+    print(
+      io.stderr,
+      `agentproto: the gateway is ${version}, this command is ${ownVersion()}. Restart it with: agentproto serve`,
+    )
   return EXIT.ok
 }

@@ -32,7 +32,9 @@ export async function listWorkspaces(io: Io, { json }: JsonOption): Promise<numb
     print(io.stdout, 'No workspaces. Add this folder with: agentproto workspace add . --use')
     return EXIT.ok
   }
-  const rows = await Promise.all(file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, there: await isThere(each) })))
+  const rows = await Promise.all(
+    file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, there: await isThere(each) })),
+  )
   print(io.stdout, table(io, rows))
   return EXIT.ok
 }
@@ -69,11 +71,20 @@ function table(io: Io, rows: readonly Row[]): string[] {
   const columns: Column<Row>[] = [
     { title: ' ', cell: ({ active }) => (active ? '*' : ''), paint: paint.green },
     { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
-    { title: 'FOLDER', cell: ({ path, there }) => (there ? path : `${path} (missing)`), shrinkTo: 12, paint: (text, { there }) => (there ? text : paint.red(text)) },
+    {
+      title: 'FOLDER',
+      cell: ({ path, there }) => (there ? path : `${path} (missing)`),
+      shrinkTo: 12,
+      paint: (text, { there }) => (there ? text : paint.red(text)),
+    },
     { title: 'LABEL', cell: ({ label }) => oneLine(label ?? ''), shrinkTo: 8, dropOrder: 1 },
   ]
   const [titles = '', ...lines] = renderTable(columns, rows, widthOf(io.stdout))
   return [paint.bold(titles), ...lines]
 }
 
-const isThere = ({ path }: Workspace): Promise<boolean> => access(path).then(() => true, () => false)
+const isThere = ({ path }: Workspace): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )

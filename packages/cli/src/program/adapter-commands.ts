@@ -9,7 +9,9 @@ export function addAdapterCommands(program: Command, run: Run): void {
     .command('list')
     .description('list them, with whether each is installed here')
     .option('--json', 'as JSON')
-    .action((options: JsonOption) => run(async (io) => (await import('../commands/adapters.js')).listAdapters(io, options)))
+    .action((options: JsonOption) =>
+      run(async (io) => (await import('../commands/adapters.js')).listAdapters(io, options)),
+    )
   program
     .command('manifest')
     .description('work on AIP-45 manifests')

@@ -16,7 +16,6 @@ Examples:
 
 Prints its address on stdout once it answers; Ctrl-C ends every agent, then the gateway.`
 
-
 export function addGatewayCommands(program: Command, run: Run): void {
   program
     .command('serve')
@@ -32,7 +31,9 @@ export function addGatewayCommands(program: Command, run: Run): void {
     .command('status')
     .description('tell whether a gateway is running, where, and with how many sessions')
     .option('--json', 'as JSON')
-    .action((options: { json?: boolean }) => run(async (io) => (await import('../commands/status.js')).status(io, options)))
+    .action((options: { json?: boolean }) =>
+      run(async (io) => (await import('../commands/status.js')).status(io, options)),
+    )
 }
 
 function toPort(text: string): number {

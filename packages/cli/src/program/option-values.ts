@@ -9,7 +9,9 @@ export const permissionsOption = (): Option =>
 
 /** `--option key=value`, repeatable. */
 export const adapterOption = (): Option =>
-  new Option('-o, --option <key=value>', "value for one of the adapter's options; repeatable").argParser(addOptionValue).default({}, 'none')
+  new Option('-o, --option <key=value>', "value for one of the adapter's options; repeatable")
+    .argParser(addOptionValue)
+    .default({}, 'none')
 
 export interface AgentOptions {
   readonly cwd?: string

@@ -32,7 +32,9 @@ export function addRunCommand(program: Command, run: Run): void {
     .option('--mode <id>', "one of the adapter's modes")
     .addOption(adapterOption())
     .addOption(permissionsOption().default('ask'))
-    .addOption(new Option('--output <mode>', 'what stdout gets').choices(['text', 'json', 'jsonl', 'quiet']).default('text'))
+    .addOption(
+      new Option('--output <mode>', 'what stdout gets').choices(['text', 'json', 'jsonl', 'quiet']).default('text'),
+    )
     .option('--json', 'the same as --output json')
     .option('--timeout <seconds>', 'interrupt after this long and exit with 3', toSeconds)
     .addHelpText('after', HELP)
@@ -43,5 +45,9 @@ export function addRunCommand(program: Command, run: Run): void {
 
 function withPrompt(options: RunOptions, argument: string | undefined): RunOptions {
   const prompt = options.prompt ?? argument
-  return { ...options, ...(prompt === undefined ? {} : { prompt }), output: options.json === true ? 'json' : options.output }
+  return {
+    ...options,
+    ...(prompt === undefined ? {} : { prompt }),
+    output: options.json === true ? 'json' : options.output,
+  }
 }

@@ -88,7 +88,11 @@ function addPrompt(sessions: Command, run: Run): void {
     .argument('<id>')
     .argument('<text>', 'the prompt; - reads it from stdin')
     .option('--wait', 'follow the turn to its end and print its text')
-    .addOption(new Option('--output <mode>', 'what stdout gets with --wait').choices(['text', 'json', 'jsonl', 'quiet']).default('text'))
+    .addOption(
+      new Option('--output <mode>', 'what stdout gets with --wait')
+        .choices(['text', 'json', 'jsonl', 'quiet'])
+        .default('text'),
+    )
     .option('--json', 'as JSON')
     .option('--timeout <seconds>', 'with --wait: stop waiting after this long and exit with 3', toSeconds)
     .action((id: string, text: string, options: PromptOptions) =>
@@ -106,8 +110,12 @@ function addControls(sessions: Command, run: Run): void {
     .command('kill')
     .description('end sessions and every process of theirs')
     .argument('<id...>')
-    .addOption(new Option('--reason <reason>').choices(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']))
-    .action((ids: string[], options: KillOptions) => run(async (io) => (await controls()).killSessions(io, ids, options)))
+    .addOption(
+      new Option('--reason <reason>').choices(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']),
+    )
+    .action((ids: string[], options: KillOptions) =>
+      run(async (io) => (await controls()).killSessions(io, ids, options)),
+    )
   sessions
     .command('rm')
     .description('kill where needed, then forget sessions and their logs')
@@ -129,12 +137,16 @@ function addAnswer(sessions: Command, run: Run): void {
     .description('answer what an agent asks; without an answer, print the questions')
     .argument('<id>')
     .argument('[requestId]', 'needed when more than one request waits')
-    .addOption(new Option('--option <optionId>', 'choose this option of a permission').conflicts(['allow', 'deny', 'json']))
+    .addOption(
+      new Option('--option <optionId>', 'choose this option of a permission').conflicts(['allow', 'deny', 'json']),
+    )
     .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'json']))
     .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('json'))
     .option('--json <content>', 'accept a question with this JSON object')
     .action((id: string, requestId: string | undefined, options: AnswerOptions) =>
-      run(async (io) => (await import('../commands/sessions-answer.js')).answerSession(io, { ref: id, requestId }, options)),
+      run(async (io) =>
+        (await import('../commands/sessions-answer.js')).answerSession(io, { ref: id, requestId }, options),
+      ),
     )
 }
 
@@ -152,4 +164,5 @@ function addEvents(sessions: Command, run: Run): void {
 }
 
 const listing = (): Promise<typeof import('../commands/sessions.js')> => import('../commands/sessions.js')
-const controls = (): Promise<typeof import('../commands/sessions-control.js')> => import('../commands/sessions-control.js')
+const controls = (): Promise<typeof import('../commands/sessions-control.js')> =>
+  import('../commands/sessions-control.js')

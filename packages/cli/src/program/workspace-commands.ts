@@ -21,7 +21,10 @@ A session runs in --cwd, else in its --workspace, else in the active workspace.`
 
 /** They work on the file itself, locked, so that they need no gateway. */
 export function addWorkspaceCommands(program: Command, run: Run): void {
-  const workspace = program.command('workspace').description('name folders that sessions run in').addHelpText('after', HELP)
+  const workspace = program
+    .command('workspace')
+    .description('name folders that sessions run in')
+    .addHelpText('after', HELP)
   workspace
     .command('add')
     .description('add a folder')
@@ -30,7 +33,9 @@ export function addWorkspaceCommands(program: Command, run: Run): void {
     .option('--label <text>', 'a free text')
     .option('--use', 'make it the active workspace')
     .option('--json', 'as JSON')
-    .action((path: string, options: AddOptions) => run(async (io) => (await commands()).addWorkspace(io, path, options)))
+    .action((path: string, options: AddOptions) =>
+      run(async (io) => (await commands()).addWorkspace(io, path, options)),
+    )
   workspace
     .command('list')
     .description('list them; * is the active one')

@@ -5,7 +5,10 @@ import { oneLine } from './printable.js'
 import { requestTitle, toolTitle } from './request-title.js'
 
 /** One event of the log on one line: number, time of day, type and what it says. */
-export function eventLine(event: SessionEvent, { paint, width }: { readonly paint: Paint; readonly width: number }): string {
+export function eventLine(
+  event: SessionEvent,
+  { paint, width }: { readonly paint: Paint; readonly width: number },
+): string {
   const head = `${String(event.seq).padStart(5)}  ${event.ts.slice(11, 23)}  `
   const type = event.type.padEnd(21)
   const gist = cut(gistOf(event), Math.max(10, width - head.length - type.length - 1))

@@ -13,7 +13,12 @@ export function renderProblem(problem: ManifestProblem, paint: Paint): string[] 
   const margin = ' '.repeat(number.length)
   return [
     `${paint.bold(`${file}:${line}:${column}`)} ${tint(severity)} ${message} ${paint.dim(`[${code}]`)}`,
-    ...(excerpt === '' ? [] : [`  ${paint.dim(`${number} │`)} ${excerpt}`, `  ${paint.dim(`${margin} │`)} ${' '.repeat(column - 1)}${tint('^')}`]),
+    ...(excerpt === ''
+      ? []
+      : [
+          `  ${paint.dim(`${number} │`)} ${excerpt}`,
+          `  ${paint.dim(`${margin} │`)} ${' '.repeat(column - 1)}${tint('^')}`,
+        ]),
     ...(details.length === 0 ? [] : [`  ${paint.dim(`${margin} │`)} ${details.join('; ')}`]),
     ...(suggestion === undefined ? [] : [`  ${paint.dim(`${margin} │`)} ${paint.green(`try: ${suggestion}`)}`]),
     '',

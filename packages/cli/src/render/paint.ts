@@ -11,7 +11,8 @@ export interface Paint {
 }
 
 export function createPaint(on: boolean): Paint {
-  const style = (open: number, close: number) => (text: string) => (on && text !== '' ? `\u001B[${open}m${text}\u001B[${close}m` : text)
+  const style = (open: number, close: number) => (text: string) =>
+    on && text !== '' ? `\u001B[${open}m${text}\u001B[${close}m` : text
   return {
     on,
     bold: style(1, 22),
@@ -25,7 +26,10 @@ export function createPaint(on: boolean): Paint {
 }
 
 /** https://no-color.org and the FORCE_COLOR custom; else colours are for terminals. */
-export function wantsColour(stream: { readonly isTTY?: boolean }, env: Readonly<Record<string, string | undefined>>): boolean {
+export function wantsColour(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
   if (env['NO_COLOR']) return false
   if (env['FORCE_COLOR'] !== undefined) return env['FORCE_COLOR'] !== '0' && env['FORCE_COLOR'] !== 'false'
   return stream.isTTY === true && env['TERM'] !== 'dumb'

@@ -10,11 +10,21 @@ export function requestTitle(request: AgentRequest): string {
 export const toolTitle = ({ title, toolName, kind, toolCallId }: ToolCall | ToolResult): string =>
   oneLine(title || toolName || kind || toolCallId)
 
+/** Where agents put what a tool works on, the most telling first. */
+const SUBJECTS = ['command', 'cmd', 'path', 'file_path', 'filePath']
+
 /** What the tool is about to do, where the title does not say it: the command, or the path. */
 export function toolSubject(call: ToolCall): string | undefined {
-  const input = typeof call.input === 'object' && call.input !== null ? (call.input as Record<string, unknown>) : {}
-  const subject = input['command'] ?? input['cmd'] ?? input['path'] ?? input['file_path'] ?? input['filePath'] ?? call.locations?.[0]?.path
-  const text = Array.isArray(subject) ? subject.join(' ') : subject
-  if (typeof text !== 'string' || text === '') return undefined
-  return toolTitle(call).includes(oneLine(text)) ? undefined : oneLine(text)
+  const subject = subjectIn(call.input) ?? call.locations?.[0]?.path
+  if (subject === undefined || subject === '') return undefined
+  const line = oneLine(subject)
+  return toolTitle(call).includes(line) ? undefined : line
+}
+
+function subjectIn(input: unknown): string | undefined {
+  if (typeof input !== 'object' || input === null) return undefined
+  const given = input as Readonly<Record<string, unknown>>
+  const subject = SUBJECTS.map((name) => given[name]).find((value) => value !== undefined)
+  if (Array.isArray(subject)) return subject.join(' ')
+  return typeof subject === 'string' ? subject : undefined
 }

@@ -14,7 +14,10 @@ export interface SessionDetails {
 const SHOWN_TURNS = 5
 
 /** The page of `agentproto sessions show`, as lines. */
-export function renderSession(details: SessionDetails, { now, paint }: { readonly now: number; readonly paint: Paint }): string[] {
+export function renderSession(
+  details: SessionDetails,
+  { now, paint }: { readonly now: number; readonly paint: Paint },
+): string[] {
   const facts = factsOf(details.session, now)
   const width = Math.max(...facts.map(([name]) => name.length))
   const lines = facts.map(([name, value]) => `${paint.dim(name.padEnd(width))}  ${value}`)
@@ -58,7 +61,10 @@ function turnLine({ number, state, reason, startedAt, endedAt, error }: Turn): s
 }
 
 function pendingLines({ requestId, sessionId, request }: SessionRequest, paint: Paint): string[] {
-  const options = request.kind === 'permission' ? request.options.map(({ optionId, name }) => `    ${optionId}  ${oneLine(name)}`) : []
+  const options =
+    request.kind === 'permission'
+      ? request.options.map(({ optionId, name }) => `    ${optionId}  ${oneLine(name)}`)
+      : []
   return [
     '',
     paint.yellow(`Waits for an answer: ${requestTitle(request)}`),

@@ -102,11 +102,16 @@ export class Transcript {
       case 'agent-prompt-resolved':
         return this.#answered(event)
       case 'plan':
-        return this.#planChanges(event.entries).flatMap(({ status, content }) => this.#marked(PLAN_MARKS[status], content, paint.blue))
+        return this.#planChanges(event.entries).flatMap(({ status, content }) =>
+          this.#marked(PLAN_MARKS[status], content, paint.blue),
+        )
       case 'turn-end':
         return [paint.dim(this.#turnEnd(event)), '']
       case 'error':
-        return [...this.#marked('✗ ', event.message, paint.red), ...this.#marked('  ', event.stderrTail ?? '', paint.dim)]
+        return [
+          ...this.#marked('✗ ', event.message, paint.red),
+          ...this.#marked('  ', event.stderrTail ?? '', paint.dim),
+        ]
       case 'output':
         return this.#marked('│ ', event.text, paint.dim)
       case 'notice':
@@ -179,7 +184,8 @@ export class Transcript {
   #planChanges(entries: readonly PlanEntry[]): readonly PlanEntry[] {
     const before = this.#plan
     this.#plan = entries.map(({ status, content }) => `${status} ${content}`)
-    const isSamePlan = before.length === entries.length && entries.every(({ content }, index) => before[index]?.endsWith(` ${content}`))
+    const isSamePlan =
+      before.length === entries.length && entries.every(({ content }, index) => before[index]?.endsWith(` ${content}`))
     return isSamePlan ? entries.filter((_, index) => before[index] !== this.#plan[index]) : entries
   }
 
@@ -194,7 +200,10 @@ export class Transcript {
   #marked(mark: string, text: string, style: Style): string[] {
     if (text === '') return []
     const indent = ' '.repeat(columnsOf(mark))
-    const rows = printable(text).trimEnd().split('\n').flatMap((line) => wrap(line, this.#width - indent.length))
+    const rows = printable(text)
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => wrap(line, this.#width - indent.length))
     return rows.map((row, index) => style((index === 0 ? mark : indent) + row))
   }
 

@@ -22,7 +22,12 @@ export function choicesOf(request: AgentRequest): readonly Choice[] | undefined 
   if (request.kind === 'permission') return permissionChoices(request.options)
   if (request.mode === 'form' && hasFields(request.schema)) return undefined
   return [
-    { keys: ['y'], label: request.mode === 'url' ? 'I have done it' : 'accept', answer: { action: 'accept' }, refuses: false },
+    {
+      keys: ['y'],
+      label: request.mode === 'url' ? 'I have done it' : 'accept',
+      answer: { action: 'accept' },
+      refuses: false,
+    },
     { keys: ['n'], label: 'decline', answer: { action: 'decline' }, refuses: true },
   ]
 }
@@ -43,4 +48,6 @@ function permissionChoices(options: readonly PermissionOption[]): Choice[] {
 }
 
 const hasFields = (schema: unknown): boolean =>
-  typeof schema === 'object' && schema !== null && Object.keys((schema as { properties?: object }).properties ?? {}).length > 0
+  typeof schema === 'object' &&
+  schema !== null &&
+  Object.keys((schema as { properties?: object }).properties ?? {}).length > 0

@@ -47,9 +47,11 @@ export function fieldHint({ type, choices, required, fallback }: Field): string 
   const kinds = { text: '', number: 'a number', integer: 'a whole number', boolean: 'y or n' }
   const what =
     type === 'choice' || type === 'choices'
-      ? choices.map(({ title }, index) => `${index + 1} ${title}`).join(', ') + (type === 'choices' ? ' (several by comma)' : '')
+      ? choices.map(({ title }, index) => `${index + 1} ${title}`).join(', ') +
+        (type === 'choices' ? ' (several by comma)' : '')
       : kinds[type]
-  const rest = fallback !== undefined ? `Enter for ${JSON.stringify(fallback)}` : required ? '' : 'Enter to leave it out'
+  const rest =
+    fallback !== undefined ? `Enter for ${JSON.stringify(fallback)}` : required ? '' : 'Enter to leave it out'
   return [what, rest].filter(Boolean).join('; ')
 }
 
@@ -82,7 +84,9 @@ function choicesIn(property: Record<string, unknown>): Field['choices'] | undefi
     return values.map((value, index) => ({ value: String(value), title: textOr(names[index], String(value)) }))
   }
   if (!Array.isArray(constants)) return undefined
-  return constants.map(record).map(({ const: value, title }) => ({ value: String(value), title: textOr(title, String(value)) }))
+  return constants
+    .map(record)
+    .map(({ const: value, title }) => ({ value: String(value), title: textOr(title, String(value)) }))
 }
 
 function readNumber(text: string, whole: boolean): FieldValue {
@@ -104,4 +108,5 @@ function readChoice({ choices }: Field, text: string): FieldValue {
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
-const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' && value !== '' ? value : fallback)
+const textOr = (value: unknown, fallback: string): string =>
+  typeof value === 'string' && value !== '' ? value : fallback

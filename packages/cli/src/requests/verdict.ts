@@ -1,4 +1,10 @@
-import { AgentprotoError, type AgentRequest, type AnswerRequest, type PermissionOption, type PermissionRequest } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type AgentRequest,
+  type AnswerRequest,
+  type PermissionOption,
+  type PermissionRequest,
+} from '@agentproto/contracts'
 
 /** The answer that allows once, or accepts a question. Once is never raised to always. */
 export function allowing(request: AgentRequest): AnswerRequest {

@@ -3,21 +3,21 @@ import { requestTitle } from '../render/request-title.js'
 import { denying } from '../requests/verdict.js'
 import type { Answerer } from './follow-turn.js'
 
-/** Asks the person at the terminal by key, on stderr, so that stdout stays the answer. */
-export const terminalAnswerer =
-  (io: Io): Answerer =>
-  async (asked, signal) => (await import('../attach/ask-by-key.js')).askByKey(io, asked.request, signal)
-
-/** Denies what nobody can be asked (F79): a run without a terminal never waits for a person. */
-export const denyingAnswerer =
-  (io: Io): Answerer =>
-  async ({ request }) => {
-    print(io.stderr, `agentproto: denied, because there is no terminal to ask: ${requestTitle(request)}`)
-    return denying(request)
-  }
-
 /** Who answers in a run: the gateway's own policy for permissions, and a person, where there is one, for the rest. */
 export function answererFor(io: Io): Answerer {
   return io.stdin.isTTY === true && io.stderr.isTTY === true ? terminalAnswerer(io) : denyingAnswerer(io)
 }
 
+/** Asks the person at the terminal by key, on stderr, so that stdout stays the answer. */
+const terminalAnswerer =
+  (io: Io): Answerer =>
+  async (asked, signal) =>
+    (await import('../attach/ask-by-key.js')).askByKey(io, asked.request, signal)
+
+/** Denies what nobody can be asked (F79): a run without a terminal never waits for a person. */
+const denyingAnswerer =
+  (io: Io): Answerer =>
+  async ({ request }) => {
+    print(io.stderr, `agentproto: denied, because there is no terminal to ask: ${requestTitle(request)}`)
+    return denying(request)
+  }

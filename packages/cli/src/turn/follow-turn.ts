@@ -1,4 +1,11 @@
-import type { AnswerRequest, PermissionOption, Session, SessionEvent, SessionRequest, TurnEnd } from '@agentproto/contracts'
+import type {
+  AnswerRequest,
+  PermissionOption,
+  Session,
+  SessionEvent,
+  SessionRequest,
+  TurnEnd,
+} from '@agentproto/contracts'
 import { isAgentprotoError } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import type { TurnOutcome, TurnOutput } from './turn-output.js'
@@ -36,7 +43,7 @@ export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcom
   } finally {
     requests.closeAll()
   }
-  await requests.failure
+  await requests.settled()
   const outcome = account.outcome()
   output.end(outcome)
   return outcome
@@ -47,7 +54,6 @@ class OpenRequests {
   readonly #options: FollowTurnOptions
   readonly #waiting = new Map<string, AbortController>()
   #queue = Promise.resolve()
-  #failed: unknown
 
   constructor(options: FollowTurnOptions) {
     this.#options = options
@@ -56,7 +62,9 @@ class OpenRequests {
   open(asked: Asked): void {
     const abort = new AbortController()
     this.#waiting.set(asked.requestId, abort)
-    this.#queue = this.#queue.then(() => this.#ask(asked, abort.signal)).catch((thrown: unknown) => void (this.#failed ??= thrown))
+    this.#queue = this.#queue.then(() => this.#ask(asked, abort.signal))
+    // Told by `settled`; until then it is nobody's unhandled rejection.
+    this.#queue.catch(() => undefined)
   }
 
   close(requestId: string): void {
@@ -65,14 +73,13 @@ class OpenRequests {
   }
 
   closeAll(): void {
-    for (const requestId of [...this.#waiting.keys()]) this.close(requestId)
+    for (const abort of this.#waiting.values()) abort.abort()
+    this.#waiting.clear()
   }
 
-  /** Rejects with what went wrong while asking. */
-  get failure(): Promise<void> {
-    return this.#queue.then(() => {
-      if (this.#failed !== undefined) throw this.#failed
-    })
+  /** Resolves when nobody is being asked any more. @throws what went wrong while asking */
+  settled(): Promise<void> {
+    return this.#queue
   }
 
   async #ask(asked: Asked, signal: AbortSignal): Promise<void> {
@@ -113,7 +120,8 @@ class TurnAccount {
     if (event.type === 'error') this.#error = event.message
     if (event.type === 'turn-end') this.#end = event
     if (event.type === 'session-stopped') this.#error ??= event.failure?.summary
-    if (event.type === 'agent-prompt' && event.request.kind === 'permission') this.#options.set(event.requestId, event.request.options)
+    if (event.type === 'agent-prompt' && event.request.kind === 'permission')
+      this.#options.set(event.requestId, event.request.options)
     if (event.type === 'agent-prompt-resolved') this.#resolved(event)
   }
 
@@ -138,7 +146,8 @@ class TurnAccount {
     const options = this.#options.get(requestId)
     // A request that fell with its turn was refused by nobody.
     if (options === undefined || by.type === 'turn-end' || by.type === 'session-end') return
-    const chosen = answer.outcome === 'selected' ? options.find(({ optionId }) => optionId === answer.optionId) : undefined
+    const chosen =
+      answer.outcome === 'selected' ? options.find(({ optionId }) => optionId === answer.optionId) : undefined
     if (chosen === undefined || chosen.kind.startsWith('reject')) this.#refused += 1
   }
 }

@@ -6,14 +6,21 @@ import type { TurnOutcome } from './turn-output.js'
  * permission outweighs a turn that ended well in spite of it.
  * @param seeMore The command line that shows more
  */
-export function turnFailure({ reason, refused, empty, error }: TurnOutcome, seeMore: string): AgentprotoError | undefined {
+export function turnFailure(
+  { reason, refused, empty, error }: TurnOutcome,
+  seeMore: string,
+): AgentprotoError | undefined {
   const seeLog = { hint: `See what happened with: ${seeMore}` }
   switch (reason) {
     case 'end_turn':
       if (refused > 0) {
-        return new AgentprotoError('permission_denied', `${refused === 1 ? 'A permission was' : `${refused} permissions were`} refused`, {
-          hint: 'Allow what the agent may do with --permissions approve-reads or approve-all',
-        })
+        return new AgentprotoError(
+          'permission_denied',
+          `${refused === 1 ? 'A permission was' : `${refused} permissions were`} refused`,
+          {
+            hint: 'Allow what the agent may do with --permissions approve-reads or approve-all',
+          },
+        )
       }
       return empty ? new AgentprotoError('empty_turn', 'The agent answered nothing') : undefined
     case 'cancelled':

@@ -37,7 +37,10 @@ export function turnOutput(io: Io, mode: OutputMode): TurnOutput {
     case 'json':
       return { event: () => undefined, end: (outcome) => print(io.stdout, JSON.stringify(outcome, undefined, 2)) }
     case 'quiet':
-      return { event: () => undefined, end: ({ text }) => void (text !== '' && print(io.stdout, text.replace(/\n$/, ''))) }
+      return {
+        event: () => undefined,
+        end: ({ text }) => void (text !== '' && print(io.stdout, text.replace(/\n$/, ''))),
+      }
   }
 }
 
@@ -71,7 +74,12 @@ function textOutput(io: Io): TurnOutput {
 
 /** An error is told once, at the end; what the agent itself printed belongs to it. */
 const tailOf = (tail: string | undefined, paint: Paint): string[] =>
-  tail === undefined ? [] : printable(tail).trimEnd().split('\n').map((line) => paint.dim(`│ ${line}`))
+  tail === undefined
+    ? []
+    : printable(tail)
+        .trimEnd()
+        .split('\n')
+        .map((line) => paint.dim(`│ ${line}`))
 
 /** Known to whoever asked, or no news on a terminal. */
 const SILENT = new Set<SessionEvent['type']>(['user-prompt', 'turn-end', 'thought', 'session-stopped'])

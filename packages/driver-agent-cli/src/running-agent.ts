@@ -63,7 +63,12 @@ export class StartedAgent implements RunningAgent {
   }
 
   stop(): Promise<ProcessExit> {
-    return (this.#stopping ??= this.#stop())
+    this.#stopping ??= this.#stop().catch((failed: unknown) => {
+      // Something of it lives: a further stop tries again.
+      this.#stopping = undefined
+      throw failed
+    })
+    return this.#stopping
   }
 
   /** An agent that does not even cancel is not asked to close: together they may take a second and a half. */

@@ -49,7 +49,7 @@ export interface AgentProcess {
   /**
    * Ends the whole tree (DESIGN §4) and resolves once nothing of it lives. Idempotent; begins by itself
    * when the process ends, for what it left behind.
-   * @throws `termination_failed`
+   * @throws `termination_failed`; the next call tries again
    */
   terminate(): Promise<ProcessExit>
 }
@@ -131,7 +131,12 @@ class SpawnedAgent implements AgentProcess {
   }
 
   terminate(): Promise<ProcessExit> {
-    return (this.#termination ??= this.#terminate())
+    this.#termination ??= this.#terminate().catch((failed: unknown) => {
+      // What survived may be gone, or killable, when it is tried again.
+      this.#termination = undefined
+      throw failed
+    })
+    return this.#termination
   }
 
   async #terminate(): Promise<ProcessExit> {

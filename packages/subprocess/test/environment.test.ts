@@ -38,3 +38,11 @@ test('what the manifest names passes both; the session wins over the manifest, a
     expect(env).not.toHaveProperty('AGENTPROTO_URL')
   }
 })
+
+test('a variable of ours passes once the manifest names it, except what would hand over the gateway', () => {
+  const env = { AGENTPROTO_DEMO_HOME: '/d', AGENTPROTO_OTHER: 'x', AGENTPROTO_TOKEN: 't', AGENTPROTO_HOME: '/h' }
+  const passthrough = ['AGENTPROTO_DEMO_HOME', 'AGENTPROTO_TOKEN', 'AGENTPROTO_HOME']
+  for (const policy of ['filtered', 'isolated'] as const) {
+    expect(buildEnvironment({ policy, parent: env, passthrough })).toEqual({ AGENTPROTO_DEMO_HOME: '/d' })
+  }
+})

@@ -3,7 +3,8 @@ import { systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { sendSignal } from '../src/termination.ts'
+import type { ProcessTree } from '../src/process-tree.ts'
+import { endTree, sendSignal } from '../src/termination.ts'
 import { alive, launchOf, script, start } from './launching.ts'
 
 test('an agent that ends with its stdin is not signalled', async () => {
@@ -84,6 +85,18 @@ test('F29 F43 leftovers of a dead host are found by their marker and ended; a re
   await endProcesses(findMarkedProcesses(marker), { termGraceMs: 1_000 })
   expect(await exited).toBe('SIGTERM')
   expect(alive(pid)).toBe(false)
+})
+
+test('F24 what survives SIGKILL is named, and nothing is called gone', async () => {
+  let now = 0
+  const clock: Clock = { now: () => now, after: (ms, run) => (queueMicrotask(() => ((now += ms), run())), { cancel: () => {} }) }
+  const stuck = [{ pid: 2 ** 23, ppid: 1, pgid: 2 ** 23, startTime: 't' }]
+  const tree = { collect: () => stuck, remaining: () => stuck } as unknown as ProcessTree
+  await expect(endTree({ tree, clock, graces: { stdinGraceMs: 1_500, termGraceMs: 5_000 } })).rejects.toMatchObject({
+    code: 'termination_failed',
+    parts: { data: { pids: [2 ** 23] } },
+  })
+  expect(now).toBeLessThan(8_000)
 })
 
 test('a host that runs inside an agent does not find itself', () => {

@@ -62,7 +62,7 @@ class Connection implements AcpConnection {
   readonly #agent: AgentProcess
   readonly #client: AcpClient
   readonly #options: ArmConnectOptions
-  #closing: Promise<ProcessExit> | undefined
+  #closing = false
   /** We ended it because it could not be talked with any more. */
   #givenUp = false
 
@@ -101,7 +101,9 @@ class Connection implements AcpConnection {
   }
 
   close(): Promise<ProcessExit> {
-    return (this.#closing ??= this.#close())
+    this.#closing = true
+    this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
+    return this.#agent.terminate()
   }
 
   /** A pipe broke. An exit usually follows; a process that lives on without it is ended. */
@@ -111,11 +113,6 @@ class Connection implements AcpConnection {
       this.#givenUp = true
       void this.#agent.terminate().catch(() => {})
     })
-  }
-
-  async #close(): Promise<ProcessExit> {
-    this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
-    return this.#agent.terminate()
   }
 
   async #exited(exit: ProcessExit, ended: (end: AgentEnd) => void): Promise<void> {

@@ -45,27 +45,30 @@ test('what each package exports', () => {
       SpawnAgentRequest Turn TurnResult Workspace WorkspacesClient WorkspacesFile createClient
       isAgentprotoError
     @agentproto/contracts
-      AdapterCatalog AdapterSessionPolicy AdapterSummary AgentAnswer AgentCapabilities AgentCommand
-      AgentConfig AgentEnd AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt
-      AgentPromptResolved AgentRequest AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy
-      ArmConnectOptions ArmConnection ArmLimits ArmSession AudioContent Authenticate BOUNDS Clock
-      ConfigChange ConfigOption ContentBlock DEFAULT_ARM_LIMITS DaemonRecord ERRORS EXIT Envelope
-      ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind
-      HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer NewId
-      OpenSessionOptions OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS PermissionMode
-      PermissionOption PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit
-      PromptRequest Protocol ProtocolArm QuestionRequest Repair RequestKey ResolvedCwd ResourceContent
-      ResourceLinkContent RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES
-      Session SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionOrigin
-      SessionPage SessionRequest SessionService SessionStatus SessionStopped SessionStore SessionTurn
-      SessionWatcher SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredSession
+      AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AgentAnswer
+      AgentCapabilities AgentCommand AgentConfig AgentEnd AgentInfo AgentMode AgentNotice AgentProcessInfo
+      AgentPrompt AgentPromptResolved AgentRequest AgentSignal AgentSink AgentprotoError AnswerRequest
+      AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession AudioContent AuthState Authenticate
+      BOUNDS Clock ConfigChange ConfigOption ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck
+      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore
+      EventReader EventRecord FailureKind HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent
+      KillReason Launch McpServer NewId OpenSessionOptions OutputItem OutputLine OutputReader
+      PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode PermissionOption PermissionOptionKind
+      PermissionRequest PlanEntry Principal Problem ProcessExit PromptRequest Protocol ProtocolArm
+      ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest Repair RequestKey ResolvedCwd
+      ResourceContent ResourceLinkContent RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES
+      STREAM_EVENT_TYPES SecretKind SecretPlace SecretStatus Session SessionChange SessionEvent
+      SessionEventType SessionFailure SessionFilter SessionOrigin SessionPage SessionRequest
+      SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredSession
       StoredSpawn StreamError StreamEvent StreamEventType TURN_END_REASONS TextContent TextDelta Thought
       Timer TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
-      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addWorkspaceSchema
-      answerRequestSchema contentBlockSchema eventsQuerySchema fromProblem homeFrom homeLayout
-      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema outputQuerySchema
-      parseWire permissionModeSchema promptRequestSchema promptSchema promptText randomId spawnAgentSchema
-      systemClock toAgentAnswer toAgentprotoError
+      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
+      addWorkspaceSchema answerRequestSchema contentBlockSchema doctorRequestSchema eventsQuerySchema
+      fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
+      listQuerySchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
+      promptText provisionRequestSchema randomId spawnAgentSchema systemClock toAgentAnswer
+      toAgentprotoError
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -111,11 +114,12 @@ test('the error codes', () => {
     turn_not_found request_not_found adapter_not_found workspace_not_found workspace_exists
     workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid protocol_unsupported
     mode_unknown option_invalid continuation_unsupported sandbox_unavailable no_adapter_installed
-    agent_not_installed auth_required turn_in_progress queue_full session_limit_reached
+    agent_not_installed auth_required setup_required turn_in_progress queue_full session_limit_reached
     stream_limit_reached session_ended session_starting session_live request_resolved not_supported
-    not_resumable idempotency_conflict permission_denied empty_turn spawn_failed handshake_failed
-    protocol_error prompt_failed agent_exited termination_failed timeout cancelled storage_failed
-    storage_corrupt listen_failed daemon_not_running daemon_running shutting_down internal"
+    not_resumable idempotency_conflict permission_denied empty_turn install_failed version_mismatch
+    setup_failed provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error
+    prompt_failed agent_exited termination_failed timeout cancelled storage_failed storage_corrupt
+    listen_failed daemon_not_running daemon_running shutting_down internal"
   `)
 })
 

@@ -67,6 +67,7 @@ export const ERRORS = {
   no_adapter_installed: row(501, 'No adapter is installed'),
   agent_not_installed: row(424, 'The agent is not installed'),
   auth_required: row(424, 'The agent is not logged in', { exit: EXIT.denied }),
+  setup_required: row(424, 'The agent is not set up'),
   turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
   queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
   session_limit_reached: row(429, 'The limit of live sessions is reached', { retryable: true }),
@@ -80,6 +81,13 @@ export const ERRORS = {
   idempotency_conflict: row(409, 'The idempotency key was used with another request', usage),
   permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
   empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
+
+  // Provisioning.
+  install_failed: row(502, 'The agent could not be installed'),
+  version_mismatch: row(424, 'The installed version of the agent does not fit'),
+  setup_failed: row(502, 'A setup step of the agent failed'),
+  provisioning_busy: row(409, 'The agent is being installed or set up', { retryable: true }),
+  secret_not_found: row(404, 'There is no such secret', absent),
 
   // Agents.
   spawn_failed: row(502, 'The agent could not be started'),

@@ -16,6 +16,8 @@ export interface HomeLayout {
   readonly adapters: string
   /** Agents installed for this home, one npm prefix each. */
   readonly agents: string
+  /** How far each agent is installed and set up, one file an adapter. */
+  readonly provisioning: string
 }
 
 /** What `daemon.json` holds. */
@@ -43,6 +45,7 @@ export function homeLayout(root: string): HomeLayout {
     logs: at('logs'),
     adapters: at('adapters'),
     agents: at('agents'),
+    provisioning: at('provisioning'),
   }
 }
 

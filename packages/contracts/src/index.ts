@@ -102,6 +102,20 @@ export type {
   ProtocolArm,
 } from './protocol-arm.js'
 export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary } from './adapter-catalog.js'
+export { PROVISION_PHASES } from './provisioning.js'
+export type {
+  AdapterService,
+  AdapterState,
+  AuthState,
+  DoctorCheck,
+  DoctorRequest,
+  ProvisionEvent,
+  ProvisionPhase,
+  ProvisionRequest,
+  SetupInput,
+  SetupStepState,
+} from './provisioning.js'
+export type { SecretKind, SecretPlace, SecretStatus } from './secret.js'
 export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
 export type { Authenticate, Principal } from './principal.js'
 export type { OutputItem, OutputLine } from './output-line.js'
@@ -118,10 +132,12 @@ export type {
   SessionWatcher,
 } from './session-service.js'
 export {
+  addAdapterSchema,
   addWorkspaceSchema,
   answerRequestSchema,
   BOUNDS,
   contentBlockSchema,
+  doctorRequestSchema,
   eventsQuerySchema,
   killRequestSchema,
   listQuerySchema,
@@ -129,6 +145,7 @@ export {
   permissionModeSchema,
   promptRequestSchema,
   promptSchema,
+  provisionRequestSchema,
   spawnAgentSchema,
   toAgentAnswer,
 } from './wire.js'

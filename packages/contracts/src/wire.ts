@@ -138,3 +138,21 @@ export const addWorkspaceSchema = z.strictObject({
   label: label.optional(),
   use: z.boolean().optional(),
 })
+
+/** Install, setup and login of an adapter's agent; `until` is the route's. */
+export const provisionRequestSchema = z.strictObject({
+  force: z.boolean().optional(),
+  allowUnverified: z.boolean().optional(),
+  workspaceSlug: slug.optional(),
+  inputs: z.record(slug, optionValue).optional(),
+})
+
+export const doctorRequestSchema = z.strictObject({
+  live: z.boolean().optional(),
+  prompt: z.string().min(1).max(10_000).optional(),
+  longPrompt: z.string().min(1).max(10_000).optional(),
+})
+
+export const addAdapterSchema = z.strictObject({
+  source: path.describe('Absolute folder with an AGENT-CLI.md, or an npm package'),
+})

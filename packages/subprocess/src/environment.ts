@@ -37,7 +37,8 @@ const NEVER = /^AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)$/
 /** The environment of an agent (DESIGN §4). Pure. */
 export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {
   const { policy, parent, passthrough = [], declared = {}, injected = {} } = parts
-  const passes = policy === 'filtered' ? (name: string) => !isSecretName(name) : (name: string) => OPERATIONAL.test(name)
+  const passes =
+    policy === 'filtered' ? (name: string) => !isSecretName(name) : (name: string) => OPERATIONAL.test(name)
   const named = new Set(passthrough)
   const env: Record<string, string> = {}
   for (const [name, value] of Object.entries(parent)) {

@@ -11,7 +11,7 @@ export interface EventGap {
 export interface FollowEventsOptions {
   /** The last sequence number that is known already; default 0, the whole log. */
   readonly after?: number
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Told of events that are gone; without it, a gap ends the stream with `storage_corrupt`. */
   readonly onGap?: (gap: EventGap) => void
 }

@@ -61,7 +61,8 @@ async function* oneConnection<T>(transport: Transport, feed: Feed<T>, outage: Ou
   return feed.isComplete()
 }
 
-function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage[]): Generator<T> {
+/** What messages mean to a feed. @throws the problem that one of them tells */
+export function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage[]): Generator<T> {
   for (const message of messages) {
     if (message.event === 'problem') throw fromProblem(parsed(message.data))
     yield* feed.take(message)

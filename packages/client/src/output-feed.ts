@@ -5,7 +5,7 @@ import type { Feed } from './feed.js'
 export interface FollowOutputOptions {
   /** `cursor` of the last item that is known already; without it, the buffered lines come first. */
   readonly after?: string
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The projection of one session, `line` and `status`, as a feed. */

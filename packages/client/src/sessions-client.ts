@@ -17,7 +17,7 @@ import { eventFeed, type EventGap, type FollowEventsOptions } from './event-feed
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'
 import type { Transport } from './transport.js'
-import { waitTurn } from './turn-wait.js'
+import { promptAndWait, waitTurn } from './turn-wait.js'
 
 export interface EventsPage {
   readonly events: readonly SessionEvent[]
@@ -45,8 +45,8 @@ export interface SessionsClient {
   /** Resolves when the prompt is admitted. @throws `turn_in_progress`, `session_ended` */
   prompt(id: string, request: Pick<PromptRequest, 'prompt'>): Promise<PromptAccepted>
   /**
-   * Prompts and waits for the end of that turn, however long it takes: it follows the log instead of
-   * holding one answer open, so neither a proxy's nor `fetch`'s own time limit cuts it off.
+   * Prompts and waits for the end of that turn, however long it takes: it reads the turn's events as they
+   * come, so that no time limit for an answer cuts it off, and resumes after a dropped connection.
    * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
    */
   promptAndWait(
@@ -87,11 +87,8 @@ export function sessionsClient(transport: Transport): SessionsClient {
     get: (id) => transport.json({ path: at(id) }),
     start: (body) => transport.json({ method: 'POST', path: '/sessions/agent', body }),
     prompt: (id, body) => transport.json({ method: 'POST', path: at(id, '/prompt'), body }),
-    async promptAndWait(id, request, options = {}) {
-      const { turn } = await sessions.prompt(id, request)
-      return sessions.waitTurn(id, turn, options)
-    },
-    waitTurn: (id, turn, { signal } = {}) => waitTurn(sessions, { id, turn, signal }),
+    promptAndWait: (id, request, { signal } = {}) => promptAndWait(transport, request, { id, signal }),
+    waitTurn: (id, turn, { signal } = {}) => waitTurn(sessions, turn, { id, signal }),
     interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
     kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),
     remove: (id) => transport.json({ method: 'DELETE', path: at(id) }),

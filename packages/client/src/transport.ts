@@ -40,6 +40,13 @@ export class Transport {
     return response
   }
 
+  /** Sends a body and takes an event stream for an answer; the failures of {@link Transport.json}. */
+  async postForStream(call: Call): Promise<FetchResponse> {
+    const response = await this.#send(call, 'text/event-stream')
+    if (!response.ok) throw await problemOf(response, this.settings.url)
+    return response
+  }
+
   async #send(call: Call, accept: string): Promise<FetchResponse> {
     for (let attempt = 0; ; attempt++) {
       try {

@@ -1,32 +1,82 @@
-import { AgentprotoError, type Turn, type TurnResult } from '@agentproto/contracts'
+import { AgentprotoError, type PromptRequest, type SessionEvent, type TurnResult } from '@agentproto/contracts'
+import { cancelled, outcomeUnknown } from './connection-error.js'
+import { eventFeed } from './event-feed.js'
+import { readEventStream } from './event-stream.js'
+import { follow, itemsOf } from './feed.js'
 import type { SessionsClient } from './sessions-client.js'
+import type { Transport } from './transport.js'
+import { TurnAccount } from './turn-account.js'
 
-interface TurnOfSession {
+interface Waiting {
   readonly id: string
-  readonly turn: number
   readonly signal: AbortSignal | undefined
 }
 
-/** Follows one turn to its end and returns it with its text. */
-export async function waitTurn(
-  sessions: Pick<SessionsClient, 'turns' | 'events'>,
-  { id, turn: number, signal }: TurnOfSession,
+/**
+ * Sends a prompt and follows its turn to the end. The answer to the prompt is the turn's own events; where
+ * that connection breaks, the log is followed instead.
+ */
+export async function promptAndWait(
+  transport: Transport,
+  request: Pick<PromptRequest, 'prompt'>,
+  waiting: Waiting,
 ): Promise<TurnResult> {
-  const admitted = await findTurn(sessions, id, number)
-  const texts: string[] = []
-  const follow = { after: admitted.firstSeq - 1, ...(signal === undefined ? {} : { signal }) }
-  for await (const event of sessions.events(id, follow)) {
-    if (event.turn !== number) continue
-    if (event.type === 'text-delta') texts.push(event.text)
-    if (event.type === 'turn-end') return { ...(await findTurn(sessions, id, number)), text: texts.join('') }
+  let account: TurnAccount | undefined
+  for await (const event of eventsOfPrompt(transport, request, waiting)) {
+    account ??= new TurnAccount(event, event.turn ?? 0)
+    const result = account.take(event)
+    if (result !== undefined) return result
   }
-  throw new AgentprotoError('agent_exited', `The session ended before turn ${number} did`, {
-    hint: `See: agentproto sessions show ${id}`,
-  })
+  throw endedWithoutTurnEnd(waiting.id)
 }
 
-async function findTurn(sessions: Pick<SessionsClient, 'turns'>, id: string, number: number): Promise<Turn> {
-  const found = (await sessions.turns(id)).find((turn) => turn.number === number)
-  if (found !== undefined) return found
-  throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { given: number })
+/** Follows a turn that was admitted before to its end. */
+export async function waitTurn(
+  sessions: Pick<SessionsClient, 'turns' | 'events'>,
+  number: number,
+  { id, signal }: Waiting,
+): Promise<TurnResult> {
+  const admitted = (await sessions.turns(id)).find((turn) => turn.number === number)
+  if (admitted === undefined) {
+    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { given: number })
+  }
+  let account: TurnAccount | undefined
+  const options = { after: admitted.firstSeq - 1, signal }
+  for await (const event of sessions.events(id, options)) {
+    account ??= new TurnAccount(event, number)
+    const result = account.take(event)
+    if (result !== undefined) return result
+  }
+  throw endedWithoutTurnEnd(id)
 }
+
+async function* eventsOfPrompt(
+  transport: Transport,
+  body: Pick<PromptRequest, 'prompt'>,
+  { id, signal }: Waiting,
+): AsyncGenerator<SessionEvent> {
+  const path = `/sessions/${encodeURIComponent(id)}/prompt`
+  const response = await transport.postForStream({ method: 'POST', path, body, signal })
+  const feed = eventFeed(id, { signal })
+  let last: number | undefined
+  let cause: unknown
+  try {
+    for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
+      for (const event of itemsOf(feed, messages)) {
+        last = event.seq
+        yield event
+      }
+    }
+  } catch (thrown) {
+    cause = thrown
+  }
+  // Only reached when the stream broke before the turn's end: whoever has the end asks for no more.
+  if (signal?.aborted) throw cancelled(cause)
+  if (last === undefined) throw outcomeUnknown(transport.settings.url, cause)
+  yield* follow(transport, eventFeed(id, { after: last, signal }))
+}
+
+const endedWithoutTurnEnd = (id: string): AgentprotoError =>
+  new AgentprotoError('agent_exited', 'The session ended before its turn did', {
+    hint: `See: agentproto sessions show ${id}`,
+  })

@@ -169,33 +169,77 @@ test('watch starts with every session, and tells after an outage what went away 
   expect(told).toEqual(['a', 'b', 'c', '-a', '-c', 'b', 'c'])
 })
 
-test('promptAndWait follows the log to the end of its own turn, over a dropped connection', async () => {
-  let ended = false
-  let connects = 0
-  const gateway = await fakeGateway(({ method, path }, response) => {
-    if (method === 'POST') return json(response, { ok: true, id: 's1', turn: 2 }, 202)
-    const end = ended ? { state: 'ended', reason: 'end_turn', lastSeq: 14 } : { state: 'running' }
-    if (path.endsWith('/turns'))
-      return json(response, { turns: [{ number: 1 }, { number: 2, startedAt: 'x', firstSeq: 10, ...end }] })
-    if (++connects === 1) return sse(response).end(event(10, { type: 'user-prompt', turn: 2 }) + delta(11, 'one '))
-    ended = true
-    sse(response).write(
-      delta(12, 'two') + event(13, { type: 'turn-end', turn: 1 }) + event(14, { type: 'turn-end', turn: 2 }),
-    )
+test('promptAndWait reads its own turn to the end, over a dropped connection', async () => {
+  const gateway = await fakeGateway(({ method }, response) => {
+    if (method === 'POST') sse(response).write(prompted(10) + delta(11, 'one '), () => response.destroy())
+    else sse(response).write(delta(11, 'one ') + delta(12, 'two') + turnEnd(13, 1) + turnEnd(14, 2))
   })
   const result = await createClient({ url: gateway.url }).sessions.promptAndWait('s1', { prompt: 'hi' })
-  expect(result).toEqual({
+  expect(result).toMatchObject({
     number: 2,
-    startedAt: 'x',
     firstSeq: 10,
+    lastSeq: 14,
     state: 'ended',
     reason: 'end_turn',
-    lastSeq: 14,
     text: 'one two',
   })
-  expect(gateway.seen.find(({ path }) => path.includes('/events'))?.headers['last-event-id']).toBe('9')
+  expect(gateway.seen.map(({ method, headers }) => [method, headers['last-event-id']])).toEqual([
+    ['POST', undefined],
+    ['GET', '11'],
+  ])
+  expect(gateway.seen[0]).toMatchObject({
+    path: '/sessions/s1/prompt',
+    body: { prompt: 'hi' },
+    headers: { accept: 'text/event-stream' },
+  })
 })
 
+test('promptAndWait does not prompt again when nothing came back, and says that the outcome is unknown', async () => {
+  const gateway = await fakeGateway((_, response) => sse(response).write(': hello\n\n', () => response.destroy()))
+  const call = createClient({ url: gateway.url }).sessions.promptAndWait('s1', { prompt: 'hi' })
+  await expect(call).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('may have been carried out'),
+  })
+  expect(gateway.seen).toHaveLength(1)
+})
+
+test('promptAndWait that is aborted is cancelled', async () => {
+  const abort = new AbortController()
+  const gateway = await fakeGateway((_, response) => {
+    sse(response).write(prompted(1))
+    setImmediate(() => abort.abort())
+  })
+  const call = createClient({ url: gateway.url }).sessions.promptAndWait(
+    's1',
+    { prompt: 'hi' },
+    { signal: abort.signal },
+  )
+  await expect(call).rejects.toMatchObject({ code: 'cancelled' })
+})
+
+test('waitTurn follows the log from the start of that turn', async () => {
+  const gateway = await fakeGateway(({ path }, response) => {
+    if (path.endsWith('/turns')) json(response, { turns: [{ number: 1 }, { number: 2, firstSeq: 10 }] })
+    else
+      sse(response).write(
+        prompted(10) + delta(11, 'text') + event(12, { type: 'error', message: 'm', turn: 2 }) + turnEnd(13, 2),
+      )
+  })
+  const { sessions } = createClient({ url: gateway.url })
+  expect(await sessions.waitTurn('s1', 2)).toMatchObject({
+    number: 2,
+    firstSeq: 10,
+    lastSeq: 13,
+    text: 'text',
+    error: 'm',
+  })
+  expect(gateway.seen.at(-1)?.headers['last-event-id']).toBe('9')
+  await expect(sessions.waitTurn('s1', 3)).rejects.toMatchObject({ code: 'turn_not_found' })
+})
+
+const prompted = (seq: number): string => event(seq, { type: 'user-prompt', content: [], turn: 2 })
+const turnEnd = (seq: number, turn: number): string => event(seq, { type: 'turn-end', reason: 'end_turn', turn })
 const delta = (seq: number, text: string): string => event(seq, { type: 'text-delta', text, turn: 2 })
 
 function deferred(): { promise: Promise<void>; resolve: () => void } {

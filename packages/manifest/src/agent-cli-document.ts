@@ -151,7 +151,11 @@ export interface SandboxDocument {
   }[]
   readonly lifecycle?: { readonly pause_after_idle?: unknown; readonly destroy_on?: unknown }
   readonly read_only?: boolean
-  readonly fs?: { readonly read?: readonly string[]; readonly write?: readonly string[]; readonly deny?: readonly string[] }
+  readonly fs?: {
+    readonly read?: readonly string[]
+    readonly write?: readonly string[]
+    readonly deny?: readonly string[]
+  }
   readonly exec?: { readonly allow: boolean; readonly spawn?: readonly string[] }
   readonly tty?: { readonly required?: boolean }
   readonly identity?: unknown

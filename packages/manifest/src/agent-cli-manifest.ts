@@ -61,7 +61,10 @@ export interface SessionPolicy extends AdapterSessionPolicy {
 }
 
 export type InstallMethod = { readonly experimental: boolean } & (
-  | { readonly method: 'brew' | 'apt' | 'dnf' | 'pacman' | 'choco' | 'scoop' | 'cargo' | 'go'; readonly package: string }
+  | {
+      readonly method: 'brew' | 'apt' | 'dnf' | 'pacman' | 'choco' | 'scoop' | 'cargo' | 'go'
+      readonly package: string
+    }
   | { readonly method: 'npm'; readonly package: string; readonly global: boolean }
   | { readonly method: 'pip'; readonly package: string; readonly user: boolean }
   | { readonly method: 'curl'; readonly url: string; readonly verifySha256?: string }
@@ -168,7 +171,11 @@ export interface SandboxProfile {
     readonly mode: 'read-write' | 'read-only'
   }[]
   readonly readOnly: boolean
-  readonly fs?: { readonly read: readonly string[]; readonly write: readonly string[]; readonly deny: readonly string[] }
+  readonly fs?: {
+    readonly read: readonly string[]
+    readonly write: readonly string[]
+    readonly deny: readonly string[]
+  }
   readonly exec?: { readonly allow: boolean; readonly spawn: readonly string[] }
   readonly ttyRequired: boolean
   /** `lifecycle`, `identity`, `policy` and `metadata`: carried, not read. */

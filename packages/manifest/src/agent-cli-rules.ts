@@ -30,7 +30,9 @@ function nameRule({ document, path, problems, at }: RuleContext): void {
   const name = textOf(fieldsOf(document)['name'])
   const folder = basename(path) === 'AGENT-CLI.md' ? parentName(path) : undefined
   if (name === undefined || folder === undefined || name === folder) return
-  problems.warn('name_mismatch', at('name'), '`name` differs from the name of the folder.', {
+  problems.warn('name_mismatch', at('name'), {
+    message: '`name` differs from the name of the folder.',
+
     expected: folder,
     given: name,
     suggestion: folder,
@@ -45,13 +47,19 @@ function protocolRules({ document, problems, keyAt }: RuleContext): void {
   if (protocol === undefined || !Object.hasOwn(BLOCK_OF, protocol)) return
   const needed = BLOCK_OF[protocol as keyof typeof BLOCK_OF]
   if (fields[needed] === undefined) {
-    problems.error('key_missing', keyAt('protocol'), `The protocol ${protocol} needs the key \`${needed}\`.`, {
-      expected: { acp: 'a relative path to an ACP.md', mcp: 'how the MCP server is reached', adapter: 'the name of an npm package' }[needed],
+    problems.error('key_missing', keyAt('protocol'), {
+      message: `The protocol ${protocol} needs the key \`${needed}\`.`,
+
+      expected: {
+        acp: 'a relative path to an ACP.md',
+        mcp: 'how the MCP server is reached',
+        adapter: 'the name of an npm package',
+      }[needed],
     })
   }
   for (const block of Object.values(BLOCK_OF)) {
     if (block === needed || fields[block] === undefined) continue
-    problems.warn('block_ignored', keyAt(block), `\`${block}\` is ignored: the protocol is ${protocol}.`)
+    problems.warn('block_ignored', keyAt(block), { message: `\`${block}\` is ignored: the protocol is ${protocol}.` })
   }
 }
 
@@ -60,7 +68,9 @@ function mcpRules({ document, problems, at }: RuleContext): void {
   if (fields['protocol'] !== 'mcp') return
   const { transport, url } = fieldsOf(fields['mcp'])
   if ((transport === 'http' || transport === 'sse') && url === undefined) {
-    problems.error('mcp_incomplete', at('mcp', 'transport'), `The transport ${transport} needs the key \`mcp.url\`.`, {
+    problems.error('mcp_incomplete', at('mcp', 'transport'), {
+      message: `The transport ${transport} needs the key \`mcp.url\`.`,
+
       expected: 'an absolute URL',
     })
   }
@@ -74,7 +84,9 @@ function sessionRule({ document, problems, at }: RuleContext): void {
   const fields = fieldsOf(document)
   if (fieldsOf(fields['session'])['mode'] !== 'resumable') return
   if (fieldsOf(fields['capabilities'])['resumable'] === true) return
-  problems.error('capability_required', at('session', 'mode'), 'The session mode resumable needs `capabilities.resumable: true`.', {
+  problems.error('capability_required', at('session', 'mode'), {
+    message: 'The session mode resumable needs `capabilities.resumable: true`.',
+
     expected: 'capabilities.resumable: true',
     given: fieldsOf(fields['capabilities'])['resumable'] ?? 'no such capability',
   })
@@ -87,13 +99,17 @@ function continuationRules({ document, problems, at }: RuleContext): void {
   if (fallback === undefined) return
   const supported = listOf(continuation['supported'])
   if (Array.isArray(continuation['supported']) && !supported.includes(fallback)) {
-    problems.error('continuation_default_unsupported', at('continuation', 'default'), '`continuation.default` is not in `supported`.', {
+    problems.error('continuation_default_unsupported', at('continuation', 'default'), {
+      message: '`continuation.default` is not in `supported`.',
+
       expected: `one of ${supported.join(', ')}`,
       given: fallback,
     })
   }
   if (fallback !== 'native-resume' || fieldsOf(fields['capabilities'])['resumable'] === true) return
-  problems.error('capability_required', at('continuation', 'default'), 'The continuation native-resume needs `capabilities.resumable: true`.', {
+  problems.error('capability_required', at('continuation', 'default'), {
+    message: 'The continuation native-resume needs `capabilities.resumable: true`.',
+
     expected: 'capabilities.resumable: true',
     given: fieldsOf(fields['capabilities'])['resumable'] ?? 'no such capability',
   })
@@ -103,7 +119,9 @@ function modelRule({ document, problems, at }: RuleContext): void {
   const models = fieldsOf(fieldsOf(document)['models'])
   const fallback = textOf(models['default'])
   if (fallback === undefined || !Array.isArray(models['allowed']) || models['allowed'].includes(fallback)) return
-  problems.error('model_not_allowed', at('models', 'default'), '`models.default` is not in `models.allowed`.', {
+  problems.error('model_not_allowed', at('models', 'default'), {
+    message: '`models.default` is not in `models.allowed`.',
+
     expected: `one of ${models['allowed'].join(', ')}`,
     given: fallback,
   })

@@ -9,14 +9,18 @@ export function capabilityProblems(
   { agent, name }: AcpProfile,
 ): void {
   if (declared.resumable && !agent.loadSession) {
-    problems.error('capability_undeclared', at('capabilities', 'resumable'), `\`capabilities.resumable\` is more than the ACP.md of ${name} declares.`, {
+    problems.error('capability_undeclared', at('capabilities', 'resumable'), {
+      message: `\`capabilities.resumable\` is more than the ACP.md of ${name} declares.`,
+
       expected: 'metadata.aip44.capabilities.agent.loadSession: true in the ACP.md',
       given: true,
       suggestion: 'resumable: false',
     })
   }
   if (declared.multimodal && !agent.image && !agent.audio) {
-    problems.error('capability_undeclared', at('capabilities', 'multimodal'), `\`capabilities.multimodal\` is more than the ACP.md of ${name} declares.`, {
+    problems.error('capability_undeclared', at('capabilities', 'multimodal'), {
+      message: `\`capabilities.multimodal\` is more than the ACP.md of ${name} declares.`,
+
       expected: 'promptCapabilities.image or .audio: true in the ACP.md',
       given: true,
       suggestion: 'multimodal: false',

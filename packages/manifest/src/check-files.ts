@@ -29,7 +29,9 @@ const PARSERS = { 'ACP.md': parseAcp, 'SECRETS.md': parseSecrets, 'SANDBOX.md': 
 
 async function checkFile(path: string): Promise<CheckedFile> {
   const name = basename(path)
-  const kind = (Object.keys(PARSERS) as (keyof typeof PARSERS)[]).find((suffix) => name === suffix || name.endsWith(`.${suffix}`))
+  const kind = (Object.keys(PARSERS) as (keyof typeof PARSERS)[]).find(
+    (suffix) => name === suffix || name.endsWith(`.${suffix}`),
+  )
   if (kind === undefined) {
     const result = await readAgentCli(path)
     return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }

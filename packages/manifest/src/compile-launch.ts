@@ -28,7 +28,10 @@ export interface CompiledLaunch {
  */
 export function compileLaunch(manifest: AgentCliManifest, request: LaunchRequest = {}): CompiledLaunch {
   const mode = findMode(manifest, request.mode)
-  const patches = [...(mode === undefined ? [] : [{ args: mode.binArgsAppend, env: mode.env }]), ...optionPatches(manifest, request)]
+  const patches = [
+    ...(mode === undefined ? [] : [{ args: mode.binArgsAppend, env: mode.env }]),
+    ...optionPatches(manifest, request),
+  ]
   const model = chooseModel(manifest, request)
   const modelVariable = Object.hasOwn(manifest.models.env, 'default') ? manifest.models.env['default'] : undefined
   return {
@@ -105,8 +108,10 @@ function checkOption(option: Option, value: unknown): OptionValue {
   }
 }
 
-const isWithin = ({ min = -Infinity, max = Infinity }: Extract<Option, { type: 'integer' }>, value: unknown): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+const isWithin = (
+  { min = -Infinity, max = Infinity }: Extract<Option, { type: 'integer' }>,
+  value: unknown,
+): value is number => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
 
 function integerPhrase({ min, max }: Extract<Option, { type: 'integer' }>): string {
   if (min !== undefined && max !== undefined) return `a whole number from ${min} to ${max}`
@@ -124,7 +129,8 @@ function optionPatch(option: Option, value: OptionValue): Patch {
 }
 
 function chooseModel(manifest: AgentCliManifest, { model, options = {} }: LaunchRequest): string | undefined {
-  const byOption = Object.hasOwn(options, 'model') && typeof options['model'] === 'string' ? options['model'] : undefined
+  const byOption =
+    Object.hasOwn(options, 'model') && typeof options['model'] === 'string' ? options['model'] : undefined
   const chosen = model ?? byOption
   const { allowed, default: fallback } = manifest.models
   if (chosen === undefined) return fallback

@@ -7,7 +7,8 @@ export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
 /** The value as a list; an empty one when it is something else. */
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : [])
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as readonly unknown[]) : []
 
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 

@@ -25,8 +25,10 @@ export function findVersion({ parse, range }: Pick<VersionCheck, 'parse' | 'rang
   } catch {
     return { found: false, reason: `The expression ${parse} did not end within ${MATCH_MS_MAX} ms.` }
   }
-  if (version === undefined || version === '') return { found: false, reason: `The expression ${parse} found no version in the output.` }
-  if (validVersion(version, { loose: true }) === null) return { found: false, reason: `What was found is no version: ${version.slice(0, 80)}.` }
+  if (version === undefined || version === '')
+    return { found: false, reason: `The expression ${parse} found no version in the output.` }
+  if (validVersion(version, { loose: true }) === null)
+    return { found: false, reason: `What was found is no version: ${version.slice(0, 80)}.` }
   return { found: true, version, inRange: satisfies(version, range, { includePrerelease: true, loose: true }) }
 }
 

@@ -21,7 +21,9 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 export function splitFrontMatter(source: SourceText, problems: ProblemList): FrontMatter | undefined {
   const { text } = source
   if (text.length > FILE_CHARS_MAX) {
-    problems.error('file_too_large', 0, 'The file is too large for a manifest.', {
+    problems.error('file_too_large', 0, {
+      message: 'The file is too large for a manifest.',
+
       expected: `at most ${FILE_CHARS_MAX} characters`,
       given: text.length,
     })
@@ -29,7 +31,10 @@ export function splitFrontMatter(source: SourceText, problems: ProblemList): Fro
   }
   const start = text.startsWith('\ufeff') ? 1 : 0
   if (start === 1) {
-    problems.warn('byte_order_mark', 0, 'The file begins with a byte order mark.', { expected: 'plain UTF-8' })
+    problems.warn('byte_order_mark', 0, {
+      message: 'The file begins with a byte order mark.',
+      expected: 'plain UTF-8',
+    })
   }
   const opening = openingLine(source, start, problems)
   return opening === undefined ? undefined : takeBlock(source, opening, problems)
@@ -43,13 +48,17 @@ function openingLine(source: SourceText, start: number, problems: ProblemList): 
   if (line === '---') return Math.min(end + 1, text.length)
   const language = /^---\s*([A-Za-z][\w+-]*)$/.exec(line)?.[1]
   if (language !== undefined) {
-    problems.error('front_matter_language', start, 'The front matter must be YAML; no other language is read or run.', {
+    problems.error('front_matter_language', start, {
+      message: 'The front matter must be YAML; no other language is read or run.',
+
       expected: '---',
       given: line,
       suggestion: '---',
     })
   } else {
-    problems.error('front_matter_missing', start, 'The file has no front matter.', {
+    problems.error('front_matter_missing', start, {
+      message: 'The file has no front matter.',
+
       expected: 'a first line of --- , then YAML, then another line of ---',
       given: line,
     })
@@ -63,12 +72,17 @@ function takeBlock(source: SourceText, offset: number, problems: ProblemList): F
   const rest = text.slice(offset)
   const found = close.exec(rest)
   if (found === null) {
-    problems.error('front_matter_unclosed', 0, 'The front matter is not closed.', { expected: 'a line of --- after the YAML' })
+    problems.error('front_matter_unclosed', 0, {
+      message: 'The front matter is not closed.',
+      expected: 'a line of --- after the YAML',
+    })
     return undefined
   }
   const yaml = rest.slice(0, found.index)
   if (yaml.length > YAML_CHARS_MAX) {
-    problems.error('file_too_large', 0, 'The front matter is too large.', {
+    problems.error('file_too_large', 0, {
+      message: 'The front matter is too large.',
+
       expected: `at most ${YAML_CHARS_MAX} characters`,
       given: yaml.length,
     })
@@ -76,7 +90,9 @@ function takeBlock(source: SourceText, offset: number, problems: ProblemList): F
   }
   const control = CONTROL.exec(yaml)
   if (control !== null) {
-    problems.error('control_character', offset + control.index, 'The front matter holds a control character.', {
+    problems.error('control_character', offset + control.index, {
+      message: 'The front matter holds a control character.',
+
       given: `U+${control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
     })
     return undefined

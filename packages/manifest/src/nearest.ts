@@ -17,18 +17,19 @@ const fold = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, '')
 
 /** Insertions, deletions, substitutions and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
-  let before: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
+  const cost = (i: number, j: number): number => rows[i]?.[j] ?? 0
   for (let i = 1; i <= a.length; i++) {
     const row = [i]
+    rows.push(row)
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
-      row.push(cost)
+      const substituted = cost(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = isSwap(a, b, { i, j }) ? cost(i - 2, j - 2) + 1 : Infinity
+      row.push(Math.min(cost(i - 1, j) + 1, cost(i, j - 1) + 1, substituted, swapped))
     }
-    before = last
-    last = row
   }
-  return last[b.length] ?? 0
+  return cost(a.length, b.length)
 }
+
+const isSwap = (a: string, b: string, { i, j }: { readonly i: number; readonly j: number }): boolean =>
+  i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]

@@ -74,7 +74,14 @@ function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliD
 }
 
 function normaliseInstall(document: InstallMethodDocument): InstallMethod {
-  const { method, experimental = false, package: name = '', url = '', path = '', extract_bin: extractBin = '' } = document
+  const {
+    method,
+    experimental = false,
+    package: name = '',
+    url = '',
+    path = '',
+    extract_bin: extractBin = '',
+  } = document
   const checksum = given('verifySha256', document.verify_sha256)
   switch (method) {
     case 'brew':
@@ -174,7 +181,13 @@ function normaliseOption(option: OptionDocument): Option {
     }
     case 'integer': {
       const fallback = typeof value === 'number' ? value : undefined
-      return { ...common, type: 'integer', ...given('default', fallback), ...given('min', option.min), ...given('max', option.max) }
+      return {
+        ...common,
+        type: 'integer',
+        ...given('default', fallback),
+        ...given('min', option.min),
+        ...given('max', option.max),
+      }
     }
     case 'string':
       return { ...common, type: 'string', ...given('default', typeof value === 'string' ? value : undefined) }

@@ -4,26 +4,41 @@ import { given } from './given.js'
 
 /** Turns a checked AIP-36 block, inline or of a SANDBOX.md, into a profile. */
 export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
-  const { network, fs, exec, tty, lifecycle, identity, policy, metadata } = document
+  const { provider, config = {}, limits, env, mounts = [], read_only: readOnly = false, tty } = document
   return {
-    provider: document.provider,
-    config: document.config ?? {},
-    limits: normaliseLimits(document.limits),
-    env: normaliseEnv(document.env),
-    ...given('network', network && { egress: network.egress ?? [], ingress: network.ingress ?? [] }),
-    mounts: (document.mounts ?? []).map(normaliseMount),
-    readOnly: document.read_only ?? false,
-    ...given('fs', fs && { read: fs.read ?? [], write: fs.write ?? [], deny: fs.deny ?? [] }),
-    ...given('exec', exec && { allow: exec.allow, spawn: exec.spawn ?? [] }),
+    provider,
+    config,
+    limits: normaliseLimits(limits),
+    env: normaliseEnv(env),
+    ...given('network', document.network && normaliseNetwork(document.network)),
+    mounts: mounts.map(normaliseMount),
+    readOnly,
+    ...given('fs', document.fs && normaliseFs(document.fs)),
+    ...given('exec', document.exec && { allow: document.exec.allow, spawn: document.exec.spawn ?? [] }),
     ttyRequired: tty?.required ?? false,
-    carried: {
-      ...given('lifecycle', lifecycle),
-      ...given('identity', identity),
-      ...given('policy', policy),
-      ...given('metadata', metadata),
-    },
+    carried: normaliseCarried(document),
   }
 }
+
+type Block<K extends keyof SandboxDocument> = NonNullable<SandboxDocument[K]>
+
+const normaliseNetwork = ({ egress = [], ingress = [] }: Block<'network'>): NonNullable<SandboxProfile['network']> => ({
+  egress,
+  ingress,
+})
+
+const normaliseFs = ({ read = [], write = [], deny = [] }: Block<'fs'>): NonNullable<SandboxProfile['fs']> => ({
+  read,
+  write,
+  deny,
+})
+
+const normaliseCarried = ({ lifecycle, identity, policy, metadata }: SandboxDocument): SandboxProfile['carried'] => ({
+  ...given('lifecycle', lifecycle),
+  ...given('identity', identity),
+  ...given('policy', policy),
+  ...given('metadata', metadata),
+})
 
 const normaliseLimits = (limits: SandboxDocument['limits'] = {}): SandboxProfile['limits'] => ({
   ...given('timeoutMs', limits.timeout_ms),
@@ -31,16 +46,18 @@ const normaliseLimits = (limits: SandboxDocument['limits'] = {}): SandboxProfile
   ...given('cpuMs', limits.cpu_ms),
 })
 
-const normaliseEnv = ({ auth, passthrough = [], set = {} }: NonNullable<SandboxDocument['env']> = {}): SandboxProfile['env'] => ({
+const normaliseEnv = ({ auth, passthrough = [], set = {} }: Block<'env'> = {}): SandboxProfile['env'] => ({
   ...given('secretsRef', auth?.ref),
   authVariables: auth?.state?.env ?? [],
   passthrough,
   set,
 })
 
-type MountDocument = NonNullable<SandboxDocument['mounts']>[number]
-
-function normaliseMount({ source, at, mode = 'read-write' }: MountDocument): SandboxProfile['mounts'][number] {
+function normaliseMount({
+  source,
+  at,
+  mode = 'read-write',
+}: Block<'mounts'>[number]): SandboxProfile['mounts'][number] {
   if (source === 'workspace') return { source, at, mode }
   const { ref, file, inline } = source
   if (ref !== undefined) return { source: { ref }, at, mode }

@@ -3,34 +3,38 @@ import type { Persist, SetupStep, SkipIf } from './agent-cli-manifest.js'
 import { given } from './given.js'
 
 /** Turns one checked AIP-29 setup step into its use form. */
-export function normaliseSetupStep(step: SetupStepDocument): SetupStep {
-  const common = {
-    id: step.id,
-    ...given('description', step.description),
-    ...given('skipIf', step.skip_if && normaliseSkipIf(step.skip_if)),
-  }
+export const normaliseSetupStep = (step: SetupStepDocument): SetupStep => ({
+  id: step.id,
+  ...given('description', step.description),
+  ...given('skipIf', step.skip_if && normaliseSkipIf(step.skip_if)),
+  ...normaliseKind(step),
+})
+
+type StepKind = DistributiveOmit<SetupStep, 'id' | 'description' | 'skipIf'>
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+function normaliseKind(step: SetupStepDocument): StepKind {
   const persist = given('persist', step.persist && normalisePersist(step.persist))
   switch (step.kind) {
     case 'cmd': {
       const { cmd = '', timeout_ms: timeoutMs = 60_000, interactive = false } = step
-      return { ...common, kind: 'cmd', cmd, timeoutMs, interactive, ...persist }
+      return { kind: 'cmd', cmd, timeoutMs, interactive, ...persist }
     }
-    case 'prompt': {
-      const { prompt = '', type = 'text' } = step
-      const choices = given('options', step.options && normaliseChoices(step.options))
-      return { ...common, kind: 'prompt', prompt, type, ...given('default', step.default), ...choices, ...persist }
-    }
+    case 'prompt':
+      return { ...normalisePrompt(step), ...persist }
     case 'oauth':
-      return { ...common, kind: 'oauth', secretSlug: step.secret_slug ?? '' }
-    case 'external':
-      return {
-        ...common,
-        kind: 'external',
-        url: step.url ?? '',
-        ...given('callback', step.callback && normaliseCallback(step.callback)),
-        ...persist,
-      }
+      return { kind: 'oauth', secretSlug: step.secret_slug ?? '' }
+    case 'external': {
+      const { url = '', callback } = step
+      return { kind: 'external', url, ...given('callback', callback && normaliseCallback(callback)), ...persist }
+    }
   }
+}
+
+function normalisePrompt(step: SetupStepDocument): Extract<StepKind, { kind: 'prompt' }> {
+  const { prompt = '', type = 'text', options } = step
+  const choices = given('options', options && normaliseChoices(options))
+  return { kind: 'prompt', prompt, type, ...given('default', step.default), ...choices }
 }
 
 const normaliseSkipIf = (skip: NonNullable<SetupStepDocument['skip_if']>): SkipIf => ({
@@ -39,7 +43,11 @@ const normaliseSkipIf = (skip: NonNullable<SetupStepDocument['skip_if']>): SkipI
   timeoutMs: skip.timeout_ms ?? 5_000,
 })
 
-function normalisePersist({ env, secret_slug: secretSlug, cmd = '' }: NonNullable<SetupStepDocument['persist']>): Persist {
+function normalisePersist({
+  env,
+  secret_slug: secretSlug,
+  cmd = '',
+}: NonNullable<SetupStepDocument['persist']>): Persist {
   if (env !== undefined) return { env }
   return secretSlug === undefined ? { cmd } : { secretSlug }
 }

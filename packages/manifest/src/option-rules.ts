@@ -23,26 +23,34 @@ export function optionRules(context: RuleContext): void {
 function shapeRules({ problems, at, keyAt }: RuleContext, option: Fields, index: number): void {
   const type = option['type']
   if (type === 'enum' && option['enum'] === undefined) {
-    problems.error('option_incomplete', at('options', index, 'type'), 'An option of type enum needs the key `enum`.', {
+    problems.error('option_incomplete', at('options', index, 'type'), {
+      message: 'An option of type enum needs the key `enum`.',
+
       expected: 'enum: [first, second]',
     })
   }
   if (type !== 'enum' && option['enum'] !== undefined) {
-    problems.error('key_unknown', keyAt('options', index, 'enum'), '`enum` belongs only to an option of type enum.', {
+    problems.error('key_unknown', keyAt('options', index, 'enum'), {
+      message: '`enum` belongs only to an option of type enum.',
+
       expected: 'type: enum',
       given: `type: ${String(type)}`,
     })
   }
   for (const key of ['min', 'max']) {
     if (type === 'integer' || option[key] === undefined) continue
-    problems.error('key_unknown', keyAt('options', index, key), `\`${key}\` belongs only to an option of type integer.`, {
+    problems.error('key_unknown', keyAt('options', index, key), {
+      message: `\`${key}\` belongs only to an option of type integer.`,
+
       expected: 'type: integer',
       given: `type: ${String(type)}`,
     })
   }
   if (type !== 'boolean' && option['bin_args_append_when_true'] !== undefined) {
     const offset = keyAt('options', index, 'bin_args_append_when_true')
-    problems.error('key_unknown', offset, '`bin_args_append_when_true` belongs only to an option of type boolean.', {
+    problems.error('key_unknown', offset, {
+      message: '`bin_args_append_when_true` belongs only to an option of type boolean.',
+
       expected: 'bin_args_template',
       given: `type: ${String(type)}`,
       suggestion: 'bin_args_template',
@@ -54,7 +62,9 @@ function boundsRule({ problems, at }: RuleContext, option: Fields, index: number
   const min = integerOf(option['min'])
   const max = integerOf(option['max'])
   if (min === undefined || max === undefined || min <= max) return
-  problems.error('bounds_reversed', at('options', index, 'max'), '`max` is less than `min`.', {
+  problems.error('bounds_reversed', at('options', index, 'max'), {
+    message: '`max` is less than `min`.',
+
     expected: `at least ${min}`,
     given: max,
   })
@@ -65,7 +75,9 @@ function defaultRule({ problems, at }: RuleContext, option: Fields, index: numbe
   const expected = value === undefined ? undefined : expectedDefault(option, value)
   if (expected === undefined) return
   const choices = listOf(option['enum']).filter((choice) => typeof choice === 'string')
-  problems.error('option_default_invalid', at('options', index, 'default'), 'The default is not a value that the option takes.', {
+  problems.error('option_default_invalid', at('options', index, 'default'), {
+    message: 'The default is not a value that the option takes.',
+
     expected,
     given: value,
     suggestion: option['type'] === 'enum' ? nearest(String(value), choices) : undefined,
@@ -100,20 +112,26 @@ function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index
   if (template.length + env.length + whenTrue.length === 0) {
     // A model option also acts through the protocol.
     if (option['id'] === 'model') return
-    problems.warn('option_without_effect', keyAt('options', index), 'The option changes nothing.', {
+    problems.warn('option_without_effect', keyAt('options', index), {
+      message: 'The option changes nothing.',
+
       expected: 'one of bin_args_template, bin_args_append_when_true and env',
     })
     return
   }
   if (option['default'] === true && whenTrue.length > 0 && template.length + env.length === 0) {
-    problems.warn('option_without_effect', at('options', index, 'default'), 'The flag is never given: true is the default, and a default is not passed.', {
+    problems.warn('option_without_effect', at('options', index, 'default'), {
+      message: 'The flag is never given: true is the default, and a default is not passed.',
+
       expected: 'default: false',
       given: true,
     })
   }
   const mentions = [...template, ...env].some((text) => typeof text === 'string' && text.includes('{value}'))
   if (option['type'] === 'boolean' || mentions) return
-  problems.warn('option_without_effect', keyAt('options', index), 'The value of the option is used nowhere.', {
+  problems.warn('option_without_effect', keyAt('options', index), {
+    message: 'The value of the option is used nowhere.',
+
     expected: '{value} in bin_args_template or env',
   })
 }

@@ -48,7 +48,11 @@ interface AcpDocument extends Pick<AcpProfile, 'name' | 'id' | 'description' | '
 
 interface AgentDocument {
   readonly loadSession?: boolean
-  readonly promptCapabilities?: { readonly image?: boolean; readonly audio?: boolean; readonly embeddedContext?: boolean }
+  readonly promptCapabilities?: {
+    readonly image?: boolean
+    readonly audio?: boolean
+    readonly embeddedContext?: boolean
+  }
   readonly mcpCapabilities?: { readonly http?: boolean; readonly sse?: boolean }
 }
 
@@ -74,7 +78,11 @@ const TIER_CAPABILITIES: Readonly<Record<AcpTier, AgentDocument>> = {
   sandboxed: { loadSession: true, mcpCapabilities: { http: true, sse: true } },
 }
 
-const agentCapabilities = ({ loadSession, promptCapabilities, mcpCapabilities }: AgentDocument): AcpAgentCapabilities => ({
+const agentCapabilities = ({
+  loadSession,
+  promptCapabilities,
+  mcpCapabilities,
+}: AgentDocument): AcpAgentCapabilities => ({
   loadSession: loadSession ?? false,
   image: promptCapabilities?.image ?? false,
   audio: promptCapabilities?.audio ?? false,
@@ -92,7 +100,11 @@ function strayKeys({ document, problems, keyAt }: RuleContext): void {
     for (const key of Object.keys(fields)) {
       const meant = known.includes(key) ? undefined : nearest(key, known)
       if (meant === undefined) continue
-      problems.warn('key_unknown', keyAt(...path, key), `Nothing reads the key \`${key}\`.`, { given: key, ...given('suggestion', meant) })
+      problems.warn('key_unknown', keyAt(...path, key), {
+        message: `Nothing reads the key \`${key}\`.`,
+        given: key,
+        ...given('suggestion', meant),
+      })
     }
   }
   const fields = fieldsOf(document)

@@ -19,7 +19,9 @@ export const parseAgentCli = (text: string, options: ParseAgentCliOptions): Pars
   parseManifest(text, options, agentCliKind(options.sandboxProviders))
 
 /** How an AGENT-CLI.md is checked. */
-export const agentCliKind = (sandboxProviders?: readonly string[]): ManifestKind<AgentCliDocument, AgentCliManifest> => ({
+export const agentCliKind = (
+  sandboxProviders?: readonly string[],
+): ManifestKind<AgentCliDocument, AgentCliManifest> => ({
   schema: 'agent-cli',
   rules: agentCliRules(sandboxProviders),
   normalise: normaliseAgentCli,

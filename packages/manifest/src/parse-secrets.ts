@@ -40,13 +40,23 @@ interface SecretDocument extends Pick<SecretDeclaration, 'slug' | 'name' | 'desc
   readonly exposures?: readonly { readonly kind: string; readonly name?: string }[]
 }
 
-const normaliseSecret = ({ slug, name, description, kind, backend, tags, exposures = [] }: SecretDocument): SecretDeclaration => ({
+const normaliseSecret = ({
+  slug,
+  name,
+  description,
+  kind,
+  backend,
+  tags,
+  exposures = [],
+}: SecretDocument): SecretDeclaration => ({
   slug,
   name,
   description,
   kind: kind ?? 'opaque',
   ...given('backend', backend),
-  variables: exposures.flatMap((exposure) => (exposure.kind === 'env' && exposure.name !== undefined ? [exposure.name] : [])),
+  variables: exposures.flatMap((exposure) =>
+    exposure.kind === 'env' && exposure.name !== undefined ? [exposure.name] : [],
+  ),
   tags: tags ?? [],
 })
 
@@ -58,7 +68,9 @@ function secretRules(context: RuleContext): void {
   listOf(fieldsOf(context.document)['secrets']).forEach((entry, index) => {
     for (const key of VALUE_KEYS) {
       if (!Object.hasOwn(fieldsOf(entry), key)) continue
-      context.problems.error('secret_in_manifest', context.keyAt('secrets', index, key), `A SECRETS.md never holds a value: remove \`${key}\`.`)
+      context.problems.error('secret_in_manifest', context.keyAt('secrets', index, key), {
+        message: `A SECRETS.md never holds a value: remove \`${key}\`.`,
+      })
     }
   })
 }

@@ -84,6 +84,7 @@ export interface ManifestProblem {
 }
 
 export interface ProblemParts {
+  readonly message: string
   readonly expected?: string | undefined
   readonly given?: unknown
   readonly suggestion?: string | undefined
@@ -91,8 +92,8 @@ export interface ProblemParts {
 
 /** Collects the problems of one file. */
 export interface ProblemList {
-  error(code: ProblemCode, offset: number, message: string, parts?: ProblemParts): void
-  warn(code: ProblemCode, offset: number, message: string, parts?: ProblemParts): void
+  error(code: ProblemCode, offset: number, parts: ProblemParts): void
+  warn(code: ProblemCode, offset: number, parts: ProblemParts): void
   /** Takes over what was found in another file. */
   adopt(problems: readonly ManifestProblem[]): void
   readonly failed: boolean
@@ -133,9 +134,9 @@ export function createProblemList(source: SourceText, { confidential = false } =
   }
   const at =
     (severity: ManifestProblem['severity']) =>
-    (code: ProblemCode, offset: number, message: string, parts: ProblemParts = {}): void => {
+    (code: ProblemCode, offset: number, parts: ProblemParts): void => {
       if (severity === 'error') errorOffsets.add(offset)
-      const problem = makeProblem(source, { code, severity, offset, message, parts })
+      const problem = makeProblem(source, { code, severity, offset, parts })
       add(confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem)
     }
 
@@ -158,16 +159,15 @@ interface Finding {
   readonly code: ProblemCode
   readonly severity: ManifestProblem['severity']
   readonly offset: number
-  readonly message: string
   readonly parts: ProblemParts
 }
 
-function makeProblem(source: SourceText, { code, severity, offset, message, parts }: Finding): ManifestProblem {
+function makeProblem(source: SourceText, { code, severity, offset, parts }: Finding): ManifestProblem {
   const { line, column } = source.position(offset)
   return {
     code,
     severity,
-    message,
+    message: parts.message,
     file: source.file,
     line,
     column,
@@ -181,13 +181,18 @@ function makeProblem(source: SourceText, { code, severity, offset, message, part
 /** The problem with the key of its line only. */
 function withoutValues({ given, ...problem }: ManifestProblem): ManifestProblem {
   const key = /^[\s-]*[\w-]{1,40}:/.exec(problem.excerpt)?.[0] ?? ''
-  return { ...problem, excerpt: `${key} …`.trimStart(), ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }) }
+  return {
+    ...problem,
+    excerpt: `${key} …`.trimStart(),
+    ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }),
+  }
 }
 
 /** A value as people would write it, on one line, cut to 80 characters. */
 export function show(value: unknown): string {
   if (value === null) return 'nothing'
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  // JSON has no text for undefined alone.
+  const text = typeof value === 'string' ? value : value === undefined ? 'nothing' : JSON.stringify(value)
   const line = text.replace(/\s+/g, ' ')
   return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }

@@ -78,13 +78,24 @@ async function loadReferences({ path, parsed, manifest, options }: Loading): Pro
     source.from === 'inline'
       ? source.profile
       : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions })),
-    typeof runner === 'string' ? read(['runner'], runner, () => ({ ok: true, manifest: runner, warnings: [] })) : undefined,
+    typeof runner === 'string'
+      ? read(['runner'], runner, () => ({ ok: true, manifest: runner, warnings: [] }))
+      : undefined,
   ])
   if (acp !== undefined) capabilityProblems(context, manifest.capabilities, acp)
   if (secrets !== undefined) secretProblems(context, manifest.setup, secrets)
   const problems = context.problems.sorted()
   if (context.problems.failed || sandbox === undefined) return { ok: false, problems }
-  return { ok: true, path, directory, manifest, ...given('acp', acp), ...given('secrets', secrets), sandbox, warnings: problems }
+  return {
+    ok: true,
+    path,
+    directory,
+    manifest,
+    ...given('acp', acp),
+    ...given('secrets', secrets),
+    sandbox,
+    warnings: problems,
+  }
 }
 
 type Parse<T> = (text: string, options: { readonly path: string }) => ParseResult<T>
@@ -98,17 +109,21 @@ const referenceReader =
     const read = await readText(path)
     if (!read.ok) {
       const [problem] = read.problems
-      problems.error(
-        read.missing ? 'reference_missing' : 'reference_invalid',
-        at(...place),
-        read.missing ? `\`${field}\` names a file that is not there.` : `\`${field}\` names a file that cannot be read: ${problem?.message ?? ''}`,
-        { expected: 'a path relative to the manifest', given: reference },
-      )
+      problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
+        message: read.missing
+          ? `\`${field}\` names a file that is not there.`
+          : `\`${field}\` names a file that cannot be read: ${problem?.message ?? ''}`,
+        expected: 'a path relative to the manifest',
+        given: reference,
+      })
       return undefined
     }
     const result = parse(read.text, { path })
     problems.adopt(result.ok ? result.warnings : result.problems)
     if (result.ok) return result.manifest
-    problems.error('reference_invalid', at(...place), `\`${field}\` names a file that is not valid.`, { given: reference })
+    problems.error('reference_invalid', at(...place), {
+      message: `\`${field}\` names a file that is not valid.`,
+      given: reference,
+    })
     return undefined
   }

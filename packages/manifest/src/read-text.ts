@@ -10,27 +10,30 @@ export type ReadText =
   | { readonly ok: false; readonly problems: readonly ManifestProblem[]; readonly missing: boolean }
 
 /** Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. */
-export async function readText(path: string, shown: string = path): Promise<ReadText> {
+export async function readText(path: string): Promise<ReadText> {
   try {
     const file = await open(path, 'r')
     try {
       const { size } = await file.stat()
-      if (size > FILE_BYTES_MAX) {
-        return refuse(shown, 'file_too_large', 'The file is too large for a manifest.', {
-          parts: { expected: `at most ${FILE_BYTES_MAX} bytes`, given: size },
-        })
-      }
-      return decode(await file.readFile(), shown)
+      return size > FILE_BYTES_MAX ? refuseSize(path, size) : decode(await file.readFile(), path)
     } finally {
       await file.close()
     }
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
-    return refuse(shown, 'file_unreadable', READ_FAILURES[code] ?? `The file cannot be read (${code}).`, {
-      missing: code === 'ENOENT' || code === 'ENOTDIR',
-    })
+    const message = READ_FAILURES[code] ?? `The file cannot be read (${code}).`
+    return refuse(path, 'file_unreadable', { parts: { message }, missing: code === 'ENOENT' || code === 'ENOTDIR' })
   }
 }
+
+const refuseSize = (path: string, size: number): ReadText =>
+  refuse(path, 'file_too_large', {
+    parts: {
+      message: 'The file is too large for a manifest.',
+      expected: `at most ${FILE_BYTES_MAX} bytes`,
+      given: size,
+    },
+  })
 
 const READ_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'There is no such file.',
@@ -39,12 +42,13 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   EACCES: 'The file may not be read.',
 }
 
-function decode(bytes: Buffer, shown: string): ReadText {
+function decode(bytes: Buffer, path: string): ReadText {
   try {
     return { ok: true, text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) }
   } catch {
     const text = bytes.toString('utf8')
-    return refuse(shown, 'encoding_invalid', 'The file is not UTF-8.', { text, offset: firstDifference(text, bytes) })
+    const offset = firstDifference(text, bytes)
+    return refuse(path, 'encoding_invalid', { text, offset, parts: { message: 'The file is not UTF-8.' } })
   }
 }
 
@@ -58,14 +62,14 @@ function firstDifference(text: string, bytes: Buffer): number {
 }
 
 interface Refusal {
+  readonly parts: ProblemParts
   readonly text?: string
   readonly offset?: number
-  readonly parts?: ProblemParts
   readonly missing?: boolean
 }
 
-function refuse(shown: string, code: ProblemCode, message: string, { text = '', offset = 0, parts, missing = false }: Refusal): ReadText {
-  const problems = createProblemList(createSourceText(text, shown))
-  problems.error(code, offset, message, parts)
+function refuse(path: string, code: ProblemCode, { parts, text = '', offset = 0, missing = false }: Refusal): ReadText {
+  const problems = createProblemList(createSourceText(text, path))
+  problems.error(code, offset, parts)
   return { ok: false, problems: problems.sorted(), missing }
 }

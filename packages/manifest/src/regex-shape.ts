@@ -39,30 +39,63 @@ const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y
 
 /** Walks a valid expression once. */
 export function regexShape(pattern: string): RegexShape {
-  const shape = { groups: 0, depth: 0, nestedRepetition: false }
-  const frames: Frame[] = [{ weight: 0, endsRepeated: false }]
+  const walk = new Walk()
   let at = 0
   while (at < pattern.length) {
-    const char = pattern[at]
-    if (char === '(') {
-      if (isCapturing(pattern, at)) shape.groups++
-      frames.push({ weight: 1, endsRepeated: false })
-      shape.depth = Math.max(shape.depth, frames.length - 1)
+    if (pattern[at] === '(') {
+      walk.open(isCapturing(pattern, at))
       at += 1
       continue
     }
-    const closed = char === ')' ? frames.pop() : undefined
-    at = char === ')' ? at + 1 : atomEnd(pattern, at)
+    const closes = pattern[at] === ')'
+    at = closes ? at + 1 : atomEnd(pattern, at)
     const repeat = matchAt(QUANTIFIER, pattern, at)
-    const { times, unbounded } = readQuantifier(repeat)
     at += repeat?.[0].length ?? 0
-    if (closed !== undefined && unbounded && closed.endsRepeated) shape.nestedRepetition = true
-    const outer = frames.at(-1)
-    if (outer === undefined) break
-    outer.weight += (closed?.weight ?? 1) * times
-    outer.endsRepeated = unbounded || (closed?.endsRepeated ?? false)
+    if (closes) walk.close(readQuantifier(repeat))
+    else walk.atom(readQuantifier(repeat))
   }
-  return { ...shape, weight: frames[0]?.weight ?? 0 }
+  return walk.shape()
+}
+
+class Walk {
+  readonly #frames: Frame[] = [{ weight: 0, endsRepeated: false }]
+  #groups = 0
+  #depth = 0
+  #nestedRepetition = false
+
+  open(capturing: boolean): void {
+    if (capturing) this.#groups++
+    this.#depth = Math.max(this.#depth, this.#frames.length)
+    this.#frames.push({ weight: 1, endsRepeated: false })
+  }
+
+  close(quantifier: Quantifier): void {
+    const closed = this.#frames.length > 1 ? this.#frames.pop() : undefined
+    if (closed === undefined) return
+    if (quantifier.unbounded && closed.endsRepeated) this.#nestedRepetition = true
+    this.#add(closed, quantifier)
+  }
+
+  atom(quantifier: Quantifier): void {
+    this.#add({ weight: 1, endsRepeated: false }, quantifier)
+  }
+
+  #add(element: Frame, { times, unbounded }: Quantifier): void {
+    const frame = this.#frames.at(-1)
+    if (frame === undefined) return
+    frame.weight += element.weight * times
+    frame.endsRepeated = unbounded || element.endsRepeated
+  }
+
+  shape(): RegexShape {
+    const weight = this.#frames[0]?.weight ?? 0
+    return { groups: this.#groups, depth: this.#depth, weight, nestedRepetition: this.#nestedRepetition }
+  }
+}
+
+interface Quantifier {
+  readonly times: number
+  readonly unbounded: boolean
 }
 
 const isCapturing = (pattern: string, at: number): boolean =>
@@ -73,7 +106,7 @@ function atomEnd(pattern: string, at: number): number {
   return at + (pattern[at] === '[' ? (matchAt(CLASS, pattern, at)?.[0].length ?? 1) : 1)
 }
 
-function readQuantifier(match: RegExpExecArray | null): { readonly times: number; readonly unbounded: boolean } {
+function readQuantifier(match: RegExpExecArray | null): Quantifier {
   if (match === null) return { times: 1, unbounded: false }
   const [text, least, comma, most] = match
   if (least === undefined) return { times: 1, unbounded: !text.startsWith('?') }

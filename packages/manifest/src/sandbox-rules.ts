@@ -24,10 +24,16 @@ export function sandboxRules(context: RuleContext, path: readonly string[], regi
 const profileAt = (document: unknown, path: readonly string[]): Readonly<Record<string, unknown>> =>
   fieldsOf(path.reduce<unknown>((value, step) => fieldsOf(value)[step], document))
 
-function providerRule({ document, problems, at }: RuleContext, path: readonly string[], known: readonly string[]): void {
+function providerRule(
+  { document, problems, at }: RuleContext,
+  path: readonly string[],
+  known: readonly string[],
+): void {
   const provider = textOf(profileAt(document, path)['provider'])
   if (provider === undefined || provider === '' || known.includes(provider)) return
-  problems.error('sandbox_provider_unknown', at(...path, 'provider'), `There is no sandbox provider ${provider}.`, {
+  problems.error('sandbox_provider_unknown', at(...path, 'provider'), {
+    message: `There is no sandbox provider ${provider}.`,
+
     expected: `one of ${known.join(', ')}`,
     given: provider,
     suggestion: nearest(provider, known),
@@ -43,7 +49,9 @@ function strayKeys({ document, problems, keyAt }: RuleContext, path: readonly st
   for (const key of Object.keys(profileAt(document, path))) {
     const meant = known.includes(key) ? undefined : nearest(key, known)
     if (meant === undefined) continue
-    problems.warn('key_unknown', keyAt(...path, key), `The sandbox has a key \`${key}\` that nothing reads.`, {
+    problems.warn('key_unknown', keyAt(...path, key), {
+      message: `The sandbox has a key \`${key}\` that nothing reads.`,
+
       given: key,
       suggestion: meant,
     })

@@ -22,7 +22,7 @@ export function checkSchema(name: SchemaName, tree: YamlTree, problems: ProblemL
     const identity = `${finding.code} ${finding.offset} ${finding.message}`
     if (seen.has(identity)) continue
     seen.add(identity)
-    problems.error(finding.code, finding.offset, finding.message, finding.parts)
+    problems.error(finding.code, finding.offset, { message: finding.message, ...finding.parts })
   }
 }
 
@@ -34,12 +34,13 @@ function misspeltKey({ keyword, schema, path, key }: SchemaError): readonly stri
   return meant === undefined ? [] : [keyId(path, meant)]
 }
 
-const knownKeys = (schema: SchemaObject): readonly string[] => Object.keys((schema['properties'] as object | undefined) ?? {})
+const knownKeys = (schema: SchemaObject): readonly string[] =>
+  Object.keys((schema['properties'] as object | undefined) ?? {})
 
 interface Finding {
   readonly code: ProblemCode
   readonly message: string
-  readonly parts: ProblemParts
+  readonly parts: Omit<ProblemParts, 'message'>
   /** Where in the file; the value itself when absent. */
   readonly offset?: number
 }
@@ -62,7 +63,9 @@ const describeMissing: Describe = ({ key, schema, id, path }, { name, tree }) =>
   code: 'key_missing',
   offset: locate(tree, path).key,
   message: `${name} needs the key \`${key}\`.`,
-  parts: { expected: phraseOf((schema['properties'] as Readonly<Record<string, Schema>> | undefined)?.[String(key)], id) },
+  parts: {
+    expected: phraseOf((schema['properties'] as Readonly<Record<string, Schema>> | undefined)?.[String(key)], id),
+  },
 })
 
 const describeUnknown: Describe = ({ key, schema, path }, { name, tree }) => {
@@ -124,7 +127,8 @@ function rewritten(data: unknown, types: readonly string[]): string | undefined 
   // YAML reads 1.0, true and 0123456 as numbers and booleans where a text was meant.
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(data)}"`
   if (typeof data !== 'string') return undefined
-  if (types.includes('boolean')) return { true: 'true', yes: 'true', on: 'true', false: 'false', no: 'false', off: 'false' }[data.toLowerCase()]
+  if (types.includes('boolean'))
+    return { true: 'true', yes: 'true', on: 'true', false: 'false', no: 'false', off: 'false' }[data.toLowerCase()]
   if (types.includes('integer') && /^-?\d+$/.test(data)) return data
   return types.includes('array') ? JSON.stringify([data]) : undefined
 }
@@ -140,7 +144,10 @@ const describeLimit =
   ({ keyword, schema, data }, { name }) => ({
     code,
     message: `${name} is ${{ value_out_of_range: 'out of range', value_too_short: 'too short', value_too_long: 'too long' }[code]}.`,
-    parts: { expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`, given: data },
+    parts: {
+      expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`,
+      given: data,
+    },
   })
 
 const describeDuplicate: Describe = ({ key, data, path }, { name, tree }) => ({

@@ -1,3 +1,17 @@
+import {
+  atLeast,
+  atMost,
+  bound,
+  characters,
+  FORMATS,
+  isObject,
+  items,
+  keys,
+  matches,
+  number,
+  TYPES,
+} from './schema-values.js'
+
 /**
  * An interpreter of JSON Schema 2020-12 for the keywords that our schemas use. It takes the place of a compiling
  * validator because a manifest is checked once, at a start that people wait for: loading and compiling
@@ -23,12 +37,27 @@ export interface SchemaError {
 }
 
 /** The keywords below, and those that only inform. */
-export const KEYWORDS: ReadonlySet<string> = new Set([
-  ...['$schema', '$id', '$defs', 'title', 'description', 'default', '$ref', 'type', 'enum', 'const', 'pattern', 'format'],
-  ...['minLength', 'maxLength', 'minimum', 'maximum', 'items', 'minItems', 'maxItems', 'uniqueItems', 'allOf', 'not'],
-  ...['required', 'properties', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
-  ...['if', 'then', 'else'],
-])
+export const KEYWORDS: ReadonlySet<string> = new Set(
+  [
+    [
+      '$schema',
+      '$id',
+      '$defs',
+      'title',
+      'description',
+      'default',
+      '$ref',
+      'type',
+      'enum',
+      'const',
+      'pattern',
+      'format',
+    ],
+    ['minLength', 'maxLength', 'minimum', 'maximum', 'items', 'minItems', 'maxItems', 'uniqueItems', 'allOf', 'not'],
+    ['required', 'properties', 'additionalProperties', 'propertyNames', 'minProperties', 'maxProperties'],
+    ['if', 'then', 'else'],
+  ].flat(),
+)
 
 export interface Validator {
   /** All errors, in the order of the schema. */
@@ -76,6 +105,11 @@ interface Subject {
   readonly id: string
   readonly value: unknown
   readonly at: Step | undefined
+}
+
+/** A subject that is refused, with the key or index that is to blame. */
+interface Refused extends Subject {
+  readonly key?: string | number
 }
 
 /** A path as a chain, since nearly none is ever asked for. */
@@ -126,7 +160,7 @@ class Visit {
     return errors.length === 0
   }
 
-  refuse(keyword: string, schema: SchemaObject, { id, value, at }: Subject, key?: string | number): void {
+  refuse(keyword: string, schema: SchemaObject, { id, value, at, key }: Refused): void {
     this.errors.push({ keyword, path: pathTo(at), schema, id, data: value, ...(key === undefined ? {} : { key }) })
   }
 }
@@ -137,49 +171,6 @@ const simple =
   (visit, schema, subject) => {
     if (!isFine(subject.value, schema[keyword])) visit.refuse(keyword, schema, subject)
   }
-
-const isObject = (value: unknown): value is SchemaObject => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
-  string: (value) => typeof value === 'string',
-  boolean: (value) => typeof value === 'boolean',
-  number: (value) => Number.isFinite(value),
-  integer: (value) => Number.isInteger(value),
-  array: (value) => Array.isArray(value),
-  object: isObject,
-}
-
-const patterns = new Map<string, RegExp>()
-function matches(pattern: string, text: string): boolean {
-  let compiled = patterns.get(pattern)
-  if (compiled === undefined) patterns.set(pattern, (compiled = new RegExp(pattern, 'u')))
-  return compiled.test(text)
-}
-
-export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  uri: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:[^\s]+$/.test(text) && URL.canParse(text),
-  'date-time': (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)),
-}
-
-const length = (text: string): number => {
-  let points = 0
-  for (const _ of text) points++
-  return points
-}
-
-/** A number that bounds a value of one kind; a value of another kind is not its concern. */
-const bound =
-  (measure: (value: unknown) => number | undefined, isWithin: (size: number, limit: number) => boolean) =>
-  (value: unknown, limit: unknown): boolean => {
-    const size = measure(value)
-    return size === undefined || isWithin(size, limit as number)
-  }
-const atLeast = (size: number, limit: number): boolean => size >= limit
-const atMost = (size: number, limit: number): boolean => size <= limit
-const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
-const characters = (value: unknown): number | undefined => (typeof value === 'string' ? length(value) : undefined)
-const items = (value: unknown): number | undefined => (Array.isArray(value) ? value.length : undefined)
-const keys = (value: unknown): number | undefined => (isObject(value) ? Object.keys(value).length : undefined)
 
 /** In the order in which errors are told. */
 const CHECKS: readonly (readonly [keyword: string, check: Check])[] = [
@@ -209,7 +200,10 @@ const CHECKS: readonly (readonly [keyword: string, check: Check])[] = [
   ['properties', checkProperties],
   ['additionalProperties', checkAdditional],
   ['propertyNames', checkNames],
-  ['allOf', (visit, schema, subject) => (schema['allOf'] as readonly Schema[]).forEach((part) => visit.check(part, subject))],
+  [
+    'allOf',
+    (visit, schema, subject) => (schema['allOf'] as readonly Schema[]).forEach((part) => visit.check(part, subject)),
+  ],
   [
     'not',
     (visit, schema, subject) => {
@@ -227,8 +221,8 @@ const CHECKS: readonly (readonly [keyword: string, check: Check])[] = [
 
 function checkItems(visit: Visit, schema: SchemaObject, { id, value, at }: Subject): void {
   if (!Array.isArray(value)) return
-  const items = schema['items'] as Schema
-  value.forEach((item: unknown, index) => visit.check(items, { id, value: item, at: { key: index, parent: at } }))
+  const part = schema['items'] as Schema
+  value.forEach((item: unknown, index) => visit.check(part, { id, value: item, at: { key: index, parent: at } }))
 }
 
 function checkUnique(visit: Visit, schema: SchemaObject, subject: Subject): void {
@@ -236,7 +230,7 @@ function checkUnique(visit: Visit, schema: SchemaObject, subject: Subject): void
   const seen = new Set<string>()
   subject.value.forEach((item: unknown, index) => {
     const text = JSON.stringify(item)
-    if (seen.has(text)) visit.refuse('uniqueItems', schema, subject, index)
+    if (seen.has(text)) visit.refuse('uniqueItems', schema, { ...subject, key: index })
     seen.add(text)
   })
 }
@@ -244,7 +238,7 @@ function checkUnique(visit: Visit, schema: SchemaObject, subject: Subject): void
 function checkRequired(visit: Visit, schema: SchemaObject, subject: Subject): void {
   if (!isObject(subject.value)) return
   for (const key of schema['required'] as readonly string[]) {
-    if (!Object.hasOwn(subject.value, key)) visit.refuse('required', schema, subject, key)
+    if (!Object.hasOwn(subject.value, key)) visit.refuse('required', schema, { ...subject, key })
   }
 }
 
@@ -261,10 +255,10 @@ function checkAdditional(visit: Visit, schema: SchemaObject, subject: Subject): 
   const { id, value, at } = subject
   const part = schema['additionalProperties'] as Schema
   if (!isObject(value) || part === true) return
-  const known = (schema['properties'] ?? {}) as object
+  const known = schema['properties'] ?? {}
   for (const key of Object.keys(value)) {
     if (Object.hasOwn(known, key)) continue
-    if (part === false) visit.refuse('additionalProperties', schema, subject, key)
+    if (part === false) visit.refuse('additionalProperties', schema, { ...subject, key })
     else visit.check(part, { id, value: value[key], at: { key, parent: at } })
   }
 }
@@ -276,6 +270,6 @@ function checkNames(visit: Visit, schema: SchemaObject, subject: Subject): void 
     const errors: SchemaError[] = []
     new Visit(visit.byId, errors).check(schema['propertyNames'] as Schema, { ...subject, value: key })
     const [first] = errors
-    if (first !== undefined) visit.refuse('propertyNames', first.schema, subject, key)
+    if (first !== undefined) visit.refuse('propertyNames', first.schema, { ...subject, key })
   }
 }

@@ -15,13 +15,17 @@ export function secretProblems(
     if (named === undefined) return
     const declared = secrets.find((secret) => secret.slug === named.slug)
     if (declared === undefined) {
-      problems.error('secret_undeclared', at('setup', index, ...named.path), `The SECRETS.md declares no secret ${named.slug}.`, {
+      problems.error('secret_undeclared', at('setup', index, ...named.path), {
+        message: `The SECRETS.md declares no secret ${named.slug}.`,
+
         expected: `one of ${slugs.join(', ')}`,
         given: named.slug,
         suggestion: nearest(named.slug, slugs),
       })
     } else if (step.kind === 'oauth' && declared.kind !== 'oauth') {
-      problems.error('secret_undeclared', at('setup', index, ...named.path), `The secret ${named.slug} is not of kind oauth.`, {
+      problems.error('secret_undeclared', at('setup', index, ...named.path), {
+        message: `The secret ${named.slug} is not of kind oauth.`,
+
         expected: 'kind: oauth in the SECRETS.md',
         given: declared.kind,
       })

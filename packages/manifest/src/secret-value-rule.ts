@@ -9,7 +9,9 @@ export function secretValueRule({ document, problems, at }: RuleContext, path: r
   for (const step of path) value = Array.isArray(value) ? value[Number(step)] : fieldsOf(value)[step]
   for (const [name, text] of Object.entries(fieldsOf(value))) {
     if (!SECRET_NAME.test(name) || typeof text !== 'string' || text === '' || text.includes('{value}')) continue
-    problems.warn('secret_in_manifest', at(...path, name), `\`${name}\` looks like a secret, and a manifest must not hold one.`, {
+    problems.warn('secret_in_manifest', at(...path, name), {
+      message: `\`${name}\` looks like a secret, and a manifest must not hold one.`,
+
       expected: 'a variable that SECRETS.md exposes',
     })
   }

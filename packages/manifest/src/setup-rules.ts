@@ -2,6 +2,7 @@ import { fieldsOf, listOf, textOf } from './field.js'
 import type { Fields } from './field.js'
 import { nearest } from './nearest.js'
 import type { RuleContext } from './parse-manifest.js'
+import { show } from './problem.js'
 import { uniqueIds } from './unique-ids.js'
 
 /** AIP-29's rules for setup steps: unique ids, answerable prompts, and references to what came before. */
@@ -21,16 +22,24 @@ function promptRules({ problems, at }: RuleContext, step: Fields, index: number)
   if (step['kind'] !== 'prompt') return
   const options = step['options']
   if (step['type'] === 'select' && options === undefined) {
-    problems.error('step_incomplete', at('setup', index, 'type'), 'A prompt of type select needs the key `options`.', {
+    problems.error('step_incomplete', at('setup', index, 'type'), {
+      message: 'A prompt of type select needs the key `options`.',
+
       expected: 'options: [first, second]',
     })
   }
   const fallback = step['default']
-  if (step['type'] !== 'select' || !Array.isArray(options) || fallback === undefined || options.includes(fallback)) return
-  problems.error('option_default_invalid', at('setup', index, 'default'), 'The default is not one of the options.', {
+  if (step['type'] !== 'select' || !Array.isArray(options) || fallback === undefined || options.includes(fallback))
+    return
+  problems.error('option_default_invalid', at('setup', index, 'default'), {
+    message: 'The default is not one of the options.',
+
     expected: `one of ${options.join(', ')}`,
     given: fallback,
-    suggestion: nearest(String(fallback), options.filter((option) => typeof option === 'string')),
+    suggestion: nearest(
+      show(fallback),
+      options.filter((option) => typeof option === 'string'),
+    ),
   })
 }
 
@@ -45,7 +54,9 @@ function inputReferences({ problems, at }: RuleContext, step: Fields, { index, i
   for (const { path, text } of commandTexts(step)) {
     for (const [whole, id = ''] of text.matchAll(/\$\{input\.([^}]{0,80})\}/g)) {
       if (inputs.includes(id)) continue
-      problems.error('step_reference_unknown', at('setup', index, ...path), `${whole} names no prompt of an earlier step.`, {
+      problems.error('step_reference_unknown', at('setup', index, ...path), {
+        message: `${whole} names no prompt of an earlier step.`,
+
         expected: inputs.length === 0 ? 'a prompt step before this one' : `one of ${inputs.join(', ')}`,
         given: id,
         suggestion: nearest(id, inputs),

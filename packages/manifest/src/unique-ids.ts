@@ -8,7 +8,9 @@ export function uniqueIds({ document, problems, at }: RuleContext, list: string,
     const id = textOf(fieldsOf(entry)[key])
     if (id === undefined) return
     if (seen.has(id)) {
-      problems.error('id_duplicate', at(list, index, key), `\`${list}\` holds the ${key} ${id} twice.`, {
+      problems.error('id_duplicate', at(list, index, key), {
+        message: `\`${list}\` holds the ${key} ${id} twice.`,
+
         expected: 'a unique id',
         given: id,
       })

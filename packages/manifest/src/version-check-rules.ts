@@ -10,7 +10,9 @@ export function versionCheckRules(context: RuleContext, path: readonly string[])
   if (parse !== undefined) regexRules(context, [...path, 'parse'], parse)
   const range = textOf(check['range'])
   if (range === undefined || range.length > 1_000 || validRange(range) !== null) return
-  context.problems.error('range_invalid', context.at(...path, 'range'), '`version_check.range` is no semver range.', {
+  context.problems.error('range_invalid', context.at(...path, 'range'), {
+    message: '`version_check.range` is no semver range.',
+
     expected: 'an npm range such as >=1.2.0 <2',
     given: range,
   })
@@ -21,13 +23,17 @@ function regexRules({ problems, at }: RuleContext, path: readonly string[], patt
   if (pattern === '' || pattern.length > PATTERN_CHARS_MAX) return
   const problem = regexProblem(pattern)
   if (problem !== undefined) {
-    problems.error('regex_invalid', at(...path), `\`version_check.parse\` cannot be used: ${problem}.`, {
+    problems.error('regex_invalid', at(...path), {
+      message: `\`version_check.parse\` cannot be used: ${problem}.`,
+
       expected: 'an ECMAScript regular expression with a group around the version',
       given: pattern,
       suggestion: '(\\d+\\.\\d+\\.\\d+)',
     })
   } else if (regexShape(pattern).nestedRepetition) {
-    problems.warn('regex_slow', at(...path), '`version_check.parse` repeats a repetition, which can take for ever on some outputs.', {
+    problems.warn('regex_slow', at(...path), {
+      message: '`version_check.parse` repeats a repetition, which can take for ever on some outputs.',
+
       given: pattern,
     })
   }

@@ -1,5 +1,5 @@
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml'
-import type { Alias, CST, Document, Node, Pair, ParsedNode, YAMLMap, YAMLSeq } from 'yaml'
+import type { Alias, CST, Document, Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import type { FrontMatter } from './front-matter.js'
 import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
@@ -31,7 +31,9 @@ export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree |
   const reader = new TreeReader(front.offset, problems)
   const tree = reader.read(document.contents, 0)
   if (tree !== undefined && tree.entries === undefined) {
-    problems.error('type_mismatch', tree.offset, 'The front matter must be a mapping.', {
+    problems.error('type_mismatch', tree.offset, {
+      message: 'The front matter must be a mapping.',
+
       expected: 'lines of key: value',
       given: tree.value,
     })
@@ -41,7 +43,10 @@ export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree |
 }
 
 /** The part of a tree that a path leads to; stops at the last part that exists. */
-export function locate(tree: YamlTree, path: readonly (string | number)[]): { readonly key: number; readonly value: number } {
+export function locate(
+  tree: YamlTree,
+  path: readonly (string | number)[],
+): { readonly key: number; readonly value: number } {
   let place = { key: tree.offset, value: tree.offset }
   let at: YamlTree | undefined = tree
   for (const step of path) {
@@ -53,18 +58,18 @@ export function locate(tree: YamlTree, path: readonly (string | number)[]): { re
   return place
 }
 
-function parseSafely(front: FrontMatter, problems: ProblemList): Document.Parsed<ParsedNode> | undefined {
+function parseSafely(front: FrontMatter, problems: ProblemList): Document.Parsed | undefined {
   try {
     return compose(front, problems)
   } catch (thrown) {
     // Not known to happen; a fault of the parser must not become a crash of the host.
-    problems.error('yaml_syntax', front.offset, `The YAML cannot be read: ${sentence(String(thrown))}`)
+    problems.error('yaml_syntax', front.offset, { message: `The YAML cannot be read: ${sentence(String(thrown))}` })
     return undefined
   }
 }
 
 /** The steps of the library's own `parseDocument`, with a watch between its lexer and its parser. */
-function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document.Parsed<ParsedNode> | undefined {
+function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document.Parsed | undefined {
   const nesting = new YamlNesting()
   const tooDeep = new Error('too deep')
   function* tokens(): Generator<CST.Token, void> {
@@ -81,19 +86,29 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
     const [document, second] = composer.compose(tokens(), true, yaml.length)
     if (document === undefined) return undefined
     reportFaults(document, offset, problems)
-    if (second !== undefined) problems.error('yaml_syntax', offset + second.range[0], 'The front matter holds a second YAML document.')
+    if (second !== undefined)
+      problems.error('yaml_syntax', offset + second.range[0], {
+        message: 'The front matter holds a second YAML document.',
+      })
     return document.errors.length > 0 || second !== undefined ? undefined : document
   } catch (thrown) {
     if (thrown !== tooDeep) throw thrown
-    problems.error('yaml_too_large', offset + nesting.offset, 'The YAML is nested too deeply.', { expected: `at most ${DEPTH_MAX} levels` })
+    problems.error('yaml_too_large', offset + nesting.offset, {
+      message: 'The YAML is nested too deeply.',
+      expected: `at most ${DEPTH_MAX} levels`,
+    })
     return undefined
   }
 }
 
-function reportFaults({ errors, warnings }: Document.Parsed<ParsedNode>, offset: number, problems: ProblemList): void {
-  for (const error of errors.slice(0, PROBLEMS_MAX + 1)) problems.error('yaml_syntax', offset + error.pos[0], sentence(error.message))
+function reportFaults({ errors, warnings }: Document.Parsed, offset: number, problems: ProblemList): void {
+  for (const error of errors.slice(0, PROBLEMS_MAX + 1))
+    problems.error('yaml_syntax', offset + error.pos[0], { message: sentence(error.message) })
   for (const warning of warnings.slice(0, PROBLEMS_MAX + 1)) {
-    problems.error('yaml_tag', offset + warning.pos[0], sentence(warning.message), { expected: 'plain YAML without tags' })
+    problems.error('yaml_tag', offset + warning.pos[0], {
+      message: sentence(warning.message),
+      expected: 'plain YAML without tags',
+    })
   }
 }
 
@@ -157,19 +172,19 @@ class TreeReader {
     const target = this.#anchors.get(alias.source)
     if (target !== undefined && !this.#open.has(target)) return this.read(target, depth)
     const what = target === undefined ? 'has no anchor before it' : 'contains itself'
-    this.#problems.error('yaml_alias', this.#offset(alias), `The alias *${alias.source} ${what}.`)
+    this.#problems.error('yaml_alias', this.#offset(alias), { message: `The alias *${alias.source} ${what}.` })
     return undefined
   }
 
   #key(pair: Pair, keyOffset: number): string | undefined {
     const key = isScalar(pair.key) ? pair.key : undefined
     if (key === undefined || (key.value !== null && typeof key.value === 'object')) {
-      this.#problems.error('yaml_syntax', keyOffset, 'A key must be a plain text.')
+      this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain text.' })
       return undefined
     }
     const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
     if (text === '__proto__' || text.includes('\0')) {
-      this.#problems.error('key_forbidden', keyOffset, `The key ${show(text)} is not allowed.`)
+      this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
       return undefined
     }
     return text
@@ -177,20 +192,28 @@ class TreeReader {
 
   #isDuplicate(entries: ReadonlyMap<string, YamlEntry>, key: string, keyOffset: number): boolean {
     if (!entries.has(key)) return false
-    this.#problems.error('key_duplicate', keyOffset, `The key ${show(key)} is given twice.`, { given: key })
+    this.#problems.error('key_duplicate', keyOffset, {
+      message: `The key ${show(key)} is given twice.`,
+      given: key,
+    })
     return true
   }
 
   #scalar(value: unknown, offset: number): unknown {
     if (typeof value === 'string' && value.includes('\0')) {
-      this.#problems.error('control_character', offset, 'A value holds the character NUL.', { given: 'U+0000' })
+      this.#problems.error('control_character', offset, {
+        message: 'A value holds the character NUL.',
+        given: 'U+0000',
+      })
     }
     return value ?? null
   }
 
   #tooLarge(offset: number): undefined {
     if (!this.#full) {
-      this.#problems.error('yaml_too_large', offset, 'The YAML is nested too deeply or expands to too much.', {
+      this.#problems.error('yaml_too_large', offset, {
+        message: 'The YAML is nested too deeply or expands to too much.',
+
         expected: `at most ${DEPTH_MAX} levels and ${NODES_MAX} values`,
       })
     }

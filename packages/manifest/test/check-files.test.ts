@@ -17,7 +17,16 @@ test('each file is checked as what its name says', async () => {
     'sample/SANDBOX.md': md(DOCUMENTS.sandbox),
     'sample/README.md': '# Sample',
   })
-  const names = ['', 'AGENT-CLI.md', 'ACP.md', 'hermes.ACP.md', 'SECRETS.md', 'SANDBOX.md', 'README.md', 'none/SECRETS.md']
+  const names = [
+    '',
+    'AGENT-CLI.md',
+    'ACP.md',
+    'hermes.ACP.md',
+    'SECRETS.md',
+    'SANDBOX.md',
+    'README.md',
+    'none/SECRETS.md',
+  ]
   const checked = await checkManifestFiles(names.map((name) => join(root, 'sample', name)))
   expect(checked.map(({ ok, problems }) => [ok, ...problems.map((problem) => problem.code)])).toEqual([
     [true],
@@ -32,7 +41,10 @@ test('each file is checked as what its name says', async () => {
 })
 
 test('a thousand manifests with their references take less than two seconds of work', { timeout: 60_000 }, async () => {
-  const files = Array.from({ length: 1_000 }, (_, index) => [`${index}/sample/AGENT-CLI.md`, SAMPLE.replace('An agent', `Agent ${index}`)])
+  const files = Array.from({ length: 1_000 }, (_, index) => [
+    `${index}/sample/AGENT-CLI.md`,
+    SAMPLE.replace('An agent', `Agent ${index}`),
+  ])
   const acps = Array.from({ length: 1_000 }, (_, index) => [`${index}/sample/ACP.md`, md(DOCUMENTS.acp)])
   const root = await tempFolder(Object.fromEntries([...files, ...acps]) as Record<string, string>)
   const began = process.cpuUsage()

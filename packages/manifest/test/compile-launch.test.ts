@@ -11,7 +11,11 @@ const parsed = (text: string): AgentCliManifest => {
 const manifest = parsed(SAMPLE)
 
 test('AIP-45: without a mode or options, bin_args run verbatim', () => {
-  expect(compileLaunch(manifest)).toEqual({ args: ['acp'], env: { SAMPLE_MODEL: 'sample-large' }, model: 'sample-large' })
+  expect(compileLaunch(manifest)).toEqual({
+    args: ['acp'],
+    env: { SAMPLE_MODEL: 'sample-large' },
+    model: 'sample-large',
+  })
 })
 
 test('AIP-45: bin_args, then the mode, then options in declaration order', () => {
@@ -37,7 +41,10 @@ test('AIP-45: bin_args_append_when_true needs true', () => {
 })
 
 test('a value takes every {value}, and its own text is taken as it is', () => {
-  const text = sampleWith('["--model", "{value}"]', '["--model={value}/{value}", "{value}{value}"]').replace('type: enum\n    enum: [sample-large, sample-small]', 'type: string')
+  const text = sampleWith('["--model", "{value}"]', '["--model={value}/{value}", "{value}{value}"]').replace(
+    'type: enum\n    enum: [sample-large, sample-small]',
+    'type: string',
+  )
   const unlimited = parsed(text.replace('  allowed: [sample-large, sample-small]\n', ''))
   expect(compileLaunch(unlimited, { options: { model: '$& {value} $1' } }).args).toEqual([
     'acp',
@@ -47,21 +54,39 @@ test('a value takes every {value}, and its own text is taken as it is', () => {
 })
 
 test('a boolean template says true or false', () => {
-  const text = sampleWith('bin_args_append_when_true: ["--auto"]', 'bin_args_template: ["--auto={value}"]\n    default: true')
+  const text = sampleWith(
+    'bin_args_append_when_true: ["--auto"]',
+    'bin_args_template: ["--auto={value}"]\n    default: true',
+  )
   expect(compileLaunch(parsed(text), { options: { auto: false } }).args).toEqual(['acp', '--auto=false'])
 })
 
 test('an unknown mode is refused with the known ones', () => {
   expect(() => compileLaunch(manifest, { mode: 'plann' })).toThrow(
-    expect.objectContaining({ code: 'mode_unknown', message: expect.stringMatching(/one of default, plan.*Did you mean plan\?/) }),
+    expect.objectContaining({
+      code: 'mode_unknown',
+      message: expect.stringMatching(/one of default, plan.*Did you mean plan\?/),
+    }),
   )
 })
 
 const refused: readonly (readonly [name: string, request: LaunchRequest, message: RegExp])[] = [
-  ['an unknown option', { options: { modle: 'x' } }, /no option modle.*one of model, max_turns, auto, persona.*Did you mean model\?/],
+  [
+    'an unknown option',
+    { options: { modle: 'x' } },
+    /no option modle.*one of model, max_turns, auto, persona.*Did you mean model\?/,
+  ],
   ['an option of a prototype', { options: { constructor: 'x' } }, /no option constructor/],
-  ['a value outside the enum', { options: { model: 'sample-larg' } }, /option model.*one of sample-large, sample-small.*Did you mean sample-large\?/],
-  ['a number below the bounds', { options: { max_turns: 0 } }, /option max_turns.*a whole number from 1 to 200.*Given: 0/],
+  [
+    'a value outside the enum',
+    { options: { model: 'sample-larg' } },
+    /option model.*one of sample-large, sample-small.*Did you mean sample-large\?/,
+  ],
+  [
+    'a number below the bounds',
+    { options: { max_turns: 0 } },
+    /option max_turns.*a whole number from 1 to 200.*Given: 0/,
+  ],
   ['a number above the bounds', { options: { max_turns: 201 } }, /from 1 to 200/],
   ['a fraction', { options: { max_turns: 1.5 } }, /a whole number/],
   ['no number', { options: { max_turns: NaN } }, /a whole number/],
@@ -69,27 +94,50 @@ const refused: readonly (readonly [name: string, request: LaunchRequest, message
   ['a text for a boolean', { options: { auto: 'true' } }, /true or false/],
   ['a boolean for an enum', { options: { model: true } }, /one of sample-large/],
   ['a text with NUL', { options: { persona: 'a\0b' } }, /without NUL/],
-  ['a model that is not allowed', { model: 'sample-smal' }, /does not allow the model.*one of sample-large, sample-small/],
+  [
+    'a model that is not allowed',
+    { model: 'sample-smal' },
+    /does not allow the model.*one of sample-large, sample-small/,
+  ],
 ]
 
 test.each(refused)('%s is refused before anything is spawned', (_, request, message) => {
-  expect(() => compileLaunch(manifest, request)).toThrow(expect.objectContaining({ code: 'option_invalid', message: expect.stringMatching(message) }))
+  expect(() => compileLaunch(manifest, request)).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message: expect.stringMatching(message) }),
+  )
 })
 
 test('a text that stands alone in its argument must not look like a flag', () => {
-  const text = sampleWith('    env:\n      SAMPLE_PERSONA: "{value}"', '    bin_args_template: ["--persona", "{value}"]')
+  const text = sampleWith(
+    '    env:\n      SAMPLE_PERSONA: "{value}"',
+    '    bin_args_template: ["--persona", "{value}"]',
+  )
   const withArgument = parsed(text)
-  expect(() => compileLaunch(withArgument, { options: { persona: '--yolo' } })).toThrow(expect.objectContaining({ code: 'option_invalid' }))
-  expect(compileLaunch(withArgument, { options: { persona: '- a list' } }).args).toEqual(['acp', '--persona', '- a list'])
+  expect(() => compileLaunch(withArgument, { options: { persona: '--yolo' } })).toThrow(
+    expect.objectContaining({ code: 'option_invalid' }),
+  )
+  expect(compileLaunch(withArgument, { options: { persona: '- a list' } }).args).toEqual([
+    'acp',
+    '--persona',
+    '- a list',
+  ])
   expect(compileLaunch(manifest, { options: { persona: '--yolo' } }).env).toMatchObject({ SAMPLE_PERSONA: '--yolo' })
 })
 
 test('models: the asked one wins over the option, the option over the default; slot default names the variable', () => {
-  expect(compileLaunch(manifest, { model: 'sample-small' })).toMatchObject({ model: 'sample-small', env: { SAMPLE_MODEL: 'sample-small' } })
-  expect(compileLaunch(manifest, { model: 'sample-large', options: { model: 'sample-small' } }).model).toBe('sample-large')
+  expect(compileLaunch(manifest, { model: 'sample-small' })).toMatchObject({
+    model: 'sample-small',
+    env: { SAMPLE_MODEL: 'sample-small' },
+  })
+  expect(compileLaunch(manifest, { model: 'sample-large', options: { model: 'sample-small' } }).model).toBe(
+    'sample-large',
+  )
   const open = parsed(sampleWith('  default: sample-large\n  allowed: [sample-large, sample-small]\n', ''))
   expect(compileLaunch(open)).toEqual({ args: ['acp'], env: {} })
-  expect(compileLaunch(open, { model: 'anything' })).toMatchObject({ model: 'anything', env: { SAMPLE_MODEL: 'anything' } })
+  expect(compileLaunch(open, { model: 'anything' })).toMatchObject({
+    model: 'anything',
+    env: { SAMPLE_MODEL: 'anything' },
+  })
 })
 
 test('a manifest without modes and options says that it has none', () => {

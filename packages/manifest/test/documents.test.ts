@@ -37,16 +37,35 @@ const agentCli: Shape<AgentCliDocument> = {
   tags: 'optional',
   metadata: 'optional',
 }
-const versionCheck: Shape<AgentCliDocument['version_check']> = { cmd: 'required', parse: 'required', range: 'required', timeout_ms: 'optional' }
-const requires: Shape<NonNullable<AgentCliDocument['requires']>> = { os: 'optional', arch: 'optional', min_disk_mb: 'optional', min_memory_mb: 'optional' }
-const mcp: Shape<NonNullable<AgentCliDocument['mcp']>> = { transport: 'required', command: 'optional', args: 'optional', url: 'optional' }
+const versionCheck: Shape<AgentCliDocument['version_check']> = {
+  cmd: 'required',
+  parse: 'required',
+  range: 'required',
+  timeout_ms: 'optional',
+}
+const requires: Shape<NonNullable<AgentCliDocument['requires']>> = {
+  os: 'optional',
+  arch: 'optional',
+  min_disk_mb: 'optional',
+  min_memory_mb: 'optional',
+}
+const mcp: Shape<NonNullable<AgentCliDocument['mcp']>> = {
+  transport: 'required',
+  command: 'optional',
+  args: 'optional',
+  url: 'optional',
+}
 const session: Shape<NonNullable<AgentCliDocument['session']>> = {
   mode: 'optional',
   idle_timeout_ms: 'optional',
   max_turns: 'optional',
   context_carryover: 'optional',
 }
-const models: Shape<NonNullable<AgentCliDocument['models']>> = { default: 'optional', allowed: 'optional', env: 'optional' }
+const models: Shape<NonNullable<AgentCliDocument['models']>> = {
+  default: 'optional',
+  allowed: 'optional',
+  env: 'optional',
+}
 const capabilities: Shape<NonNullable<AgentCliDocument['capabilities']>> = {
   streaming: 'optional',
   tool_calls: 'optional',
@@ -56,7 +75,12 @@ const capabilities: Shape<NonNullable<AgentCliDocument['capabilities']>> = {
   resumable: 'optional',
   bidirectional: 'optional',
 }
-const mode: Shape<ModeDocument> = { id: 'required', description: 'optional', bin_args_append: 'optional', env: 'optional' }
+const mode: Shape<ModeDocument> = {
+  id: 'required',
+  description: 'optional',
+  bin_args_append: 'optional',
+  env: 'optional',
+}
 const option: Shape<OptionDocument> = {
   id: 'required',
   type: 'required',
@@ -69,8 +93,18 @@ const option: Shape<OptionDocument> = {
   bin_args_append_when_true: 'optional',
   env: 'optional',
 }
-const continuation: Shape<NonNullable<AgentCliDocument['continuation']>> = { default: 'required', supported: 'required', pinned_session: 'optional' }
-const auth: Shape<AuthDocument> = { ref: 'optional', state: 'optional', login: 'optional', refresh: 'optional', expiry: 'optional' }
+const continuation: Shape<NonNullable<AgentCliDocument['continuation']>> = {
+  default: 'required',
+  supported: 'required',
+  pinned_session: 'optional',
+}
+const auth: Shape<AuthDocument> = {
+  ref: 'optional',
+  state: 'optional',
+  login: 'optional',
+  refresh: 'optional',
+  expiry: 'optional',
+}
 const sandbox: Shape<SandboxDocument> = {
   provider: 'required',
   config: 'optional',
@@ -104,8 +138,11 @@ test.each([
   ['continuation', continuation, properties.continuation],
   ['auth', auth, $defs.auth],
   ['sandbox', sandbox, $defs.sandboxProfile],
-])('the type of %s has the keys of its schema', (_, shape: object, schema: { properties: object; required?: readonly string[] }) => {
-  expect(Object.keys(shape).toSorted()).toEqual(Object.keys(schema.properties).toSorted())
-  const required = Object.entries(shape).flatMap(([key, need]) => (need === 'required' ? [key] : []))
-  expect(required.toSorted()).toEqual([...(schema.required ?? [])].toSorted())
-})
+])(
+  'the type of %s has the keys of its schema',
+  (_, shape: object, schema: { properties: object; required?: readonly string[] }) => {
+    expect(Object.keys(shape).toSorted()).toEqual(Object.keys(schema.properties).toSorted())
+    const required = Object.entries(shape).flatMap(([key, need]) => (need === 'required' ? [key] : []))
+    expect(required.toSorted()).toEqual([...(schema.required ?? [])].toSorted())
+  },
+)

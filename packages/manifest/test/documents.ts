@@ -36,7 +36,10 @@ export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli'>, unknow
         backend: 'env://SAMPLE_API_KEY',
         access: { who: 'all' },
         tags: ['sample'],
-        exposures: [{ kind: 'env', name: 'SAMPLE_API_KEY' }, { kind: 'file', path: 'x' }],
+        exposures: [
+          { kind: 'env', name: 'SAMPLE_API_KEY' },
+          { kind: 'file', path: 'x' },
+        ],
         metadata: {},
       },
       { slug: 'login', name: 'Login', description: 'The login of the sample service.', kind: 'oauth' },
@@ -66,7 +69,13 @@ export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli'>, unknow
     version: 1,
     active: 'main',
     workspaces: [
-      { slug: 'main', path: '/work/main', addedAt: '2026-05-10T15:31:56.664Z', updatedAt: '2026-05-10T15:32:00.123Z', label: 'Main' },
+      {
+        slug: 'main',
+        path: '/work/main',
+        addedAt: '2026-05-10T15:31:56.664Z',
+        updatedAt: '2026-05-10T15:32:00.123Z',
+        label: 'Main',
+      },
     ],
   },
 }

@@ -18,11 +18,17 @@ test.each([
   ['an expression without a group', '\\d', '1.2.3', 'no group'],
   ['an expression that would kill V8', '(((a{1,999}){1,999}){1,999})', 'a', 'too complex'],
 ])('%s is said', (_, pattern, output, reason) => {
-  expect(findVersion({ parse: pattern, range: '*' }, output)).toEqual({ found: false, reason: expect.stringContaining(reason) })
+  expect(findVersion({ parse: pattern, range: '*' }, output)).toEqual({
+    found: false,
+    reason: expect.stringContaining(reason),
+  })
 })
 
 test('an expression that does not end is stopped', () => {
   const began = performance.now()
-  expect(findVersion({ parse: '^(a+)+$', range: '*' }, `${'a'.repeat(40)}!`)).toMatchObject({ found: false, reason: expect.stringContaining('did not end') })
+  expect(findVersion({ parse: '^(a+)+$', range: '*' }, `${'a'.repeat(40)}!`)).toMatchObject({
+    found: false,
+    reason: expect.stringContaining('did not end'),
+  })
   expect(performance.now() - began).toBeLessThan(5_000)
 })

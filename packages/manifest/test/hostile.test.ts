@@ -12,8 +12,11 @@ const problemsOf = (text: string): readonly ManifestProblem[] => {
 }
 const codesOf = (text: string): readonly string[] => problemsOf(text).map((problem) => problem.code)
 
-const letters = [...'abcdefghij']
-const bomb = `a: &a [${'x,'.repeat(9)}x]\n${letters.slice(1).map((name, index) => `${name}: &${name} [${Array(10).fill(`*${letters[index]}`).join(', ')}]`).join('\n')}`
+const letters = 'abcdefghij'.split('')
+const bomb = `a: &a [${'x,'.repeat(9)}x]\n${letters
+  .slice(1)
+  .map((name, index) => `${name}: &${name} [${Array(10).fill(`*${letters[index]}`).join(', ')}]`)
+  .join('\n')}`
 const K = 60_000
 
 const corpus: readonly (readonly [name: string, text: string, code: string])[] = [
@@ -25,8 +28,16 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ['JavaScript after a space', '--- javascript\nglobalThis.agentprotoWasHere = true\n---\n', 'front_matter_language'],
   ['JSON', '---json\n{}\n---\n', 'front_matter_language'],
   ['a file of 2 MB', `---\nname: x\n---\n${'x'.repeat(2_000_000)}`, 'file_too_large'],
-  ['1 MB of anchors', wrap(Array.from({ length: 60_000 }, (_, index) => `a${index}: &a${index} x`).join('\n')), 'file_too_large'],
-  ['60 kB of anchors', wrap(Array.from({ length: 3_500 }, (_, index) => `a${index}: &a${index} x`).join('\n')), 'too_many_problems'],
+  [
+    '1 MB of anchors',
+    wrap(Array.from({ length: 60_000 }, (_, index) => `a${index}: &a${index} x`).join('\n')),
+    'file_too_large',
+  ],
+  [
+    '60 kB of anchors',
+    wrap(Array.from({ length: 3_500 }, (_, index) => `a${index}: &a${index} x`).join('\n')),
+    'too_many_problems',
+  ],
   ['an alias bomb', wrap(bomb), 'yaml_too_large'],
   ['an alias to itself', wrap('metadata: &a\n  b: *a'), 'yaml_alias'],
   ['an alias to nothing', wrap('metadata: *nothing'), 'yaml_alias'],
@@ -49,7 +60,11 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ['brackets nested deeply and closed', wrap(`metadata: ${'['.repeat(K / 3)}${']'.repeat(K / 3)}`), 'yaml_too_large'],
   ['brackets nested deeply behind quotes', wrap(`metadata: ${'["]", '.repeat(K / 10)}`), 'yaml_too_large'],
   ['braces nested deeply', wrap(`metadata: ${'{a: '.repeat(K / 4)}`), 'yaml_too_large'],
-  ['indents nested deeply', wrap(Array.from({ length: 300 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')), 'yaml_too_large'],
+  [
+    'indents nested deeply',
+    wrap(Array.from({ length: 300 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')),
+    'yaml_too_large',
+  ],
   ['dashes nested deeply', wrap('- '.repeat(K / 2)), 'yaml_too_large'],
   ['question marks nested deeply', wrap('? '.repeat(K / 2)), 'yaml_too_large'],
   ['colons', wrap(': '.repeat(K / 2)), 'yaml_too_large'],
@@ -60,8 +75,16 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ['very many keys', wrap(Array.from({ length: 7_000 }, (_, index) => `k${index}:`).join('\n')), 'too_many_problems'],
   ['very many items', wrap(`tags: [${'a,'.repeat(K / 2)}]`), 'yaml_too_large'],
   ['a name of 60 kB', wrap(`name: ${'x'.repeat(K)}`), 'value_too_long'],
-  ['a range that takes long', wrap(`version_check: {cmd: x, parse: (x), range: "${' '.repeat(K)}x"}`), 'value_too_long'],
-  ['an expression that kills V8', wrap(`version_check: {cmd: x, range: x, parse: "${'('.repeat(400)}a${')'.repeat(400)}"}`), 'regex_invalid'],
+  [
+    'a range that takes long',
+    wrap(`version_check: {cmd: x, parse: (x), range: "${' '.repeat(K)}x"}`),
+    'value_too_long',
+  ],
+  [
+    'an expression that kills V8',
+    wrap(`version_check: {cmd: x, range: x, parse: "${'('.repeat(400)}a${')'.repeat(400)}"}`),
+    'regex_invalid',
+  ],
 ]
 
 test.each(corpus)('%s is a problem, soon told', (_, text, code) => {
@@ -81,11 +104,16 @@ test('a byte order mark is a warning, and positions still hold', () => {
 test('carriage returns are taken, and positions still hold', () => {
   const text = SAMPLE.replaceAll('\n', '\r\n')
   expect(parseAgentCli(text, { path })).toMatchObject({ ok: true, warnings: [] })
-  expect(problemsOf(text.replace('mode: resumable', 'mode: resumabel'))).toMatchObject([{ line: 57, column: 9, excerpt: '  mode: resumabel' }])
+  expect(problemsOf(text.replace('mode: resumable', 'mode: resumabel'))).toMatchObject([
+    { line: 57, column: 9, excerpt: '  mode: resumabel' },
+  ])
 })
 
 test('an anchor and its alias are taken', () => {
-  const text = SAMPLE.replace('bin_args: [acp]', 'bin_args: &args [acp]').replace('bin_args_append: ["--permission-mode", "plan"]', 'bin_args_append: *args')
+  const text = SAMPLE.replace('bin_args: [acp]', 'bin_args: &args [acp]').replace(
+    'bin_args_append: ["--permission-mode", "plan"]',
+    'bin_args_append: *args',
+  )
   const result = parseAgentCli(text, { path })
   expect(result.ok && result.manifest.modes[1]?.binArgsAppend).toEqual(['acp'])
 })
@@ -97,7 +125,9 @@ test('an excerpt holds no control character and is cut', () => {
 })
 
 test('a SECRETS.md with a value is refused, and the value is told to nobody', () => {
-  const text = wrap('secrets:\n  - slug: key-a\n    name: A\n    description: d\n    value: hunter2\n    token: |\n      hunter2\n    backend: hunter2')
+  const text = wrap(
+    'secrets:\n  - slug: key-a\n    name: A\n    description: d\n    value: hunter2\n    token: |\n      hunter2\n    backend: hunter2',
+  )
   const result = parseSecrets(text, { path: 'SECRETS.md' })
   expect(result.ok ? [] : result.problems.map(({ code, line, excerpt }) => [code, line, excerpt])).toEqual([
     ['secret_in_manifest', 6, 'value: …'],
@@ -105,17 +135,21 @@ test('a SECRETS.md with a value is refused, and the value is told to nobody', ()
     ['value_malformed', 9, 'backend: …'],
   ])
   expect(JSON.stringify(result)).not.toContain('hunter2')
-  expect(JSON.stringify(parseSecrets(wrap('secrets:\n  - hunter2: "'), { path: 'SECRETS.md' }))).toContain('yaml_syntax')
+  expect(JSON.stringify(parseSecrets(wrap('secrets:\n  - hunter2: "'), { path: 'SECRETS.md' }))).toContain(
+    'yaml_syntax',
+  )
 })
 
 test('a secret in an AGENT-CLI.md is not repeated', () => {
-  expect(JSON.stringify(problemsOf(SAMPLE.replace('SAMPLE_TELEMETRY: "0"', 'SAMPLE_TOKEN: hunter2')))).not.toContain('hunter2')
+  expect(JSON.stringify(problemsOf(SAMPLE.replace('SAMPLE_TELEMETRY: "0"', 'SAMPLE_TOKEN: hunter2')))).not.toContain(
+    'hunter2',
+  )
 })
 
-const fragments = fc.constantFrom(
-  ...['---', '---\n', '\n', '  ', '    ', '- ', ': ', '? ', '[', ']', '{', '}', ',', '"', "'", '|\n', '>-\n', '&a ', '*a', '!!str ', '!x ', '#', '%', '\t', '\r\n'],
-  ...['name', 'modes', 'options', 'id', 'type', 'enum', 'install', 'method: npm', 'protocol: acp', 'sandbox', 'setup', '~', 'null', '1.0', '.inf', '\ufeff', '\u2028', '\ud800', '…', '\u0000'],
-)
+const words = 'name modes options id type enum install sandbox setup ~ null 1.0 .inf [ ] { } , " # % &a *a …'.split(' ')
+const marks = ['---', '---\n', '\n', '  ', '    ', '- ', ': ', '? ', "'", '|\n', '>-\n', '!!str ', '!x ', '\t', '\r\n']
+const oddities = ['method: npm', 'protocol: acp', '\ufeff', '\u2028', '\ud800', '\u0000']
+const fragments = fc.constantFrom(...words, ...marks, ...oddities)
 
 test('whatever the text, there is an answer with places in it', () => {
   fc.assert(
@@ -130,7 +164,9 @@ test('whatever is done to a good file, there is an answer with places in it', ()
   const edit = fc.record({ at: fc.nat(SAMPLE.length), cut: fc.nat(40), put: fc.oneof(fc.string(), fragments) })
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), (edits) => {
-      expectSoundAnswer(edits.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), SAMPLE))
+      expectSoundAnswer(
+        edits.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), SAMPLE),
+      )
     }),
     { numRuns: 150 },
   )
@@ -138,16 +174,16 @@ test('whatever is done to a good file, there is an answer with places in it', ()
 
 function expectSoundAnswer(text: string): void {
   const lines = text.split('\n')
+  const isSound = ({ line, column, message }: ManifestProblem): boolean =>
+    message.endsWith('.') &&
+    line >= 1 &&
+    line <= lines.length &&
+    column >= 1 &&
+    column <= (lines[line - 1] ?? '').length + 1
   for (const parse of [parseAgentCli, parseAcp, parseSecrets, parseSandbox]) {
     const result = parse(text, { path })
     const problems = result.ok ? result.warnings : result.problems
-    if (!result.ok) expect(problems.some((problem) => problem.severity === 'error')).toBe(true)
-    for (const { line, column, message } of problems) {
-      expect(message).toMatch(/\.$/)
-      expect(line).toBeGreaterThanOrEqual(1)
-      expect(line).toBeLessThanOrEqual(lines.length)
-      expect(column).toBeGreaterThanOrEqual(1)
-      expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1)
-    }
+    expect(result.ok).toBe(problems.every((problem) => problem.severity === 'warning'))
+    expect(problems.filter((problem) => !isSound(problem))).toEqual([])
   }
 }

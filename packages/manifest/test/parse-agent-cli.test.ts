@@ -85,7 +85,9 @@ test('a problem says where it is, what was expected and given, and what to write
 })
 
 test('all problems come at once, in the order of the file', () => {
-  const text = sampleWith('version: 1.2.3', 'version: 1.0').replace('cmd: sample-agent --version', 'comand: x').replace('PT12H', '12h')
+  const text = sampleWith('version: 1.2.3', 'version: 1.0')
+    .replace('cmd: sample-agent --version', 'comand: x')
+    .replace('PT12H', '12h')
   expect(problemsOf(text).map(({ code, line, column }) => [code, line, column])).toEqual([
     ['type_mismatch', 5, 10],
     ['key_missing', 14, 1],

@@ -39,17 +39,43 @@ function faultsOf(index: number): readonly Fault[] {
   const at = { line: index + 1, column: lead.length + 1 }
   const faults: Fault[] = []
   if (!below) {
-    faults.push({ name: `${key} misspelt`, text: replaced(index, line.replace(key, `${key}x`)), ...at, codes: ['key_unknown'] })
+    faults.push({
+      name: `${key} misspelt`,
+      text: replaced(index, line.replace(key, `${key}x`)),
+      ...at,
+      codes: ['key_unknown'],
+    })
   }
   if (value === undefined) return faults
   const valueAt = { line: index + 1, column: lead.length + key.length + 3 }
   const inner = lead.replace('- ', '  ')
-  faults.push({ name: `${key} twice`, text: replaced(index, line, `${inner}${key}: ${value}`), line: index + 2, column: at.column, codes: ['key_duplicate'] })
-  faults.push({ name: `${key} tagged`, text: replaced(index, `${lead}${key}: !odd ${value}`), ...valueAt, codes: ['yaml_tag'] })
-  faults.push({ name: `${key} aliased`, text: replaced(index, `${lead}${key}: *nothing`), ...valueAt, codes: ['yaml_alias'] })
+  faults.push({
+    name: `${key} twice`,
+    text: replaced(index, line, `${inner}${key}: ${value}`),
+    line: index + 2,
+    column: at.column,
+    codes: ['key_duplicate'],
+  })
+  faults.push({
+    name: `${key} tagged`,
+    text: replaced(index, `${lead}${key}: !odd ${value}`),
+    ...valueAt,
+    codes: ['yaml_tag'],
+  })
+  faults.push({
+    name: `${key} aliased`,
+    text: replaced(index, `${lead}${key}: *nothing`),
+    ...valueAt,
+    codes: ['yaml_alias'],
+  })
   // The choices of a prompt may be a mapping, and metadata may hold anything.
   if (key !== 'verified' && key !== 'options') {
-    faults.push({ name: `${key} a mapping`, text: replaced(index, `${lead}${key}: { odd: { odd: 1 } }`), ...valueAt, codes: ['type_mismatch', 'value_unknown', 'protocol_unsupported'] })
+    faults.push({
+      name: `${key} a mapping`,
+      text: replaced(index, `${lead}${key}: { odd: { odd: 1 } }`),
+      ...valueAt,
+      codes: ['type_mismatch', 'value_unknown', 'protocol_unsupported'],
+    })
   }
   return faults
 }
@@ -64,8 +90,12 @@ test('every planted fault is told at its line and column', () => {
   const missed = faults.flatMap(({ name, text, line, column, codes }) => {
     const result = parseAgentCli(text, { path: 'sample/AGENT-CLI.md' })
     const problems = result.ok ? result.warnings : result.problems
-    const found = problems.some((problem) => problem.line === line && problem.column === column && codes.includes(problem.code))
-    return found ? [] : [`${name} ${line}:${column}: ${problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')}`]
+    const found = problems.some(
+      (problem) => problem.line === line && problem.column === column && codes.includes(problem.code),
+    )
+    return found
+      ? []
+      : [`${name} ${line}:${column}: ${problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')}`]
   })
   expect(missed).toEqual([])
 })

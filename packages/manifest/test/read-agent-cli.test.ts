@@ -24,7 +24,12 @@ async function told(files: Readonly<Record<string, string | Uint8Array>>): Promi
 
 test('a folder and the file in it are the same, and what it refers to comes with it', async () => {
   const text = withSecrets.replace(/sandbox:\n(?: .*\n)+/, 'sandbox: ../shared/SANDBOX.md\n')
-  const root = await tempFolder({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP, 'sample/SECRETS.md': SECRETS, 'shared/SANDBOX.md': SANDBOX })
+  const root = await tempFolder({
+    'sample/AGENT-CLI.md': text,
+    'sample/ACP.md': ACP,
+    'sample/SECRETS.md': SECRETS,
+    'shared/SANDBOX.md': SANDBOX,
+  })
   const path = join(root, 'sample/AGENT-CLI.md')
   const result = await readAgentCli(join(root, 'sample'))
   expect(result).toEqual(await readAgentCli(path))
@@ -33,16 +38,32 @@ test('a folder and the file in it are the same, and what it refers to comes with
     path,
     directory: join(root, 'sample'),
     manifest: { name: 'sample' },
-    acp: { transports: ['stdio', 'websocket'], tier: 'sandboxed', agent: { loadSession: true, image: true, mcpSse: false } },
-    secrets: { secrets: [{ slug: 'team/sample-api-key', kind: 'opaque', variables: ['SAMPLE_API_KEY'] }, { kind: 'oauth', variables: [] }] },
-    sandbox: { provider: 'local', limits: { memoryMb: 512 }, env: { passthrough: ['LANG'], secretsRef: './SECRETS.md' } },
+    acp: {
+      transports: ['stdio', 'websocket'],
+      tier: 'sandboxed',
+      agent: { loadSession: true, image: true, mcpSse: false },
+    },
+    secrets: {
+      secrets: [
+        { slug: 'team/sample-api-key', kind: 'opaque', variables: ['SAMPLE_API_KEY'] },
+        { kind: 'oauth', variables: [] },
+      ],
+    },
+    sandbox: {
+      provider: 'local',
+      limits: { memoryMb: 512 },
+      env: { passthrough: ['LANG'], secretsRef: './SECRETS.md' },
+    },
     warnings: [],
   })
 })
 
 test('an inline sandbox is the sandbox', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP })
-  expect(await readAgentCli(join(root, 'sample'))).toMatchObject({ ok: true, sandbox: { env: { set: { SAMPLE_TELEMETRY: '0' } } } })
+  expect(await readAgentCli(join(root, 'sample'))).toMatchObject({
+    ok: true,
+    sandbox: { env: { set: { SAMPLE_TELEMETRY: '0' } } },
+  })
 })
 
 test('a missing folder, an empty folder and a folder in place of the file are told', async () => {
@@ -54,7 +75,10 @@ test('a missing folder, an empty folder and a folder in place of the file are to
     [join(root, 'odd'), 'This is a folder, not a file.'],
     [join(root, 'file.md/AGENT-CLI.md'), 'There is no such file.'],
   ] as const) {
-    expect(await readAgentCli(path)).toMatchObject({ ok: false, problems: [{ code: 'file_unreadable', message, line: 1, column: 1 }] })
+    expect(await readAgentCli(path)).toMatchObject({
+      ok: false,
+      problems: [{ code: 'file_unreadable', message, line: 1, column: 1 }],
+    })
   }
 })
 
@@ -66,16 +90,21 @@ test('a reference to nothing is told at the reference', async () => {
 })
 
 test('a reference to a bad file is told at the reference and in the file', async () => {
-  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP.replace('kind: server', 'kind: srever') })).toEqual([
-    'sample/AGENT-CLI.md:55 reference_invalid',
-    'sample/ACP.md:6 value_unknown',
-  ])
+  expect(
+    await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP.replace('kind: server', 'kind: srever') }),
+  ).toEqual(['sample/AGENT-CLI.md:55 reference_invalid', 'sample/ACP.md:6 value_unknown'])
 })
 
 test('a warning of a referenced file is a warning', async () => {
-  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP.replace('    other:', '    othre: 1\n    other:').replace('kind: server', 'kind: server\ntransprot: x') })).toEqual([
-    'sample/ACP.md:7 key_unknown',
-  ])
+  expect(
+    await told({
+      'sample/AGENT-CLI.md': SAMPLE,
+      'sample/ACP.md': ACP.replace('    other:', '    othre: 1\n    other:').replace(
+        'kind: server',
+        'kind: server\ntransprot: x',
+      ),
+    }),
+  ).toEqual(['sample/ACP.md:7 key_unknown'])
 })
 
 test('AIP-45: capabilities are a subset of what the ACP.md declares', async () => {
@@ -91,11 +120,14 @@ test('AIP-44: a tier stands for capabilities where none are declared', async () 
   const tier = (name: string): string =>
     md({ ...(DOCUMENTS.acp as object), metadata: { aip44: { acp_rev: '0123abc', tier: name, sandbox: {} } } })
   expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('governance-aware') })).toEqual([])
-  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('basic') })).toEqual(['sample/AGENT-CLI.md:68 capability_undeclared'])
+  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('basic') })).toEqual([
+    'sample/AGENT-CLI.md:68 capability_undeclared',
+  ])
 })
 
 test('AIP-29: secrets that setup steps name are declared, those of oauth steps as oauth', async () => {
-  const steps = '  - id: sign-in\n    kind: oauth\n    secret_slug: team/sample-api-key\n  - id: again\n    kind: oauth\n    secret_slug: lgoin\nauth:\n'
+  const steps =
+    '  - id: sign-in\n    kind: oauth\n    secret_slug: team/sample-api-key\n  - id: again\n    kind: oauth\n    secret_slug: lgoin\nauth:\n'
   const text = withSecrets.replace('auth:\n', () => steps)
   expect(await told({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP, 'sample/SECRETS.md': SECRETS })).toEqual([
     'sample/AGENT-CLI.md:36 secret_undeclared',
@@ -104,9 +136,16 @@ test('AIP-29: secrets that setup steps name are declared, those of oauth steps a
 })
 
 test('a file that is not UTF-8 is told where', async () => {
-  const bytes = Buffer.concat([Buffer.from('---\nname: \ufffd x\nid: '), Buffer.from([0xff, 0xfe]), Buffer.from('\n---\n')])
+  const bytes = Buffer.concat([
+    Buffer.from('---\nname: \ufffd x\nid: '),
+    Buffer.from([0xff, 0xfe]),
+    Buffer.from('\n---\n'),
+  ])
   const root = await tempFolder({ 'sample/AGENT-CLI.md': bytes })
-  expect(await readAgentCli(join(root, 'sample'))).toMatchObject({ ok: false, problems: [{ code: 'encoding_invalid', line: 3, column: 5 }] })
+  expect(await readAgentCli(join(root, 'sample'))).toMatchObject({
+    ok: false,
+    problems: [{ code: 'encoding_invalid', line: 3, column: 5 }],
+  })
 })
 
 test('a file that is far too large is not read', async () => {

@@ -17,9 +17,12 @@ test.each(['(a+)+', '(a*)*', '(a+){2,}', '((a)+)+', '(?:x|y+)*', '(a{1,})+'])('%
   expect(regexShape(pattern).nestedRepetition).toBe(true)
 })
 
-test.each(['(\\d+\\.\\d+)', '(\\d+)?', '(?:\\d+\\.)+(x)', '(a{2})+', '[+*]+(x)', '\\++(x)'])('%s does not', (pattern) => {
-  expect(regexShape(pattern).nestedRepetition).toBe(false)
-})
+test.each(['(\\d+\\.\\d+)', '(\\d+)?', '(?:\\d+\\.)+(x)', '(a{2})+', '[+*]+(x)', '\\++(x)'])(
+  '%s does not',
+  (pattern) => {
+    expect(regexShape(pattern).nestedRepetition).toBe(false)
+  },
+)
 
 test.each([
   ['(', 'Unterminated group'],
@@ -32,7 +35,11 @@ test.each([
 })
 
 test('the expressions of real manifests can be used', () => {
-  for (const pattern of ['(\\d+\\.\\d+\\.\\d+)', '/(?:^|[\\s\\/@v])(\\d+\\.\\d+\\.\\d+(?:[-+][0-9A-Za-z.-]+)?)(?=[\\s).,]|$)/m', 'v([0-9]{1,4}\\.[0-9]{1,4})']) {
+  for (const pattern of [
+    '(\\d+\\.\\d+\\.\\d+)',
+    '/(?:^|[\\s\\/@v])(\\d+\\.\\d+\\.\\d+(?:[-+][0-9A-Za-z.-]+)?)(?=[\\s).,]|$)/m',
+    'v([0-9]{1,4}\\.[0-9]{1,4})',
+  ]) {
     expect(regexProblem(pattern)).toBeUndefined()
   }
 })

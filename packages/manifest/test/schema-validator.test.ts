@@ -3,7 +3,8 @@ import type { ErrorObject } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { FORMATS, createValidator } from '../src/schema-validator.js'
+import { createValidator } from '../src/schema-validator.js'
+import { FORMATS } from '../src/schema-values.js'
 import { schemas, validator } from '../src/schema-registry.js'
 import type { SchemaName } from '../src/schema-registry.js'
 import { DOCUMENTS } from './documents.js'
@@ -22,8 +23,10 @@ function oracle(name: string, value: unknown): readonly string[] {
 function inOurTerms({ keyword, instancePath, params, propertyName }: ErrorObject): readonly string[] {
   // The outcome of `if` says nothing beyond what its branch said, and a key is told by propertyNames alone.
   if (keyword === 'if' || (propertyName !== undefined && keyword !== 'propertyNames')) return []
-  const key: unknown = params['missingProperty'] ?? params['additionalProperty'] ?? params['propertyName']
-  return [`${instancePath} ${keyword}${key === undefined ? '' : ` ${String(key)}`}`]
+  const key = (params['missingProperty'] ?? params['additionalProperty'] ?? params['propertyName']) as
+    | string
+    | undefined
+  return [`${instancePath} ${keyword}${key === undefined ? '' : ` ${key}`}`]
 }
 
 const ours = (name: string, value: unknown): readonly string[] => {
@@ -34,41 +37,67 @@ const ours = (name: string, value: unknown): readonly string[] => {
   return [...new Set(lines)].toSorted()
 }
 
-const documents: Readonly<Record<SchemaName, unknown>> = { ...DOCUMENTS, 'agent-cli': parse(SAMPLE.split('---')[1] ?? '') as unknown }
+const documents: Readonly<Record<SchemaName, unknown>> = {
+  ...DOCUMENTS,
+  'agent-cli': parse(SAMPLE.split('---')[1] ?? '') as unknown,
+}
 
 test.each(Object.entries(documents))('%s: a valid document has no errors', (name, document) => {
   expect(ours(name, document)).toEqual([])
   expect(oracle(name, document)).toEqual([])
 })
 
-test.each(Object.keys(documents))('%s: ajv finds the same errors in whatever stands in place of the document', (name) => {
-  fc.assert(
-    fc.property(fc.jsonValue(), (value) => {
-      expect(ours(name, value)).toEqual(oracle(name, value))
-    }),
-    { numRuns: 200 },
-  )
-})
+test.each(Object.keys(documents))(
+  '%s: ajv finds the same errors in whatever stands in place of the document',
+  (name) => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(ours(name, value)).toEqual(oracle(name, value))
+      }),
+      { numRuns: 200 },
+    )
+  },
+)
 
-test.each(Object.entries(documents))('%s: ajv finds the same errors in a document with parts replaced, removed and added', (name, document) => {
-  const change = fc.record({
-    at: fc.nat(),
-    how: fc.constantFrom('replace', 'remove', 'add', 'repeat'),
-    key: fc.constantFrom('experimental', 'method', 'kind', 'x', 'cmd', '__proto', 'constructor', 'a b'),
-    value: fc.oneof(
-      fc.jsonValue({ maxDepth: 2 }),
-      fc.constantFrom('workspace', 'npm', 'acp', 'A', '', 'a/b', 'oauth', 'prompt', 'env', true, 0, -1, 1.5, 'x'.repeat(90), 'https://a b', 'É'),
-    ),
-  })
-  fc.assert(
-    fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
-      const copy = structuredClone(document)
-      for (const step of changes) applyChange(copy, step)
-      expect(ours(name, copy)).toEqual(oracle(name, copy))
-    }),
-    { numRuns: 400 },
-  )
-})
+test.each(Object.entries(documents))(
+  '%s: ajv finds the same errors in a document with parts replaced, removed and added',
+  (name, document) => {
+    const change = fc.record({
+      at: fc.nat(),
+      how: fc.constantFrom('replace', 'remove', 'add', 'repeat'),
+      key: fc.constantFrom('experimental', 'method', 'kind', 'x', 'cmd', '__proto', 'constructor', 'a b'),
+      value: fc.oneof(
+        fc.jsonValue({ maxDepth: 2 }),
+        fc.constantFrom(
+          'workspace',
+          'npm',
+          'acp',
+          'A',
+          '',
+          'a/b',
+          'oauth',
+          'prompt',
+          'env',
+          true,
+          0,
+          -1,
+          1.5,
+          'x'.repeat(90),
+          'https://a b',
+          'É',
+        ),
+      ),
+    })
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        const copy = structuredClone(document)
+        for (const step of changes) applyChange(copy, step)
+        expect(ours(name, copy)).toEqual(oracle(name, copy))
+      }),
+      { numRuns: 400 },
+    )
+  },
+)
 
 interface Change {
   readonly at: number

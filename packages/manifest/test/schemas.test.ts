@@ -14,7 +14,12 @@ test('the published schemas are the ones that the checker uses', async () => {
 })
 
 test('the schemas are valid draft 2020-12, and refer to what is there', () => {
-  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, formats: { uri: true, 'date-time': true } })
+  const ajv = new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    formats: { uri: true, 'date-time': true },
+  })
   for (const schema of Object.values(schemas)) {
     expect(ajv.validateSchema(schema), JSON.stringify(ajv.errors)).toBe(true)
     ajv.addSchema(schema)
@@ -23,7 +28,11 @@ test('the schemas are valid draft 2020-12, and refer to what is there', () => {
 })
 
 test('the schemas use only keywords that the interpreter knows', () => {
-  const unknown = Object.entries(schemas).flatMap(([name, schema]) => keywordsOf(schema).filter((key) => !KEYWORDS.has(key)).map((key) => `${name}: ${key}`))
+  const unknown = Object.entries(schemas).flatMap(([name, schema]) =>
+    keywordsOf(schema)
+      .filter((key) => !KEYWORDS.has(key))
+      .map((key) => `${name}: ${key}`),
+  )
   expect(unknown).toEqual([])
 })
 
@@ -33,6 +42,8 @@ function keywordsOf(schema: unknown): readonly string[] {
   return Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {
     if (key === 'properties' || key === '$defs') return [key, ...Object.values(value as object).flatMap(keywordsOf)]
     if (key === 'allOf') return [key, ...(value as readonly unknown[]).flatMap(keywordsOf)]
-    return ['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else'].includes(key) ? [key, ...keywordsOf(value)] : [key]
+    return ['items', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else'].includes(key)
+      ? [key, ...keywordsOf(value)]
+      : [key]
   })
 }

@@ -13,7 +13,11 @@ interface ResolveRequest {
  * AIP-46's order: `cwd`, `workspaceSlug`, the active workspace, the host's own folder with a warning.
  * @throws `workspace_not_found`, `cwd_invalid`
  */
-export async function resolveCwd(file: StoredWorkspaces, request: ResolveRequest, defaultCwd: string): Promise<ResolvedCwd> {
+export async function resolveCwd(
+  file: StoredWorkspaces,
+  request: ResolveRequest,
+  defaultCwd: string,
+): Promise<ResolvedCwd> {
   const { cwd, workspaceSlug } = request
   if (cwd !== undefined) return resolveExplicit(file, cwd, workspaceSlug)
   if (workspaceSlug !== undefined) return resolveWorkspace(findWorkspace(file, workspaceSlug))
@@ -27,7 +31,9 @@ async function resolveExplicit(file: StoredWorkspaces, cwd: string, slug: string
   const home = await innermost(file, real)
   const workspaceSlug = home?.slug ?? NO_WORKSPACE
   const ignored = slug !== undefined && slug !== workspaceSlug
-  const warnings = ignored ? [`The workspace ${slug} was not used: the working directory ${real} was given, and it wins.`] : []
+  const warnings = ignored
+    ? [`The workspace ${slug} was not used: the working directory ${real} was given, and it wins.`]
+    : []
   return { cwd: real, workspaceSlug, warnings }
 }
 
@@ -45,13 +51,19 @@ async function innermost(file: StoredWorkspaces, real: string): Promise<StoredWo
 /** The path itself and not its real one: AIP-46 says that a session's cwd equals the workspace's path. */
 async function resolveWorkspace({ slug, path }: StoredWorkspace): Promise<ResolvedCwd> {
   const hint = `Put the folder back, or run: agentproto workspace remove ${slug}`
-  await realFolder(path, { what: `The folder of the workspace ${slug}`, code: 'cwd_invalid', hint, data: { workspaceSlug: slug } })
+  await realFolder(path, {
+    what: `The folder of the workspace ${slug}`,
+    code: 'cwd_invalid',
+    hint,
+    data: { workspaceSlug: slug },
+  })
   return { cwd: path, workspaceSlug: slug, warnings: [] }
 }
 
 async function resolveDefault(file: StoredWorkspaces, defaultCwd: string): Promise<ResolvedCwd> {
   const cwd = await realFolder(defaultCwd, { what: 'The host’s own folder', code: 'cwd_invalid' })
-  const why = file.active === undefined ? 'No workspace is active' : `The active workspace ${file.active} is not registered`
+  const why =
+    file.active === undefined ? 'No workspace is active' : `The active workspace ${file.active} is not registered`
   return {
     cwd,
     workspaceSlug: NO_WORKSPACE,

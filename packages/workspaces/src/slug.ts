@@ -25,10 +25,14 @@ export function slugFor(path: string, taken: ReadonlySet<string>): string {
 export function checkSlug(slug: string): string {
   if (SLUG.test(slug) && slug.length <= SLUG_CHARS_MAX && slug !== NO_WORKSPACE) return slug
   const reserved = slug === NO_WORKSPACE
-  throw new AgentprotoError('workspace_invalid', reserved ? `The slug ${slug} stands for no workspace.` : 'The slug is not valid.', {
-    expected: reserved
-      ? 'another slug'
-      : `lower-case letters, digits and hyphens, beginning with a letter or digit, at most ${SLUG_CHARS_MAX} characters`,
-    given: slug,
-  })
+  throw new AgentprotoError(
+    'workspace_invalid',
+    reserved ? `The slug ${slug} stands for no workspace.` : 'The slug is not valid.',
+    {
+      expected: reserved
+        ? 'another slug'
+        : `lower-case letters, digits and hyphens, beginning with a letter or digit, at most ${SLUG_CHARS_MAX} characters`,
+      given: slug,
+    },
+  )
 }

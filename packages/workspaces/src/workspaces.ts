@@ -23,7 +23,12 @@ type AddRequest = Parameters<WorkspaceService['add']>[0]
  * The workspaces of a home (AIP-46): named folders in `workspaces.json`. Every call reads the file, so that
  * several processes see each other's changes; every change is made under a lock and replaces the file.
  */
-export function createWorkspaces({ home, defaultCwd, clock = systemClock, onWarning = ignore }: WorkspacesOptions): WorkspaceService {
+export function createWorkspaces({
+  home,
+  defaultCwd,
+  clock = systemClock,
+  onWarning = ignore,
+}: WorkspacesOptions): WorkspaceService {
   const path = homeLayout(home).workspaces
   // Changes of one process wait for each other here rather than on the lock, which retries by time.
   let last: Promise<unknown> = Promise.resolve()
@@ -40,7 +45,9 @@ export function createWorkspaces({ home, defaultCwd, clock = systemClock, onWarn
     if (file.state === 'read') return file.content
     if (file.state === 'unreadable') {
       const aside = await moveAside(path, clock.now())
-      onWarning(`The workspaces file could not be read (${file.reason}); it was moved to ${aside}, and the list begins anew.`)
+      onWarning(
+        `The workspaces file could not be read (${file.reason}); it was moved to ${aside}, and the list begins anew.`,
+      )
     }
     return emptyFile()
   }
@@ -52,7 +59,10 @@ export function createWorkspaces({ home, defaultCwd, clock = systemClock, onWarn
         const before = await readLocked()
         const [after, result] = await run(before)
         if (after !== before) {
-          if (!isHeld()) throw new AgentprotoError('storage_failed', 'The lock on the workspaces file was lost.', { hint: 'Try again.' })
+          if (!isHeld())
+            throw new AgentprotoError('storage_failed', 'The lock on the workspaces file was lost.', {
+              hint: 'Try again.',
+            })
           await writeWorkspacesFile(path, after)
         }
         return result
@@ -89,7 +99,10 @@ interface Addition extends Omit<AddRequest, 'slug'> {
 
 const WORKSPACES_MAX = 1_000
 
-async function addWorkspace(file: StoredWorkspaces, { real, slug, label, use, now }: Addition): Promise<Changed<Workspace>> {
+async function addWorkspace(
+  file: StoredWorkspaces,
+  { real, slug, label, use, now }: Addition,
+): Promise<Changed<Workspace>> {
   if (file.workspaces.length >= WORKSPACES_MAX) {
     throw new AgentprotoError('workspace_invalid', 'There are too many workspaces.', {
       expected: `at most ${WORKSPACES_MAX}`,

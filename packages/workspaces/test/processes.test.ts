@@ -16,7 +16,9 @@ test('twenty processes that add at once lose nothing', { timeout: 60_000 }, asyn
   await run(process.execPath, [tsc, '-b', packageRoot])
   const { service, home, folder } = await tempHome()
   const paths = await Promise.all(Array.from({ length: 20 }, (_, index) => folder(`${index}/same-name`)))
-  const slugs = await Promise.all(paths.map(async (path) => (await run(process.execPath, [fixture, home, path])).stdout))
+  const slugs = await Promise.all(
+    paths.map(async (path) => (await run(process.execPath, [fixture, home, path])).stdout),
+  )
   const { workspaces } = await service.list()
   expect(new Set(slugs).size).toBe(20)
   expect(workspaces.map((workspace) => workspace.slug).toSorted()).toEqual(slugs.toSorted())

@@ -64,13 +64,19 @@ test.each([
   ['a path with NUL', '/a\0b', 'holds the character NUL'],
 ])('add refuses %s', async (_, path, message) => {
   const { service } = await tempHome()
-  await expect(service.add({ path })).rejects.toMatchObject({ code: 'path_invalid', message: expect.stringContaining(message) })
+  await expect(service.add({ path })).rejects.toMatchObject({
+    code: 'path_invalid',
+    message: expect.stringContaining(message),
+  })
 })
 
 test('add refuses a file', async () => {
   const { service, own } = await tempHome()
   await writeFile(join(own, 'file'), '')
-  await expect(service.add({ path: join(own, 'file') })).rejects.toMatchObject({ code: 'path_invalid', message: expect.stringContaining('not a folder') })
+  await expect(service.add({ path: join(own, 'file') })).rejects.toMatchObject({
+    code: 'path_invalid',
+    message: expect.stringContaining('not a folder'),
+  })
 })
 
 test('the same folder under another name is refused, naming its workspace', async () => {
@@ -98,15 +104,26 @@ test.each(['', 'A', '-a', 'a b', 'a_b', '../a', 'default', 'a'.repeat(81)])('the
 test('remove and use name the known workspaces', async () => {
   const { service, folder } = await tempHome()
   await service.add({ path: await folder('a') })
-  for (const call of [() => service.remove('x'), () => service.use('x'), () => service.resolve({ workspaceSlug: 'x' })]) {
-    await expect(call()).rejects.toMatchObject({ code: 'workspace_not_found', message: expect.stringContaining('one of a') })
+  for (const call of [
+    () => service.remove('x'),
+    () => service.use('x'),
+    () => service.resolve({ workspaceSlug: 'x' }),
+  ]) {
+    await expect(call()).rejects.toMatchObject({
+      code: 'workspace_not_found',
+      message: expect.stringContaining('one of a'),
+    })
   }
 })
 
 test('AIP-46: cwd wins, then the slug, then the active one, then the host’s folder with a warning', async () => {
   const { service, own, folder } = await tempHome()
   const [a, b, c] = [await folder('a'), await folder('b'), await folder('c')]
-  expect(await service.resolve({})).toMatchObject({ cwd: own, workspaceSlug: 'default', warnings: [expect.stringContaining(own)] })
+  expect(await service.resolve({})).toMatchObject({
+    cwd: own,
+    workspaceSlug: 'default',
+    warnings: [expect.stringContaining(own)],
+  })
   await service.add({ path: a })
   await service.add({ path: b })
   expect(await service.resolve({})).toEqual({ cwd: a, workspaceSlug: 'a', warnings: [] })
@@ -158,7 +175,10 @@ test('an active workspace that is not registered falls through with a warning th
   const { service, home, file, own } = await tempHome()
   await mkdir(home)
   await writeFile(file, JSON.stringify({ version: 1, active: 'gone', workspaces: [] }))
-  expect(await service.resolve({})).toMatchObject({ cwd: own, warnings: [expect.stringContaining('active workspace gone')] })
+  expect(await service.resolve({})).toMatchObject({
+    cwd: own,
+    warnings: [expect.stringContaining('active workspace gone')],
+  })
 })
 
 test.each([

@@ -134,7 +134,7 @@ function addControls(sessions: Command, run: Run): void {
 function addAnswer(sessions: Command, run: Run): void {
   sessions
     .command('answer')
-    .description('answer what an agent asks; without an answer, print the questions')
+    .description('answer what an agent asks')
     .argument('<id>')
     .argument('[requestId]', 'needed when more than one request waits')
     .addOption(

@@ -19,6 +19,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'gateway-http',
   'manifest',
   'mcp-tools',
+  'secrets',
   'session-registry',
   'subprocess',
   'workspaces',
@@ -28,9 +29,10 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   contracts: { may: [] },
   manifest: { may: [] },
   workspaces: { may: [] },
+  secrets: { may: [] },
   subprocess: { may: [] },
   acp: { may: ['subprocess'] },
-  'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: ARMS },
+  'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'secrets'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.
@@ -39,7 +41,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   adapters: { may: [] },
   'demo-agent': { may: [] },
   runtime: { may: ALL_BUT_CLI },
-  cli: { may: ['client', 'manifest', 'workspaces'], lazily: ['runtime'] },
+  cli: { may: ['client', 'manifest', 'secrets', 'workspaces'], lazily: ['runtime'] },
 }
 
 /** Packages that hold data or a program to test against: anybody may have them as a development dependency. */

@@ -26,6 +26,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/runtime . ./package.json
+    @agentproto/secrets . ./package.json
     @agentproto/session-registry . ./package.json
     @agentproto/subprocess . ./package.json
     @agentproto/workspaces . ./package.json
@@ -91,6 +92,10 @@ test('what each package exports', () => {
       McpDeps McpEndpoint createMcpEndpoint
     @agentproto/runtime
       DEFAULT_PORT Gateway GatewayOptions ListenOptions TlsOptions createGateway version
+    @agentproto/secrets
+      DeclaredSecret Keyring KeyringOptions OauthValue PlainValue REDACTABLE_CHARS_MIN Redactor
+      ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
+      isSecretSlug openKeyring parseSecretValue
     @agentproto/session-registry
       DEFAULT_REGISTRY_CONFIG FileEventLogOptions FileEventLogStore FileSessionStore
       FileSessionStoreOptions MemoryEventLogStore MemorySessionStore RegistryConfig SessionRegistry

@@ -1,0 +1,10 @@
+// Secrets by slug, and their redaction. This file is the package's contract: every export is named here.
+export { createSecrets } from './create-secrets.js'
+export type { DeclaredSecret, ResolvedSecret, Secrets, SecretsOptions, SetOptions } from './create-secrets.js'
+export { parseSecretValue } from './secret-value.js'
+export type { OauthValue, PlainValue, SecretValue } from './secret-value.js'
+export { isSecretSlug } from './secret-slug.js'
+export { openKeyring } from './keyring.js'
+export type { Keyring, KeyringOptions } from './keyring.js'
+export { createRedactor, REDACTABLE_CHARS_MIN } from './redactor.js'
+export type { Redactor } from './redactor.js'

@@ -1,0 +1,81 @@
+import { createRedactor } from '@agentproto/secrets'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+
+const redactorOf = (...values: string[]) => {
+  const redactor = createRedactor()
+  for (const value of values) redactor.add(value)
+  return redactor
+}
+
+test('a value is taken out in every form in which programs print it', () => {
+  const value = 'pa"ss\\wörd/1'
+  const redactor = redactorOf(value)
+  const once = JSON.stringify({ value })
+  const printed = [value, once, JSON.stringify({ once }), `https://host/?key=${encodeURIComponent(value)}`].join('\n')
+  const clean = redactor.redact(printed)
+  expect(clean.match(/\[redacted\]/g)).toHaveLength(4)
+  expect(clean).not.toContain('wörd')
+  expect(clean).not.toContain('w%C3%B6rd')
+})
+
+test('of two values where one holds the other, the whole is taken out', () => {
+  expect(redactorOf('abcdef', 'abcdefghij').redact('x abcdefghij y abcdef')).toBe('x [redacted] y [redacted]')
+})
+
+test('a key file is taken out line by line, but not its frame', () => {
+  const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END KEY-----\n'
+  expect(redactorOf(key).redact('line 2: MIIEvQIBADANBgkqhkiG')).toBe('line 2: [redacted]')
+  expect(redactorOf(key).redact('-----BEGIN KEY-----')).toBe('-----BEGIN KEY-----')
+})
+
+test('a value too short to be told from text is left', () => {
+  const redactor = redactorOf('yes', '12345')
+  expect(redactor.empty).toBe(true)
+  expect(redactor.redact('yes 12345')).toBe('yes 12345')
+})
+
+test('JSON stays JSON, whatever the value looks like', () => {
+  const redactor = redactorOf('123456', '","type":"x')
+  const json = '{"seq":123456,"text":"it is 123456","a":"","type":"x"}'
+  expect(JSON.parse(redactor.redactJson(json))).toEqual({ seq: 123456, text: 'it is [redacted]', a: '', type: 'x' })
+  expect(redactor.redactJson('{"a":1}')).toBe('{"a":1}')
+})
+
+test('data without a value is the same object, data with one is clean in keys and depths', () => {
+  const redactor = redactorOf('s3cret-value')
+  const clean = { a: [{ b: 'x' }] }
+  expect(redactor.redactData(clean)).toBe(clean)
+  expect(redactor.redactData({ a: [{ 's3cret-value': ['is s3cret-value'] }, 1, null] })).toEqual({
+    a: [{ '[redacted]': ['is [redacted]'] }, 1, null],
+  })
+})
+
+test('no text that is cut into pieces gives a value away when open ends are held back', () => {
+  const value = 'sk-abc-abc-abd'
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom('s', 'sk-', 'sk-abc', '-abc', '-abd', value), fc.string()), { maxLength: 12 }),
+      (pieces) => {
+        const redactor = redactorOf(value)
+        let held = ''
+        let out = ''
+        for (const piece of pieces) {
+          const text = redactor.redact(held + piece)
+          const open = redactor.openEnd(text)
+          out += text.slice(0, text.length - open)
+          held = text.slice(text.length - open)
+        }
+        expect(out + held).not.toContain(value)
+        expect(out + held).toBe(pieces.join('').replaceAll(value, '[redacted]'))
+      },
+    ),
+  )
+})
+
+test('values beyond the bound push the oldest out, and nothing grows', () => {
+  const redactor = redactorOf(...Array.from({ length: 1_001 }, (_, index) => `value-number-${index};`))
+  expect(redactor.redact('value-number-0; value-number-1; value-number-1000;')).toBe(
+    'value-number-0; [redacted] [redacted]',
+  )
+})

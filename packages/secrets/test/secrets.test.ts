@@ -1,0 +1,144 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createRedactor, createSecrets, type SecretsOptions } from '@agentproto/secrets'
+import { expect, test } from 'vitest'
+import { fakeSecretTool, tempHome } from './temp-home.ts'
+
+const VALUE = 'sk-live-4711-abcdef'
+const opaque = { kind: 'opaque', value: VALUE } as const
+
+const secretsOf = (home: string, more: Partial<SecretsOptions> = {}) =>
+  createSecrets({ home, env: {}, keyring: 'none', ...more })
+
+test('a secret is found in the environment first, then in the store', async () => {
+  const home = tempHome()
+  const declared = { slug: 'acme/api-key', variables: ['ACME_KEY'] }
+  expect(await secretsOf(home).resolve(declared)).toBeUndefined()
+  await secretsOf(home).set('acme/api-key', opaque)
+  expect(await secretsOf(home).resolve(declared)).toEqual({ slug: 'acme/api-key', text: VALUE, place: 'file' })
+  const env = { ACME_KEY: 'from-the-host' }
+  expect(await secretsOf(home, { env }).resolve(declared)).toMatchObject({
+    text: 'from-the-host',
+    place: 'environment',
+  })
+})
+
+test('the file is for its owner alone, and is made so again', async () => {
+  const home = tempHome()
+  const warnings: string[] = []
+  const secrets = secretsOf(home, { onWarning: (warning) => warnings.push(warning) })
+  await secrets.set('key-1', opaque)
+  const file = join(home, 'secrets.json')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  writeFileSync(file, readFileSync(file), { mode: 0o644 })
+  const { chmodSync } = await import('node:fs')
+  chmodSync(file, 0o644)
+  await secrets.resolve({ slug: 'key-1' })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(warnings.join()).toContain('other users')
+})
+
+test('what is listed tells where and when, never what', async () => {
+  const home = tempHome()
+  const secrets = secretsOf(home, { env: { TOKEN_B: 'given-by-the-host' } })
+  await secrets.set('key-a', opaque)
+  const list = await secrets.list([
+    { slug: 'key-b', variables: ['TOKEN_B'] },
+    { slug: 'constructor', variables: [] },
+  ])
+  expect(list).toEqual([
+    { slug: 'constructor', kind: 'opaque', set: false, variables: [] },
+    { slug: 'key-a', kind: 'opaque', set: true, place: 'file', variables: [], updatedAt: expect.any(String) },
+    { slug: 'key-b', kind: 'opaque', set: true, place: 'environment', variables: ['TOKEN_B'] },
+  ])
+  expect(JSON.stringify(list)).not.toContain(VALUE)
+})
+
+test('an oauth secret holds its three parts and gives the access token', async () => {
+  const home = tempHome()
+  const redactor = createRedactor()
+  const expiresAt = '2026-12-01T00:00:00.000Z'
+  const value = { kind: 'oauth', accessToken: 'access-4711', refreshToken: 'refresh-4711', expiresAt } as const
+  expect(await secretsOf(home, { redactor }).set('login', value)).toMatchObject({ kind: 'oauth', expiresAt })
+  expect(await secretsOf(home).resolve({ slug: 'login' })).toEqual({
+    slug: 'login',
+    text: 'access-4711',
+    place: 'file',
+    expiresAt,
+  })
+  expect(redactor.redact('access-4711 and refresh-4711')).toBe('[redacted] and [redacted]')
+})
+
+test('a removed secret is gone; one that is not there is named, with those that are', async () => {
+  const secrets = secretsOf(tempHome())
+  await secrets.set('key-a', opaque)
+  await expect(secrets.remove('key-b')).rejects.toMatchObject({
+    code: 'secret_not_found',
+    parts: { expected: 'one of key-a' },
+  })
+  await secrets.remove('key-a')
+  expect(await secrets.list()).toEqual([])
+})
+
+test.each([
+  ['Not-A-Slug', opaque],
+  ['x', opaque],
+  ['a/b/c', opaque],
+  ['key', { kind: 'opaque', value: '' }],
+  ['key', { kind: 'opaque', value: `a\0${VALUE}` }],
+  ['key', { kind: 'oauth', accessToken: VALUE, expiresAt: 'soon' }],
+] as const)('%s is refused without a word about its value', async (slug, value) => {
+  const home = tempHome()
+  const refused = await secretsOf(home)
+    .set(slug, value)
+    .catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'invalid_request' })
+  expect(String(refused)).not.toContain(VALUE)
+  expect(existsSync(join(home, 'secrets.json'))).toBe(false)
+})
+
+test('F45 two writers at once lose nothing', async () => {
+  const home = tempHome()
+  await Promise.all(['aa', 'bb', 'cc', 'dd', 'ee'].map((slug) => secretsOf(home).set(slug, opaque)))
+  expect((await secretsOf(home).list()).map(({ slug }) => slug)).toEqual(['aa', 'bb', 'cc', 'dd', 'ee'])
+})
+
+test('F45 an unreadable file is moved aside before it is written', async () => {
+  const home = tempHome()
+  const warnings: string[] = []
+  writeFileSync(join(home, 'secrets.json'), '{"version":1,"secrets":')
+  const secrets = secretsOf(home, { onWarning: (warning) => warnings.push(warning) })
+  expect(await secrets.list()).toEqual([])
+  await secrets.set('key-a', opaque)
+  expect(await secrets.list()).toHaveLength(1)
+  const aside = /now (.*)\.$/.exec(warnings.at(-1) ?? '')?.[1] ?? ''
+  expect(readFileSync(aside, 'utf8')).toBe('{"version":1,"secrets":')
+})
+
+test('with a keyring the value is in it alone, and in no argument', async () => {
+  const home = tempHome()
+  const folder = tempHome()
+  const env = fakeSecretTool(folder)
+  const secrets = createSecrets({ home, env })
+  expect(await secrets.set('key-a', opaque)).toMatchObject({ place: 'keyring' })
+  expect(await createSecrets({ home, env }).resolve({ slug: 'key-a' })).toMatchObject({ text: VALUE, place: 'keyring' })
+  expect(readFileSync(join(home, 'secrets.json'), 'utf8')).not.toContain(VALUE)
+  expect(await createSecrets({ home: tempHome(), env }).resolve({ slug: 'key-a' })).toBeUndefined()
+  await secrets.remove('key-a')
+  expect(readFileSync(join(folder, 'entries.json'), 'utf8')).toBe('{}')
+  const calls = readFileSync(join(folder, 'calls'), 'utf8')
+  expect(calls).toContain(`store --label=agentproto: key-a service agentproto home ${home} slug key-a`)
+  for (const form of [VALUE, Buffer.from(VALUE).toString('base64').slice(0, 12)]) expect(calls).not.toContain(form)
+})
+
+test('a keyring that refuses is told: by the file where nobody asked for it, by an error where somebody did', async () => {
+  const home = tempHome()
+  const folder = tempHome()
+  const warnings: string[] = []
+  const env = fakeSecretTool(folder)
+  writeFileSync(join(folder, 'locked'), '')
+  const secrets = createSecrets({ home, env, onWarning: (warning) => warnings.push(warning) })
+  expect(await secrets.set('key-a', opaque)).toMatchObject({ place: 'file' })
+  expect(warnings.join()).toContain('keyring refused')
+  await expect(secrets.set('key-a', opaque, { place: 'keyring' })).rejects.toMatchObject({ code: 'storage_failed' })
+})

@@ -10,8 +10,8 @@ type Plugin = NonNullable<Options['esbuildPlugins']>[number]
  * registry has our other packages. All chunks lie flat in `dist`, because the runtime finds the catalogue
  * and the demo agent at `../catalog` and `../bin/demo-agent.mjs` from whichever chunk it ended in.
  *
- * There are two bundles. esbuild decides per file, not per entry, what is kept: in one bundle the gateway's
- * use of zod would make every small command load it.
+ * There are several bundles. esbuild decides per file, not per entry, what is kept: in one bundle the
+ * gateway's use of zod would make every small command load it, and the SDKs' use of all of zod the gateway.
  */
 const bundle: Options = {
   format: 'esm',
@@ -35,6 +35,9 @@ const bundle: Options = {
     // Read the workspace packages' source: the bundle is the same whether or not they were built.
     options.conditions = ['@agentproto/source', 'module', 'import', 'node', 'default']
     options.legalComments = 'eof'
+    // The text of a program stays in memory as long as the program: no comments, and one byte a character.
+    options.minifyWhitespace = true
+    options.charset = 'ascii'
   },
 }
 
@@ -62,35 +65,40 @@ const namedExports: Plugin = {
 }
 
 const startedAt = Date.now() - 1
-let bundlesLeft = 2
+let bundlesLeft = 4
 
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
 copyIn('../adapters/catalog', 'catalog')
 chmodSync('bin/demo-agent.mjs', 0o755)
 
+/** What one bundle leaves to another, as a file beside it. */
+const apart = (packages: Readonly<Record<string, string>>): Plugin => ({
+  name: 'apart',
+  setup(build) {
+    build.onResolve({ filter: /^@agentproto\// }, ({ path }) => {
+      const file = packages[path]
+      return file === undefined ? undefined : { path: file, external: true }
+    })
+  },
+})
+
 export default defineConfig([
   {
     ...bundle,
     entry: { main: 'src/main.ts' },
-    esbuildPlugins: [
-      namedExports,
-      {
-        name: 'gateway-in-its-own-bundle',
-        setup(build) {
-          build.onResolve({ filter: /^@agentproto\/runtime$/ }, () => ({ path: './gateway.js', external: true }))
-        },
-      },
-    ],
+    esbuildPlugins: [namedExports, apart({ '@agentproto/runtime': './gateway.js' })],
   },
   {
     ...bundle,
-    esbuildPlugins: [namedExports],
-    entry: { gateway: '../runtime/src/index.ts', 'demo-agent': '../demo-agent/src/demo-agent.ts' },
+    entry: { gateway: '../runtime/src/index.ts' },
+    esbuildPlugins: [namedExports, apart({ '@agentproto/mcp-tools': './mcp-tools.js', '@agentproto/acp': './acp.js' })],
   },
+  { ...bundle, entry: { 'mcp-tools': '../mcp-tools/src/index.ts', acp: '../arms/acp/src/index.ts' } },
+  { ...bundle, entry: { 'demo-agent': '../demo-agent/src/demo-agent.ts' } },
 ])
 
 /**
- * What an earlier build left would be packed, so it goes when both bundles are written, and not before: who
+ * What an earlier build left would be packed, so it goes when every bundle is written, and not before: who
  * runs the command meanwhile has one build or the other. The compiler's own output in `.types` stays.
  */
 function sweep(): Promise<void> {

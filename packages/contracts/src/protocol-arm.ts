@@ -22,7 +22,7 @@ export const PROTOCOLS: readonly Protocol[] = ['acp', 'mcp', 'proprietary']
 
 /** What is launched: directly, never through a shell. */
 export interface Launch {
-  /** Absolute path of an executable. */
+  /** Absolute path of an executable; not looked at where the arm's profile says that nothing is launched. */
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
@@ -61,6 +61,8 @@ export interface ArmConnectOptions {
   readonly signal: AbortSignal
   /** Name and version that the host gives of itself. */
   readonly client: { readonly name: string; readonly version: string }
+  /** What the manifest says beside the launch, for this arm alone, which parses it. */
+  readonly profile?: unknown
 }
 
 export interface OpenSessionOptions {
@@ -71,6 +73,7 @@ export interface OpenSessionOptions {
 }
 
 export interface ArmSession {
+  /** Empty, or another, until a turn has ended, where the agent names its session only then. */
   readonly agentSessionId: string
   readonly warnings: readonly string[]
   /** See {@link RunningAgent.send}. */

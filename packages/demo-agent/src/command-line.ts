@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
+import * as z from 'zod'
 import { MODELS, MODES, type SessionDefaults } from './session.js'
 import { WORDS } from './words.js'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The file of one session. Every list and text in it is bounded by whoever writes it. */
 

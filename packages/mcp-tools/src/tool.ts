@@ -1,7 +1,7 @@
 import { parseWire, promptSchema } from '@agentproto/contracts'
 import type { Principal } from '@agentproto/contracts'
 import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
-import { z } from 'zod'
+import * as z from 'zod'
 import { withParsedStrings } from './stringified.js'
 
 /** Who calls a tool, and whether they still wait. */

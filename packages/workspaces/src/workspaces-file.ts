@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The file `workspaces.json`: read, moved aside when unreadable, replaced as a whole under a lock. */
 

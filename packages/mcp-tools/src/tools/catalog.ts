@@ -1,5 +1,5 @@
 import type { AdapterCatalog, WorkspaceService } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
 

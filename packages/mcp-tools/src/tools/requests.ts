@@ -1,6 +1,6 @@
 import { answerRequestSchema, parseWire, toAgentAnswer } from '@agentproto/contracts'
 import type { SessionService } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { sessionId } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'

@@ -6,7 +6,7 @@ import {
   spawnAgentSchema,
 } from '@agentproto/contracts'
 import type { SessionService } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { acknowledged, sessionId, sessionResult } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'

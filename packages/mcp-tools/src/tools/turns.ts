@@ -1,5 +1,5 @@
 import type { Clock, SessionService } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { acknowledged, sessionId } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'

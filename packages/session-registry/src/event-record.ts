@@ -12,8 +12,9 @@ import type {
 /** What is logged: a stream event or a host event, before it has an envelope. */
 export type LogEntry = StreamEvent | HostEvent
 
-/** A record that still holds the object it was made of; readers of the window need not parse. */
-export interface LiveRecord extends EventRecord {
+/** An entry as it is stored, and as it is followed in this process. */
+export interface Numbered {
+  readonly record: EventRecord
   readonly event: SessionEvent
 }
 
@@ -29,7 +30,7 @@ export interface Stamp {
 export const MAX_EVENT_BYTES = 8 * 1024 * 1024
 const MAX_STRING_IN_CUT_EVENT = 64 * 1024
 
-export function toRecord(entry: LogEntry, stamp: Stamp, redact?: (text: string) => string): LiveRecord {
+export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) => string): Numbered {
   const body = serialise(entry)
   const fits = body.length <= MAX_EVENT_BYTES ? body : serialise(cutEntry(entry, body.length))
   const clean = redact === undefined ? fits : redact(fits)
@@ -37,7 +38,7 @@ export function toRecord(entry: LogEntry, stamp: Stamp, redact?: (text: string) 
   const turn = stamp.turn === undefined ? '' : `"turn":${stamp.turn},`
   const json = `{"seq":${stamp.seq},"ts":"${stamp.ts}","sessionId":"${stamp.sessionId}",${turn}${clean.slice(1)}`
   const event = untouched ? ({ ...envelope(stamp), ...entry } as SessionEvent) : (JSON.parse(json) as SessionEvent)
-  return { seq: stamp.seq, type: entry.type, json, event }
+  return { record: { seq: stamp.seq, type: entry.type, json }, event }
 }
 
 /** Reads the head of a stored line. Undefined when it is not one of ours. */
@@ -50,9 +51,7 @@ export function recordOf(json: string): EventRecord | undefined {
   return { seq, type: type as SessionEventType, json }
 }
 
-/** The event of a record: the object it was made of, or its JSON parsed. */
-export const eventOf = (record: EventRecord): SessionEvent =>
-  'event' in record ? (record as LiveRecord).event : (JSON.parse(record.json) as SessionEvent)
+export const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json) as SessionEvent
 
 function serialise(entry: LogEntry): string {
   const json = JSON.stringify(entry)

@@ -100,9 +100,9 @@ export class ManagedSession {
         clock,
         ...(host.redact === undefined ? {} : { redact: host.redact }),
         turnStart: (seq) => this.turns.startOf(seq),
-        restoreFrom: () => this.turns.all.at(-3)?.firstSeq ?? 1,
+        outputFrom: () => this.turns.all.at(-3)?.firstSeq ?? 1,
         isLive: () => this.isLive,
-        onStored: (batch) => this.#follow(batch.map(({ event }) => event)),
+        onStored: (events) => this.#follow(events),
       },
       session.lastSeq,
     )

@@ -1,13 +1,15 @@
 import type { Clock, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
 import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
-import { eventOf, type LiveRecord } from './event-record.js'
+import { eventOf } from './event-record.js'
 import { type Cursor, Projection } from './projection.js'
 import type { Spine } from './spine.js'
 import { Wakeup } from './wakeup.js'
 
 /**
- * The ring buffer of AIP-46: the last lines of a session, and readers that follow them. A reader whose
- * cursor has left the ring is served by projecting the log again from the turn that the cursor is in.
+ * The ring buffer of AIP-46: the last lines of a session, and readers that follow them. It is made from the
+ * log when somebody first asks, kept up while somebody does, and dropped when nobody has for a while: a
+ * session that nobody reads by lines pays nothing for them. A reader whose cursor has left the ring is
+ * served by projecting the log again from the turn that the cursor is in.
  */
 
 export interface OutputFeedOptions {
@@ -15,47 +17,51 @@ export interface OutputFeedOptions {
   readonly clock: Clock
   /** First event of the turn that an event belongs to; 1 for what came before any turn. */
   readonly turnStart: (seq: number) => number
+  /** First event of the turns whose lines the ring is filled with. */
+  readonly startFrom: () => number
 }
 
 const RING = BOUNDS.outputLinesMax
 const BATCH = 512
+const IDLE_DROP_MS = 30_000
 
 export class OutputFeed {
   readonly #options: OutputFeedOptions
-  readonly #projection = new Projection()
   readonly #wakeup = new Wakeup()
+  #projection = new Projection()
   #ring: OutputItem[] = []
   /** Whether something has been dropped from the ring, or was never in it. */
-  #incomplete: boolean
-  #timer: Timer | undefined
+  #incomplete = false
+  /** The last event that is projected; undefined while there is no ring. */
+  #projected: number | undefined
+  #filling: Promise<void> | undefined
+  #readers = 0
+  #flushTimer: Timer | undefined
+  #dropTimer: Timer | undefined
 
-  constructor(options: OutputFeedOptions, startsAt: number) {
+  constructor(options: OutputFeedOptions) {
     this.#options = options
-    this.#incomplete = startsAt > 1
   }
 
-  /** Takes stored events, in order. */
-  push(batch: readonly LiveRecord[]): void {
-    this.#keep(this.#projection.project(batch.map(({ event }) => event)))
-    this.#armTimer()
+  /** Takes stored events, in order; while there is no ring, or it is being filled, the log has them. */
+  push(events: readonly SessionEvent[]): void {
+    if (this.#projected === undefined || events[0]?.seq !== this.#projected + 1) return
+    this.#take(events)
+    this.#armFlush()
   }
 
-  /** Fills the ring of a session that is not live, from its log. */
-  async restore(from: number): Promise<void> {
-    for await (const events of eventsBetween(this.#options.spine, from, this.#options.spine.lastSeq)) {
-      this.#keep(this.#projection.project(events))
-    }
-    this.#keep(this.#projection.flushSilent(Infinity))
-  }
-
-  lines(lastN: number): readonly OutputLine[] {
-    const lines = this.#ring.flatMap((item) => (item.type === 'line' ? [item.line] : []))
-    return lines.slice(-lastN)
+  /** The last lines, oldest first. */
+  async lines(lastN: number): Promise<readonly OutputLine[]> {
+    await this.#fill()
+    this.#dropLater()
+    return this.#ring.flatMap((item) => (item.type === 'line' ? [item.line] : [])).slice(-lastN)
   }
 
   /** @throws `invalid_request` for a cursor that is none */
-  follow(cursor: string | undefined, isOver: () => boolean): OutputReader {
+  async follow(cursor: string | undefined, isOver: () => boolean): Promise<OutputReader> {
     let at = cursor === undefined ? undefined : parseCursor(cursor)
+    this.#readers += 1
+    await this.#fill()
     let closed = false
     let replay: Replay | undefined
     const advance = (items: readonly OutputItem[] | undefined): readonly OutputItem[] | undefined => {
@@ -84,7 +90,10 @@ export class OutputFeed {
         return undefined
       },
       close: () => {
+        if (closed) return
         closed = true
+        this.#readers -= 1
+        this.#dropLater()
         this.#wakeup.wake()
       },
     }
@@ -94,10 +103,40 @@ export class OutputFeed {
     this.#wakeup.wake()
   }
 
+  /** Nothing more will come for now: what waits for its newline becomes a line. */
   close(): void {
-    this.#timer?.cancel()
+    this.#flushTimer?.cancel()
     this.#keep(this.#projection.flushSilent(Infinity))
     this.#wakeup.wake()
+  }
+
+  /** Makes the ring from the log, up to what is stored by the time that it gets there. */
+  #fill(): Promise<void> {
+    if (this.#projected === this.#options.spine.lastSeq) return Promise.resolve()
+    this.#filling ??= this.#project().finally(() => {
+      this.#filling = undefined
+    })
+    return this.#filling
+  }
+
+  async #project(): Promise<void> {
+    const { spine, startFrom } = this.#options
+    const from = this.#projected === undefined ? startFrom() : this.#projected + 1
+    if (this.#projected === undefined) this.#incomplete = from > 1
+    this.#projected = from - 1
+    while (this.#projected < spine.lastSeq) {
+      const { records } = await spine.read(this.#projected, BATCH * 2)
+      if (records.length === 0) break
+      // What was pushed while this was read has been taken already.
+      this.#take(records.filter(({ seq }) => seq > (this.#projected ?? 0)).map(eventOf))
+    }
+    this.#keep(this.#projection.flushSilent(this.#options.clock.now()))
+    this.#armFlush()
+  }
+
+  #take(events: readonly SessionEvent[]): void {
+    this.#projected = events.at(-1)?.seq ?? this.#projected
+    this.#keep(this.#projection.project(events))
   }
 
   #keep(items: readonly OutputItem[]): void {
@@ -110,14 +149,27 @@ export class OutputFeed {
     this.#wakeup.wake()
   }
 
-  #armTimer(): void {
+  #armFlush(): void {
     const due = this.#projection.flushAt
-    if (due === undefined || this.#timer !== undefined) return
+    if (due === undefined || this.#flushTimer !== undefined) return
     // One timer at a time: a flood of deltas moves the deadline, the timer looks again when it fires.
-    this.#timer = this.#options.clock.after(Math.max(0, due - this.#options.clock.now()), () => {
-      this.#timer = undefined
+    this.#flushTimer = this.#options.clock.after(Math.max(0, due - this.#options.clock.now()), () => {
+      this.#flushTimer = undefined
       this.#keep(this.#projection.flushSilent(this.#options.clock.now()))
-      this.#armTimer()
+      this.#armFlush()
+    })
+  }
+
+  #dropLater(): void {
+    this.#dropTimer?.cancel()
+    if (this.#readers > 0) return
+    this.#dropTimer = this.#options.clock.after(IDLE_DROP_MS, () => {
+      if (this.#readers > 0 || this.#filling !== undefined) return
+      this.#flushTimer?.cancel()
+      this.#flushTimer = undefined
+      this.#projection = new Projection()
+      this.#ring = []
+      this.#projected = undefined
     })
   }
 

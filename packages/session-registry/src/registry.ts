@@ -199,8 +199,7 @@ class Registry implements SessionRegistry {
   }
 
   async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
-    const { feed } = await this.#session(id).journal.open()
-    return feed.lines(lastN)
+    return this.#session(id).journal.lines(lastN)
   }
 
   async events(id: string, after: number, limit: number): Promise<EventBatch> {

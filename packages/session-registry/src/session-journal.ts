@@ -1,5 +1,13 @@
-import type { Clock, EventLog, EventLogStore, EventReader, OutputReader, Timer } from '@agentproto/contracts'
-import type { LiveRecord } from './event-record.js'
+import type {
+  Clock,
+  EventLog,
+  EventLogStore,
+  EventReader,
+  OutputLine,
+  OutputReader,
+  SessionEvent,
+  Timer,
+} from '@agentproto/contracts'
 import { OutputFeed } from './output-feed.js'
 import { Spine } from './spine.js'
 
@@ -15,10 +23,10 @@ export interface SessionJournalOptions {
   readonly clock: Clock
   readonly redact?: (text: string) => string
   readonly turnStart: (seq: number) => number
-  /** Where the ring of an ended session is filled from. */
-  readonly restoreFrom: () => number
+  /** Where the lines of a session begin that are still worth keeping. */
+  readonly outputFrom: () => number
   readonly isLive: () => boolean
-  readonly onStored: (batch: readonly LiveRecord[]) => void
+  readonly onStored: (events: readonly SessionEvent[]) => void
 }
 
 export interface OpenJournal {
@@ -68,7 +76,12 @@ export class SessionJournal {
 
   async followOutput(cursor: string | undefined): Promise<OutputReader> {
     const { feed } = await this.#open()
-    return this.#counted(feed.follow(cursor, () => !this.#options.isLive()))
+    return this.#counted(await feed.follow(cursor, () => !this.#options.isLive()))
+  }
+
+  async lines(lastN: number): Promise<readonly OutputLine[]> {
+    const { feed } = await this.open()
+    return feed.lines(lastN)
   }
 
   /** The session's liveness has changed: readers look again, and an unread journal closes. */
@@ -108,14 +121,13 @@ export class SessionJournal {
       log,
       clock,
       ...(redact === undefined ? {} : { redact }),
-      onStored: (batch) => {
+      onStored: (events) => {
         this.#lastSeq = spine.lastSeq
-        onStored(batch)
-        feed.push(batch)
+        onStored(events)
+        feed.push(events)
       },
     })
-    const feed = new OutputFeed({ spine, clock, turnStart }, spine.nextSeq)
-    if (log.lastSeq > 0) await feed.restore(this.#options.restoreFrom())
+    const feed = new OutputFeed({ spine, clock, turnStart, startFrom: this.#options.outputFrom })
     return { spine, feed, log, repairs }
   }
 

@@ -1,5 +1,5 @@
-import type { Clock, EventBatch, EventLog, EventReader } from '@agentproto/contracts'
-import { type LiveRecord, type LogEntry, toRecord } from './event-record.js'
+import type { Clock, EventBatch, EventLog, EventReader, EventRecord, SessionEvent } from '@agentproto/contracts'
+import { type LogEntry, number } from './event-record.js'
 import { EventWindow } from './event-window.js'
 import { Wakeup } from './wakeup.js'
 
@@ -15,7 +15,7 @@ export interface SpineOptions {
   /** Takes known secret values out of a serialised event; the single place where that is done. */
   readonly redact?: (text: string) => string
   /** Called with each stored batch, before any reader sees it. */
-  readonly onStored: (batch: readonly LiveRecord[]) => void
+  readonly onStored: (batch: readonly SessionEvent[]) => void
 }
 
 const BATCH_LIMIT = 1_024
@@ -24,7 +24,9 @@ export class Spine {
   readonly #options: SpineOptions
   readonly #window = new EventWindow()
   readonly #wakeup = new Wakeup()
-  #queue: LiveRecord[] = []
+  #queue: EventRecord[] = []
+  /** The events of the queue, for those in this process. */
+  #events: SessionEvent[] = []
   #flushing: Promise<void> | undefined
   #nextSeq: number
   #publishedSeq: number
@@ -54,7 +56,9 @@ export class Spine {
     const ts = this.#timestamp()
     const { sessionId, redact } = this.#options
     for (const entry of entries) {
-      this.#queue.push(toRecord(entry, { seq: this.#nextSeq, ts, sessionId, turn }, redact))
+      const { record, event } = number(entry, { seq: this.#nextSeq, ts, sessionId, turn }, redact)
+      this.#queue.push(record)
+      this.#events.push(event)
       this.#nextSeq += 1
     }
     this.#flushing ??= this.#flush().finally(() => {
@@ -103,16 +107,18 @@ export class Spine {
   async #flush(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue
+      const events = this.#events
       this.#queue = []
+      this.#events = []
       try {
         await this.#options.log.append(batch)
       } catch (error) {
         this.#takeBack()
         throw error
       }
-      this.#publishedSeq = (batch.at(-1) as LiveRecord).seq
+      this.#publishedSeq = (batch.at(-1) as EventRecord).seq
       this.#window.push(batch)
-      this.#options.onStored(batch)
+      this.#options.onStored(events)
       this.#wakeup.wake()
     }
   }
@@ -120,6 +126,7 @@ export class Spine {
   /** After a failed write: what waited behind it fails with it, so that the numbers have no hole. */
   #takeBack(): void {
     this.#queue = []
+    this.#events = []
     this.#nextSeq = this.#publishedSeq + 1
   }
 

@@ -9,8 +9,7 @@ const MAX_TEXT = 8 * 1024 * 1024
 interface OpenTurn {
   readonly turn: Turn
   readonly openTools: Set<string>
-  text: string[]
-  chars: number
+  text: string
   error: string | undefined
   produced: boolean
 }
@@ -58,7 +57,7 @@ export class TurnBook {
     if (this.#open !== undefined) throw new AgentprotoError('internal', 'A turn began while another ran')
     this.#count += 1
     const turn: Turn = { number: this.#count, state: 'running', startedAt, firstSeq }
-    this.#open = { turn, openTools: new Set(), text: [], chars: 0, error: undefined, produced: false }
+    this.#open = { turn, openTools: new Set(), text: '', error: undefined, produced: false }
     return turn
   }
 
@@ -76,8 +75,7 @@ export class TurnBook {
     switch (event.type) {
       case 'text-delta':
         open.produced = true
-        if (open.chars < MAX_TEXT) open.text.push(event.text)
-        open.chars += event.text.length
+        if (open.text.length < MAX_TEXT) open.text += event.text
         break
       case 'thought':
         open.produced = true
@@ -158,7 +156,7 @@ export class TurnBook {
     this.#open = undefined
     this.#ended.push(turn)
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
-    this.#lastText = open.text.join('')
+    this.#lastText = open.text
     const waiters = this.#waiters.get(turn.number)
     this.#waiters.delete(turn.number)
     for (const resolve of waiters ?? []) resolve({ ...turn, text: this.#lastText })

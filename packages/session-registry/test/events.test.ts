@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventOf, recordOf, toRecord } from '../src/event-record.js'
+import { eventOf, number, recordOf } from '../src/event-record.js'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { drain, fileRegistry, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
@@ -11,10 +11,13 @@ test('a record’s head can be read without parsing it, whatever order its maker
     { type: 'text-delta', text: '"type":"x"\n' },
     { text: '{"seq":1}', type: 'text-delta' },
   ] as const) {
-    const record = toRecord(entry, stamp)
+    const { record, event } = number(entry, stamp)
     expect(recordOf(record.json)).toMatchObject({ seq: 12, type: 'text-delta' })
     expect(JSON.parse(record.json)).toEqual({ ...stamp, ...entry })
-    expect(eventOf(record)).toEqual({ ...stamp, ...entry })
+    expect([event, eventOf(record)]).toEqual([
+      { ...stamp, ...entry },
+      { ...stamp, ...entry },
+    ])
     expect(record.json).not.toContain('\n')
   }
   for (const line of ['', '{}', '{"seq":0,"type":"x"}', 'seq', '{"seq":"1"}']) expect(recordOf(line)).toBeUndefined()
@@ -22,9 +25,9 @@ test('a record’s head can be read without parsing it, whatever order its maker
 
 test('an event over its bound is cut, and says how large it was', () => {
   const output = 'x'.repeat(9 * 1024 * 1024)
-  const record = toRecord({ type: 'tool-result', toolCallId: 't', status: 'completed', output }, stamp)
+  const { record, event } = number({ type: 'tool-result', toolCallId: 't', status: 'completed', output }, stamp)
   expect(record.json.length).toBeLessThan(100_000)
-  expect(eventOf(record)).toMatchObject({ toolCallId: 't', cut: { originalChars: output.length + 72 } })
+  expect(event).toMatchObject({ toolCallId: 't', cut: { originalChars: output.length + 72 } })
 })
 
 test('what is redacted is redacted in the log and for every reader', async () => {

@@ -14,7 +14,7 @@ export async function timeEach(n, warmup, once) {
   return times
 }
 
-export const percentile = (values, p) =>
+const percentile = (values, p) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))]
 export const median = (values) => percentile(values, 0.5)
 

@@ -1,25 +1,31 @@
-// The gateway in another process, over HTTP and SSE.
-import { fork } from 'node:child_process'
+// The gateway as people run it, `agentproto serve`, over HTTP and SSE.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createHttp, sequenceChecker } from './http-client.mjs'
 import { median, now, rss, timeEach } from './measure.mjs'
 
+const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
+
 export async function startDaemon(home, cwd) {
   const began = now()
-  const child = fork(fileURLToPath(new URL('./daemon.mjs', import.meta.url)), [home, cwd], {
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  const env = { ...process.env, AGENTPROTO_HOME: home, AGENTPROTO_DEMO_HOME: cwd }
+  const child = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const address = await new Promise((resolve, reject) => {
-    child.once('message', resolve)
-    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  const url = await new Promise((resolve, reject) => {
+    createInterface(child.stdout).once('line', resolve)
+    void exited.then((code) => reject(new Error(`the gateway ended with ${code}`)))
   })
-  const http = createHttp(address)
+  const http = createHttp({ url, token: readFileSync(`${home}/token`, 'utf8').trim() })
   await http.call('GET', '/health')
   const startMs = now() - began
   const stop = async () => {
-    child.removeAllListeners('exit')
-    const exited = new Promise((resolve) => child.once('exit', resolve))
-    child.send('close')
+    child.kill('SIGTERM')
     await exited
     http.close()
   }
@@ -41,7 +47,7 @@ export async function benchOverHttp({ home, cwd, prompts, flood }) {
   return { startMs, idleRss, tripMs: median(trips), bareMs: median(bare), perSecond, replayPerSecond }
 }
 
-export async function streamOverHttp(http, id, flood) {
+async function streamOverHttp(http, id, flood) {
   const { lastSeq } = await http.call('GET', `/sessions/${id}`)
   const check = sequenceChecker(lastSeq + 1)
   let done

@@ -1,13 +1,11 @@
 // The yardstick: a client made of the ACP SDK alone, on the same demo agent, without a log.
 import { spawn } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
-import { client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
+import { client, ndJsonStream } from '@agentclientprotocol/sdk'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { median, now, timeEach } from './measure.mjs'
 
-void methods
-
-export async function startRaw(cwd) {
+async function startRaw(cwd) {
   const child = spawn(process.execPath, [demoAgentPath], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd,

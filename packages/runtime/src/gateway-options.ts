@@ -38,5 +38,10 @@ export interface ListenOptions {
   /** 0 picks a free one. Default 7646. */
   readonly port?: number
   readonly allowRemote?: boolean
+  /**
+   * The process serves nothing else, so its global `Request` and `Response` may be replaced by ones that cost
+   * less. Default false.
+   */
+  readonly ownProcess?: boolean
   readonly tls?: TlsOptions
 }

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError } from '@agentproto/contracts'
 import { getRequestListener } from '@hono/node-server'
+import { Connections } from './connections.js'
 import type { ListenOptions } from './gateway-options.js'
 
 /** A real socket for an app: bounds of the connection level, and an orderly end. */
@@ -30,9 +31,9 @@ export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   options: ListenOptions,
 ): Promise<ListeningServer> {
-  const { host = '127.0.0.1', port = DEFAULT_PORT, tls } = options
+  const { host = '127.0.0.1', port = DEFAULT_PORT, ownProcess = false, tls } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
-  const respond = getRequestListener(fetch, { overrideGlobalObjects: false })
+  const respond = getRequestListener(fetch, { overrideGlobalObjects: ownProcess })
   const listener: RequestListener = (incoming, outgoing) => void respond(incoming, outgoing)
   const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES }
   const server: Server =
@@ -42,11 +43,12 @@ export async function listen(
           { ...limits, ...tls, ...(tls.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true }) },
           listener,
         )
+  const connections = new Connections(server)
   await bound(server, port, host)
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
-    close: (graceMs) => closed(server, graceMs),
+    close: (graceMs) => closed(server, connections, graceMs),
   }
 }
 
@@ -65,14 +67,14 @@ function bound(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-function closed(server: Server, graceMs: number): Promise<void> {
+function closed(server: Server, connections: Connections, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const force = setTimeout(() => server.closeAllConnections(), graceMs)
+    const force = setTimeout(() => connections.closeAll(), graceMs)
     server.close(() => {
       clearTimeout(force)
       resolve()
     })
-    server.closeIdleConnections()
+    connections.closeIdle()
   })
 }
 

@@ -1,6 +1,5 @@
 import type { Clock, EventBatch, EventLog, EventReader, EventRecord, SessionEvent } from '@agentproto/contracts'
 import { type LogEntry, number } from './event-record.js'
-import { EventWindow } from './event-window.js'
 import { Wakeup } from './wakeup.js'
 
 /**
@@ -19,11 +18,14 @@ export interface SpineOptions {
 }
 
 const BATCH_LIMIT = 1_024
+/** A batch up to this many events stays until the next one comes. */
+const KEPT_BATCH = 64
 
 export class Spine {
   readonly #options: SpineOptions
-  readonly #window = new EventWindow()
-  readonly #wakeup = new Wakeup()
+  readonly #wakeup = new Wakeup<readonly EventRecord[]>()
+  /** The batch that was stored last, when it is small: a reader that keeps up never touches the disk. */
+  #newest: readonly EventRecord[] = []
   #queue: EventRecord[] = []
   /** The events of the queue, for those in this process. */
   #events: SessionEvent[] = []
@@ -70,8 +72,12 @@ export class Spine {
   /** One page of what is stored. */
   async read(after: number, limit: number): Promise<EventBatch> {
     if (after > this.#publishedSeq) return { records: [], gap: { after, first: this.#publishedSeq + 1 } }
-    const near = this.#window.after(after, limit)
-    return near === undefined ? this.#options.log.read(after, limit) : { records: near }
+    if (after === this.#publishedSeq) return { records: [] }
+    const from = after + 1 - (this.#newest[0]?.seq ?? Infinity)
+    if (from < 0) return this.#options.log.read(after, limit)
+    return {
+      records: from === 0 && this.#newest.length <= limit ? this.#newest : this.#newest.slice(from, from + limit),
+    }
   }
 
   /** A reader from `after` on. `isOver` tells whether nothing more will come for now. */
@@ -86,9 +92,13 @@ export class Spine {
           if (batch.gap !== undefined) cursor = batch.gap.first - 1
           if (last !== undefined) cursor = last.seq
           if (last !== undefined || batch.gap !== undefined) return batch
+          // Something may have been published since the look, which was awaited.
+          if (cursor < this.#publishedSeq) continue
           if (isOver()) return undefined
-          // Nothing was awaited between the look and here, so a publication in between cannot be missed.
-          await this.#wakeup.wait(signal)
+          const published = await this.#wakeup.wait(signal)
+          if (published?.[0]?.seq !== cursor + 1) continue
+          cursor += published.length
+          return { records: published }
         }
         return undefined
       },
@@ -117,9 +127,11 @@ export class Spine {
         throw error
       }
       this.#publishedSeq = (batch.at(-1) as EventRecord).seq
-      this.#window.push(batch)
+      // A large batch is handed to those who wait, and the others find it on the disk: kept here, it would
+      // outlive young garbage collections, in every session at once.
+      this.#newest = batch.length > KEPT_BATCH ? [] : batch
       this.#options.onStored(events)
-      this.#wakeup.wake()
+      this.#wakeup.wake(batch)
     }
   }
 

@@ -1,4 +1,5 @@
 import { AgentprotoError, type SessionEvent, type Turn, type TurnEnd, type TurnResult } from '@agentproto/contracts'
+import { TextBuffer } from './text-buffer.js'
 
 /** The turns of one session: the one that runs, the latest that ended, and whoever waits for one. */
 
@@ -9,7 +10,7 @@ const MAX_TEXT = 8 * 1024 * 1024
 interface OpenTurn {
   readonly turn: Turn
   readonly openTools: Set<string>
-  text: string
+  readonly text: TextBuffer
   error: string | undefined
   produced: boolean
 }
@@ -57,7 +58,7 @@ export class TurnBook {
     if (this.#open !== undefined) throw new AgentprotoError('internal', 'A turn began while another ran')
     this.#count += 1
     const turn: Turn = { number: this.#count, state: 'running', startedAt, firstSeq }
-    this.#open = { turn, openTools: new Set(), text: '', error: undefined, produced: false }
+    this.#open = { turn, openTools: new Set(), text: new TextBuffer(MAX_TEXT), error: undefined, produced: false }
     return turn
   }
 
@@ -75,7 +76,7 @@ export class TurnBook {
     switch (event.type) {
       case 'text-delta':
         open.produced = true
-        if (open.text.length < MAX_TEXT) open.text += event.text
+        open.text.add(event.text)
         break
       case 'thought':
         open.produced = true
@@ -156,7 +157,7 @@ export class TurnBook {
     this.#open = undefined
     this.#ended.push(turn)
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
-    this.#lastText = open.text
+    this.#lastText = open.text.toString()
     const waiters = this.#waiters.get(turn.number)
     this.#waiters.delete(turn.number)
     for (const resolve of waiters ?? []) resolve({ ...turn, text: this.#lastText })

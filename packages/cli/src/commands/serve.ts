@@ -17,7 +17,13 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   try {
     const tls = await tlsOf(options)
     const { host, port, allowRemote = false } = options
-    const { url } = await gateway.listen({ host, port, allowRemote, ...(tls === undefined ? {} : { tls }) })
+    const { url } = await gateway.listen({
+      host,
+      port,
+      allowRemote,
+      ownProcess: true,
+      ...(tls === undefined ? {} : { tls }),
+    })
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')

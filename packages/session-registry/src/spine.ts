@@ -1,5 +1,6 @@
 import type { Clock, EventBatch, EventLog, EventReader, EventRecord, SessionEvent } from '@agentproto/contracts'
 import { type LogEntry, number } from './event-record.js'
+import { Follower } from './follower.js'
 import { Wakeup } from './wakeup.js'
 
 /**
@@ -17,7 +18,6 @@ export interface SpineOptions {
   readonly onStored: (batch: readonly SessionEvent[]) => void
 }
 
-const BATCH_LIMIT = 1_024
 /** A batch up to this many events stays until the next one comes. */
 const KEPT_BATCH = 64
 
@@ -82,31 +82,7 @@ export class Spine {
 
   /** A reader from `after` on. `isOver` tells whether nothing more will come for now. */
   follow(after: number, isOver: () => boolean): EventReader {
-    let cursor = after
-    let closed = false
-    return {
-      next: async (signal) => {
-        while (!closed && !(signal?.aborted ?? false)) {
-          const batch = await this.read(cursor, BATCH_LIMIT)
-          const last = batch.records.at(-1)
-          if (batch.gap !== undefined) cursor = batch.gap.first - 1
-          if (last !== undefined) cursor = last.seq
-          if (last !== undefined || batch.gap !== undefined) return batch
-          // Something may have been published since the look, which was awaited.
-          if (cursor < this.#publishedSeq) continue
-          if (isOver()) return undefined
-          const published = await this.#wakeup.wait(signal)
-          if (published?.[0]?.seq !== cursor + 1) continue
-          cursor += published.length
-          return { records: published }
-        }
-        return undefined
-      },
-      close: () => {
-        closed = true
-        this.#wakeup.wake()
-      },
-    }
+    return new Follower({ spine: this, wakeup: this.#wakeup, isOver }, after)
   }
 
   /** Lets every reader look again: the session's end is no event of its own. */

@@ -1,0 +1,61 @@
+import type { EventBatch, EventReader, EventRecord } from '@agentproto/contracts'
+import type { Spine } from './spine.js'
+import type { Wakeup } from './wakeup.js'
+
+/** A reader of one session's log that pulls, and sleeps until something is published. */
+
+export interface FollowerOptions {
+  readonly spine: Pick<Spine, 'read' | 'lastSeq'>
+  /** Told each batch that is published. */
+  readonly wakeup: Wakeup<readonly EventRecord[]>
+  /** Whether nothing more will come for now. */
+  readonly isOver: () => boolean
+}
+
+const BATCH_LIMIT = 1_024
+
+export class Follower implements EventReader {
+  readonly #options: FollowerOptions
+  #cursor: number
+  #closed = false
+
+  constructor(options: FollowerOptions, after: number) {
+    this.#options = options
+    this.#cursor = after
+  }
+
+  async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
+    while (!this.#closed && !(signal?.aborted ?? false)) {
+      const batch = (await this.#look()) ?? (await this.#wait(signal))
+      if (batch !== undefined) return batch
+      if (this.#isAtEnd()) return undefined
+    }
+    return undefined
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#options.wakeup.wake()
+  }
+
+  async #look(): Promise<EventBatch | undefined> {
+    const batch = await this.#options.spine.read(this.#cursor, BATCH_LIMIT)
+    if (batch.gap !== undefined) this.#cursor = batch.gap.first - 1
+    this.#cursor = batch.records.at(-1)?.seq ?? this.#cursor
+    return batch.records.length > 0 || batch.gap !== undefined ? batch : undefined
+  }
+
+  /** What is published next, handed over as it is; undefined when a look is due. */
+  async #wait(signal: AbortSignal | undefined): Promise<EventBatch | undefined> {
+    // Something may have been published since the look, which was awaited.
+    if (this.#cursor < this.#options.spine.lastSeq || this.#isAtEnd()) return undefined
+    const published = await this.#options.wakeup.wait(signal)
+    if (published?.[0]?.seq !== this.#cursor + 1) return undefined
+    this.#cursor += published.length
+    return { records: published }
+  }
+
+  #isAtEnd(): boolean {
+    return this.#options.isOver() && this.#cursor >= this.#options.spine.lastSeq
+  }
+}

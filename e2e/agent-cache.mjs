@@ -6,6 +6,9 @@ import { join } from 'node:path'
 /** The agents that are driven, each pinned: a newer one is taken by hand, after a look at what it changed. */
 export const PINNED_AGENTS = {
   opencode: { package: 'opencode-ai', version: '1.18.33' },
+  // The last line of Codex that is an MCP server too; later ones dropped it.
+  codex: { package: '@openai/codex', version: '0.140.0' },
+  gemini: { package: '@google/gemini-cli', version: '0.61.0' },
 }
 
 export const cacheFolder = process.env.AGENTPROTO_E2E_CACHE || join(homedir(), '.cache', 'agentproto-e2e')

@@ -9,10 +9,12 @@ export interface Arrows {
   readonly inTests?: readonly string[]
 }
 
-const ARMS = ['acp']
+const ARMS = ['acp', 'arm-mcp']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
   'adapters',
+  'arm-kit',
+  'arm-mcp',
   'client',
   'demo-agent',
   'driver-agent-cli',
@@ -31,7 +33,10 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   workspaces: { may: [] },
   secrets: { may: [] },
   subprocess: { may: [] },
+  'arm-kit': { may: ['subprocess'] },
   acp: { may: ['subprocess'] },
+  'arm-mcp': { may: ['arm-kit'] },
+  'arm-testing': { may: [] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'secrets'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
@@ -45,4 +50,4 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
 }
 
 /** Packages that hold data or a program to test against: anybody may have them as a development dependency. */
-export const TEST_GROUND: readonly string[] = ['adapters', 'demo-agent']
+export const TEST_GROUND: readonly string[] = ['adapters', 'arm-testing', 'demo-agent']

@@ -25,6 +25,7 @@ export interface LaunchOptions extends StartAgentOptions {
 }
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
+const NOT_LAUNCHED = { command: '', args: [] }
 
 /**
  * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
@@ -38,13 +39,14 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const clock = host.clock ?? systemClock
   const compiled = compileLaunch(manifest, options)
   // One after the other, so that a launch that is wrong twice always fails the same way.
-  const arm = await loadArm(manifest.protocol)
+  const { arm, starts, profile } = await loadArm(manifest)
   const directories = await resolveDirectories(options)
-  const { command, args } = await requireAgent(manifest, host)
+  const { command, args } =
+    starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
   const connecting: ArmConnectOptions = {
     launch: {
       command,
-      args: [...args, ...compiled.args],
+      args: [...args, ...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length)],
       cwd: directories.cwd,
       env: agentEnvironment(manifest, host, { ...options, compiled }),
       marker: options.sessionId,
@@ -53,6 +55,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     clock,
     signal,
     client: host.client ?? DEFAULT_CLIENT,
+    ...(profile === undefined ? {} : { profile }),
   }
   try {
     const connection = await arm.connect(connecting)

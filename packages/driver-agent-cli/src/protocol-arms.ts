@@ -1,16 +1,32 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Protocol, ProtocolArm } from '@agentproto/contracts'
+import { AgentprotoError, PROTOCOLS } from '@agentproto/contracts'
+import type { ProtocolArm } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
 import { loadAcpArm } from './protocol/acp.js'
+import { loadMcpArm } from './protocol/mcp.js'
 
-/** The arms that there are, each imported when its first agent starts. */
-const ARMS: { readonly [P in Protocol]?: () => Promise<ProtocolArm> } = { acp: loadAcpArm }
+/** How the agent of a manifest is reached: AIP-45's discriminator, decided once. */
+export interface LoadedArm {
+  readonly arm: ProtocolArm
+  /** The executable, and its arguments before those of modes and options; absent where nothing is launched. */
+  readonly starts?: { readonly bin: string; readonly args: readonly string[] }
+  /** What the arm parses of the manifest. */
+  readonly profile?: unknown
+}
 
-/** @throws `protocol_unsupported` */
-export async function loadArm(protocol: Protocol): Promise<ProtocolArm> {
-  const load = ARMS[protocol]
-  if (load) return load()
-  throw new AgentprotoError('protocol_unsupported', `Agents that speak ${protocol} cannot be driven yet`, {
-    expected: `one of ${Object.keys(ARMS).join(', ')}`,
-    given: protocol,
-  })
+/**
+ * The arm of a manifest's protocol, imported when its first agent starts.
+ * @throws `protocol_unsupported`
+ */
+export async function loadArm(manifest: AgentCliManifest): Promise<LoadedArm> {
+  switch (manifest.protocol) {
+    case 'acp':
+      return loadAcpArm(manifest)
+    case 'mcp':
+      return loadMcpArm(manifest)
+    default:
+      throw new AgentprotoError('protocol_unsupported', `Agents that speak ${manifest.protocol} cannot be driven`, {
+        expected: `one of ${PROTOCOLS.join(', ')}`,
+        given: manifest.protocol,
+      })
+  }
 }

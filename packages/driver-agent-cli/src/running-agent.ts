@@ -19,7 +19,6 @@ const CLOSE_MS = 500
 /** One agent process with the one session that it was started for. */
 export class StartedAgent implements RunningAgent {
   readonly info: AgentInfo
-  readonly agentSessionId: string
   readonly process?: AgentProcessInfo
   readonly warnings: readonly string[]
   readonly ended: Promise<AgentEnd>
@@ -34,10 +33,13 @@ export class StartedAgent implements RunningAgent {
     this.#session = session
     this.#clock = clock
     this.info = connection.info
-    this.agentSessionId = session.agentSessionId
     this.warnings = session.warnings
     this.ended = connection.ended
     if (connection.process) this.process = connection.process
+  }
+
+  get agentSessionId(): string {
+    return this.#session.agentSessionId
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {

@@ -25,7 +25,7 @@ export interface SessionCallbacks {
 /** AIP-45's session: one conversation with one running agent. */
 export interface Session {
   readonly info: AgentInfo
-  /** The agent's own id of the session, by which it can be resumed where the agent can. */
+  /** The agent's own id of the session, by which it can be resumed where the agent can. Empty until it names one. */
   readonly agentSessionId: string
   readonly warnings: readonly string[]
   /**
@@ -110,7 +110,9 @@ export function createSession(agent: RunningAgent, sink: SessionSink): Session {
 
   return {
     info: agent.info,
-    agentSessionId: agent.agentSessionId,
+    get agentSessionId() {
+      return agent.agentSessionId
+    },
     warnings: agent.warnings,
     send,
     cancel: () => agent.cancel(),

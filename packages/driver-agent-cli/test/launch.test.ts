@@ -40,7 +40,11 @@ async function launch(more: Partial<LaunchOptions> = {}): Promise<RunningAgent> 
 
 test('mode, options and model reach the agent as argv and environment, the session as its variables', async () => {
   const session = await start({ mode: 'plan', options: { turns: 3 }, env: { EXTRA: '1' }, cwd: '/' })
-  const seen = JSON.parse(textOf(await say(session, 'start'))) as { argv: string[]; env: Record<string, string>; cwd: string }
+  const seen = JSON.parse(textOf(await say(session, 'start'))) as {
+    argv: string[]
+    env: Record<string, string>
+    cwd: string
+  }
   expect(seen.argv).toEqual(['acp', '--plan', '--turns', '3'])
   expect(seen.cwd).toBe('/')
   expect(seen.env).toMatchObject({
@@ -89,15 +93,20 @@ test('an agent that is installed below the home is found there', async () => {
   const bin = join(home, 'agents/small/node_modules/.bin')
   mkdirSync(bin, { recursive: true })
   writeFileSync(join(bin, 'small-agent'), '', { mode: 0o755 })
-  expect(await locateAgent(small().manifest, { ...host, home, executables: {} })).toEqual({ command: join(bin, 'small-agent'), args: [] })
+  expect(await locateAgent(small().manifest, { ...host, home, executables: {} })).toEqual({
+    command: join(bin, 'small-agent'),
+    args: [],
+  })
   expect(await small().locate()).toEqual({ command: process.execPath, args: [agentFile] })
 })
 
-test.each(['mcp', 'proprietary'] as const)('a protocol that is not spoken is named (%s)', async (protocol) => {
+test('a protocol that is not spoken is named', async () => {
   const { acp: _, ...rest } = document
-  const more = protocol === 'mcp' ? { mcp: { transport: 'stdio' as const, command: 'small-agent' } } : { adapter: '@x/small' }
-  const { manifest } = defineAgentCli({ ...rest, protocol, ...more }, host)
-  await expect(launchAgent(manifest, launching())).rejects.toMatchObject({ code: 'protocol_unsupported', message: expect.stringContaining(protocol) })
+  const { manifest } = defineAgentCli({ ...rest, protocol: 'proprietary', adapter: '@x/small' }, host)
+  await expect(launchAgent(manifest, launching())).rejects.toMatchObject({
+    code: 'protocol_unsupported',
+    message: expect.stringContaining('proprietary'),
+  })
 })
 
 test('an agent that wants a login is refused with the manifest’s command, and is gone', async () => {
@@ -121,9 +130,17 @@ test('a start that is aborted while the session is opened leaves nothing behind'
 
 test('a running agent names its process, sends, cancels and stops once', async () => {
   const signals: AgentSignal[] = []
-  const sink = { emit: (batch: readonly AgentSignal[]) => void signals.push(...batch), ask: async () => ({ outcome: 'cancelled' as const }) }
+  const sink = {
+    emit: (batch: readonly AgentSignal[]) => void signals.push(...batch),
+    ask: async () => ({ outcome: 'cancelled' as const }),
+  }
   const agent = await launch({ sink })
-  expect(agent).toMatchObject({ agentSessionId: 's1', info: { name: 'small' }, warnings: [], process: { pid: expect.any(Number) } })
+  expect(agent).toMatchObject({
+    agentSessionId: 's1',
+    info: { name: 'small' },
+    warnings: [],
+    process: { pid: expect.any(Number) },
+  })
   const turn = agent.send([{ type: 'text', text: 'hang' }])
   await expect(agent.send([{ type: 'text', text: 'x' }])).rejects.toMatchObject({ code: 'turn_in_progress' })
   expect(agent.stop()).toBe(agent.stop())
@@ -137,11 +154,16 @@ test('folders are resolved, said once, and not the first one again', async () =>
   for (const name of ['a', 'b']) mkdirSync(join(root, name))
   symlinkSync(join(root, 'a'), join(root, 'link'))
   const [a, b, link] = [join(root, 'a'), join(root, 'b'), join(root, 'link')]
-  expect(await resolveDirectories({ cwd: link, additionalDirectories: [a, b, link, b] })).toEqual({ cwd: a, additionalDirectories: [b] })
+  expect(await resolveDirectories({ cwd: link, additionalDirectories: [a, b, link, b] })).toEqual({
+    cwd: a,
+    additionalDirectories: [b],
+  })
 })
 
 test('a manifest is checked, from an object as from a file', async () => {
-  expect(() => defineAgentCli({ ...document, bin: 'no spaces allowed' })).toThrow(expect.objectContaining({ code: 'manifest_invalid' }))
+  expect(() => defineAgentCli({ ...document, bin: 'no spaces allowed' })).toThrow(
+    expect.objectContaining({ code: 'manifest_invalid' }),
+  )
   await expect(loadAgentCli(scratch())).rejects.toMatchObject({ code: 'manifest_invalid' })
   const { manifest } = defineAgentCli(document)
   expect(defineAgentCli(manifest).manifest).toBe(manifest)

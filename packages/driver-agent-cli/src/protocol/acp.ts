@@ -1,7 +1,8 @@
-import type { ProtocolArm } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import type { LoadedArm } from '../protocol-arms.js'
 
 /** AIP-45 `protocol: acp`, spoken by `@agentproto/acp` (AIP-44). */
-export async function loadAcpArm(): Promise<ProtocolArm> {
+export async function loadAcpArm({ bin, binArgs }: AgentCliManifest): Promise<LoadedArm> {
   const { acpArm } = await import('@agentproto/acp')
-  return acpArm
+  return { arm: acpArm, starts: { bin, args: binArgs } }
 }

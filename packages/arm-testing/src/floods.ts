@@ -1,0 +1,49 @@
+import { expect } from 'vitest'
+import { testOf } from './able.js'
+import { endOf, open, textOf } from './opened.js'
+import type { ArmSubject } from './subject.js'
+
+const MANY = 20_000
+/** Larger than any pipe. */
+const HUGE = 5 << 20
+/** What may come on while the host is busy: what was read before it was. */
+const AHEAD = 4_000
+
+export function testFloods(subject: ArmSubject): void {
+  testOf(subject, 'stream')('thousands of events come in order, and none is lost', async () => {
+    const { turn } = await open(subject)
+    const said = textOf(await turn('stream', String(MANY)))
+    expect(said).toBe(Array.from({ length: MANY }, (_, i) => `${i} `).join(''))
+  })
+
+  testOf(subject, 'stream')('F35 a host that is busy with a batch holds the agent up, and loses nothing', async () => {
+    const { session, sink } = await open(subject)
+    let release = (): void => {}
+    const busy = new Promise<void>((resolve) => (release = resolve))
+    sink.onBatch = () => busy
+    const sent = session.send([{ type: 'text', text: `stream ${MANY}` }])
+    await sink.until(() => sink.signals.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(sink.signals.length).toBeLessThan(AHEAD)
+    release()
+    await sent
+    expect(sink.ofType('text-delta').length).toBeGreaterThan(0)
+    expect(sink.text.endsWith(`${MANY - 1} `)).toBe(true)
+    endOf(sink.signals)
+  })
+
+  testOf(subject, 'huge')('a message of five megabytes in one line arrives whole', async () => {
+    const { turn } = await open(subject)
+    expect(textOf(await turn('huge', String(HUGE)))).toHaveLength(HUGE)
+  })
+
+  testOf(subject, 'stderr')(
+    'F34 an agent that floods stderr in the middle of a turn is not held up by it',
+    async () => {
+      const { turn } = await open(subject)
+      const signals = await turn('stderr')
+      expect(textOf(signals)).toBe('done')
+      expect(signals.some((signal) => signal.type === 'output' && signal.stream === 'stderr')).toBe(true)
+    },
+  )
+}

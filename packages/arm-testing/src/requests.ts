@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { testOf } from './able.js'
+import { endOf, open, textOf, timed } from './opened.js'
+import type { ArmSubject } from './subject.js'
+
+/** A cancel must have ended its turn after this, in milliseconds, on a busy machine too. */
+const CANCEL_MS = 1_500
+
+export function testRequests(subject: ArmSubject): void {
+  asksOf(subject)
+  cancelsOf(subject)
+}
+
+function asksOf(subject: ArmSubject): void {
+  testOf(subject, 'ask')('a permission is asked, and the agent is told the answer', async () => {
+    const { turn, sink } = await open(subject)
+    sink.onAsk = async (request) => {
+      const [first] = request.kind === 'permission' ? request.options : []
+      return { outcome: 'selected', optionId: first?.optionId ?? '' }
+    }
+    const signals = await turn('ask')
+    expect(sink.asked.map(({ request }) => request.kind)).toEqual(['permission'])
+    expect(textOf(signals)).toBe('answer yes')
+  })
+
+  testOf(subject, 'ask')('an answer that nobody gives, or that fails, is a cancelled one', async () => {
+    const { turn, sink } = await open(subject)
+    sink.onAsk = async () => {
+      throw new Error('the desk is closed')
+    }
+    expect(textOf(await turn('ask'))).toMatch(/^answer (cancelled|abort)/)
+  })
+
+  testOf(subject, 'ask')('a cancel while the agent asks takes the request back and ends the turn', async () => {
+    const { session, sink } = await open(subject)
+    const sent = session.send([{ type: 'text', text: 'ask' }])
+    await sink.until(() => sink.asked.length > 0)
+    await session.cancel()
+    expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+    expect(sink.asked[0]?.signal.aborted).toBe(true)
+    expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
+  })
+
+  testOf(subject, 'ask-dies')('F12 a request of an agent that dies is taken back', async () => {
+    const { turn, sink } = await open(subject)
+    expect(endOf(await turn('ask-dies'))).toMatchObject({ reason: 'error' })
+    expect(sink.asked.every(({ signal }) => signal.aborted)).toBe(true)
+  })
+}
+
+function cancelsOf(subject: ArmSubject): void {
+  testOf(subject, 'hang')('F20 a cancelled turn ends within a second, and the session goes on', async () => {
+    const { session, sink, turn } = await open(subject)
+    const sent = session.send([{ type: 'text', text: 'hang' }])
+    await sink.until(() => sink.text.includes('working'))
+    await Promise.all([session.cancel(), session.cancel()])
+    expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+    expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
+    // When nothing runs it does nothing.
+    await session.cancel()
+    expect(textOf(await turn('echo', 'next'))).toBe('echo next')
+  })
+
+  testOf(subject, 'deaf')(
+    'F2 a turn whose agent does not heed the cancel ends with its agent at the latest',
+    async () => {
+      const { session, connection, sink } = await open(subject)
+      const sent = session.send([{ type: 'text', text: 'deaf' }])
+      await sink.until(() => sink.text.includes('working'))
+      await session.cancel()
+      if (subject.deafTurn === 'waits') await connection.close()
+      expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+      expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
+    },
+  )
+}

@@ -1,0 +1,89 @@
+import { tmpdir } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts'
+
+/** How a fixture agent begins. */
+export type StartName =
+  | 'well'
+  | 'silent'
+  | 'dies'
+  | 'dies-in-handshake'
+  | 'refuses'
+  | 'wrong-version'
+  | 'half-open'
+  | 'noisy'
+  | 'orphan'
+  | 'stderr-flood'
+
+/** What a prompt begins with, and the agent's turn is then like. */
+export type TurnName =
+  | 'echo'
+  | 'remember'
+  | 'empty'
+  | 'think'
+  | 'stream'
+  | 'env'
+  | 'place'
+  | 'dies'
+  | 'leaves'
+  | 'killed'
+  | 'fails'
+  | 'garbage'
+  | 'utf8'
+  | 'huge'
+  | 'late'
+  | 'after-end'
+  | 'twice'
+  | 'unknown'
+  | 'asks'
+  | 'stderr'
+  | 'tool'
+  | 'tool-open'
+  | 'tool-only-result'
+  | 'tool-twice'
+  | 'ask'
+  | 'ask-dies'
+  | 'hang'
+  | 'deaf'
+  | 'stubborn'
+  | 'orphans'
+  | 'no-stdin'
+  | 'no-stdout'
+
+/** An arm, or an adapter under its arm, with an agent to test it on. */
+export interface ArmSubject {
+  readonly arm: ProtocolArm
+  /** How an agent is started that begins in the given way. */
+  readonly start: (how: StartName) => Pick<ArmConnectOptions, 'launch' | 'profile'>
+  /** Starts and turns that this protocol has no way to show; their tests are skipped, by name. */
+  readonly cannot?: readonly (StartName | TurnName)[]
+  /**
+   * Whether an agent that does not heed a cancel is waited for, until its host ends it (as ACP wants it), or the
+   * turn is ended without it. Default `ended`.
+   */
+  readonly deafTurn?: 'ended' | 'waits'
+}
+
+/** Path of the fixture agent: `node PATH DIALECT START`. */
+export const fixtureAgentPath: string = fileURLToPath(new URL('../fixtures/agent.mjs', import.meta.url))
+
+let launches = 0
+
+/**
+ * A launch of the fixture agent.
+ * @param dialect `acp`, `mcp`, or `plain` for an adapter of a test
+ */
+export const fixtureLaunch = (dialect: 'acp' | 'mcp' | 'plain', how: StartName): Launch =>
+  launchOf([fixtureAgentPath, dialect, how])
+
+/** A launch of a Node program, with an environment of its own and nothing else in it. */
+export function launchOf(args: readonly string[], env: Readonly<Record<string, string>> = {}): Launch {
+  const marker = `arm-testing-${process.pid}-${Date.now().toString(36)}-${launches++}`
+  return {
+    command: process.execPath,
+    args,
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', FIXTURE: 'given', ...env, AGENTPROTO_SESSION_ID: marker },
+    marker,
+  }
+}

@@ -1,0 +1,9 @@
+import { acpArm } from '@agentproto/acp'
+import { fixtureLaunch, testArm } from '@agentproto/arm-testing'
+
+testArm('the Agent Client Protocol', {
+  arm: acpArm,
+  start: (how) => ({ launch: fixtureLaunch('acp', how) }),
+  // ACP wants the agent to answer a cancelled prompt, and its host to end one that does not.
+  deafTurn: 'waits',
+})

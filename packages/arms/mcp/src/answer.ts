@@ -1,0 +1,87 @@
+import { defined, isRecord, list, number, record, text } from '@agentproto/arm-kit'
+import type { Json, Verdict } from '@agentproto/arm-kit'
+import { promptText } from '@agentproto/contracts'
+import type { ContentBlock } from '@agentproto/contracts'
+import { textAt } from './path.js'
+import type { Path } from './path.js'
+import { SESSION_PATHS } from './profile.js'
+import type { McpProfile } from './profile.js'
+
+/** What a call of the prompt tool came back with. */
+export interface CallAnswer {
+  readonly verdict: Verdict
+  /** What the agent said, all of it, whether or not it was streamed before. */
+  readonly said: string
+  /** The session's id, where the answer names it. */
+  readonly session?: string
+}
+
+/** Reads the response to `tools/call`. */
+export function readAnswer({ result, error }: Json, { data }: McpProfile): CallAnswer {
+  if (isRecord(error)) return { verdict: { reason: 'error', error: rpcError(error) }, said: '' }
+  const answer = record(result)
+  const said = (data.text && textAt(answer, data.text)) ?? contentText(list(answer['content']))
+  const session = firstText(answer, data.session ? [data.session] : SESSION_PATHS)
+  const verdict: Verdict =
+    answer['isError'] === true
+      ? { reason: 'error', error: { message: said || 'The agent failed the prompt' } }
+      : { reason: 'end_turn' }
+  return { verdict, said: verdict.error ? '' : said, ...defined({ session }) }
+}
+
+function rpcError({ code, message, data }: Json): NonNullable<Verdict['error']> {
+  const agentCode = number(code) ?? text(code)
+  return { message: text(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
+}
+
+const firstText = (value: unknown, paths: readonly Path[]): string | undefined =>
+  paths.map((path) => textAt(value, path)).find((found) => found !== undefined && found !== '')
+
+/** MCP's content is ACP's; a block of an unknown shape says nothing. */
+function contentText(content: readonly unknown[]): string {
+  return promptText(content.filter(isContentBlock))
+}
+
+function isContentBlock(block: unknown): block is ContentBlock {
+  const { type, text: said, mimeType, uri, name, resource } = record(block)
+  switch (type) {
+    case 'text':
+      return typeof said === 'string'
+    case 'image':
+    case 'audio':
+      return typeof mimeType === 'string'
+    case 'resource_link':
+      return typeof uri === 'string' && typeof name === 'string'
+    case 'resource':
+      return isRecord(resource) && typeof resource['uri'] === 'string'
+    default:
+      return false
+  }
+}
+
+/** How much of a streamed answer is remembered, in characters. */
+const REMEMBERED = 64 * 1024
+
+/** What of an answer was streamed before it came. */
+export class Streamed {
+  #tail = ''
+  #length = 0
+
+  said(piece: string): void {
+    this.#length += piece.length
+    this.#tail = (this.#tail + piece).slice(-REMEMBERED)
+  }
+
+  /** What is still to be said of the whole answer: nothing when it was streamed to its end, else the rest of it. */
+  rest(answer: string): string {
+    if (this.#length === 0) return answer
+    // Spaces and newlines between messages are the server's taste.
+    const told = squashed(this.#tail)
+    const whole = squashed(answer)
+    if (told.endsWith(whole)) return ''
+    if (this.#tail.length < this.#length) return whole.endsWith(told) ? '' : answer
+    return answer.startsWith(this.#tail) ? answer.slice(this.#tail.length) : answer
+  }
+}
+
+const squashed = (said: string): string => said.replaceAll(/\s+/g, '')

@@ -1,0 +1,29 @@
+import type { Json } from '@agentproto/arm-kit'
+import { isRecord } from '@agentproto/arm-kit'
+import type { OpenSessionOptions } from '@agentproto/contracts'
+import type { PromptTool } from './tools.js'
+
+export interface CallGround {
+  readonly prompt: string
+  readonly session: string | undefined
+  readonly ground: OpenSessionOptions
+}
+
+/** The arguments of a call: the manifest's constants, in which `{cwd}` is filled, then the prompt and the session. */
+export function callArguments(
+  { argument, session: takesSession, extra }: PromptTool,
+  { prompt, session, ground }: CallGround,
+): Json {
+  return {
+    ...(filled(extra, ground.cwd) as Json),
+    [argument]: prompt,
+    ...(takesSession === undefined || session === undefined ? {} : { [takesSession]: session }),
+  }
+}
+
+function filled(value: unknown, cwd: string): unknown {
+  if (typeof value === 'string') return value.replaceAll('{cwd}', () => cwd)
+  if (Array.isArray(value)) return value.map((item) => filled(item, cwd))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item, cwd)]))
+}

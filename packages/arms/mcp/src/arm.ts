@@ -1,0 +1,20 @@
+import { connectProcess } from '@agentproto/arm-kit'
+import type { ArmConnection, ArmConnectOptions, ProtocolArm } from '@agentproto/contracts'
+import { lineCarrier } from './carrier.js'
+import { McpClient } from './client.js'
+import { parseProfile } from './profile.js'
+
+/** An agent that is an MCP server, on the stdio of a process or behind a URL (AIP-45 `protocol: mcp`). */
+export const mcpArm: ProtocolArm = { protocol: 'mcp', connect: connectMcp }
+
+/**
+ * Connects with an agent that is an MCP server. `options.profile` is a {@link McpProfileInput}; without one, the
+ * agent is on stdio and its tools are found by their shape.
+ * @throws `manifest_invalid` for a wrong profile; `cwd_invalid`, `agent_not_installed`, `spawn_failed`,
+ * `handshake_failed`, `auth_required`, `timeout`, `cancelled`; nothing of the agent lives then
+ */
+export async function connectMcp(options: ArmConnectOptions): Promise<ArmConnection> {
+  const profile = parseProfile(options.profile)
+  const { cwd } = options.launch
+  return connectProcess(options, (write) => new McpClient({ ...options, profile, cwd, carrier: lineCarrier(write) }))
+}

@@ -1,0 +1,236 @@
+import { pathToFileURL } from 'node:url'
+import { defined, isRecord, list, NO_CAPABILITIES, record, text, within } from '@agentproto/arm-kit'
+import type { Json, LineClient, TurnOutcome } from '@agentproto/arm-kit'
+import { AgentprotoError } from '@agentproto/contracts'
+import type {
+  AgentInfo,
+  AgentNotice,
+  AgentSink,
+  ArmConnectOptions,
+  ArmSession,
+  Clock,
+  OpenSessionOptions,
+} from '@agentproto/contracts'
+import type { Carrier } from './carrier.js'
+import { startFailure } from './failure.js'
+import type { McpProfile } from './profile.js'
+import { SdkLink } from './sdk-link.js'
+import { ServerRoutes } from './server-routes.js'
+import { McpSession } from './session.js'
+import type { RunningCall, SessionLink } from './session.js'
+import { findPromptTools } from './tools.js'
+import type { PromptTools } from './tools.js'
+
+/** Pages of `tools/list` that are read. */
+const MAX_PAGES = 100
+/** Ids of our own requests; the SDK counts its own from 0. */
+const FIRST_ID = 2 ** 30
+
+export interface McpClientOptions extends Pick<ArmConnectOptions, 'client' | 'limits' | 'clock'> {
+  readonly profile: McpProfile
+  readonly carrier: Carrier
+  /** The root that a server is told of before there is a session. */
+  readonly cwd: string
+}
+
+/**
+ * The client's end of a connection with an agent that is an MCP server, over whatever carries its messages. What
+ * belongs to turns (calls of the prompt tool, notifications, questions) is routed here, in the order in which it came;
+ * the SDK gets the rest.
+ */
+export class McpClient implements LineClient, SessionLink {
+  readonly clock: Clock
+  readonly profile: McpProfile
+  readonly #options: McpClientOptions
+  readonly #sdk: SdkLink
+  readonly #routes: ServerRoutes
+  readonly #calls = new Map<unknown, (response: Json) => void>()
+  #nextId = FIRST_ID
+  #tools: PromptTools | undefined
+  #ended: AgentprotoError | undefined
+
+  constructor(options: McpClientOptions) {
+    const { clock, profile, client, carrier } = options
+    this.#options = options
+    this.clock = clock
+    this.profile = profile
+    this.#routes = new ServerRoutes(profile, (id, result) => this.respond(id, result))
+    this.#sdk = new SdkLink({
+      client,
+      clock,
+      send: (message) => carrier.send(message),
+      onVersion: (version) => carrier.useVersion(version),
+    })
+  }
+
+  get tools(): PromptTools {
+    if (!this.#tools) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
+    return this.#tools
+  }
+
+  async start(): Promise<AgentInfo> {
+    const { limits } = this.#options
+    try {
+      const server = await this.#sdk.initialize(limits.handshakeMs)
+      this.#tools = findPromptTools(await this.#listTools(limits.openMs), this.profile)
+      const resume = this.profile.resumable && this.#tools.reply?.session !== undefined
+      return { ...defined(server), capabilities: { ...NO_CAPABILITIES, resume, close: true } }
+    } catch (thrown) {
+      throw startFailure(this.#ended ?? thrown)
+    }
+  }
+
+  async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+    const { origin } = options
+    if (this.#ended) throw startFailure(this.#ended)
+    if (origin.how !== 'new' && !(this.profile.resumable && this.tools.reply?.session !== undefined)) {
+      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
+        given: origin.agentSessionId,
+        hint: 'Start a new session.',
+      })
+    }
+    const session = new McpSession(this, sink, options)
+    this.#routes.add(session, [options.cwd, ...options.additionalDirectories])
+    return session
+  }
+
+  takeLines(lines: readonly string[]): void | Promise<void> {
+    for (const line of lines) {
+      const message = parse(line)
+      if (message !== undefined) this.#takeAll(message)
+      else if (line.trim() !== '') this.#routes.put({ type: 'output', stream: 'stdout', text: line })
+    }
+    return this.#routes.drain()
+  }
+
+  /** Takes one message; the promise is the hosts' back-pressure. */
+  take(message: unknown): void | Promise<void> {
+    this.#takeAll(message)
+    return this.#routes.drain()
+  }
+
+  tell(notice: AgentNotice): void | Promise<void> {
+    this.#routes.put(notice)
+    return this.#routes.drain()
+  }
+
+  end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    this.#ended ??= reason
+    this.#sdk.close(reason)
+    const waiting = [...this.#calls.values()]
+    this.#calls.clear()
+    const wasBusy = this.#routes.end(reason, outcome)
+    for (const answered of waiting) answered({ error: { message: reason.message } })
+    return wasBusy
+  }
+
+  // What sessions need of the connection.
+
+  call(name: string, args: Json, answered: (response: Json) => void): RunningCall {
+    const id = this.#nextId++
+    const params = { name, arguments: args, _meta: { progressToken: id } }
+    this.#request(id, { method: 'tools/call', params }, answered)
+    const cancel = (reason: string): void => {
+      // The answer may still come; its session decides what that means.
+      this.#notify('notifications/cancelled', { requestId: id, reason })
+    }
+    return { id, cancel, forget: () => void this.#calls.delete(id) }
+  }
+
+  respond(id: unknown, result: Json): void {
+    this.#send({ id, result })
+  }
+
+  forget(session: McpSession): void {
+    this.#routes.remove(session)
+  }
+
+  async #listTools(limitMs: number): Promise<readonly unknown[]> {
+    const tools: unknown[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const params = defined({ cursor })
+      const answer = new Promise<Json>((resolve) =>
+        this.#request(this.#nextId++, { method: 'tools/list', params }, resolve),
+      )
+      const response = await within(answer, 'The agent did not answer tools/list', { ms: limitMs, clock: this.clock })
+      if (isRecord(response['error'])) throw refused(response['error'])
+      const result = record(response['result'])
+      tools.push(...list(result['tools']))
+      cursor = text(result['nextCursor'])
+      if (cursor === undefined) break
+    }
+    return tools
+  }
+
+  #request(id: number, message: Json, answered: (response: Json) => void): void {
+    this.#calls.set(id, answered)
+    const lost = (why: string): void => {
+      if (this.#calls.delete(id)) answered({ error: { message: why } })
+      void this.#routes.drain()
+    }
+    const body = { jsonrpc: '2.0', id, ...message }
+    const closed = (): void => lost('The server closed the stream without answering')
+    this.#options.carrier
+      .send(body, closed)
+      .catch((thrown: unknown) => lost(thrown instanceof Error ? thrown.message : String(thrown)))
+  }
+
+  #notify(method: string, params: Json): void {
+    this.#send({ method, params })
+  }
+
+  #send(message: Json): void {
+    // A message that cannot be sent is a connection that ends, which is told elsewhere.
+    this.#options.carrier.send({ jsonrpc: '2.0', ...message }).catch(() => {})
+  }
+
+  /** Older servers send several messages as one array. */
+  #takeAll(message: unknown): void {
+    for (const each of Array.isArray(message) ? message : [message]) if (isRecord(each)) this.#takeOne(each)
+  }
+
+  #takeOne(message: Json): void {
+    const { id, method } = message
+    if (typeof method !== 'string') return this.#responded(message)
+    const params = record(message['params'])
+    if (id === undefined || id === null) return this.#routes.notified(method, params)
+    if (method === 'elicitation/create') return this.#routes.elicited(id, params)
+    if (method === 'roots/list') return this.respond(id, { roots: this.#roots() })
+    this.#sdk.take(message)
+  }
+
+  #responded(message: Json): void {
+    const answered = this.#calls.get(message['id'])
+    if (answered) {
+      this.#calls.delete(message['id'])
+      answered(message)
+    } else if (this.#sdk.expects(message['id'])) {
+      this.#sdk.take(message)
+    } else {
+      this.#routes.put({ type: 'extension', kind: 'response', payload: message })
+    }
+  }
+
+  #roots(): readonly Json[] {
+    const folders = this.#routes.folders()
+    return (folders.length > 0 ? folders : [this.#options.cwd]).map((path) => ({
+      uri: pathToFileURL(path).href,
+      name: path,
+    }))
+  }
+}
+
+/** An error answer as something that can be thrown. */
+const refused = ({ code, message }: Json): Error => Object.assign(new Error(text(message) ?? 'no message'), { code })
+
+/** A JSON object or a list, or nothing: agents print banners and warnings between their messages. */
+function parse(line: string): unknown {
+  const first = line.charCodeAt(0)
+  if (first !== 123 && first !== 91) return undefined
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,65 @@
+import { defined, record, text } from '@agentproto/arm-kit'
+import type { Json, ToolUpdate } from '@agentproto/arm-kit'
+import type { AgentAnswer, PermissionOption, QuestionRequest } from '@agentproto/contracts'
+import { parsePath, valueAt } from './path.js'
+import type { PermissionRule } from './profile.js'
+import { toolAt } from './vendor-event.js'
+
+/** What a server asks of its user, and how it is answered. */
+export type Elicitation =
+  | {
+      readonly kind: 'permission'
+      readonly rule: PermissionRule
+      readonly tool: ToolUpdate
+      readonly options: readonly PermissionOption[]
+      readonly reply: (answer: AgentAnswer) => Json
+    }
+  | { readonly kind: 'question'; readonly request: QuestionRequest; readonly reply: (answer: AgentAnswer) => Json }
+
+/**
+ * Reads `elicitation/create`: a permission where a rule of the manifest says so, else a question. Undefined for a
+ * mode that nobody here knows.
+ */
+export function readElicitation(params: Json, rules: readonly PermissionRule[]): Elicitation | undefined {
+  const rule = rules.find(({ when }) => Object.entries(when).every(([at, is]) => valueAt(params, parsePath(at)) === is))
+  const tool = rule && toolAt(params, rule.toolCall)
+  if (rule !== undefined && tool !== undefined) return permission(rule, tool, params)
+  return question(params)
+}
+
+function permission(rule: PermissionRule, tool: ToolUpdate, params: Json): Elicitation {
+  const options = rule.options.map(({ optionId, name, kind }) => ({ optionId, name: name ?? optionId, kind }))
+  const reply = (answer: AgentAnswer): Json => {
+    const chosen =
+      answer.outcome === 'selected' ? rule.options.find(({ optionId }) => optionId === answer.optionId) : undefined
+    return chosen?.reply ?? rule.cancelled
+  }
+  const title = tool.title ?? text(params['message'])
+  return { kind: 'permission', rule, tool: { ...tool, ...defined({ title }) }, options, reply }
+}
+
+function question(params: Json): Elicitation | undefined {
+  // Servers older than the modes name none.
+  const { mode = 'form', message, requestedSchema } = params
+  const url = text(params['url'])
+  if ((mode !== 'form' && mode !== 'url') || (mode === 'url' && url === undefined)) return undefined
+  const request: QuestionRequest = {
+    kind: 'question',
+    mode,
+    message: text(message) ?? '',
+    ...(mode === 'form' ? { schema: record(requestedSchema) } : defined({ url })),
+  }
+  return { kind: 'question', request, reply: answerQuestion }
+}
+
+function answerQuestion(answer: AgentAnswer): Json {
+  switch (answer.outcome) {
+    case 'accept':
+      return { action: 'accept', content: answer.content ?? {} }
+    case 'decline':
+      return { action: 'decline' }
+    case 'selected':
+    case 'cancelled':
+      return { action: 'cancel' }
+  }
+}

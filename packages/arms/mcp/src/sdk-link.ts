@@ -1,0 +1,117 @@
+import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+
+/** What the server said of itself. */
+export interface ServerInfo {
+  readonly name?: string
+  readonly version?: string
+}
+
+export interface SdkLinkOptions {
+  readonly client: { readonly name: string; readonly version: string }
+  readonly clock: Clock
+  readonly send: (message: Json) => Promise<void>
+  /** The version of the protocol that was agreed upon. */
+  readonly onVersion?: (version: string) => void
+}
+
+/**
+ * The SDK's client, fed with objects: it negotiates the protocol, answers pings and refuses what nobody serves. Its
+ * own time limit of 60 s a request, its schemas and its process handling are kept away from turns. Imported while
+ * the agent boots, which takes longer.
+ */
+export class SdkLink {
+  readonly #options: SdkLinkOptions
+  readonly #client: Promise<Client>
+  /** Ids that the SDK waits for. */
+  readonly #waiting = new Set<unknown>()
+  #transport: Transport | undefined
+  #closed: Error | undefined
+  #failed: ((reason: Error) => void) | undefined
+
+  constructor(options: SdkLinkOptions) {
+    this.#options = options
+    this.#client = create(options.client)
+    // Whoever asks meets the failure; nobody may have asked yet.
+    this.#client.catch(() => {})
+  }
+
+  /** Whether a response belongs to the SDK; each is taken once. */
+  expects(id: unknown): boolean {
+    return this.#waiting.delete(id)
+  }
+
+  /** Hands over a message of the server. */
+  take(message: Json): void {
+    if (!this.#closed) this.#transport?.onmessage?.(message as JSONRPCMessage)
+  }
+
+  /**
+   * Shakes hands.
+   * @param limitMs milliseconds until it is given up
+   * @throws what the server answered, `timeout`, or the reason of `close`
+   */
+  async initialize(limitMs: number): Promise<ServerInfo> {
+    const { clock } = this.#options
+    const gone = new Promise<never>((_, reject) => (this.#failed = reject))
+    gone.catch(() => {})
+    if (this.#closed) this.#failed?.(this.#closed)
+    const timer = clock.after(limitMs, () =>
+      this.#failed?.(new AgentprotoError('timeout', `The agent did not answer initialize within ${limitMs} ms`)),
+    )
+    try {
+      return await Promise.race([gone, this.#shake()])
+    } finally {
+      timer.cancel()
+      this.#failed = undefined
+    }
+  }
+
+  /** Nothing more will come. */
+  close(reason: Error): void {
+    if (this.#closed) return
+    this.#closed = reason
+    this.#failed?.(reason)
+    this.#transport?.onclose?.()
+  }
+
+  async #shake(): Promise<ServerInfo> {
+    const client = await this.#client
+    this.#transport = this.#feed()
+    // Our own limit is the one that counts.
+    await client.connect(this.#transport, { timeout: 2 ** 31 - 1 })
+    const { name, version } = record(client.getServerVersion())
+    return { ...(text(name) ? { name: String(name) } : {}), ...(text(version) ? { version: String(version) } : {}) }
+  }
+
+  #feed(): Transport {
+    const { send, onVersion } = this.#options
+    return {
+      start: async () => {},
+      send: async (message) => {
+        if ('method' in message && 'id' in message) this.#waiting.add(message.id)
+        await send(message)
+      },
+      close: async () => {},
+      setProtocolVersion: (version) => onVersion?.(version),
+    }
+  }
+}
+
+/**
+ * What we offer the server: questions, and where it works. Always the line before 2026-07-28, which servers of
+ * both lines speak: asking for the newer one first starts some of them twice.
+ */
+async function create({ name, version }: SdkLinkOptions['client']): Promise<Client> {
+  const sdk = await import('@modelcontextprotocol/client')
+  return new sdk.Client(
+    { name, version },
+    {
+      capabilities: { elicitation: { form: {}, url: {} }, roots: {} },
+      versionNegotiation: { mode: 'legacy' },
+    },
+  )
+}

@@ -1,0 +1,229 @@
+import { Conversation } from '@agentproto/arm-kit'
+import type { Json, Turn, TurnOutcome } from '@agentproto/arm-kit'
+import { AgentprotoError, promptText } from '@agentproto/contracts'
+import type {
+  AgentNotice,
+  AgentSink,
+  ArmSession,
+  Clock,
+  ConfigChange,
+  ContentBlock,
+  OpenSessionOptions,
+} from '@agentproto/contracts'
+import { readAnswer, Streamed } from './answer.js'
+import { callArguments } from './arguments.js'
+import type { Elicitation } from './elicitation.js'
+import type { McpProfile, Spoken } from './profile.js'
+import type { PromptTools } from './tools.js'
+import type { VendorEvent } from './vendor-event.js'
+
+/**
+ * How long a cancelled call may still be answered, in milliseconds. Servers that follow MCP answer it never, so
+ * the turn ends without them.
+ */
+const CANCEL_GRACE_MS = 500
+
+/** A call of a tool that runs. */
+export interface RunningCall {
+  /** Our id of the request; also its progress token. */
+  readonly id: number
+  /** Tells the server that nobody waits any more. */
+  cancel(reason: string): void
+  /** Nobody listens to the answer any more. */
+  forget(): void
+}
+
+/** The connection as its sessions use it. */
+export interface SessionLink {
+  readonly clock: Clock
+  readonly profile: McpProfile
+  readonly tools: PromptTools
+  /** Calls a tool without a limit; `answered` is called in order with the notifications, once or never. */
+  call(name: string, args: Json, answered: (response: Json) => void): RunningCall
+  respond(id: unknown, result: Json): void
+  forget(session: McpSession): void
+}
+
+/** One conversation with an agent that is an MCP server. */
+export class McpSession implements ArmSession {
+  readonly warnings: readonly string[]
+  readonly #link: SessionLink
+  readonly #ground: OpenSessionOptions
+  readonly #talk: Conversation
+  /** The server's id of this conversation, once it is known. */
+  #thread: string | undefined
+  /** The last call, which runs as long as its turn does. */
+  #last: { readonly turn: Turn; readonly call: RunningCall } | undefined
+  #streamed = new Streamed()
+  /** A turn has been sent, so that a conversation without an id would be a new one. */
+  #begun = false
+  /** The error that was told last in this turn, so that an answer does not repeat it. */
+  #told: string | undefined
+
+  constructor(link: SessionLink, sink: AgentSink, ground: OpenSessionOptions) {
+    this.#link = link
+    this.#ground = ground
+    this.#talk = new Conversation(sink)
+    this.#thread = ground.origin.how === 'new' ? undefined : ground.origin.agentSessionId
+    this.warnings = unmountable(ground)
+  }
+
+  get agentSessionId(): string {
+    return this.#thread ?? ''
+  }
+
+  get busy(): boolean {
+    return this.#call !== undefined
+  }
+
+  get #call(): RunningCall | undefined {
+    return this.#last?.turn === this.#talk.turn ? this.#last?.call : undefined
+  }
+
+  /** Whether a notification names this session's running call, or its conversation. */
+  concerns(call: string | undefined, session: string | undefined): boolean {
+    if (call !== undefined) return call === String(this.#call?.id)
+    return session !== undefined && session === this.#thread
+  }
+
+  async send(prompt: readonly ContentBlock[]): Promise<void> {
+    const turn = this.#talk.begin()
+    const refused = prompt.find(({ type }) => type === 'image' || type === 'audio')
+    if (refused) this.#talk.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
+    // An agent that has ended has ended the turn already.
+    else if (this.#talk.turn === turn) this.#prompt(turn, promptText(prompt))
+    return turn.done
+  }
+
+  async cancel(): Promise<void> {
+    const turn = this.#talk.cancelling()
+    if (!turn) return
+    this.#call?.cancel('The user interrupted the turn')
+    this.#link.clock.after(CANCEL_GRACE_MS, () => this.#talk.end(turn, { by: 'host' }))
+  }
+
+  async configure(_change: ConfigChange): Promise<void> {
+    throw new AgentprotoError('not_supported', 'An agent that is an MCP server has no modes and no options', {
+      hint: 'Start a session with another mode or other options',
+    })
+  }
+
+  async close(): Promise<void> {
+    if (this.#talk.ended) return
+    this.#call?.cancel('The session is closed')
+    this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
+    this.#link.forget(this)
+  }
+
+  /** There is no server any more. Returns whether a turn was running. */
+  fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    return this.#talk.fail(reason, outcome)
+  }
+
+  /** Takes what a notification means; false when it belongs to no turn and nothing was made of it. */
+  take(event: VendorEvent): boolean {
+    switch (event.is) {
+      case 'said':
+        return this.#said(event.type, event.text, event.messageId)
+      case 'tool':
+        return this.#talk.tool(event.update)
+      case 'error':
+        this.#told = event.error.message
+        return this.#talk.error(event.error)
+      case 'notice':
+        this.#talk.put(event.notice)
+        return true
+      case 'session':
+        this.#thread = event.id
+        return true
+      case 'turn-end':
+        return this.#stopped(event)
+      case 'nothing':
+        return true
+    }
+  }
+
+  /** Takes progress and log messages of MCP's own, as what the manifest says that they are. */
+  hear(message: string, as: Spoken, severity: Extract<AgentNotice, { type: 'notice' }>['severity']): void {
+    if (as === 'ignore') return
+    const line = message.endsWith('\n') ? message : `${message}\n`
+    if (as !== 'notice' && this.#said(as, line)) return
+    this.#talk.put({ type: 'notice', severity, text: message })
+  }
+
+  /** Takes a request that the user is to answer. */
+  elicit(id: unknown, elicitation: Elicitation): void {
+    const reply = (answer: Parameters<Elicitation['reply']>[0]): void =>
+      this.#link.respond(id, elicitation.reply(answer))
+    const withdrawn = (): void => reply({ outcome: 'cancelled' })
+    if (!this.#talk.asking) return reply({ outcome: 'cancelled' })
+    if (elicitation.kind === 'question') return this.#talk.ask(id, { request: elicitation.request, reply, withdrawn })
+    const { tool, options } = elicitation
+    this.#talk.askPermission(id, { tool, options, reply, withdrawn })
+  }
+
+  withdraw(id: unknown): void {
+    this.#talk.withdraw(id)
+  }
+
+  put(notice: AgentNotice): void {
+    this.#talk.put(notice)
+  }
+
+  drain(): Promise<unknown> | undefined {
+    return this.#talk.drain()
+  }
+
+  #prompt(turn: Turn, prompt: string): void {
+    const { prompt: first, reply } = this.#link.tools
+    const tool = this.#thread !== undefined && reply !== undefined ? reply : first
+    if (this.#begun && reply !== undefined && this.#thread === undefined) this.#talk.put(FORGOTTEN)
+    this.#begun = true
+    this.#streamed = new Streamed()
+    this.#told = undefined
+    const args = callArguments(tool, { prompt, session: this.#thread, ground: this.#ground })
+    const call = this.#link.call(tool.name, args, (response) => this.#answered(turn, response))
+    this.#last = { turn, call }
+    void turn.done.then(() => call.forget())
+  }
+
+  #said(type: 'text-delta' | 'thought', said: string, messageId?: string): boolean {
+    if (type === 'text-delta' && this.#talk.turn) this.#streamed.said(said)
+    return this.#talk.said(type, said, messageId)
+  }
+
+  #answered(turn: Turn, response: Json): void {
+    if (this.#talk.turn !== turn) return
+    const { verdict, said, session } = readAnswer(response, this.#link.profile)
+    if (session !== undefined) this.#thread = session
+    if (!turn.cancelling) this.#talk.said('text-delta', this.#streamed.rest(said))
+    const { error, ...rest } = verdict
+    const repeated = error !== undefined && error.message === this.#told
+    this.#talk.answered(turn, repeated ? rest : verdict)
+  }
+
+  /** The vendor says that the turn is over; the answer to its call may come after, or never. */
+  #stopped({ reason }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
+    const turn = this.#talk.turn
+    if (!turn) return false
+    this.#talk.end(turn, { by: 'agent', verdict: { reason } })
+    return true
+  }
+}
+
+const FORGOTTEN: AgentNotice = {
+  type: 'notice',
+  severity: 'warning',
+  text: 'The agent has not named its session, so this turn begins a new conversation.',
+}
+
+const failure = (message: string): TurnOutcome => ({ by: 'failure', error: { message } })
+
+function unmountable({ mcpServers, additionalDirectories }: OpenSessionOptions): readonly string[] {
+  return [
+    ...mcpServers.map(({ name }) => `An agent that is an MCP server takes no MCP servers: "${name}" is not mounted.`),
+    ...(additionalDirectories.length === 0
+      ? []
+      : [`Additional directories are only offered to the agent as roots: ${additionalDirectories.join(', ')}.`]),
+  ]
+}

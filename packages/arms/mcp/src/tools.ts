@@ -1,0 +1,143 @@
+import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
+import { AgentprotoError } from '@agentproto/contracts'
+import { SESSION_NAMES } from './profile.js'
+import type { McpProfile } from './profile.js'
+
+/** Names of the one required text by which a tool is seen to take a prompt. */
+const PROMPT_NAMES: readonly string[] = ['prompt', 'message', 'input', 'query']
+
+/** A tool as a turn calls it. */
+export interface PromptTool {
+  readonly name: string
+  /** The argument that takes the prompt. */
+  readonly argument: string
+  /** The argument that takes the session's id, where there is one. */
+  readonly session?: string
+  /** Constant arguments. */
+  readonly extra: Json
+}
+
+/** How this agent is talked with. */
+export interface PromptTools {
+  readonly prompt: PromptTool
+  /** Continues a session; absent where every call goes to the prompt tool without naming one. */
+  readonly reply?: PromptTool
+}
+
+interface Tool {
+  readonly name: string
+  readonly properties: Json
+  readonly required: readonly string[]
+}
+
+/**
+ * Finds the tools that take the first and the following prompts: those that the manifest names, else those that
+ * look like it (AIP-45 `mcp`).
+ * @param listed result of `tools/list`
+ * @throws `handshake_failed` when there is none, or more than one that could be meant
+ */
+export function findPromptTools(listed: readonly unknown[], { data }: McpProfile): PromptTools {
+  const tools = listed.flatMap(toolOf)
+  const { prompt: named = {}, reply: answering = {} } = data
+  const reply = replyTool(tools, answering)
+  const first = named.tool === undefined ? guessPrompt(tools, reply) : byName(tools, named.tool)
+  const prompt = asPromptTool(first, { argument: named.argument, extra: named.arguments })
+  if (reply !== undefined) return { prompt, reply: asPromptTool(reply, { ...answering, extra: answering.arguments }) }
+  // One tool for all turns: the session's id is one more argument of it.
+  return prompt.session === undefined ? { prompt } : { prompt, reply: prompt }
+}
+
+function toolOf(entry: unknown): Tool[] {
+  const { name, inputSchema } = record(entry)
+  if (typeof name !== 'string') return []
+  const schema = record(inputSchema)
+  const required = list(schema['required']).filter((key): key is string => typeof key === 'string')
+  return [{ name, properties: record(schema['properties']), required }]
+}
+
+/** The tool that the manifest names, or the only one that takes a prompt and the id of a session. */
+function replyTool(
+  tools: readonly Tool[],
+  { tool, session }: { tool?: string | undefined; session?: string | undefined },
+): Tool | undefined {
+  if (tool !== undefined) return byName(tools, tool)
+  const candidates = tools.filter(
+    (each) => promptArgument(each) !== undefined && sessionArgument(each, session) !== undefined,
+  )
+  const [only] = candidates
+  return candidates.length === 1 ? only : undefined
+}
+
+function guessPrompt(tools: readonly Tool[], reply: Tool | undefined): Tool {
+  const taking = tools.filter((tool) => promptArgument(tool) !== undefined)
+  const others = taking.filter((tool) => tool !== reply)
+  const candidates = others.length > 0 ? others : taking
+  const [only] = candidates
+  if (only !== undefined && candidates.length === 1) return only
+  const names = (which: readonly Tool[]): string => which.map(({ name }) => name).join(', ') || 'none'
+  throw new AgentprotoError(
+    'handshake_failed',
+    candidates.length === 0
+      ? 'No tool of the agent takes a prompt'
+      : 'Several tools of the agent could take the prompt',
+    {
+      expected: `one tool with one required text named ${PROMPT_NAMES.join(', ')}`,
+      given: names(candidates.length === 0 ? tools : candidates),
+      hint: 'Name it in the manifest: metadata.agentproto.mcp.prompt.tool',
+    },
+  )
+}
+
+function byName(tools: readonly Tool[], name: string): Tool {
+  const tool = tools.find((candidate) => candidate.name === name)
+  if (tool !== undefined) return tool
+  throw new AgentprotoError('handshake_failed', `The agent has no tool ${name}`, {
+    expected: 'the tool that the manifest names',
+    given: tools.map((candidate) => candidate.name).join(', ') || 'no tools',
+  })
+}
+
+interface Naming {
+  readonly argument?: string | undefined
+  readonly session?: string | undefined
+  readonly extra?: Json | undefined
+}
+
+function asPromptTool(tool: Tool, { argument, session, extra = {} }: Naming): PromptTool {
+  const takes = argument ?? promptArgument(tool)
+  if (takes === undefined) {
+    throw new AgentprotoError(
+      'handshake_failed',
+      `The tool ${tool.name} does not say which argument takes the prompt`,
+      {
+        expected: `one required text named ${PROMPT_NAMES.join(', ')}`,
+        given: tool.required.join(', ') || 'nothing required',
+        hint: 'Name it in the manifest: metadata.agentproto.mcp.prompt.argument',
+      },
+    )
+  }
+  return { name: tool.name, argument: takes, extra, ...defined({ session: sessionArgument(tool, session) }) }
+}
+
+/** The only required argument, beside the id of a session, if it is a text with such a name. */
+function promptArgument({ properties, required }: Tool): string | undefined {
+  const needed = required.filter((key) => !isSessionName(key))
+  const [only] = needed
+  if (only === undefined || needed.length !== 1 || !PROMPT_NAMES.includes(only)) return undefined
+  return isText(properties[only]) ? only : undefined
+}
+
+function sessionArgument({ properties }: Tool, named: string | undefined): string | undefined {
+  return named ?? SESSION_NAMES.find((name) => isText(properties[name]))
+}
+
+const isSessionName = (key: string): boolean => (SESSION_NAMES as readonly string[]).includes(key)
+
+/** Some schemas allow null beside the text. */
+function isText(schema: unknown): boolean {
+  if (!isRecord(schema)) return false
+  const { type, anyOf } = schema
+  if (Array.isArray(type)) return type.includes('string')
+  return text(type) === 'string' || (Array.isArray(anyOf) && anyOf.some(isText))
+}

@@ -1,0 +1,131 @@
+import { defined, isRecord, list, number, record } from '@agentproto/arm-kit'
+import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
+import type { AgentNotice, AgentSignal, PlanEntry, StreamError, TurnEndReason } from '@agentproto/contracts'
+import { textAt, valueAt } from './path.js'
+import type { EventSource, Meaning, ToolCallPlaces } from './profile.js'
+
+/** What a notification of a vendor means, in our words. */
+export type VendorEvent =
+  | { readonly is: 'said'; readonly type: 'text-delta' | 'thought'; readonly text: string; readonly messageId?: string }
+  | { readonly is: 'tool'; readonly update: ToolUpdate }
+  | { readonly is: 'notice'; readonly notice: AgentNotice }
+  | { readonly is: 'error'; readonly error: Omit<StreamError, 'type'> }
+  | { readonly is: 'session'; readonly id: string }
+  | { readonly is: 'turn-end'; readonly reason: TurnEndReason }
+  | { readonly is: 'nothing' }
+
+type Signal = Extract<AgentSignal, { type: 'extension' }>
+
+/** Reads a notification by the manifest's mapping; undefined when the mapping does not know its kind, or what it needs is missing. */
+export function vendorEvent(params: unknown, { kind, map }: EventSource): VendorEvent | undefined {
+  const key = kind === undefined ? '*' : (textAt(params, kind) ?? '*')
+  const meaning = (Object.hasOwn(map, key) ? map[key] : undefined) ?? map['*']
+  return meaning && meant(params, meaning)
+}
+
+/** A notification that is kept as it came. */
+export function keptEvent(method: string, params: unknown, source?: EventSource): Signal {
+  const kind = source?.kind === undefined ? undefined : textAt(params, source.kind)
+  return { type: 'extension', kind: kind === undefined ? method : `${method}:${kind}`, payload: params }
+}
+
+// One case a kind of event; each is two lines.
+// oxlint-disable-next-line complexity
+function meant(params: unknown, meaning: Meaning): VendorEvent | undefined {
+  switch (meaning.event) {
+    case 'text-delta':
+    case 'thought': {
+      const text = textAt(params, meaning.text)
+      const messageId = meaning.messageId && textAt(params, meaning.messageId)
+      return text === undefined ? undefined : { is: 'said', type: meaning.event, text, ...defined({ messageId }) }
+    }
+    case 'tool-call':
+      return tool(params, meaning, meaning.status)
+    case 'tool-result':
+      return tool(params, meaning, succeeded(params, meaning) ? 'completed' : 'failed')
+    case 'plan':
+      return notice(plan(params, meaning))
+    case 'usage':
+      return notice(usage(params, meaning))
+    case 'title': {
+      const title = textAt(params, meaning.title)
+      return notice(title === undefined ? undefined : { type: 'title', title })
+    }
+    case 'notice': {
+      const text = textAt(params, meaning.text)
+      return notice(text === undefined ? undefined : { type: 'notice', severity: meaning.severity ?? 'info', text })
+    }
+    case 'error': {
+      const message = textAt(params, meaning.message)
+      const agentCode = meaning.agentCode && textAt(params, meaning.agentCode)
+      return message === undefined ? undefined : { is: 'error', error: { message, ...defined({ agentCode }) } }
+    }
+    case 'session': {
+      const id = textAt(params, meaning.id)
+      return id === undefined ? undefined : { is: 'session', id }
+    }
+    case 'turn-end':
+      return { is: 'turn-end', reason: meaning.reason }
+    case 'ignore':
+      return { is: 'nothing' }
+  }
+}
+
+const notice = (said: AgentNotice | undefined): VendorEvent | undefined => said && { is: 'notice', notice: said }
+
+function tool(params: unknown, places: ToolCallPlaces, status: ToolStatus | undefined): VendorEvent | undefined {
+  const update = toolAt(params, places)
+  return update && { is: 'tool', update: { ...update, ...defined({ status }) } }
+}
+
+/** What stands there of a tool call; undefined without an id. */
+export function toolAt(params: unknown, places: ToolCallPlaces): ToolUpdate | undefined {
+  const toolCallId = textAt(params, places.toolCallId)
+  if (toolCallId === undefined) return undefined
+  const { title, toolNameAt, toolName, kind, input, output, locations } = places
+  return {
+    toolCallId,
+    ...defined({
+      title: title && textAt(params, title),
+      toolName: (toolNameAt && textAt(params, toolNameAt)) ?? toolName,
+      kind,
+      input: input && valueAt(params, input),
+      output: output && valueAt(params, output),
+      locations: locations && pathsIn(valueAt(params, locations)),
+    }),
+  }
+}
+
+function pathsIn(value: unknown): readonly { readonly path: string }[] | undefined {
+  const paths = typeof value === 'string' ? [value] : isRecord(value) ? Object.keys(value) : list(value)
+  const found = paths.flatMap((path) => (typeof path === 'string' ? [{ path }] : []))
+  return found.length === 0 ? undefined : found
+}
+
+function succeeded(params: unknown, { succeeded: rule }: Extract<Meaning, { event: 'tool-result' }>): boolean {
+  return rule === undefined || valueAt(params, rule.at) === rule.is
+}
+
+const STATUSES: ReadonlySet<unknown> = new Set<PlanEntry['status']>(['pending', 'in_progress', 'completed'])
+
+function plan(
+  params: unknown,
+  { entries, content, status }: Extract<Meaning, { event: 'plan' }>,
+): AgentNotice | undefined {
+  const stated = valueAt(params, entries)
+  if (!Array.isArray(stated)) return undefined
+  return {
+    type: 'plan',
+    entries: stated.flatMap((entry: unknown): PlanEntry[] => {
+      const text = textAt(record(entry), content)
+      const state = status && valueAt(entry, status)
+      if (text === undefined) return []
+      return [{ content: text, status: STATUSES.has(state) ? (state as PlanEntry['status']) : 'pending' }]
+    }),
+  }
+}
+
+function usage(params: unknown, { used, size }: Extract<Meaning, { event: 'usage' }>): AgentNotice | undefined {
+  const stated = defined({ used: used && number(valueAt(params, used)), size: size && number(valueAt(params, size)) })
+  return Object.keys(stated).length === 0 ? undefined : { type: 'usage', ...stated }
+}

@@ -106,7 +106,7 @@ export class ManifestCatalog implements AdapterCatalog {
 }
 
 /** What a person types to install an agent; its first method that is a plain command. */
-export function installHint(manifest: AgentCliManifest): string {
+function installHint(manifest: AgentCliManifest): string {
   for (const method of manifest.install) {
     if (method.method === 'npm') return `npm install --global ${method.package}`
     if (method.method === 'brew' || method.method === 'cargo' || method.method === 'pip')

@@ -52,7 +52,7 @@ export async function listen(
   }
 }
 
-export const isLoopback = (host: string): boolean =>
+const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 function bound(server: Server, port: number, host: string): Promise<void> {

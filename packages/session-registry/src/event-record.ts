@@ -27,7 +27,7 @@ export interface Stamp {
 }
 
 /** At most this much of one event is kept (DESIGN §6). */
-export const MAX_EVENT_BYTES = 8 * 1024 * 1024
+const MAX_EVENT_BYTES = 8 * 1024 * 1024
 const MAX_STRING_IN_CUT_EVENT = 64 * 1024
 
 export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) => string): Numbered {

@@ -67,7 +67,7 @@ async function readsInside({ toolCall }: PermissionRequest, roots: readonly stri
 }
 
 /** Whether a path, symlinks resolved, lies in one of the roots (which are resolved already). */
-export async function isInside(path: string, roots: readonly string[]): Promise<boolean> {
+async function isInside(path: string, roots: readonly string[]): Promise<boolean> {
   const [first] = roots
   if (path.includes('\0') || first === undefined) return false
   const real = await realOrParent(isAbsolute(path) ? resolve(path) : resolve(first, path))

@@ -7,7 +7,7 @@ import { type OutputItem, promptText, type SessionEvent, type ToolCall, type Too
  */
 
 /** Text that got no newline becomes a line after this much silence, in milliseconds. */
-export const SILENCE_MS = 250
+const SILENCE_MS = 250
 /** ... or at this length, in characters. */
 const MAX_LINE = 64 * 1024
 const MAX_KNOWN_TOOLS = 4_096

@@ -60,7 +60,7 @@ export function testEventLog(name: string, make: () => Promise<EventLogStore>): 
   })
 }
 
-export function record(seq: number, text = `event ${seq}`): EventRecord {
+function record(seq: number, text = `event ${seq}`): EventRecord {
   const envelope = { seq, ts: '2026-11-21T12:00:00.000Z', sessionId: 's_00000001', turn: 1 }
   return { seq, type: 'text-delta', json: JSON.stringify({ ...envelope, type: 'text-delta', text }) }
 }

@@ -15,6 +15,7 @@ import type { AgentHost } from './agent-host.js'
 import { requireAgent } from './locate-agent.js'
 import { loadArm } from './protocol-arms.js'
 import { StartedAgent } from './running-agent.js'
+import { sessionMode } from './session-mode.js'
 import { resolveDirectories } from './working-directories.js'
 
 export interface LaunchOptions extends StartAgentOptions {
@@ -60,7 +61,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   try {
     const connection = await arm.connect(connecting)
     const opening = { ...directories, mcpServers: options.mcpServers, origin: options.origin }
-    const session = await openOrClose(connection, { opening, sink, signal })
+    const session = await openOrClose(connection, { opening, mode: sessionMode(manifest, options.mode), sink, signal })
     return new StartedAgent(connection, session, clock)
   } catch (thrown) {
     throw withLogin(thrown, manifest)
@@ -69,17 +70,21 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
 
 interface Opening {
   readonly opening: OpenSessionOptions
+  /** The agent's own mode to begin in, where it can only be set in an open session. */
+  readonly mode: string | undefined
   readonly sink: AgentSink
   readonly signal: AbortSignal
 }
 
-async function openOrClose(connection: ArmConnection, { opening, sink, signal }: Opening): Promise<ArmSession> {
+async function openOrClose(connection: ArmConnection, { opening, mode, sink, signal }: Opening): Promise<ArmSession> {
   // Closing rejects whatever waits for the agent.
   const abort = (): void => void connection.close().catch(() => {})
   signal.addEventListener('abort', abort, { once: true })
   try {
     if (signal.aborted) throw cancelled()
     const session = await connection.openSession(opening, sink)
+    // A session that is not in the mode that was asked for is worse than none: it may do what was ruled out.
+    if (mode !== undefined) await session.configure({ mode })
     if (signal.aborted) throw cancelled()
     return session
   } catch (thrown) {

@@ -4,6 +4,7 @@ import type {
   OutputItem,
   OutputLine,
   PromptRequest,
+  ResumeRequest,
   Session,
   SessionEvent,
   SessionFilter,
@@ -56,6 +57,11 @@ export interface SessionsClient {
   ): Promise<TurnResult>
   /** Waits for the end of a turn that was admitted before. @throws `turn_not_found`, `cancelled` */
   waitTurn(id: string, turn: number, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
+  /**
+   * Starts the agent of a session that has ended again: in its old conversation, or with `fresh` in a new one.
+   * @throws `session_live`, `not_resumable`
+   */
+  resume(id: string, request?: ResumeRequest): Promise<Session>
   /** Idempotent; resolves once the turn has ended. */
   interrupt(id: string): Promise<{ readonly wasBusy: boolean }>
   /** Resolves after the agent's whole process tree is gone. @throws `termination_failed` */
@@ -89,6 +95,7 @@ export function sessionsClient(transport: Transport): SessionsClient {
     prompt: (id, body) => transport.json({ method: 'POST', path: at(id, '/prompt'), body }),
     promptAndWait: (id, request, { signal } = {}) => promptAndWait(transport, request, { id, signal }),
     waitTurn: (id, turn, { signal } = {}) => waitTurn(sessions, turn, { id, signal }),
+    resume: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body }),
     interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
     kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),
     remove: (id) => transport.json({ method: 'DELETE', path: at(id) }),

@@ -15,6 +15,8 @@ export interface AdapterSummary {
   readonly source: 'bundled' | 'user' | 'workspace' | 'host'
   /** What to run when it is not installed. */
   readonly installHint?: string
+  /** What of the manifest nobody has seen on a real agent, in its author's words; absent where all was. */
+  readonly unverified?: readonly string[]
   /** Ids of its modes. */
   readonly modes: readonly string[]
   readonly session: AdapterSessionPolicy

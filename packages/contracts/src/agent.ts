@@ -79,6 +79,8 @@ export interface AgentProcessInfo {
   readonly pid: number
   /** Opaque; with `pid` it names one process for ever. */
   readonly startTime: string
+  /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where it is not the session's id: a process of several sessions. */
+  readonly marker?: string
 }
 
 /** Change of what the running agent is set to; each known id only. */

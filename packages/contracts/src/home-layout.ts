@@ -4,6 +4,8 @@ export interface HomeLayout {
   readonly sessions: string
   readonly sessionsIndex: string
   readonly workspaces: string
+  /** Folders whose own adapters the owner lets in. */
+  readonly trusted: string
   readonly config: string
   /** `{pid, startedAt, url, version}` of the gateway that serves this home. */
   readonly daemon: string
@@ -37,6 +39,7 @@ export function homeLayout(root: string): HomeLayout {
     sessions: at('sessions'),
     sessionsIndex: at('sessions.json'),
     workspaces: at('workspaces.json'),
+    trusted: at('trusted.json'),
     config: at('config.json'),
     daemon: at('daemon.json'),
     token: at('token'),

@@ -42,6 +42,15 @@ export type {
   QuestionRequest,
   SessionRequest,
 } from './agent-request.js'
+export type {
+  AgentCliAdapter,
+  AgentCliCapabilities,
+  AgentCliClient,
+  AgentCliConnectOptions,
+  AgentCliEnd,
+  AgentCliEvent,
+  AgentCliInfo,
+} from './agent-cli-client.js'
 export { HOST_EVENT_TYPES } from './host-event.js'
 export type {
   AgentPromptResolved,
@@ -145,11 +154,12 @@ export {
   permissionModeSchema,
   promptRequestSchema,
   promptSchema,
+  resumeRequestSchema,
   provisionRequestSchema,
   spawnAgentSchema,
   toAgentAnswer,
 } from './wire.js'
-export type { AnswerRequest, PromptRequest, SpawnAgentRequest } from './wire.js'
+export type { AnswerRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
 export { parseWire } from './wire-parse.js'
 export { homeFrom, homeLayout } from './home-layout.js'
 export type { DaemonRecord, HomeLayout } from './home-layout.js'

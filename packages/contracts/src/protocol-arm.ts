@@ -76,6 +76,8 @@ export interface ArmSession {
   /** Empty, or another, until a turn has ended, where the agent names its session only then. */
   readonly agentSessionId: string
   readonly warnings: readonly string[]
+  /** Once the connection ended by itself: whether a turn of this session ran then, and not only of a sibling. */
+  readonly interrupted?: boolean
   /** See {@link RunningAgent.send}. */
   send(prompt: readonly ContentBlock[]): Promise<void>
   cancel(): Promise<void>

@@ -27,7 +27,7 @@ export type SetupInput =
       readonly kind: 'value'
       readonly prompt: string
       readonly type: 'text' | 'select' | 'boolean' | 'secret'
-      readonly options?: readonly string[]
+      readonly options?: readonly { readonly value: string; readonly label: string }[]
       readonly default?: string | number | boolean
       /** A page that tells the value, or on which something is to be done. */
       readonly url?: string

@@ -3,7 +3,7 @@ import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
 import type { Principal } from './principal.js'
 import type { Session, SessionStatus, StopReason, Turn, TurnResult } from './session.js'
-import type { PromptRequest, SpawnAgentRequest } from './wire.js'
+import type { PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
 
 /**
  * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
@@ -78,6 +78,12 @@ export interface SessionService {
    */
   waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
   turns(id: string): Promise<readonly Turn[]>
+  /**
+   * Starts the agent of a session that has ended again, in its old conversation; `resumedHow` says how.
+   * A prompt to such a session does the same first.
+   * @throws `session_live`, `not_resumable`, and what `spawn` throws of the start
+   */
+  resume(id: string, request: ResumeRequest, by: Principal): Promise<Session>
   /** Idempotent; the session lives on. Resolves once the turn has ended. */
   interrupt(id: string, by: Principal): Promise<{ readonly wasBusy: boolean }>
   /**

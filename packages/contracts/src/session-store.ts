@@ -1,3 +1,4 @@
+import type { AdapterSessionPolicy } from './adapter-catalog.js'
 import type { Session, Turn } from './session.js'
 import type { SessionRequest } from './agent-request.js'
 
@@ -18,6 +19,8 @@ export interface StoredSpawn {
   readonly mode?: string
   readonly options?: Readonly<Record<string, string | number | boolean>>
   readonly additionalDirectories?: readonly string[]
+  /** AIP-45 `session` of the adapter at that time. */
+  readonly policy?: AdapterSessionPolicy
 }
 
 /** Where session records live. Interchangeable; one conformance suite runs against each. */

@@ -81,6 +81,10 @@ export const promptRequestSchema = z.strictObject({
 })
 export type PromptRequest = z.infer<typeof promptRequestSchema>
 
+/** `fresh`: begin a new conversation where the agent has lost the old one, or cannot take it up. */
+export const resumeRequestSchema = z.strictObject({ fresh: z.boolean().optional() })
+export type ResumeRequest = z.infer<typeof resumeRequestSchema>
+
 export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
 })

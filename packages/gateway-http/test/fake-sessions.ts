@@ -10,6 +10,7 @@ import {
   type Principal,
   type PromptRequest,
   type RequestKey,
+  type ResumeRequest,
   type Session,
   type SessionChange,
   type SessionFilter,
@@ -132,6 +133,14 @@ export class FakeSessions implements SessionService {
   async turns(id: string): Promise<readonly Turn[]> {
     this.#note('turns', id)
     return this.#find(id).turns
+  }
+
+  async resume(id: string, request: ResumeRequest, by: Principal): Promise<Session> {
+    this.#note('resume', id, request, by)
+    const found = this.#find(id)
+    if (isLive(found.session)) throw new AgentprotoError('session_live', 'The session has not ended')
+    found.session = { ...found.session, status: 'running', resumedHow: request.fresh === true ? 'fresh' : 'resume' }
+    return found.session
   }
 
   async interrupt(id: string, by: Principal): Promise<{ wasBusy: boolean }> {

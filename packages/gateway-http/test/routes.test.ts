@@ -52,6 +52,16 @@ test('F1 a client that stops waiting changes nothing: the turn runs on and ends 
   expect((await sessions.turns('s1')).at(-1)).toMatchObject({ number: 1, state: 'ended', reason: 'end_turn' })
 })
 
+test('POST /sessions/:id/resume starts an ended session again, and is refused on a live one', async () => {
+  const { call } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo' })
+  expect((await call('POST', '/sessions/s1/resume')).status).toBe(409)
+  await call('POST', '/sessions/s1/kill')
+  const response = await call('POST', '/sessions/s1/resume', { fresh: true })
+  expect([response.status, await response.json()]).toMatchObject([200, { status: 'running', resumedHow: 'fresh' }])
+  expect((await call('POST', '/sessions/s1/resume', { fresh: 'yes' })).status).toBe(400)
+})
+
 test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and tells whether a turn ran', async (verb) => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })

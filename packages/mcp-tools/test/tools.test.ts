@@ -37,6 +37,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     get_agent_session: [['sessionId'], ['sessionId']],
     wait_agent_turn: [['sessionId'], ['sessionId', 'turn', 'timeoutSeconds']],
     interrupt_agent_session: [['sessionId'], ['sessionId']],
+    resume_agent_session: [['sessionId'], ['fresh', 'sessionId']],
     answer_agent_request: [
       ['sessionId', 'requestId'],
       ['sessionId', 'requestId', 'optionId', 'action', 'content'],

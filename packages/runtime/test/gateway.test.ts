@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout, type Principal, type Session } from '@agentproto/contracts'
 import { createGateway } from '@agentproto/runtime'
@@ -145,16 +145,11 @@ test('an adapter that is not installed is refused before anything is spawned, wi
 test('adapters of the home join the bundled ones, and a broken one is left out and told', async () => {
   const home = await temporaryHome()
   const { adapters: folder } = homeLayout(home)
-  const demo = await readFile(new URL('../../adapters/catalog/demo/AGENT-CLI.md', import.meta.url), 'utf8')
-  const acp = await readFile(new URL('../../adapters/catalog/demo/ACP.md', import.meta.url), 'utf8')
-  for (const [slug, text] of [
-    ['mine', demo.replace(/^(name|id): demo$/gm, '$1: mine')],
-    ['broken', '---\nname: [\n---\n'],
-  ] as const) {
-    await mkdir(join(folder, slug), { recursive: true })
-    await writeFile(join(folder, slug, 'AGENT-CLI.md'), text)
-    await writeFile(join(folder, slug, 'ACP.md'), acp)
-  }
+  await cp(new URL('../../adapters/catalog/demo', import.meta.url), join(folder, 'mine'), { recursive: true })
+  const manifest = join(folder, 'mine', 'AGENT-CLI.md')
+  await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(/^(name|id): demo$/gm, '$1: mine'))
+  await mkdir(join(folder, 'broken'))
+  await writeFile(join(folder, 'broken', 'AGENT-CLI.md'), '---\nname: [\n---\n')
   const problems: string[] = []
   const { adapters, sessions } = await testGateway({ home, onProblem: (problem) => void problems.push(problem) })
   expect((await adapters.list()).map(({ slug, source }) => `${slug} ${source}`)).toEqual(

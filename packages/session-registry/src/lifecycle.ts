@@ -18,6 +18,9 @@ export const TRANSITIONS: readonly Transition[] = [
     to: 'error',
     on: 'the transport or the protocol broke, or the agent ended in the middle of a turn',
   },
+  { from: 'exited', to: 'starting', on: 'resume, asked for or by the next prompt' },
+  { from: 'killed', to: 'starting', on: 'resume, asked for or by the next prompt' },
+  { from: 'error', to: 'starting', on: 'resume, asked for or by the next prompt' },
 ]
 
 /** @throws `internal` for a step that the table does not have: a bug, never input */

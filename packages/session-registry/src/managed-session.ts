@@ -9,6 +9,7 @@ import {
   type RunningAgent,
   type Session,
   type SessionEvent,
+  type SessionOrigin,
   type StartAgent,
   type StartAgentOptions,
   type StoredSession,
@@ -19,6 +20,7 @@ import type { LogEntry } from './event-record.js'
 import { assertTransition } from './lifecycle.js'
 import type { RegistryConfig } from './registry-config.js'
 import { RequestDesk } from './request-desk.js'
+import { ResumeBackoff, resumptionOf } from './resume.js'
 import { SessionJournal } from './session-journal.js'
 import { SessionLog } from './session-log.js'
 import { SessionRecord } from './session-record.js'
@@ -49,7 +51,9 @@ export class ManagedSession {
   readonly #host: SessionHost
   readonly #record: SessionRecord
   readonly #spawn: StoredSpawn
-  readonly #startAbort = new AbortController()
+  readonly #backoff = new ResumeBackoff()
+  #startAbort = new AbortController()
+  #resuming = false
   #agent: RunningAgent | undefined
   #starting: Promise<void> | undefined
   #cause: Ending | undefined
@@ -129,18 +133,41 @@ export class ManagedSession {
   }
 
   /** Starts the agent. Rejects with the cause after the session has become `error`. */
-  start(options: Omit<StartAgentOptions, 'signal'>): Promise<void> {
-    this.#starting = this.#start(options)
+  start(): Promise<void> {
+    this.#starting = this.#start({ how: 'new' })
     return this.#starting
+  }
+
+  /**
+   * Starts the agent of a session that has ended, in its old conversation or in a new one.
+   * @throws `session_live`, `not_resumable`, and what the start throws
+   */
+  async resume(fresh: boolean): Promise<void> {
+    if (this.#resuming) throw starting()
+    const { origin, how } = resumptionOf(this.snapshot(), fresh)
+    if (!fresh) this.#backoff.assertDue(this.#host.clock.now())
+    this.#cause = undefined
+    this.#startAbort = new AbortController()
+    // Of two at once only one starts an agent: the status is not `starting` before that is logged.
+    this.#resuming = true
+    this.#starting = this.#start(origin)
+    try {
+      await this.#starting
+      this.#backoff.succeeded()
+      this.#record.resumed(how)
+      this.#host.onChange(this, true)
+    } catch (error) {
+      this.#backoff.failed(this.#host.clock.now())
+      throw error
+    } finally {
+      this.#resuming = false
+    }
   }
 
   /** See {@link SessionService.prompt}. */
   async prompt(content: readonly ContentBlock[], origin: 'prompt' | 'spawn'): Promise<number> {
     const { status } = this.#record
-    if (status === 'starting')
-      throw new AgentprotoError('session_starting', 'The session is still starting', {
-        hint: 'Wait until its status is running',
-      })
+    if (status === 'starting') throw starting()
     if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
     return this.#flow.prompt(content, origin)
   }
@@ -178,20 +205,40 @@ export class ManagedSession {
     await spine.append(entries, turn)
   }
 
-  async #start(options: Omit<StartAgentOptions, 'signal'>): Promise<void> {
+  async #start(origin: SessionOrigin): Promise<void> {
     try {
       this.#log.attach((await this.journal.open()).spine)
-      await this.#log.append([{ type: 'status', status: 'starting' }])
-      const agent = await this.#host.startAgent({ ...options, signal: this.#startAbort.signal }, this.#flow.sink)
+      const { status } = this.#record
+      await this.#log.append([
+        { type: 'status', status: 'starting', ...(status === 'starting' ? {} : { previous: status }) },
+      ])
+      const agent = await this.#host.startAgent(this.#startOptions(origin), this.#flow.sink)
       this.#agent = agent
       this.#flow.attach(agent)
-      this.#record.started(agent)
+      this.#record.started(agent, this.#spawn.policy?.mode === 'resumable')
       void agent.ended.then((end) => this.#end(endingOf(end)).catch(() => undefined))
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
     } catch (error) {
       await this.#end(endingOfStart(error))
       throw error
+    }
+  }
+
+  #startOptions(origin: SessionOrigin): StartAgentOptions {
+    const { adapterSlug, cwd } = this.snapshot()
+    const { mode, options, additionalDirectories = [] } = this.#spawn
+    return {
+      sessionId: this.id,
+      adapterSlug,
+      cwd,
+      additionalDirectories,
+      mcpServers: [],
+      ...(mode === undefined ? {} : { mode }),
+      ...(options === undefined ? {} : { options }),
+      origin,
+      env: { AGENTPROTO_SESSION_ID: this.id },
+      signal: this.#startAbort.signal,
     }
   }
 
@@ -247,6 +294,9 @@ export class ManagedSession {
     this.#host.onChange(this, urgent)
   }
 }
+
+const starting = (): AgentprotoError =>
+  new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
 
 /** What changes the state of a session, and not only its activity. */
 const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])

@@ -106,6 +106,7 @@ export class OutputFeed {
   /** Nothing more will come for now: what waits for its newline becomes a line. */
   close(): void {
     this.#flushTimer?.cancel()
+    this.#flushTimer = undefined
     this.#keep(this.#projection.flushSilent(Infinity))
     this.#wakeup.wake()
   }

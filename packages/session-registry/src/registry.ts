@@ -15,6 +15,7 @@ import {
   type PromptRequest,
   randomId,
   type RequestKey,
+  type ResumeRequest,
   type Session,
   type SessionFilter,
   type SessionPage,
@@ -25,6 +26,7 @@ import {
   type SpawnAgentRequest,
   type StartAgent,
   type StoredSession,
+  type StoredSpawn,
   systemClock,
   type Turn,
   type TurnResult,
@@ -37,7 +39,7 @@ import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.
 import { repairInterrupted } from './repair.js'
 import { SESSION_ID_PREFIX } from './session-id.js'
 import { pageOf } from './session-page.js'
-import { contentOf, newSession, noAdapterInstalled, spawnOf } from './spawn-request.js'
+import { contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
@@ -121,7 +123,7 @@ class Registry implements SessionRegistry {
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
-    const adapter = await this.#adapter(request.adapter)
+    const { slug: adapterSlug, session: policy } = await installedAdapter(this.#options.adapters, request.adapter)
     const { cwd, workspaceSlug, warnings } = await this.#options.workspaces.resolve({
       ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
       ...(request.workspaceSlug === undefined ? {} : { workspaceSlug: request.workspaceSlug }),
@@ -135,21 +137,11 @@ class Registry implements SessionRegistry {
       hostId: this.#options.hostId,
     }
     const session = this.#add(
-      { ...newSession(request, by, born), adapterSlug: adapter, cwd, workspaceSlug, warnings },
-      request,
+      { ...newSession(request, by, born), adapterSlug, cwd, workspaceSlug, warnings },
+      spawnOf(request, policy),
     )
     await this.#keeper.save(session)
-    await session.start({
-      sessionId: session.id,
-      adapterSlug: adapter,
-      cwd,
-      additionalDirectories: request.additionalDirectories ?? [],
-      mcpServers: [],
-      ...(request.mode === undefined ? {} : { mode: request.mode }),
-      ...(request.options === undefined ? {} : { options: request.options }),
-      origin: { how: 'new' },
-      env: { AGENTPROTO_SESSION_ID: session.id },
-    })
+    await session.start()
     // The child's identity is on the disk before anybody hears of the session: a later host can find it.
     await this.#keeper.save(session)
     if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), 'spawn')
@@ -167,7 +159,15 @@ class Registry implements SessionRegistry {
   async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
     const session = this.#session(id)
     this.#assertOpen()
+    if (!session.isLive && session.snapshot().resumable) await this.#resume(session, false)
     return { turn: await session.prompt(contentOf(request.prompt), 'prompt') }
+  }
+
+  async resume(id: string, { fresh = false }: ResumeRequest): Promise<Session> {
+    const session = this.#session(id)
+    this.#assertOpen()
+    await this.#resume(session, fresh)
+    return session.snapshot()
   }
 
   async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
@@ -264,6 +264,12 @@ class Registry implements SessionRegistry {
     }
   }
 
+  async #resume(session: ManagedSession, fresh: boolean): Promise<void> {
+    this.#assertRoom()
+    await session.resume(fresh)
+    await this.#keeper.save(session)
+  }
+
   #session(id: string): ManagedSession {
     const session = this.#sessions.get(id)
     if (session !== undefined) return session
@@ -285,24 +291,13 @@ class Registry implements SessionRegistry {
     })
   }
 
-  /** The slug, once the catalogue knows it. AIP-46: 501 where no adapter is installed at all. */
-  async #adapter(slug: string): Promise<string> {
-    const { installed } = await this.#options.adapters.get(slug).catch(async (unknown: unknown) => {
-      if ((await this.#options.adapters.list()).length > 0) throw unknown
-      throw noAdapterInstalled()
-    })
-    if (!installed && !(await this.#options.adapters.list()).some((adapter) => adapter.installed))
-      throw noAdapterInstalled(slug)
-    return slug
-  }
-
-  #add(session: Session, request: SpawnAgentRequest): ManagedSession {
+  #add(session: Session, spawn: StoredSpawn): ManagedSession {
     const managed = new ManagedSession(this.#host, {
       version: 1,
       session,
       turns: [],
       requests: [],
-      spawn: spawnOf(request),
+      spawn,
     })
     this.#sessions.set(session.id, managed)
     return managed

@@ -25,12 +25,21 @@ export class SessionRecord {
     return { ...this.#session, ...extra, turn: { ...this.#turn } }
   }
 
-  /** The agent is ready. */
-  started(agent: RunningAgent): void {
+  /**
+   * The agent is ready.
+   * @param resumable whether its adapter lets sessions outlive their host; the agent has to be able to, too
+   */
+  started(agent: RunningAgent, resumable: boolean): void {
+    const { load, resume } = agent.info.capabilities
+    this.#session.resumable = resumable && (load || resume)
     this.#session.agent = agent.info
     this.#session.agentSessionId = agent.agentSessionId
     this.#session.connection = 'connected'
     for (const warning of agent.warnings) this.warn(warning)
+  }
+
+  resumed(how: NonNullable<Session['resumedHow']>): void {
+    this.#session.resumedHow = how
   }
 
   disconnected(): void {
@@ -83,6 +92,7 @@ export class SessionRecord {
         break
       case 'status':
         this.#session.status = event.status
+        if (event.status === 'starting') this.#begunAgain()
         break
       case 'session-stopped':
         this.#stop(event)
@@ -90,6 +100,11 @@ export class SessionRecord {
       default:
         break
     }
+  }
+
+  /** A resume: what the end had said is true no more. */
+  #begunAgain(): void {
+    for (const key of ['endedAt', 'stopReason', 'failure', 'exitCode', 'signal'] as const) delete this.#session[key]
   }
 
   #begin(event: SessionEvent & { readonly type: 'user-prompt' }): void {

@@ -1,4 +1,7 @@
 import {
+  type AdapterCatalog,
+  type AdapterSessionPolicy,
+  type AdapterSummary,
   AgentprotoError,
   type ContentBlock,
   type Principal,
@@ -45,8 +48,12 @@ export function newSession(
 }
 
 /** What a resume needs to know of the start. */
-export function spawnOf({ mode, options, additionalDirectories }: SpawnAgentRequest): StoredSpawn {
+export function spawnOf(
+  { mode, options, additionalDirectories }: SpawnAgentRequest,
+  policy: AdapterSessionPolicy,
+): StoredSpawn {
   return {
+    policy,
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
@@ -56,8 +63,21 @@ export function spawnOf({ mode, options, additionalDirectories }: SpawnAgentRequ
 export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
   typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
 
-/** AIP-46: 501 where no adapter is installed, naming the install command. */
-export const noAdapterInstalled = (slug = 'opencode'): AgentprotoError =>
+/**
+ * The adapter that a request names. AIP-46: 501 where no adapter is installed at all, naming the install command.
+ * @throws `adapter_not_found`, `no_adapter_installed`
+ */
+export async function installedAdapter(catalog: AdapterCatalog, slug: string): Promise<AdapterSummary> {
+  const adapter = await catalog.get(slug).catch(async (unknown: unknown) => {
+    if ((await catalog.list()).length > 0) throw unknown
+    throw noAdapterInstalled()
+  })
+  // One that is not installed is refused by the driver, which knows what to run; here only their lack counts.
+  if (!adapter.installed && !(await catalog.list()).some(({ installed }) => installed)) throw noAdapterInstalled(slug)
+  return adapter
+}
+
+const noAdapterInstalled = (slug = 'opencode'): AgentprotoError =>
   new AgentprotoError('no_adapter_installed', 'No adapter is installed on this host', {
     hint: `Install one, for example with \`agentproto adapters install ${slug}\``,
   })

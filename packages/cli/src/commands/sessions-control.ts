@@ -1,7 +1,7 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, type Io } from '../io.js'
-import type { KillOptions } from '../program/session-commands.js'
+import type { KillOptions, ResumeOptions } from '../program/session-commands.js'
 import { findSession } from '../session-ref.js'
 
 /** `agentproto sessions interrupt`. */
@@ -10,6 +10,19 @@ export async function interruptSession(io: Io, ref: string): Promise<number> {
   const { id } = await findSession(client, ref)
   const { wasBusy } = await client.sessions.interrupt(id)
   print(io.stderr, wasBusy ? 'The turn was interrupted.' : 'No turn was running.')
+  return EXIT.ok
+}
+
+/** `agentproto sessions resume`: prints the id once the agent is ready. */
+export async function resumeSession(io: Io, ref: string, { fresh = false }: ResumeOptions): Promise<number> {
+  const client = await connect(io)
+  const { id } = await findSession(client, ref)
+  const { resumedHow } = await client.sessions.resume(id, fresh ? { fresh } : {})
+  print(io.stdout, id)
+  print(
+    io.stderr,
+    resumedHow === 'fresh' ? 'The agent runs in a new conversation.' : 'The agent runs in its old conversation.',
+  )
   return EXIT.ok
 }
 

@@ -30,6 +30,10 @@ export interface EventsOptions extends JsonOption {
   readonly after: number
   readonly follow?: boolean
 }
+export interface ResumeOptions {
+  readonly fresh?: boolean
+}
+
 export interface KillOptions {
   readonly reason?: 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'
 }
@@ -106,6 +110,14 @@ function addControls(sessions: Command, run: Run): void {
     .description('stop the running turn; the session lives on')
     .argument('<id>')
     .action((id: string) => run(async (io) => (await controls()).interruptSession(io, id)))
+  sessions
+    .command('resume')
+    .description('start the agent of an ended session again, in its old conversation')
+    .argument('<id>')
+    .option('--fresh', 'in a new conversation')
+    .action((id: string, options: ResumeOptions) =>
+      run(async (io) => (await controls()).resumeSession(io, id, options)),
+    )
   sessions
     .command('kill')
     .description('end sessions and every process of theirs')

@@ -4,6 +4,7 @@ import {
   outputQuerySchema,
   parseWire,
   promptRequestSchema,
+  resumeRequestSchema,
   spawnAgentSchema,
 } from '@agentproto/contracts'
 import type { SessionFilter } from '@agentproto/contracts'
@@ -47,6 +48,11 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
     return json({ ok: true, id, ...(await sessions.interrupt(id, c.get('by'))) })
   }
 
+  async function resume(c: HttpContext): Promise<Response> {
+    const request = await readBody(c, resumeRequestSchema)
+    return json(await sessions.resume(param(c, 'id'), request, c.get('by')))
+  }
+
   async function kill(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
     const { reason } = await readBody(c, killRequestSchema)
@@ -71,6 +77,7 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
   resource(app, '/:id/prompt', { POST: prompt })
   resource(app, '/:id/interrupt', { POST: interrupt })
   resource(app, '/:id/cancel', { POST: interrupt })
+  resource(app, '/:id/resume', { POST: resume })
   resource(app, '/:id/kill', { POST: kill })
   resource(app, '/:id/output', { GET: output })
   resource(app, '/:id/turns', { GET: async (c) => json({ turns: await sessions.turns(param(c, 'id')) }) })

@@ -1,6 +1,7 @@
+import { resumeRequestSchema } from '@agentproto/contracts'
 import type { Clock, SessionService } from '@agentproto/contracts'
 import * as z from 'zod'
-import { acknowledged, sessionId } from '../results.js'
+import { acknowledged, sessionId, sessionResult } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
 import { waitForTurn } from '../turn-wait.js'
@@ -8,9 +9,9 @@ import { waitForTurn } from '../turn-wait.js'
 /** Below the minute after which MCP clients give up (F73). */
 const LONGEST_WAIT_SECONDS = 49
 
-/** The tools that wait for a turn and that stop it. */
+/** The tools that wait for a turn, that stop it, and that make a further one possible. */
 export function turnTools(sessions: SessionService, clock: Clock): readonly Tool[] {
-  return [wait(sessions, clock), interrupt(sessions)]
+  return [wait(sessions, clock), interrupt(sessions), resume(sessions)]
 }
 
 const wait = (sessions: SessionService, clock: Clock): Tool =>
@@ -42,4 +43,14 @@ const interrupt = (sessions: SessionService): Tool =>
     output: acknowledged.extend({ wasBusy: z.boolean() }),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async ({ sessionId: id }, { by }) => ({ ok: true, sessionId: id, ...(await sessions.interrupt(id, by)) }),
+  })
+
+const resume = (sessions: SessionService): Tool =>
+  defineTool({
+    name: 'resume_agent_session',
+    description: 'Start the agent of an ended session again in its old conversation, or with fresh in a new one.',
+    input: resumeRequestSchema.extend({ sessionId }),
+    output: sessionResult,
+    annotations: { readOnlyHint: false, destructiveHint: false },
+    run: ({ sessionId: id, ...request }, { by }) => sessions.resume(id, request, by),
   })

@@ -1,0 +1,120 @@
+import { AgentprotoError, type StartAgent } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { echo, scripted } from './fixtures/scripted-agent.js'
+import {
+  allEvents,
+  fileRegistry,
+  memoryRegistry,
+  owner,
+  resumableAdapters,
+  temporaryHome,
+  types,
+} from './fixtures/test-registry.js'
+
+const canResume = { resume: true, load: true }
+
+test('a session that was killed is taken up again by its next prompt, in its old conversation', async () => {
+  const { startAgent, agents } = scripted(echo, canResume)
+  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake', mode: 'plan', options: { a: 1 } }, owner)
+  await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'one' }, owner)).turn)
+  await registry.kill(id, owner)
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', resumable: true })
+  const { turn } = await registry.prompt(id, { prompt: 'two' }, owner)
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 2, text: 'echo: two' })
+  const session = await registry.get(id)
+  expect(session).toMatchObject({ status: 'running', resumedHow: 'resume', turnCount: 2 })
+  expect([session.endedAt, session.stopReason, session.exitCode]).toEqual([undefined, undefined, undefined])
+  expect(agents[1]?.options).toMatchObject({
+    origin: { how: 'resume', agentSessionId: 'agent-1' },
+    mode: 'plan',
+    options: { a: 1 },
+  })
+  const events = await allEvents(registry, id)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  expect(types(events).slice(5)).toEqual([
+    'status',
+    'session-stopped',
+    'status',
+    'status',
+    'user-prompt',
+    'text-delta',
+    'turn-end',
+  ])
+})
+
+test('an agent that can only load is loaded', async () => {
+  const { startAgent, agents } = scripted(echo, { load: true })
+  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  expect(await registry.resume(id, {}, owner)).toMatchObject({ status: 'running', resumedHow: 'load' })
+  expect(agents[1]?.options.origin).toEqual({ how: 'load', agentSessionId: 'agent-1' })
+})
+
+test('F55 without a way to take it up a session is refused, and begins anew only when that is asked for', async () => {
+  for (const options of [{ ...scripted(echo, canResume) }, { ...scripted(echo), adapters: resumableAdapters }]) {
+    const { registry } = await memoryRegistry(options)
+    const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+    await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'session_live' })
+    await registry.kill(id, owner)
+    expect(await registry.get(id)).toMatchObject({ resumable: false })
+    await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+    await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
+    expect(await registry.resume(id, { fresh: true }, owner)).toMatchObject({ status: 'running', resumedHow: 'fresh' })
+    expect(options.agents[1]?.options.origin).toEqual({ how: 'new' })
+  }
+})
+
+test('two prompts at once to an ended session start one agent, and one of them is refused', async () => {
+  const { startAgent, agents } = scripted(echo, canResume)
+  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  const outcomes = await Promise.allSettled(['a', 'b'].map((prompt) => registry.prompt(id, { prompt }, owner)))
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  expect(agents).toHaveLength(2)
+})
+
+test('F37 resumes that fail in a row wait longer each time, and the session says why it failed', async () => {
+  const { startAgent: first } = scripted(echo, canResume)
+  let starts = 0
+  const startAgent: StartAgent = (options, sink) => {
+    starts += 1
+    if (starts === 1) return first(options, sink)
+    return Promise.reject(new AgentprotoError('not_resumable', 'The agent has no such session'))
+  }
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+  expect(await registry.get(id)).toMatchObject({
+    status: 'error',
+    failure: { kind: 'load_session_failure' },
+    resumable: true,
+  })
+  for (const wait of [1_000, 2_000, 4_000]) {
+    await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ parts: { data: { retryAfterMs: wait } } })
+    const before = starts
+    await clock.advance(wait)
+    await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ message: 'The agent has no such session.' })
+    expect(starts).toBe(before + 1)
+  }
+})
+
+test('a session outlives its gateway: after a restart the next prompt takes it up', async () => {
+  const home = await temporaryHome()
+  const options = { ...scripted(echo, canResume), adapters: resumableAdapters }
+  const before = await fileRegistry(home, options)
+  const { id } = await before.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await before.waitTurn(id, 1)
+  await before.close()
+  const after = await fileRegistry(home, options)
+  const reader = await after.followOutput(id, '1')
+  const { turn } = await after.prompt(id, { prompt: 'two' }, owner)
+  expect(await after.waitTurn(id, turn)).toMatchObject({ number: 2, text: 'echo: two' })
+  expect(options.agents[1]?.options.origin).toEqual({ how: 'resume', agentSessionId: 'agent-1' })
+  reader.close()
+  expect((await after.output(id)).map(({ line }) => line)).toContain('echo: two')
+  await after.kill(id, owner)
+})

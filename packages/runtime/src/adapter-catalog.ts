@@ -1,11 +1,14 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AdapterCatalog, type AdapterSummary, AgentprotoError } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { formatProblem } from '@agentproto/manifest'
-import { readAgentCli } from '@agentproto/manifest/node'
+import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 
-/** Manifests from folders of folders, later folders winning; each is read when it is first needed. */
+/**
+ * Manifests from folders of folders, later folders winning; each is read when it is first needed, and again when it
+ * has changed.
+ */
 
 export interface CatalogFolder {
   readonly path: string
@@ -13,17 +16,14 @@ export interface CatalogFolder {
 }
 
 export interface ManifestCatalogOptions {
-  /** In the order of rising precedence. One that does not exist holds nothing. */
-  readonly folders: readonly CatalogFolder[]
+  /** In the order of rising precedence, asked at every look. One that does not exist holds nothing. */
+  readonly folders: () => Promise<readonly CatalogFolder[]>
   /** Whether the manifest's executable is found on this host now. */
   readonly isInstalled: (manifest: AgentCliManifest) => Promise<boolean>
   readonly onProblem: (problem: string) => void
 }
 
-export interface LoadedAdapter {
-  readonly manifest: AgentCliManifest
-  /** Path of its AGENT-CLI.md. */
-  readonly path: string
+export interface LoadedAdapter extends LoadedAgentCli {
   readonly source: AdapterSummary['source']
 }
 
@@ -31,16 +31,18 @@ const SLUG = /^[a-z0-9][a-z0-9-]{0,79}$/
 
 export class ManifestCatalog implements AdapterCatalog {
   readonly #options: ManifestCatalogOptions
-  readonly #loaded = new Map<string, Promise<LoadedAdapter | undefined>>()
-  #places: Promise<ReadonlyMap<string, CatalogFolder>> | undefined
+  /** By the adapter's folder. */
+  readonly #loaded = new Map<string, { readonly state: string; readonly adapter: Promise<LoadedAdapter | undefined> }>()
+  readonly #shadowed = new Set<string>()
 
   constructor(options: ManifestCatalogOptions) {
     this.#options = options
   }
 
   async list(): Promise<readonly AdapterSummary[]> {
-    const slugs = [...(await this.#find()).keys()].sort()
-    const loaded = await Promise.all(slugs.map((slug) => this.#load(slug)))
+    const places = await this.#find()
+    const slugs = [...places.keys()].sort()
+    const loaded = await Promise.all(slugs.map((slug) => this.#load(places, slug)))
     return Promise.all(loaded.flatMap((adapter) => (adapter === undefined ? [] : [this.#summary(adapter)])))
   }
 
@@ -50,9 +52,10 @@ export class ManifestCatalog implements AdapterCatalog {
 
   /** @throws `adapter_not_found`, naming the known ones */
   async adapter(slug: string): Promise<LoadedAdapter> {
-    const loaded = SLUG.test(slug) ? await this.#load(slug) : undefined
+    const places = await this.#find()
+    const loaded = await this.#load(places, slug)
     if (loaded !== undefined) return loaded
-    const known = [...(await this.#find()).keys()].sort()
+    const known = [...places.keys()].sort()
     throw new AgentprotoError('adapter_not_found', 'There is no such adapter', {
       expected: known.length === 0 ? 'an installed adapter, of which there is none' : `one of ${known.join(', ')}`,
       given: slug,
@@ -60,25 +63,42 @@ export class ManifestCatalog implements AdapterCatalog {
     })
   }
 
-  #find(): Promise<ReadonlyMap<string, CatalogFolder>> {
-    this.#places ??= findAdapters(this.#options.folders)
-    return this.#places
+  async #find(): Promise<Places> {
+    const found = new Map<string, CatalogFolder>()
+    for (const folder of await this.#options.folders()) {
+      for (const slug of await slugsIn(folder)) {
+        const before = found.get(slug)
+        if (before?.source === 'workspace') this.#shadow(slug, before)
+        found.set(slug, folder)
+      }
+    }
+    return found
   }
 
-  #load(slug: string): Promise<LoadedAdapter | undefined> {
-    const known = this.#loaded.get(slug)
-    if (known !== undefined) return known
-    const loading = this.#read(slug)
-    this.#loaded.set(slug, loading)
-    return loading
+  /** A workspace adds adapters and replaces none: else whoever writes into a folder would decide what a known name runs. */
+  #shadow(slug: string, { path }: CatalogFolder): void {
+    const directory = join(path, slug)
+    if (this.#shadowed.has(directory)) return
+    this.#shadowed.add(directory)
+    this.#options.onProblem(`The adapter ${slug} of ${directory} is left out: there is one of that name already.`)
   }
 
-  async #read(slug: string): Promise<LoadedAdapter | undefined> {
-    const folder = (await this.#find()).get(slug)
+  async #load(places: Places, slug: string): Promise<LoadedAdapter | undefined> {
+    const folder = places.get(slug)
     if (folder === undefined) return undefined
-    const path = join(folder.path, slug, 'AGENT-CLI.md')
-    const result = await readAgentCli(path)
-    if (result.ok) return { manifest: result.manifest, path, source: folder.source }
+    const directory = join(folder.path, slug)
+    // The bundled ones change with this program alone.
+    const state = folder.source === 'bundled' ? '' : await stateOf(directory)
+    const known = this.#loaded.get(directory)
+    if (known?.state === state) return known.adapter
+    const adapter = this.#read(slug, directory, folder.source)
+    this.#loaded.set(directory, { state, adapter })
+    return adapter
+  }
+
+  async #read(slug: string, directory: string, source: CatalogFolder['source']): Promise<LoadedAdapter | undefined> {
+    const result = await readAgentCli(join(directory, 'AGENT-CLI.md'))
+    if (result.ok) return { ...result, source }
     this.#options.onProblem(`The adapter ${slug} is left out:\n${result.problems.map(formatProblem).join('\n')}`)
     return undefined
   }
@@ -95,6 +115,7 @@ export class ManifestCatalog implements AdapterCatalog {
       installed,
       source,
       ...(installed ? {} : { installHint: installHint(manifest) }),
+      ...unverified(manifest),
       modes: manifest.modes.map(({ id }) => id),
       session: {
         mode,
@@ -103,6 +124,14 @@ export class ManifestCatalog implements AdapterCatalog {
       },
     }
   }
+}
+
+/** `metadata.agentproto.unverified`, as far as it is a list of texts. */
+function unverified({ metadata }: AgentCliManifest): Pick<AdapterSummary, 'unverified'> {
+  const own = metadata['agentproto']
+  const stated = typeof own === 'object' && own !== null && 'unverified' in own ? own.unverified : undefined
+  const texts = Array.isArray(stated) ? stated.filter((text) => typeof text === 'string') : []
+  return texts.length === 0 ? {} : { unverified: texts }
 }
 
 /** What a person types to install an agent; its first method that is a plain command. */
@@ -115,13 +144,28 @@ function installHint(manifest: AgentCliManifest): string {
   return `See the manifest of ${manifest.id}`
 }
 
-async function findAdapters(folders: readonly CatalogFolder[]): Promise<ReadonlyMap<string, CatalogFolder>> {
-  const found = new Map<string, CatalogFolder>()
-  for (const folder of folders) {
-    const entries = await readdir(folder.path, { withFileTypes: true }).catch(() => [])
-    for (const entry of entries) {
-      if ((entry.isDirectory() || entry.isSymbolicLink()) && SLUG.test(entry.name)) found.set(entry.name, folder)
-    }
-  }
-  return found
+/** Where each slug is. */
+type Places = ReadonlyMap<string, CatalogFolder>
+
+async function slugsIn({ path }: CatalogFolder): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && SLUG.test(entry.name))
+    .map(({ name }) => name)
 }
+
+/** What changes when somebody edits an adapter: time, size and number of its files. */
+async function stateOf(directory: string): Promise<string> {
+  const names = await readdir(directory).catch(() => [])
+  const files = names.filter((name) => name.endsWith('.md')).slice(0, FILES_MAX)
+  const states = await Promise.all(
+    files.map(async (name) => {
+      const { mtimeMs, size, ino } = await stat(join(directory, name)).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }))
+      return [name, mtimeMs, size, ino]
+    }),
+  )
+  return JSON.stringify(states)
+}
+
+/** An adapter has five files at most; nothing else is looked at. */
+const FILES_MAX = 32

@@ -25,7 +25,7 @@ import {
   openSessionRegistry,
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
-import { createWorkspaces } from '@agentproto/workspaces'
+import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { type CatalogFolder, ManifestCatalog } from './adapter-catalog.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
@@ -35,6 +35,7 @@ import { lazyMcp } from './lazy-mcp.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
 import { version } from './version.js'
+import { workspaceAdapters } from './workspace-adapters.js'
 
 /** The whole of agentproto in one object. */
 export interface Gateway extends AsyncDisposable {
@@ -97,16 +98,18 @@ function settle(options: GatewayOptions): Settings {
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
   const { clock, layout, onProblem, host, sessions: config } = settings
-  const adapters = new ManifestCatalog({
-    folders: adapterFolders(settings),
-    isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
-    onProblem,
-  })
   const workspaces = createWorkspaces({
     home: layout.root,
     clock,
     defaultCwd: settings.cwd ?? process.cwd(),
     onWarning: onProblem,
+  })
+  const trust = createWorkspaceTrust({ home: layout.root, clock, onWarning: onProblem })
+  const folders = adapterFolders(settings)
+  const adapters = new ManifestCatalog({
+    folders: async () => [...(await workspaceAdapters(workspaces, trust)), ...folders],
+    isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
+    onProblem,
   })
   const registry = await openSessionRegistry({
     ...stores(settings),
@@ -114,8 +117,10 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     workspaces,
     hostId: hostname(),
     clock,
-    startAgent: async (start, sink) =>
-      launchAgent((await adapters.adapter(start.adapterSlug)).manifest, { ...start, sink, host }),
+    startAgent: async (start, sink) => {
+      const { manifest, sandbox } = await adapters.adapter(start.adapterSlug)
+      return launchAgent(manifest, { ...start, sink, host, sandbox })
+    },
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     onProblem,
     ...(config === undefined ? {} : { config }),
@@ -158,7 +163,7 @@ function httpApp(
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-/** In the order of rising precedence. */
+/** In the order of rising precedence, all of them above those of workspaces. */
 function adapterFolders({ bundledAdapters = true, layout, adapters = [] }: Settings): CatalogFolder[] {
   return [
     ...(bundledAdapters ? [{ path: catalogPath, source: 'bundled' as const }] : []),

@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
+import { expect, onTestFinished, test } from 'vitest'
+import { type CatalogFolder, ManifestCatalog } from '../src/adapter-catalog.js'
+import { workspaceAdapters } from '../src/workspace-adapters.js'
+
+interface Ground {
+  readonly root: string
+  readonly problems: string[]
+  readonly folders: CatalogFolder[]
+  readonly catalog: ManifestCatalog
+  /** Writes an adapter into a folder of adapters. */
+  readonly put: (folder: string, slug: string, more?: string) => void
+}
+
+function ground(): Ground {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'agentproto-catalog-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const problems: string[] = []
+  const folders: CatalogFolder[] = []
+  const catalog = new ManifestCatalog({
+    folders: async () => folders,
+    isInstalled: async () => false,
+    onProblem: (problem) => problems.push(problem),
+  })
+  const put = (folder: string, slug: string, more = ''): void => {
+    mkdirSync(join(folder, slug), { recursive: true })
+    writeFileSync(join(folder, slug, 'AGENT-CLI.md'), manifest(slug, more))
+  }
+  return { root, problems, folders, catalog, put }
+}
+
+const manifest = (slug: string, more: string): string => `---
+name: ${slug}
+id: ${slug}
+description: An agent for tests.
+version: 1.0.0
+bin: no-such-agent
+install:
+  - method: npm
+    package: no-such-agent
+version_check: { cmd: no-such-agent --version, parse: '(\\d+)', range: '*' }
+sandbox: { provider: local }
+protocol: proprietary
+adapter: no-such-adapter
+${more}---
+`
+
+test('what nobody has verified is told with the adapter, as its manifest says it', async () => {
+  const { root, folders, catalog, put } = ground()
+  folders.push({ path: root, source: 'user' })
+  put(root, 'seen')
+  put(root, 'unseen', 'metadata: { agentproto: { unverified: [Login, 7, Windows] } }\n')
+  put(root, 'odd', 'metadata: { agentproto: { unverified: everything } }\n')
+  const listed = await catalog.list()
+  expect(listed.map(({ slug, unverified }) => [slug, unverified])).toEqual([
+    ['odd', undefined],
+    ['seen', undefined],
+    ['unseen', ['Login', 'Windows']],
+  ])
+  expect(await catalog.get('unseen')).toMatchObject({ unverified: ['Login', 'Windows'] })
+})
+
+test('an adapter that is added, changed, mended or removed is seen without a restart', async () => {
+  const { root, problems, folders, catalog, put } = ground()
+  folders.push({ path: root, source: 'user' })
+  await expect(catalog.get('mine')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  put(root, 'mine')
+  expect(await catalog.get('mine')).toMatchObject({ modes: [] })
+  put(root, 'mine', 'modes: [{ id: plan }]\n')
+  expect(await catalog.get('mine')).toMatchObject({ modes: ['plan'] })
+  put(root, 'mine', 'protocol: warp\n')
+  await expect(catalog.get('mine')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  expect(await catalog.list()).toEqual([])
+  expect(problems).toEqual([expect.stringContaining('The adapter mine is left out')])
+  put(root, 'mine')
+  expect(await catalog.list()).toHaveLength(1)
+  rmSync(join(root, 'mine'), { recursive: true })
+  expect(await catalog.list()).toEqual([])
+})
+
+test('later folders win; a workspace adds adapters and replaces none', async () => {
+  const { root, problems, folders, catalog, put } = ground()
+  const [workspace, bundled, user] = ['workspace', 'bundled', 'user'].map((name) => join(root, name))
+  if (workspace === undefined || bundled === undefined || user === undefined) throw new Error('unreachable')
+  folders.push(
+    { path: workspace, source: 'workspace' },
+    { path: bundled, source: 'bundled' },
+    { path: user, source: 'user' },
+  )
+  put(workspace, 'own')
+  put(workspace, 'known')
+  put(bundled, 'known')
+  put(bundled, 'mended')
+  put(user, 'mended')
+  const sources = async (): Promise<unknown> => (await catalog.list()).map(({ slug, source }) => [slug, source])
+  expect(await sources()).toEqual([
+    ['known', 'bundled'],
+    ['mended', 'user'],
+    ['own', 'workspace'],
+  ])
+  await sources()
+  expect(problems).toEqual([expect.stringContaining('The adapter known of')])
+})
+
+test('the adapters of a workspace are looked for only while the owner trusts its folder', async () => {
+  const { root, put } = ground()
+  const path = join(root, 'project')
+  put(join(path, '.agentproto', 'adapters'), 'own')
+  const workspaces = createWorkspaces({ home: join(root, 'home'), defaultCwd: root })
+  const trust = createWorkspaceTrust({ home: join(root, 'home') })
+  const found = (): Promise<readonly CatalogFolder[]> => workspaceAdapters(workspaces, trust)
+  await workspaces.add({ path, slug: 'project' })
+  expect(await found()).toEqual([])
+  await trust.trust(path)
+  expect(await found()).toEqual([{ path: join(path, '.agentproto', 'adapters'), source: 'workspace' }])
+  await workspaces.remove('project')
+  expect(await found()).toEqual([])
+  await workspaces.add({ path, slug: 'again' })
+  expect(await found()).toHaveLength(1)
+  await trust.distrust(path)
+  expect(await found()).toEqual([])
+})

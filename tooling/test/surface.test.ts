@@ -74,7 +74,7 @@ test('what each package exports', () => {
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliHandle AgentCliSource AgentCommand AgentHost LaunchOptions Session SessionCallbacks
-      StartOptions StreamEvent defineAgentCli launchAgent loadAgentCli locateAgent
+      SharedProcesses StartOptions StreamEvent defineAgentCli launchAgent loadAgentCli locateAgent
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/manifest

@@ -81,6 +81,8 @@ export interface AgentProcessInfo {
   readonly startTime: string
   /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where it is not the session's id: a process of several sessions. */
   readonly marker?: string
+  /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where it is not the session's id: a process of several sessions. */
+  readonly marker?: string
 }
 
 /** Change of what the running agent is set to; each known id only. */

@@ -1,5 +1,6 @@
 import type { ArmLimits, Clock } from '@agentproto/contracts'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
+import type { SharedProcesses } from './shared-process.js'
 
 /** What the driver knows of the host that it runs agents on. */
 export interface AgentHost {
@@ -13,6 +14,8 @@ export interface AgentHost {
   readonly environment?: EnvironmentPolicy
   readonly limits?: Partial<ArmLimits>
   readonly clock?: Clock
+  /** Where agents that can share a process do so; without it each session has its own. */
+  readonly sharedProcesses?: SharedProcesses
   /** Name and version that are told to agents. */
   readonly client?: { readonly name: string; readonly version: string }
 }

@@ -10,6 +10,7 @@ import { locateAgent } from './locate-agent.js'
 import type { AgentCommand } from './locate-agent.js'
 import { createSession, SessionSink } from './session.js'
 import type { Session, SessionCallbacks } from './session.js'
+import { SharedProcesses } from './shared-process.js'
 
 export interface StartOptions extends SessionCallbacks {
   /** Absolute path of an existing folder. Default: the process's. */
@@ -50,7 +51,7 @@ export type AgentCliSource =
 export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> = {}): AgentCliHandle {
   const { manifest, sandbox } = checked(source)
   const env = host.env ?? process.env
-  const whole: AgentHost = { home: homeFrom(env, homedir()), ...host, env }
+  const whole: AgentHost = { home: homeFrom(env, homedir()), sharedProcesses: new SharedProcesses(), ...host, env }
 
   async function start(options: StartOptions = {}): Promise<Session> {
     const sink = new SessionSink(options)

@@ -13,6 +13,7 @@ import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
 import { requireAgent } from './locate-agent.js'
+import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './protocol-arms.js'
 import { StartedAgent } from './running-agent.js'
 import { sessionMode } from './session-mode.js'
@@ -59,7 +60,8 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     ...(profile === undefined ? {} : { profile }),
   }
   try {
-    const connection = await arm.connect(connecting)
+    const shared = manifestHint(manifest, 'process') === 'shared' ? host.sharedProcesses : undefined
+    const connection = await (shared ? shared.connect(arm, connecting) : arm.connect(connecting))
     const opening = { ...directories, mcpServers: options.mcpServers, origin: options.origin }
     const session = await openOrClose(connection, { opening, mode: sessionMode(manifest, options.mode), sink, signal })
     return new StartedAgent(connection, session, clock)

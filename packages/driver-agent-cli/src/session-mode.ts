@@ -1,4 +1,5 @@
 import type { AgentCliManifest } from '@agentproto/manifest'
+import { manifestHint, member } from './manifest-hint.js'
 
 /**
  * The agent's own mode that a mode of the manifest stands for, by `metadata.agentproto.session_modes`: for agents
@@ -9,12 +10,7 @@ export function sessionMode(
   { metadata }: Pick<AgentCliManifest, 'metadata'>,
   mode: string | undefined,
 ): string | undefined {
-  const modes = field(field(metadata, 'agentproto'), 'session_modes')
-  const named = mode === undefined ? undefined : field(modes, mode)
+  const modes = manifestHint({ metadata }, 'session_modes')
+  const named = mode === undefined ? undefined : member(modes, mode)
   return typeof named === 'string' && named !== '' ? named : undefined
 }
-
-const field = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Record<string, unknown>)[key]
-    : undefined

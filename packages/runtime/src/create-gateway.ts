@@ -14,7 +14,7 @@ import {
   type WorkspaceService,
 } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
-import { type AgentHost, launchAgent, locateAgent } from '@agentproto/driver-agent-cli'
+import { type AgentHost, launchAgent, locateAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import {
@@ -92,7 +92,9 @@ function settle(options: GatewayOptions): Settings {
   const { clock = systemClock, env = process.env, onProblem = (): void => undefined } = options
   const layout = homeLayout(options.home ?? homeFrom(env, homedir()))
   const executables = { 'agentproto-demo-agent': demoAgentPath, ...options.executables }
-  const host: AgentHost = { env, home: layout.root, executables, clock, client: { name: 'agentproto', version } }
+  const client = { name: 'agentproto', version }
+  const sharedProcesses = new SharedProcesses()
+  const host: AgentHost = { env, home: layout.root, executables, clock, client, sharedProcesses }
   return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host }
 }
 

@@ -1,4 +1,4 @@
-import type { StoredSession } from '@agentproto/contracts'
+import type { AgentProcessInfo, StoredSession } from '@agentproto/contracts'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 
 /**
@@ -7,10 +7,13 @@ import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subproc
  * (failure modes 29, 43).
  */
 export async function endLeftovers(
-  { session, process: child }: StoredSession,
+  { session, process }: StoredSession,
   onProblem: (problem: string) => void,
 ): Promise<void> {
-  const marked = findMarkedProcesses(session.id)
+  const child: AgentProcessInfo | undefined = process
+  // The processes of several sessions carry a marker of their own; whoever of them is first ends them all.
+  const shared = child?.marker === undefined ? [] : findMarkedProcesses(child.marker)
+  const marked = [...findMarkedProcesses(session.id), ...shared]
   const recorded = child !== undefined && identify(child.pid)?.startTime === child.startTime ? [child] : []
   const leftovers = [...marked, ...recorded.filter(({ pid }) => !marked.some((each) => each.pid === pid))]
   if (leftovers.length === 0) return

@@ -1,19 +1,17 @@
 import { fork } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { homeLayout } from '@agentproto/contracts'
+import type { AgentProcessInfo, StoredSession } from '@agentproto/contracts'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, test } from 'vitest'
+import { sharedDemo } from './fixtures/shared-demo.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 test('F43 F22 what a killed gateway left running, a grandchild of its own session too, is ended at the next boot', async () => {
   const home = await temporaryHome()
-  const child = fork(fileURLToPath(new URL('./fixtures/doomed-gateway.mjs', import.meta.url)), [home], { execArgv: [] })
-  const id = await new Promise<string>((resolve, reject) => {
-    child.once('message', (message) => resolve(String(message)))
-    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
-  })
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await exited
+  const id = await killedGateway([home])
   // A stubborn agent and its grandchild live on: their stdin has ended, and they do not care.
   expect(findMarkedProcesses(id).length).toBeGreaterThanOrEqual(2)
   const problems: string[] = []
@@ -22,3 +20,31 @@ test('F43 F22 what a killed gateway left running, a grandchild of its own sessio
   expect(problems.join()).toContain(id)
   expect(await sessions.get(id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
 })
+
+test('F43 what a killed gateway left of a shared process is found by the session that is left of it', async () => {
+  const home = await temporaryHome()
+  // The first session had ended; a process with its marker would be found by nobody.
+  const id = await killedGateway([home, await sharedDemo(home)])
+  expect(findMarkedProcesses(id)).toEqual([])
+  const record = JSON.parse(await readFile(join(homeLayout(home).sessions, id, 'meta.json'), 'utf8')) as StoredSession
+  const { marker } = record.process as AgentProcessInfo
+  expect(marker).toMatch(/^shared_/)
+  expect(findMarkedProcesses(marker).length).toBeGreaterThanOrEqual(2)
+  await testGateway({ home })
+  expect(findMarkedProcesses(marker)).toEqual([])
+})
+
+/** Starts a gateway in a process of its own and kills it once its agent is in the middle of something. */
+async function killedGateway(args: readonly string[]): Promise<string> {
+  const child = fork(fileURLToPath(new URL('./fixtures/doomed-gateway.mjs', import.meta.url)), [...args], {
+    execArgv: [],
+  })
+  const id = await new Promise<string>((resolve, reject) => {
+    child.once('message', (message) => resolve(String(message)))
+    child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
+  })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await exited
+  return id
+}

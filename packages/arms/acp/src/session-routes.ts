@@ -9,6 +9,8 @@ import type { TurnOutcome } from './turn.js'
 
 /** Updates and notices that are kept until there is a session to take them. */
 const MAX_EARLY = 1_000
+/** Closed sessions that are remembered, because the agent may still speak of them. */
+const MAX_CLOSED = 1_000
 
 /** Brings what the agent says to the session that it is about. */
 export class SessionRoutes implements PeerEvents {
@@ -16,6 +18,7 @@ export class SessionRoutes implements PeerEvents {
   readonly #respond: (id: unknown, answer: RpcAnswer) => void
   /** Sessions whose id the agent has not told yet, although it may speak of them already. */
   #opening = 0
+  readonly #closed = new Set<string>()
   #earlyUpdates: Json[] = []
   #earlyNotices: AgentNotice[] = []
 
@@ -35,6 +38,7 @@ export class SessionRoutes implements PeerEvents {
 
   /** Routes to a session from now on, first what came too early. */
   add(session: AcpSession): void {
+    this.#closed.delete(session.agentSessionId)
     this.#sessions.set(session.agentSessionId, session)
     for (const notice of this.#earlyNotices.splice(0)) session.put(notice)
     const early = this.#earlyUpdates
@@ -45,12 +49,15 @@ export class SessionRoutes implements PeerEvents {
 
   remove(sessionId: string): void {
     this.#sessions.delete(sessionId)
+    if (this.#closed.size >= MAX_CLOSED) this.#closed.clear()
+    this.#closed.add(sessionId)
   }
 
   update(params: Json): void {
     const { sessionId, update } = params
     const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
     if (session && isRecord(update)) session.update(update)
+    else if (this.#isOfClosed(params)) return
     else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
     else this.put(extension('session/update', params))
   }
@@ -72,7 +79,7 @@ export class SessionRoutes implements PeerEvents {
     const session = this.#sessions.get(text(params['sessionId']) ?? '')
     const notice = extension(method, params)
     if (session) session.put(notice)
-    else this.put(notice)
+    else if (!this.#isOfClosed(params)) this.put(notice)
   }
 
   unmatched(message: Json): void {
@@ -104,6 +111,11 @@ export class SessionRoutes implements PeerEvents {
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
     return sessions.map((session) => session.fail(reason, outcome)).includes(true)
+  }
+
+  /** The last words of a closed session are not its siblings' to hear. */
+  #isOfClosed({ sessionId }: Json): boolean {
+    return typeof sessionId === 'string' && this.#closed.has(sessionId)
   }
 
   #giveUpEarly(): void {

@@ -59,6 +59,7 @@ export class AcpSession implements ArmSession {
   /** `loaded`: the agent answered the load, but may still be replaying. */
   #phase: 'loading' | 'loaded' | 'live'
   #ended: AgentprotoError | undefined
+  interrupted = false
   /** How many updates of history were left out. */
   replayed = 0
 
@@ -116,6 +117,7 @@ export class AcpSession implements ArmSession {
     this.#asks.cancelAll()
     this.#outbox.flush()
     const turn = this.#turn
+    this.interrupted = turn !== undefined
     // What was answered already is so, whatever happens to the connection.
     if (turn) this.#end(turn, turn.answer ?? outcome)
     return turn !== undefined

@@ -1,0 +1,12 @@
+import type { AgentCliManifest } from '@agentproto/manifest'
+
+/** A host's hint at `metadata.agentproto.<name>`; what it is worth is the reader's to check. */
+export function manifestHint({ metadata }: Pick<AgentCliManifest, 'metadata'>, name: string): unknown {
+  return member(member(metadata, 'agentproto'), name)
+}
+
+/** An own member of what may be an object. */
+export const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined

@@ -1,0 +1,48 @@
+import type { Principal } from '@agentproto/contracts'
+import { findMarkedProcesses } from '@agentproto/subprocess'
+import { expect, test } from 'vitest'
+import { sharedDemo } from './fixtures/shared-demo.js'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+const owner: Principal = { type: 'owner', name: 'owner' }
+
+const sharedMarkers = (): Set<string> =>
+  new Set(findMarkedProcesses().flatMap(({ marker }) => (marker.startsWith('shared_') ? [marker] : [])))
+
+test('sessions of an adapter that shares its process remember each its own, and end each for itself', async () => {
+  const home = await temporaryHome()
+  const before = sharedMarkers()
+  const gateway = await testGateway({ home, adapters: [await sharedDemo(home)] })
+  const { sessions } = gateway
+  const say = async (id: string, prompt: string): Promise<string> =>
+    (await sessions.waitTurn(id, (await sessions.prompt(id, { prompt }, owner)).turn)).text
+  const ids = await Promise.all(
+    [1, 2, 3].map(async () => (await sessions.spawn({ adapter: 'demo', cwd: home }, owner)).id),
+  )
+  const started = [...sharedMarkers()].filter((marker) => !before.has(marker))
+  expect(started).toHaveLength(1)
+  await Promise.all(ids.map((id, index) => say(id, `the number is ${index}`)))
+  const [first = '', second = '', third = ''] = ids
+  await sessions.prompt(second, { prompt: 'hang' }, owner)
+  await sessions.kill(first, owner)
+  await sessions.kill(second, owner)
+  expect(await say(third, 'recall')).toContain('the number is 2')
+  expect(await sessions.get(second)).toMatchObject({ status: 'killed' })
+  const [marker] = started
+  await sessions.kill(third, owner)
+  expect(findMarkedProcesses(marker)).toEqual([])
+})
+
+test('F33 a crash of a shared process ends each of its sessions as crashed', async () => {
+  const home = await temporaryHome()
+  const { sessions } = await testGateway({ home, adapters: [await sharedDemo(home)] })
+  const [a, b] = await Promise.all([1, 2].map(() => sessions.spawn({ adapter: 'demo', cwd: home }, owner)))
+  await sessions.prompt(a?.id ?? '', { prompt: 'crash' }, owner)
+  const statuses = (): Promise<string[]> =>
+    Promise.all([a, b].map(async (each) => (await sessions.get(each?.id ?? '')).status))
+  await expect.poll(statuses).toEqual(['error', 'exited'])
+  expect(await sessions.get(b?.id ?? '')).toMatchObject({
+    stopReason: 'agent_crashed',
+    failure: { kind: 'process_exit' },
+  })
+})

@@ -1,7 +1,7 @@
 import type { AgentAnswer, AgentRequest } from './agent-request.js'
 import type { ContentBlock } from './content.js'
 import type { AgentNotice } from './notice.js'
-import type { AgentInfo, SessionSandbox } from './session.js'
+import type { AgentInfo } from './session.js'
 import type { StreamEvent } from './stream-event.js'
 
 /** A running agent as its host sees it, whatever protocol it speaks. */
@@ -79,7 +79,7 @@ export interface AgentProcessInfo {
   readonly pid: number
   /** Opaque; with `pid` it names one process for ever. */
   readonly startTime: string
-  /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where it is not the session's id: a process of several sessions. */
+  /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where several sessions share it: none of their ids. */
   readonly marker?: string
 }
 
@@ -94,7 +94,6 @@ export interface RunningAgent {
   readonly info: AgentInfo
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
-  readonly sandbox?: SessionSandbox
   /** What the start could not honour, for people. */
   readonly warnings: readonly string[]
   /**

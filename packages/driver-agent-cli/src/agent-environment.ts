@@ -9,6 +9,8 @@ export interface EnvironmentRequest {
   readonly compiled: CompiledLaunch
   /** The session's own variables. */
   readonly env: Readonly<Record<string, string>>
+  /** Secrets, and what the setup persisted. */
+  readonly provided?: Readonly<Record<string, string>>
   /** Where it stands in a file of its own. */
   readonly sandbox?: SandboxProfile
 }
@@ -17,14 +19,14 @@ export interface EnvironmentRequest {
 export function agentEnvironment(
   manifest: AgentCliManifest,
   host: AgentHost,
-  { sessionId, adapterSlug, compiled, env, sandbox }: EnvironmentRequest,
+  { sessionId, adapterSlug, compiled, env, provided, sandbox }: EnvironmentRequest,
 ): Record<string, string> {
   const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : undefined)
   return buildEnvironment({
     policy: host.environment ?? 'filtered',
     parent: { ...host.env, PATH: healPath(host.env['PATH'] ?? '', host.env['HOME']) },
     passthrough: declaredVariables(manifest, profile),
-    declared: { ...profile?.env.set, ...compiled.env },
+    declared: { ...profile?.env.set, ...provided, ...compiled.env },
     injected: {
       [SESSION_MARKER]: sessionId,
       AGENTPROTO_AGENT: adapterSlug,

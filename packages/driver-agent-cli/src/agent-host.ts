@@ -1,4 +1,5 @@
 import type { ArmLimits, Clock } from '@agentproto/contracts'
+import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
 import type { SharedProcesses } from './shared-process.js'
 
@@ -16,6 +17,10 @@ export interface AgentHost {
   readonly clock?: Clock
   /** Where agents that can share a process do so; without it each session has its own. */
   readonly sharedProcesses?: SharedProcesses
+  /** Where manifests' secrets are found. Default: those of `home`. */
+  readonly secrets?: Secrets
+  /** Learns every secret that an agent is given, and keeps them out of what the agent says. */
+  readonly redactor?: Redactor
   /** Name and version that are told to agents. */
   readonly client?: { readonly name: string; readonly version: string }
 }

@@ -3,7 +3,7 @@ import { AgentprotoError, homeFrom, randomId } from '@agentproto/contracts'
 import type { McpServer, SessionOrigin } from '@agentproto/contracts'
 import { formatProblem, parseAgentCli } from '@agentproto/manifest'
 import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfile } from '@agentproto/manifest'
-import { readAgentCli } from '@agentproto/manifest/node'
+import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import type { AgentHost } from './agent-host.js'
 import { launchAgent } from './launch-agent.js'
 import { locateAgent } from './locate-agent.js'
@@ -41,6 +41,7 @@ export interface AgentCliHandle {
 export type AgentCliSource =
   | AgentCliDocument
   | AgentCliManifest
+  | LoadedAgentCli
   | { readonly manifest: AgentCliManifest; readonly sandbox?: SandboxProfile }
 
 /**
@@ -49,7 +50,7 @@ export type AgentCliSource =
  * @throws `manifest_invalid`, naming every problem
  */
 export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> = {}): AgentCliHandle {
-  const { manifest, sandbox } = checked(source)
+  const { manifest, sandbox, adapter } = checked(source)
   const env = host.env ?? process.env
   const whole: AgentHost = { home: homeFrom(env, homedir()), sharedProcesses: new SharedProcesses(), ...host, env }
 
@@ -68,6 +69,7 @@ export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> 
       sink,
       host: whole,
       ...(sandbox === undefined ? {} : { sandbox }),
+      ...(adapter === undefined ? {} : { adapter }),
     })
     return createSession(agent, sink)
   }
@@ -86,11 +88,19 @@ export async function loadAgentCli(path: string, host: Partial<AgentHost> = {}):
   return defineAgentCli(read, host)
 }
 
-function checked(source: AgentCliSource): { readonly manifest: AgentCliManifest; readonly sandbox?: SandboxProfile } {
-  if ('manifest' in source) return source
+interface Checked {
+  readonly manifest: AgentCliManifest
+  readonly sandbox?: SandboxProfile
+  readonly adapter?: LoadedAgentCli
+}
+
+function checked(source: AgentCliSource): Checked {
+  if ('manifest' in source) return 'directory' in source ? { ...source, adapter: source } : source
   if ('binArgs' in source) return { manifest: source }
   // JSON is YAML, so one reader checks files and objects alike.
-  const parsed = parseAgentCli(`---\n${JSON.stringify(source)}\n---\n`, { path: `${source.name ?? 'agent'}/AGENT-CLI.md` })
+  const parsed = parseAgentCli(`---\n${JSON.stringify(source)}\n---\n`, {
+    path: `${source.name ?? 'agent'}/AGENT-CLI.md`,
+  })
   if (!parsed.ok) throw invalid(parsed.problems)
   return { manifest: parsed.manifest }
 }

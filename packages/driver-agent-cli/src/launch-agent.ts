@@ -1,4 +1,4 @@
-import { AgentprotoError, DEFAULT_ARM_LIMITS, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
 import type {
   AgentSink,
   ArmConnection,
@@ -10,8 +10,10 @@ import type {
 } from '@agentproto/contracts'
 import { compileLaunch } from '@agentproto/manifest'
 import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
+import { guardLaunch } from './launch-guard.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './protocol-arms.js'
@@ -24,6 +26,8 @@ export interface LaunchOptions extends StartAgentOptions {
   readonly host: AgentHost
   /** The sandbox profile, where the manifest has it in a file of its own. */
   readonly sandbox?: SandboxProfile
+  /** The manifest as it was read, with what it refers to: its secrets are given to the agent. */
+  readonly adapter?: LoadedAgentCli
 }
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
@@ -32,8 +36,8 @@ const NOT_LAUNCHED = { command: '', args: [] }
 /**
  * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
  * spawned is gone.
- * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`
- * before the spawn; `spawn_failed`, `handshake_failed`, `auth_required`, `not_resumable`, `timeout`,
+ * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`,
+ * `setup_required` before the spawn; `spawn_failed`, `handshake_failed`, `auth_required`, `not_resumable`, `timeout`,
  * `cancelled` after it
  */
 export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
@@ -45,12 +49,15 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const directories = await resolveDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
+  const guard = await guardLaunch({ host, adapter: options.adapter ?? bare(manifest, options), signal })
+  const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
+  guard.learn(env)
   const connecting: ArmConnectOptions = {
     launch: {
       command,
       args: [...args, ...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length)],
       cwd: directories.cwd,
-      env: agentEnvironment(manifest, host, { ...options, compiled }),
+      env,
       marker: options.sessionId,
     },
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
@@ -63,11 +70,29 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     const shared = manifestHint(manifest, 'process') === 'shared' ? host.sharedProcesses : undefined
     const connection = await (shared ? shared.connect(arm, connecting) : arm.connect(connecting))
     const opening = { ...directories, mcpServers: options.mcpServers, origin: options.origin }
-    const session = await openOrClose(connection, { opening, mode: sessionMode(manifest, options.mode), sink, signal })
-    return new StartedAgent(connection, session, clock)
+    const mode = sessionMode(manifest, options.mode)
+    const session = await openOrClose(connection, { opening, mode, sink: guard.sink(sink), signal })
+    return new StartedAgent(guard.connection(connection), session, { clock, warnings: guard.warnings })
   } catch (thrown) {
-    throw withLogin(thrown, manifest)
+    throw await guard.failure(thrown)
   }
+}
+
+/** A manifest without files: it refers to none, or its caller has not read them. */
+function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
+  const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : UNREAD_SANDBOX)
+  return { path: '', directory: '', manifest, sandbox: profile }
+}
+
+const UNREAD_SANDBOX: SandboxProfile = {
+  provider: 'local',
+  config: {},
+  limits: {},
+  env: { authVariables: [], passthrough: [], set: {} },
+  mounts: [],
+  readOnly: false,
+  ttyRequired: false,
+  carried: {},
 }
 
 interface Opening {
@@ -95,18 +120,6 @@ async function openOrClose(connection: ArmConnection, { opening, mode, sink, sig
   } finally {
     signal.removeEventListener('abort', abort)
   }
-}
-
-/** The manifest knows the login command; the agent only names its methods. */
-function withLogin(thrown: unknown, manifest: AgentCliManifest): unknown {
-  const login = manifest.auth?.login?.cmd
-  if (!isAgentprotoError(thrown) || thrown.code !== 'auth_required' || login === undefined) return thrown
-  const { data = {} } = thrown.parts
-  return new AgentprotoError('auth_required', `${manifest.name} is not logged in`, {
-    hint: `Log in: ${login}`,
-    data: { ...data, login },
-    cause: thrown,
-  })
 }
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

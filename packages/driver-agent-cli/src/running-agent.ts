@@ -16,6 +16,12 @@ const CANCEL_MS = 1_000
 /** How long the protocol's own close may take, in milliseconds. */
 const CLOSE_MS = 500
 
+export interface StartedAgentOptions {
+  readonly clock: Clock
+  /** Of the launch, beside those of the session. */
+  readonly warnings?: readonly string[]
+}
+
 /** One agent process with the one session that it was started for. */
 export class StartedAgent implements RunningAgent {
   readonly info: AgentInfo
@@ -28,12 +34,12 @@ export class StartedAgent implements RunningAgent {
   #turn: Promise<void> | undefined
   #stopping: Promise<ProcessExit> | undefined
 
-  constructor(connection: ArmConnection, session: ArmSession, clock: Clock) {
+  constructor(connection: ArmConnection, session: ArmSession, { clock, warnings = [] }: StartedAgentOptions) {
     this.#connection = connection
     this.#session = session
     this.#clock = clock
     this.info = connection.info
-    this.warnings = session.warnings
+    this.warnings = [...warnings, ...session.warnings]
     this.ended = connection.ended
     if (connection.process) this.process = connection.process
   }

@@ -1,0 +1,46 @@
+import type { AgentCliManifest } from '@agentproto/manifest'
+import { manifestHint, member } from './manifest-hint.js'
+
+/**
+ * What a manifest tells agentproto of its program under `metadata.agentproto`, beyond AIP-45. Each is optional, and
+ * what is not of its shape counts as absent.
+ */
+export interface LaunchHints {
+  /**
+   * `launch`: files below the agent's own prefix that are started instead of what npm linked, the first that
+   * is there. `{os}` and `{arch}` are Node's names. A native binary, or a script that is run under Node: an
+   * npm launcher between them and the host would orphan them.
+   */
+  readonly files: readonly string[]
+  /** `node`: range of Node versions that the agent runs on, where its own `engines` is too strict. */
+  readonly node?: string
+  /** `doctor.prompt` and `doctor.long_prompt`: what to say to it for an examination. */
+  readonly prompt?: string
+  readonly longPrompt?: string
+}
+
+/** Reads the hints of a manifest. */
+export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): LaunchHints {
+  const launch = manifestHint(manifest, 'launch')
+  const doctor = manifestHint(manifest, 'doctor')
+  const files = (Array.isArray(launch) ? launch : [launch]).filter((file) => typeof file === 'string')
+  return {
+    files: files.map(forThisHost).filter(staysBelow),
+    ...textAs('node', manifestHint(manifest, 'node')),
+    ...textAs('prompt', member(doctor, 'prompt')),
+    ...textAs('longPrompt', member(doctor, 'long_prompt')),
+  }
+}
+
+const forThisHost = (file: string): string =>
+  file.replaceAll('{os}', process.platform).replaceAll('{arch}', process.arch)
+
+const staysBelow = (file: string): boolean =>
+  file !== '' &&
+  !file.startsWith('/') &&
+  !file.includes('\\') &&
+  !file.split('/').includes('..') &&
+  !file.includes('\0')
+
+const textAs = <Name extends string>(name: Name, value: unknown): { readonly [Key in Name]?: string } =>
+  typeof value === 'string' && value !== '' ? ({ [name]: value } as { [Key in Name]: string }) : {}

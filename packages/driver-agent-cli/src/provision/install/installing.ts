@@ -1,0 +1,23 @@
+import type { ProvisionEvent } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import type { ProvisionHost } from '../provision-host.js'
+
+/** What every method is given. */
+export interface Installing {
+  readonly manifest: AgentCliManifest
+  /** Folder of the manifest. */
+  readonly directory: string
+  readonly host: ProvisionHost
+  readonly platform: { readonly os: NodeJS.Platform; readonly arch: NodeJS.Architecture }
+  /** Folder of the agent's own, below the home. */
+  readonly prefix: string
+  /** Whether a file may be run that nothing vouches for. */
+  readonly allowUnverified: boolean
+  /** Ask for a version in this semver range, not for the newest. */
+  readonly range?: string
+  readonly emit: (event: ProvisionEvent) => void
+  readonly signal: AbortSignal
+}
+
+/** A method that cannot be tried here, with the reason; any other failure is thrown. */
+export class MethodSkipped extends Error {}

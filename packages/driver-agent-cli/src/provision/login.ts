@@ -1,0 +1,74 @@
+import { AgentprotoError, type AuthState, type ProvisionEvent } from '@agentproto/contracts'
+import type { Auth } from '@agentproto/manifest'
+import { type CommandGround, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
+
+/** A person may have to find a password, a telephone and a browser. */
+const LOGIN_MS = 15 * 60_000
+const CHECK_MS = 30_000
+
+/** Asks the manifest's own check; undefined where it has none. */
+export async function loginCompleted(ground: CommandGround): Promise<boolean | undefined> {
+  const completesWhen = ground.adapter.manifest.auth?.login?.completesWhen
+  if (completesWhen === undefined) return undefined
+  const end = await runManifestCommand(completesWhen.cmd, ground, { timeoutMs: CHECK_MS })
+  return !end.timedOut && end.exitCode === completesWhen.exitCode
+}
+
+/**
+ * Runs the manifest's login (AIP-29 §Auth).
+ * @param state what is known before it
+ * @throws `auth_required` with the command, where it needs a terminal and there is none, or did not succeed
+ */
+export async function logIn(
+  ground: CommandGround,
+  state: AuthState,
+  emit: (event: ProvisionEvent) => void,
+): Promise<void> {
+  const { manifest } = ground.adapter
+  const login = manifest.auth?.login
+  if (login === undefined) throw loginRequired(ground, 'and its manifest names no command for it')
+  const exitCode = await runLogin(login, ground, emit)
+  if (exitCode !== 0) throw loginRequired(ground, `and ${login.cmd} ended with ${exitCode}`)
+  if ((await loginCompleted(ground)) === false) throw loginRequired(ground, `and after ${login.cmd} it still is not`)
+  emit({ type: 'phase', phase: 'login', state: 'done', ...(state === 'authed' ? { detail: 'again' } : {}) })
+}
+
+async function runLogin(
+  login: NonNullable<Auth['login']>,
+  ground: CommandGround,
+  emit: (event: ProvisionEvent) => void,
+): Promise<number> {
+  const { terminal, redactor } = ground.host
+  if (login.interactive || login.requiresCallbackUrl) {
+    if (terminal === undefined) throw loginRequired(ground, 'and its login needs a terminal')
+    return terminal.run(await prepareCommand(login.cmd, ground))
+  }
+  const end = await runManifestCommand(login.cmd, ground, {
+    timeoutMs: LOGIN_MS,
+    onLine: (stream, line) => emit({ type: 'output', stream, line: redactor.redact(line) }),
+  })
+  if (end.timedOut) throw loginRequired(ground, `and ${login.cmd}: ${endingOf(end)}`)
+  return end.exitCode ?? 128
+}
+
+/** The refusal that every surface gives: with the command, and what else would do. */
+export function loginRequired({ adapter }: Pick<CommandGround, 'adapter'>, why?: string): AgentprotoError {
+  const { name, auth } = adapter.manifest
+  const ways = waysIn(adapter)
+  const login = auth?.login?.cmd
+  const what = `${name} is not logged in${why === undefined ? '' : `, ${why}`}`
+  return new AgentprotoError('auth_required', what, {
+    ...(ways.length === 0 ? {} : { hint: `To log in, ${ways.join(', or ')}` }),
+    data: login === undefined ? {} : { login },
+  })
+}
+
+function waysIn({ manifest, secrets }: CommandGround['adapter']): readonly string[] {
+  const { id, auth } = manifest
+  const ways = auth?.login === undefined ? [] : [`run: agentproto adapters login ${id}`]
+  const [secret] = secrets?.secrets ?? []
+  const variables = auth?.state.env ?? []
+  if (secret !== undefined) ways.push(`set a key: agentproto secrets set ${secret.slug}`)
+  else if (variables.length > 0) ways.push(`set ${variables.join(' or ')} in the environment of agentproto`)
+  return ways
+}

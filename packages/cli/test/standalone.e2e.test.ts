@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -106,4 +106,26 @@ test('a manifest with a mistake is told line, column, excerpt and suggestion', a
     ok: false,
     files: [{ path, ok: false, problems: expect.arrayContaining([expect.objectContaining({ line })]) }],
   })
+})
+
+test('folders are looked through, and GitHub shows each problem at its line', async () => {
+  const home = folder()
+  cpSync(join(catalog, 'demo'), join(home, 'good', 'demo'), { recursive: true })
+  cpSync(join(catalog, 'demo'), join(home, 'bad', 'demo'), { recursive: true })
+  const path = join(home, 'bad', 'demo', 'AGENT-CLI.md')
+  const good = await readFile(path, 'utf8')
+  writeFileSync(path, good.replace(/^protocol: .*$/m, 'protocol: "100%, no: acp"'))
+  const line = good.split('\n').findIndex((each) => each.startsWith('protocol:')) + 1
+  const github = await cli(['manifest', 'validate', 'good', 'bad', '--format', 'github'], { home, cwd: home })
+  expect(github).toMatchObject({ code: 1, stderr: '' })
+  expect(github.stdout).toMatch(
+    new RegExp(
+      `^::error file=bad/demo/AGENT-CLI\\.md,line=${line},col=11,title=protocol_unsupported::.*100%25, no: acp`,
+    ),
+  )
+  const text = await cli(['manifest', 'validate', 'good', 'bad'], { home, cwd: home })
+  expect(text.stdout).toContain('✓ good/demo/AGENT-CLI.md')
+  expect(text.stdout).toContain('✗ bad/demo/AGENT-CLI.md: 1 error')
+  expect(await cli(['manifest', 'validate', 'good'], { home, cwd: home })).toMatchObject({ code: 0, stderr: '' })
+  expect(await cli(['manifest', 'validate', 'good', '--format', 'xml'], { home, cwd: home })).toMatchObject({ code: 2 })
 })

@@ -1,5 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AgentCliManifest, Mode, Option } from './agent-cli-manifest.js'
+import { fillTemplate } from './fill-template.js'
 import { nearest } from './nearest.js'
 
 export type OptionValue = string | number | boolean
@@ -120,7 +121,7 @@ function integerPhrase({ min, max }: Extract<Option, { type: 'integer' }>): stri
 }
 
 function optionPatch(option: Option, value: OptionValue): Patch {
-  const fill = (template: string): string => template.replaceAll('{value}', () => String(value))
+  const fill = (template: string): string => fillTemplate(template, value)
   const whenTrue = option.type === 'boolean' && value === true ? option.binArgsAppendWhenTrue : []
   return {
     args: [...option.binArgsTemplate.map(fill), ...whenTrue],

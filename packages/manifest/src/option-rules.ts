@@ -1,4 +1,4 @@
-import { secretValueRule } from './secret-value-rule.js'
+import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
 import { fieldsOf, integerOf, listOf, textOf } from './field.js'
 import type { Fields } from './field.js'
 import { nearest } from './nearest.js'
@@ -17,6 +17,7 @@ export function optionRules(context: RuleContext): void {
     defaultRule(context, option, index)
     effectRules(context, option, index)
     secretValueRule(context, ['options', index, 'env'])
+    secretArgumentRule(context, option, index)
   })
 }
 

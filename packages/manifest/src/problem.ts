@@ -52,6 +52,8 @@ export const PROBLEM_CODES = [
   'step_reference_unknown',
   'sandbox_provider_unknown',
   'secret_in_manifest',
+  'secret_in_argv',
+  'limit_not_enforced',
   // Referenced files.
   'reference_missing',
   'reference_invalid',

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
 import { capabilityProblems } from './capability-subset.js'
@@ -12,7 +11,9 @@ import { parseSandbox } from './parse-sandbox.js'
 import { parseSecrets } from './parse-secrets.js'
 import type { SecretsManifest } from './parse-secrets.js'
 import type { ManifestProblem } from './problem.js'
+import { parseRunner } from './parse-runner.js'
 import { readText } from './read-text.js'
+import type { ReadText } from './read-text.js'
 import { secretProblems } from './secret-references.js'
 
 /** A manifest with everything that it refers to. */
@@ -41,22 +42,32 @@ export interface ReadAgentCliOptions {
  * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Problems of every file come at once.
  * Never throws for what the files hold or lack.
  */
-export async function readAgentCli(path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> {
-  const file = (await isFolder(path)) ? join(path, 'AGENT-CLI.md') : path
-  const read = await readText(file)
+export const readAgentCli = (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
+  readAgentCliAmong(path, options, new Map())
+
+/** What references led to, by kind and path; many manifests may share a file, and it is read once. */
+export type ReadReferences = Map<string, Promise<Referenced<unknown>>>
+
+interface Referenced<T> {
+  readonly path: string
+  readonly read: ReadText
+  readonly result?: ParseResult<T>
+}
+
+/** The same for one of many manifests. */
+export async function readAgentCliAmong(
+  path: string,
+  options: ReadAgentCliOptions,
+  references: ReadReferences,
+): Promise<ReadResult> {
+  const named = await readText(path)
+  const inFolder = !named.ok && named.isFolder
+  const file = inFolder ? join(path, 'AGENT-CLI.md') : path
+  const read = inFolder ? await readText(file) : named
   if (!read.ok) return { ok: false, problems: read.problems }
   const parsed = parseManifestAt(read.text, { path: file }, agentCliKind(options.sandboxProviders))
   if (!parsed.result.ok) return parsed.result
-  return loadReferences({ path: file, parsed, manifest: parsed.result.manifest, options })
-}
-
-const isFolder = async (path: string): Promise<boolean> => {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    // Reading the file says what is wrong with it.
-    return false
-  }
+  return loadReferences({ path: file, parsed, manifest: parsed.result.manifest, options, references })
 }
 
 interface Loading {
@@ -64,12 +75,13 @@ interface Loading {
   readonly parsed: PlacedResult<AgentCliManifest>
   readonly manifest: AgentCliManifest
   readonly options: ReadAgentCliOptions
+  readonly references: ReadReferences
 }
 
-async function loadReferences({ path, parsed, manifest, options }: Loading): Promise<ReadResult> {
+async function loadReferences({ path, parsed, manifest, options, references }: Loading): Promise<ReadResult> {
   const { context } = parsed
   const directory = dirname(path)
-  const read = referenceReader(directory, context)
+  const read = referenceReader(directory, context, references)
   const sandboxOptions = given('sandboxProviders', options.sandboxProviders)
   const { sandbox: source, auth, runner } = manifest
   const [acp, secrets, sandbox] = await Promise.all([
@@ -78,9 +90,7 @@ async function loadReferences({ path, parsed, manifest, options }: Loading): Pro
     source.from === 'inline'
       ? source.profile
       : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions })),
-    typeof runner === 'string'
-      ? read(['runner'], runner, () => ({ ok: true, manifest: runner, warnings: [] }))
-      : undefined,
+    typeof runner === 'string' ? read(['runner'], runner, parseRunner) : undefined,
   ])
   if (acp !== undefined) capabilityProblems(context, manifest.capabilities, acp)
   if (secrets !== undefined) secretProblems(context, manifest.setup, secrets)
@@ -102,23 +112,22 @@ type Parse<T> = (text: string, options: { readonly path: string }) => ParseResul
 
 /** Reads one referenced file; what is wrong with it is reported at the reference as well as in the file. */
 const referenceReader =
-  (directory: string, { problems, at }: PlacedResult<unknown>['context']) =>
+  (directory: string, { problems, at }: PlacedResult<unknown>['context'], references: ReadReferences) =>
   async <T>(place: readonly string[], reference: string, parse: Parse<T>): Promise<T | undefined> => {
-    const path = join(directory, reference)
     const field = place.join('.')
-    const read = await readText(path)
+    const { path, read, result } = await readOnce(references, join(directory, reference), { field, parse })
     if (!read.ok) {
       const [problem] = read.problems
       problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
         message: read.missing
-          ? `\`${field}\` names a file that is not there.`
+          ? `\`${field}\` names a file that is not there: ${path}.`
           : `\`${field}\` names a file that cannot be read: ${problem?.message ?? ''}`,
         expected: 'a path relative to the manifest',
         given: reference,
       })
       return undefined
     }
-    const result = parse(read.text, { path })
+    if (result === undefined) return undefined
     problems.adopt(result.ok ? result.warnings : result.problems)
     if (result.ok) return result.manifest
     problems.error('reference_invalid', at(...place), {
@@ -127,3 +136,20 @@ const referenceReader =
     })
     return undefined
   }
+
+interface Reading<T> {
+  readonly field: string
+  readonly parse: Parse<T>
+}
+
+function readOnce<T>(references: ReadReferences, path: string, { field, parse }: Reading<T>): Promise<Referenced<T>> {
+  // The field stands for the parser, so that what is kept under it has the parser's type.
+  const key = `${field} ${path}`
+  const known = references.get(key) as Promise<Referenced<T>> | undefined
+  if (known !== undefined) return known
+  const reading = readText(path).then((read): Referenced<T> =>
+    read.ok ? { path, read, result: parse(read.text, { path }) } : { path, read },
+  )
+  references.set(key, reading)
+  return reading
+}

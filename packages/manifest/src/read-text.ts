@@ -7,7 +7,12 @@ const FILE_BYTES_MAX = 4 * 1024 * 1024
 
 export type ReadText =
   | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly problems: readonly ManifestProblem[]; readonly missing: boolean }
+  | {
+      readonly ok: false
+      readonly problems: readonly ManifestProblem[]
+      readonly missing: boolean
+      readonly isFolder: boolean
+    }
 
 /** Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. */
 export async function readText(path: string): Promise<ReadText> {
@@ -22,7 +27,11 @@ export async function readText(path: string): Promise<ReadText> {
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
     const message = READ_FAILURES[code] ?? `The file cannot be read (${code}).`
-    return refuse(path, 'file_unreadable', { parts: { message }, missing: code === 'ENOENT' || code === 'ENOTDIR' })
+    return refuse(path, 'file_unreadable', {
+      parts: { message },
+      missing: code === 'ENOENT' || code === 'ENOTDIR',
+      isFolder: code === 'EISDIR',
+    })
   }
 }
 
@@ -66,10 +75,12 @@ interface Refusal {
   readonly text?: string
   readonly offset?: number
   readonly missing?: boolean
+  readonly isFolder?: boolean
 }
 
-function refuse(path: string, code: ProblemCode, { parts, text = '', offset = 0, missing = false }: Refusal): ReadText {
+function refuse(path: string, code: ProblemCode, refusal: Refusal): ReadText {
+  const { parts, text = '', offset = 0, missing = false, isFolder = false } = refusal
   const problems = createProblemList(createSourceText(text, path))
   problems.error(code, offset, parts)
-  return { ok: false, problems: problems.sorted(), missing }
+  return { ok: false, problems: problems.sorted(), missing, isFolder }
 }

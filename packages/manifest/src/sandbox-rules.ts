@@ -17,6 +17,7 @@ export const SANDBOX_PROVIDERS: readonly string[] = [
 /** AIP-36's rules for a profile, inline at a path or the whole of a SANDBOX.md. */
 export function sandboxRules(context: RuleContext, path: readonly string[], registered: readonly string[] = []): void {
   providerRule(context, path, [...SANDBOX_PROVIDERS, ...registered])
+  limitsRule(context, path)
   strayKeys(context, path)
   secretValueRule(context, [...path, 'env', 'set'])
 }
@@ -40,6 +41,24 @@ function providerRule(
   })
 }
 
+/** Providers that run the agent on this machine as it is: they take away nothing, so they bound nothing. */
+const WITHOUT_LIMITS = ['local', 'node-permission']
+
+/** AIP-36: a limit that the provider cannot enforce is never silently dropped. */
+function limitsRule({ document, problems, keyAt }: RuleContext, path: readonly string[]): void {
+  const { provider, limits } = profileAt(document, path)
+  if (typeof provider !== 'string' || !WITHOUT_LIMITS.includes(provider)) return
+  for (const limit of Object.keys(fieldsOf(limits))) {
+    if (!LIMITS.includes(limit)) continue
+    problems.warn('limit_not_enforced', keyAt(...path, 'limits', limit), {
+      message: `The sandbox provider ${provider} cannot enforce the limit ${limit}.`,
+      expected: 'a provider that isolates the agent, or no such limit',
+      given: limit,
+    })
+  }
+}
+
+const LIMITS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties.limits.properties)
 const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)
 const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
 

@@ -90,8 +90,20 @@ interface Target {
   readonly schema: Schema
 }
 
-/** The schema of a reference such as `blocks.schema.json#/$defs/id`, and the file that it is in. */
+const followed = new WeakMap<ReadonlyMap<string, SchemaObject>, Map<string, Target>>()
+
+/** The schema of a reference such as `blocks.schema.json#/$defs/id`, and the file that it is in; looked up once. */
 function follow(byId: ReadonlyMap<string, SchemaObject>, reference: string, from: string): Target {
+  let targets = followed.get(byId)
+  if (targets === undefined) followed.set(byId, (targets = new Map()))
+  const key = reference.startsWith('#') ? from + reference : reference
+  let target = targets.get(key)
+  // Bounded by the references that the schemas hold.
+  if (target === undefined) targets.set(key, (target = lookUp(byId, reference, from)))
+  return target
+}
+
+function lookUp(byId: ReadonlyMap<string, SchemaObject>, reference: string, from: string): Target {
   const [file = '', pointer = ''] = reference.split('#')
   const id = file === '' ? from : file
   let schema: unknown = byId.get(id)
@@ -181,7 +193,7 @@ const CHECKS: readonly (readonly [keyword: string, check: Check])[] = [
       visit.check(target.schema, { id: target.id, value, at })
     },
   ],
-  ['type', simple('type', (value, types) => [types].flat().some((type) => TYPES[String(type)]?.(value) === true))],
+  ['type', simple('type', isOfType)],
   ['enum', simple('enum', (value, allowed) => (allowed as readonly unknown[]).includes(value))],
   ['const', simple('const', (value, only) => value === only)],
   ['pattern', simple('pattern', (value, pattern) => typeof value !== 'string' || matches(String(pattern), value))],
@@ -218,6 +230,11 @@ const CHECKS: readonly (readonly [keyword: string, check: Check])[] = [
     },
   ],
 ]
+
+function isOfType(value: unknown, types: unknown): boolean {
+  if (typeof types === 'string') return TYPES[types]?.(value) === true
+  return (types as readonly string[]).some((type) => TYPES[type]?.(value) === true)
+}
 
 function checkItems(visit: Visit, schema: SchemaObject, { id, value, at }: Subject): void {
   if (!Array.isArray(value)) return

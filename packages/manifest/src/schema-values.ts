@@ -25,7 +25,9 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
     /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text)),
 }
 
+/** In code points; nearly every text has as many of them as of units. */
 const length = (text: string): number => {
+  if (!/[\ud800-\udfff]/.test(text)) return text.length
   let points = 0
   for (const _ of text) points++
   return points

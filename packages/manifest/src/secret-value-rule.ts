@@ -1,7 +1,11 @@
-import { fieldsOf } from './field.js'
+import { fieldsOf, listOf } from './field.js'
+import type { Fields } from './field.js'
 import type { RuleContext } from './parse-manifest.js'
 
-const SECRET_NAME = /(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:_|$)/i
+const SECRET_WORDS = '(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
+const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')
+/** Ends in the word: a `token_file` is a path. */
+const SECRET_ID = new RegExp(`${SECRET_WORDS}$`, 'i')
 
 /** A variable whose name says that it is a secret must not have its value in a manifest. */
 export function secretValueRule({ document, problems, at }: RuleContext, path: readonly (string | number)[]): void {
@@ -15,4 +19,18 @@ export function secretValueRule({ document, problems, at }: RuleContext, path: r
       expected: 'a variable that SECRETS.md exposes',
     })
   }
+}
+
+/** AIP-19: a secret never reaches argv, where every process of the machine can read it. */
+export function secretArgumentRule({ problems, at }: RuleContext, option: Fields, index: number): void {
+  const { id, type, bin_args_template: template } = option
+  if (typeof id !== 'string' || type !== 'string' || !SECRET_ID.test(id)) return
+  const place = listOf(template).findIndex((text) => typeof text === 'string' && text.includes('{value}'))
+  if (place === -1) return
+  problems.error('secret_in_argv', at('options', index, 'bin_args_template', place), {
+    message: `The option \`${id}\` would put a secret into the arguments of a process.`,
+    expected: 'a secret of a SECRETS.md, exposed as a variable',
+    given: 'bin_args_template',
+    suggestion: 'env',
+  })
 }

@@ -17,19 +17,9 @@ test('each file is checked as what its name says', async () => {
     'sample/SANDBOX.md': md(DOCUMENTS.sandbox),
     'sample/README.md': '# Sample',
   })
-  const names = [
-    '',
-    'AGENT-CLI.md',
-    'ACP.md',
-    'hermes.ACP.md',
-    'SECRETS.md',
-    'SANDBOX.md',
-    'README.md',
-    'none/SECRETS.md',
-  ]
+  const names = ['AGENT-CLI.md', 'ACP.md', 'hermes.ACP.md', 'SECRETS.md', 'SANDBOX.md', 'README.md', 'none/SECRETS.md']
   const checked = await checkManifestFiles(names.map((name) => join(root, 'sample', name)))
   expect(checked.map(({ ok, problems }) => [ok, ...problems.map((problem) => problem.code)])).toEqual([
-    [true],
     [true],
     [true],
     [false, 'value_unknown'],
@@ -37,6 +27,39 @@ test('each file is checked as what its name says', async () => {
     [true],
     [false, 'front_matter_missing'],
     [false, 'file_unreadable'],
+  ])
+})
+
+test('of a folder all manifests are checked, and what they refer to is told once', async () => {
+  const bad = md(DOCUMENTS.acp).replace('kind: server', 'kind: srever')
+  const root = await tempFolder({
+    'one/AGENT-CLI.md': SAMPLE.replaceAll('name: sample', 'name: one'),
+    'one/ACP.md': md(DOCUMENTS.acp),
+    'one/SECRETS.md': md(DOCUMENTS.secrets),
+    'two/first.AGENT-CLI.md': SAMPLE,
+    'two/second.AGENT-CLI.md': SAMPLE,
+    'two/ACP.md': bad,
+    '.agentproto/adapters/three/AGENT-CLI.md': '',
+    'node_modules/four/AGENT-CLI.md': '',
+    '.git/AGENT-CLI.md': '',
+    'README.md': '# Not a manifest',
+  })
+  const checked = await checkManifestFiles([root])
+  expect(
+    checked.map(({ path, problems }) => [path.slice(root.length + 1), ...problems.map(({ code }) => code)]),
+  ).toEqual([
+    ['.agentproto/adapters/three/AGENT-CLI.md', 'front_matter_missing'],
+    ['one/AGENT-CLI.md'],
+    ['one/SECRETS.md'],
+    ['two/first.AGENT-CLI.md', 'reference_invalid', 'value_unknown'],
+    ['two/second.AGENT-CLI.md', 'reference_invalid', 'value_unknown'],
+  ])
+})
+
+test('a folder without a manifest is told', async () => {
+  const root = await tempFolder({ 'README.md': '# Sample' })
+  expect(await checkManifestFiles([root])).toMatchObject([
+    { path: root, ok: false, problems: [{ code: 'file_unreadable', message: 'There is no manifest in the folder.' }] },
   ])
 })
 

@@ -1,7 +1,7 @@
 import type { SchemaName } from '../src/schema-registry.js'
 
 /** One full, valid document of each kind beside AGENT-CLI.md, as YAML would read it. */
-export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli'>, unknown>> = {
+export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli' | 'runner' | 'config'>, unknown>> = {
   acp: {
     name: 'sample',
     id: 'sample-acp',
@@ -49,7 +49,7 @@ export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli'>, unknow
     schema: 'sandbox/v1',
     id: '@sample/strict',
     version: '1.0.0',
-    provider: 'local',
+    provider: 'mastra-e2b',
     config: { cwd: '/work', shell: '/bin/sh' },
     limits: { timeout_ms: 1000, memory_mb: 512, cpu_ms: 1000 },
     env: { auth: { ref: './SECRETS.md', state: { env: ['SAMPLE_API_KEY'] } }, passthrough: ['LANG'], set: { A: 'b' } },

@@ -50,7 +50,7 @@ test('a folder and the file in it are the same, and what it refers to comes with
       ],
     },
     sandbox: {
-      provider: 'local',
+      provider: 'mastra-e2b',
       limits: { memoryMb: 512 },
       env: { passthrough: ['LANG'], secretsRef: './SECRETS.md' },
     },
@@ -151,4 +151,23 @@ test('a file that is not UTF-8 is told where', async () => {
 test('a file that is far too large is not read', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': Buffer.alloc(5 * 1024 * 1024, 'x') })
   expect(await readAgentCli(join(root, 'sample'))).toMatchObject({ ok: false, problems: [{ code: 'file_too_large' }] })
+})
+
+test('a RUNNER.md is read: it must be there and hold a mapping', async () => {
+  const text = sampleWith('protocol: acp', 'runner: ./RUNNER.md\nprotocol: acp')
+  const files = { 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP }
+  expect(await told(files)).toEqual(['sample/AGENT-CLI.md:54 reference_missing'])
+  expect(await told({ ...files, 'sample/RUNNER.md': '# none' })).toEqual([
+    'sample/AGENT-CLI.md:54 reference_invalid',
+    'sample/RUNNER.md:1 front_matter_missing',
+  ])
+  expect(await told({ ...files, 'sample/RUNNER.md': md({ anything: 1 }) })).toEqual([])
+})
+
+test('a missing sidecar is named with the path where it was looked for', async () => {
+  const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
+  const result = await readAgentCli(join(root, 'sample'))
+  expect(result.ok ? [] : result.problems).toMatchObject([
+    { message: `\`acp\` names a file that is not there: ${join(root, 'sample/ACP.md')}.`, given: './ACP.md' },
+  ])
 })

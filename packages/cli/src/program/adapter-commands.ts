@@ -1,6 +1,17 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { Run } from '../io.js'
 import type { JsonOption } from './workspace-commands.js'
+
+export interface ValidateOptions extends JsonOption {
+  readonly format: 'text' | 'json' | 'github'
+}
+
+const VALIDATE_HELP = `
+Examples:
+  $ agentproto manifest validate adapters/shop/AGENT-CLI.md
+  $ agentproto manifest validate . --format github
+
+The exit code is 1 when a file has an error; warnings alone pass.`
 
 export function addAdapterCommands(program: Command, run: Run): void {
   program
@@ -17,10 +28,13 @@ export function addAdapterCommands(program: Command, run: Run): void {
     .description('work on AIP-45 manifests')
     .command('validate')
     .description('check manifests; each problem with its line, column and a suggestion')
-    .argument('<file...>', 'AGENT-CLI.md files')
-    .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  $ agentproto manifest validate adapters/*/AGENT-CLI.md')
-    .action((files: string[], options: JsonOption) =>
+    .argument('<path...>', 'manifest files, and folders to look for them in')
+    .addOption(
+      new Option('--format <format>', 'how problems are shown').choices(['text', 'json', 'github']).default('text'),
+    )
+    .option('--json', 'the same as --format json')
+    .addHelpText('after', VALIDATE_HELP)
+    .action((files: string[], options: ValidateOptions) =>
       run(async (io) => (await import('../commands/manifest.js')).validateManifests(io, files, options)),
     )
 }

@@ -73,8 +73,9 @@ test('what each package exports', () => {
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
-      AgentCliHandle AgentCliSource AgentCommand AgentHost LaunchOptions Session SessionCallbacks
-      SharedProcesses StartOptions StreamEvent defineAgentCli launchAgent loadAgentCli locateAgent
+      AgentCliHandle AgentCliSource AgentCommand AgentHost ContinuationOptions LaunchOptions Session
+      SessionCallbacks SharedProcesses StartOptions StreamEvent TranscriptTurn defineAgentCli launchAgent
+      loadAgentCli locateAgent
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/manifest

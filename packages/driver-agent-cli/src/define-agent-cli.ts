@@ -1,10 +1,12 @@
 import { homedir } from 'node:os'
-import { AgentprotoError, homeFrom, randomId } from '@agentproto/contracts'
-import type { McpServer, SessionOrigin } from '@agentproto/contracts'
+import { AgentprotoError, homeFrom, randomId, systemClock } from '@agentproto/contracts'
+import type { ContentBlock, McpServer, SessionOrigin, StreamEvent } from '@agentproto/contracts'
 import { formatProblem, parseAgentCli } from '@agentproto/manifest'
 import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfile } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import type { AgentHost } from './agent-host.js'
+import { Continuations } from './continuation.js'
+import type { ContinuationOptions, LaunchChange, Launched } from './continuation.js'
 import { launchAgent } from './launch-agent.js'
 import { locateAgent } from './locate-agent.js'
 import type { AgentCommand } from './locate-agent.js'
@@ -23,6 +25,8 @@ export interface StartOptions extends SessionCallbacks {
   readonly options?: Readonly<Record<string, string | number | boolean>>
   /** Default: a new conversation. */
   readonly origin?: SessionOrigin
+  /** How earlier turns reach the agent; without it the session is fresh. An empty object takes the manifest's default. */
+  readonly continuation?: ContinuationOptions
   /** Added to the agent's environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -33,8 +37,15 @@ export interface AgentCliHandle {
   readonly manifest: AgentCliManifest
   /** Where its executable is; undefined when it is not installed. */
   locate(): Promise<AgentCommand | undefined>
-  /** Starts the agent and opens a session. @throws as {@link launchAgent} */
+  /**
+   * Starts the agent and opens a session, or takes one that a continuation kept.
+   * @throws `continuation_unsupported`, `invalid_request`; as {@link launchAgent}
+   */
   start(options?: StartOptions): Promise<Session>
+  /** One turn in a session that is closed after it: what a continuation keeps, the next run finds. */
+  run(message: string | readonly ContentBlock[], options?: StartOptions): AsyncIterableIterator<StreamEvent>
+  /** Ends the agents that continuations kept. Sessions that were started otherwise are closed by who has them. */
+  close(): Promise<void>
 }
 
 /** A manifest as read from disk, as parsed, or as written in an AGENT-CLI.md's front matter. */
@@ -54,28 +65,52 @@ export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> 
   const env = host.env ?? process.env
   const whole: AgentHost = { home: homeFrom(env, homedir()), sharedProcesses: new SharedProcesses(), ...host, env }
 
-  async function start(options: StartOptions = {}): Promise<Session> {
+  const continuations = new Continuations(manifest, whole.clock ?? systemClock)
+
+  async function launch(options: StartOptions, { origin, args }: LaunchChange): Promise<Launched> {
     const sink = new SessionSink(options)
     const agent = await launchAgent(manifest, {
       additionalDirectories: [],
       mcpServers: [],
-      origin: { how: 'new' },
       env: {},
       signal: new AbortController().signal,
       ...options,
+      origin: origin ?? options.origin ?? { how: 'new' },
+      loadInstead: origin !== undefined,
       cwd: options.cwd ?? process.cwd(),
       sessionId: randomId('ses_'),
       adapterSlug: manifest.id,
       sink,
       host: whole,
+      ...(args === undefined ? {} : { moreArgs: args }),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(adapter === undefined ? {} : { adapter }),
     })
-    return createSession(agent, sink)
+    return { agent, sink }
   }
 
-  return { manifest, locate: () => locateAgent(manifest, whole), start }
+  async function start(options: StartOptions = {}): Promise<Session> {
+    const { continuation } = options
+    const request = { ...continuation, settings: settingsOf(options), launch: launch.bind(undefined, options) }
+    const continued = continuation ? await continuations.begin(request) : await launch(options, {})
+    return createSession(continued, options)
+  }
+
+  async function* run(message: string | readonly ContentBlock[], options?: StartOptions): AsyncGenerator<StreamEvent> {
+    const session = await start(options)
+    try {
+      yield* session.send(message)
+    } finally {
+      await session.close()
+    }
+  }
+
+  return { manifest, locate: () => locateAgent(manifest, whole), start, run, close: () => continuations.close() }
 }
+
+/** What of a start the running agent cannot be told any more. */
+const settingsOf = ({ cwd, additionalDirectories, mcpServers, mode, options, origin, env }: StartOptions): string =>
+  JSON.stringify([cwd, additionalDirectories, mcpServers, mode, options, origin, env])
 
 /**
  * Reads an AGENT-CLI.md, with the files that it refers to, and defines it.

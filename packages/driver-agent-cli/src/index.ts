@@ -1,6 +1,8 @@
 // AIP-45: manifest in, running agent out. This file is the package's contract: every export is named here.
 export { defineAgentCli, loadAgentCli } from './define-agent-cli.js'
 export type { AgentCliHandle, AgentCliSource, StartOptions } from './define-agent-cli.js'
+export type { ContinuationOptions } from './continuation.js'
+export type { TranscriptTurn } from './transcript.js'
 export type { Session, SessionCallbacks } from './session.js'
 export { launchAgent } from './launch-agent.js'
 export type { LaunchOptions } from './launch-agent.js'

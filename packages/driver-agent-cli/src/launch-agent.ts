@@ -1,11 +1,14 @@
 import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
 import type {
+  AgentInfo,
   AgentSink,
   ArmConnection,
   ArmConnectOptions,
   ArmSession,
   OpenSessionOptions,
+  ProtocolArm,
   RunningAgent,
+  SessionOrigin,
   StartAgentOptions,
 } from '@agentproto/contracts'
 import { compileLaunch } from '@agentproto/manifest'
@@ -28,6 +31,10 @@ export interface LaunchOptions extends StartAgentOptions {
   readonly sandbox?: SandboxProfile
   /** The manifest as it was read, with what it refers to: its secrets are given to the agent. */
   readonly adapter?: LoadedAgentCli
+  /** Further arguments of the agent, after those of the manifest. */
+  readonly moreArgs?: readonly string[]
+  /** A session that is to be resumed by an agent that cannot is loaded where it can. */
+  readonly loadInstead?: boolean
 }
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
@@ -55,7 +62,12 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const connecting: ArmConnectOptions = {
     launch: {
       command,
-      args: [...args, ...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length)],
+      args: [
+        ...args,
+        ...(starts?.args ?? []),
+        ...compiled.args.slice(manifest.binArgs.length),
+        ...(options.moreArgs ?? []),
+      ],
       cwd: directories.cwd,
       env,
       marker: options.sessionId,
@@ -67,15 +79,29 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     ...(profile === undefined ? {} : { profile }),
   }
   try {
-    const shared = manifestHint(manifest, 'process') === 'shared' ? host.sharedProcesses : undefined
-    const connection = await (shared ? shared.connect(arm, connecting) : arm.connect(connecting))
-    const opening = { ...directories, mcpServers: options.mcpServers, origin: options.origin }
+    const connection = await connector(manifest, host, arm).connect(connecting)
+    const opening = { ...directories, mcpServers: options.mcpServers, origin: reachable(options, connection.info) }
     const mode = sessionMode(manifest, options.mode)
     const session = await openOrClose(connection, { opening, mode, sink: guard.sink(sink), signal })
     return new StartedAgent(guard.connection(connection), session, { clock, warnings: guard.warnings })
   } catch (thrown) {
     throw await guard.failure(thrown)
   }
+}
+
+/** The arm, or the processes that agents of this kind share. */
+function connector(
+  manifest: AgentCliManifest,
+  { sharedProcesses }: AgentHost,
+  arm: ProtocolArm,
+): Pick<ProtocolArm, 'connect'> {
+  const shared = manifestHint(manifest, 'process') === 'shared' ? sharedProcesses : undefined
+  return shared ? { connect: (connecting) => shared.connect(arm, connecting) } : arm
+}
+
+function reachable({ origin, loadInstead }: LaunchOptions, { capabilities }: AgentInfo): SessionOrigin {
+  const unable = origin.how === 'resume' && !capabilities.resume && capabilities.load
+  return loadInstead && unable ? { ...origin, how: 'load' } : origin
 }
 
 /** A manifest without files: it refers to none, or its caller has not read them. */

@@ -9,9 +9,9 @@ import type {
   ConfigChange,
   ContentBlock,
   ProcessExit,
-  RunningAgent,
   StreamEvent,
 } from '@agentproto/contracts'
+import type { Continued } from './continuation.js'
 import { EventQueue, isStreamEvent } from './event-queue.js'
 
 /** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
@@ -43,18 +43,28 @@ export interface Session {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The sink of an agent that nobody but this session listens to. */
+/** The sink of an agent that only sessions of this driver listen to, one after the other. */
 export class SessionSink implements AgentSink {
-  readonly #callbacks: SessionCallbacks
+  #callbacks: SessionCallbacks
   #turn: EventQueue | undefined
 
   constructor(callbacks: SessionCallbacks) {
     this.#callbacks = callbacks
   }
 
-  /** Gives the events from now on to a turn. */
-  begin(turn: EventQueue): void {
+  /** Whether a turn runs, of whichever session. */
+  get busy(): boolean {
+    return this.#turn !== undefined
+  }
+
+  /** Gives the events from now on to a turn, and what is no event to its session. */
+  begin(turn: EventQueue, callbacks: SessionCallbacks): void {
     this.#turn = turn
+    this.#callbacks = callbacks
+  }
+
+  end(): void {
+    this.#turn = undefined
   }
 
   emit(batch: readonly AgentSignal[]): void | Promise<void> {
@@ -73,32 +83,37 @@ export class SessionSink implements AgentSink {
 }
 
 /** A running agent as an AIP-45 session. */
-export function createSession(agent: RunningAgent, sink: SessionSink): Session {
-  let running = false
+export function createSession({ agent, sink, preamble }: Continued, callbacks: SessionCallbacks): Session {
   let closed = false
+  let untold = preamble
 
   function send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent> {
     const queue = new EventQueue(() => void agent.cancel().catch(() => {}))
     const refusal = refuse()
     if (refusal) queue.end(refusal)
-    else void run(queue, typeof message === 'string' ? [{ type: 'text', text: message }] : message)
+    else void run(queue, [...introduction(), ...blocksOf(message)])
     return queue
+  }
+
+  function introduction(): readonly ContentBlock[] {
+    const text = untold
+    untold = undefined
+    return text === undefined ? [] : [{ type: 'text', text }]
   }
 
   function refuse(): AgentprotoError | undefined {
     if (closed) return new AgentprotoError('session_ended', 'The session was closed')
-    return running ? new AgentprotoError('turn_in_progress', 'A turn of this session runs already') : undefined
+    return sink.busy ? new AgentprotoError('turn_in_progress', 'A turn of this session runs already') : undefined
   }
 
   async function run(queue: EventQueue, prompt: readonly ContentBlock[]): Promise<void> {
-    running = true
-    sink.begin(queue)
+    sink.begin(queue, callbacks)
     try {
       await agent.send(prompt)
-      running = false
+      sink.end()
       queue.end()
     } catch (thrown) {
-      running = false
+      sink.end()
       queue.end(toAgentprotoError(thrown))
     }
   }
@@ -121,3 +136,6 @@ export function createSession(agent: RunningAgent, sink: SessionSink): Session {
     [Symbol.asyncDispose]: async () => void (await close()),
   }
 }
+
+const blocksOf = (message: string | readonly ContentBlock[]): readonly ContentBlock[] =>
+  typeof message === 'string' ? [{ type: 'text', text: message }] : message

@@ -1,7 +1,7 @@
 import type { AgentAnswer, AgentRequest } from './agent-request.js'
 import type { ContentBlock } from './content.js'
 import type { AgentNotice } from './notice.js'
-import type { AgentInfo } from './session.js'
+import type { AgentInfo, SessionSandbox } from './session.js'
 import type { StreamEvent } from './stream-event.js'
 
 /** A running agent as its host sees it, whatever protocol it speaks. */
@@ -94,6 +94,7 @@ export interface RunningAgent {
   readonly info: AgentInfo
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
+  readonly sandbox?: SessionSandbox
   /** What the start could not honour, for people. */
   readonly warnings: readonly string[]
   /**

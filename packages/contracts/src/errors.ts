@@ -62,6 +62,7 @@ export const ERRORS = {
   option_invalid: row(422, 'The option is not one the adapter takes', usage),
   continuation_unsupported: row(422, 'The adapter does not support this continuation', usage),
   sandbox_unavailable: row(422, 'The sandbox cannot be applied here'),
+  sandbox_read_only: row(422, 'The sandbox lets no command run'),
 
   // Sessions.
   no_adapter_installed: row(501, 'No adapter is installed'),

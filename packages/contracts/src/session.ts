@@ -64,6 +64,15 @@ export interface AgentCapabilities {
   readonly additionalDirectories: boolean
 }
 
+/** What confines the agent's process (AIP-36). */
+export interface SessionSandbox {
+  readonly provider: string
+  /** Whether everything that its profile asks for holds. */
+  readonly enforced: boolean
+  /** Why not, or what does not. */
+  readonly reason?: string
+}
+
 /** The turn that runs, or the last one. */
 export interface SessionTurn {
   readonly number: number
@@ -100,14 +109,20 @@ export interface Session {
   readonly failure?: SessionFailure
   readonly signal?: string
   readonly resumable: boolean
+  /** ISO-8601; the session ends then, whatever it does. */
+  readonly expiresAt?: string
   readonly resumedHow?: 'load' | 'resume' | 'fresh' | 'transcript'
   readonly agentSessionId?: string
   readonly agent?: AgentInfo
   readonly config?: AgentConfig
   readonly permissionMode: PermissionMode
+  /** Absent until its agent was started. */
+  readonly sandbox?: SessionSandbox
   readonly additionalDirectories?: readonly string[]
   readonly warnings: readonly string[]
   readonly pendingRequests: number
+  /** Prompts that wait for their turn; absent for none. */
+  readonly queuedPrompts?: number
   readonly lastSeq: number
 }
 

@@ -18,6 +18,8 @@ export const BOUNDS = {
   eventsMax: 10_000,
   outputLinesMax: 2_000,
   contentBlocks: 256,
+  ttlSeconds: 30 * 24 * 60 * 60,
+  queuedPrompts: 10,
   /** Levels of an answer's content; what is deeper parses, and then no longer serialises. */
   contentDepth: 64,
 } as const
@@ -25,6 +27,7 @@ export const BOUNDS = {
 const slug = z.string().min(1).max(80)
 const label = z.string().max(BOUNDS.labelChars)
 const path = z.string().min(1).max(BOUNDS.pathChars)
+const idempotencyKey = z.string().min(1).max(200)
 const optionValue = z.union([z.string(), z.number(), z.boolean()])
 
 export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
@@ -71,6 +74,8 @@ export const spawnAgentSchema = z.strictObject({
   options: z.record(z.string(), optionValue).optional().describe('Values for the adapter’s options'),
   permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
   additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
+  ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this long'),
+  idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
 export type SpawnAgentRequest = z.infer<typeof spawnAgentSchema>
 
@@ -78,6 +83,10 @@ export const promptRequestSchema = z.strictObject({
   prompt: promptSchema,
   /** HTTP: hold the answer back until the turn has ended. */
   wait: z.boolean().optional(),
+  /** While a turn runs: refuse (the default), wait for its end, or interrupt it. */
+  whenBusy: z.enum(['reject', 'queue', 'interrupt']).optional(),
+  /** The same key within 10 minutes gives the same turn. */
+  idempotencyKey: idempotencyKey.optional(),
 })
 export type PromptRequest = z.infer<typeof promptRequestSchema>
 

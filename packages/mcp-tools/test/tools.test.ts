@@ -25,6 +25,8 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
         'options',
         'permissionMode',
         'additionalDirectories',
+        'ttlSeconds',
+        'idempotencyKey',
       ],
     ],
     prompt_agent_session: [

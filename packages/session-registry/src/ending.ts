@@ -47,6 +47,8 @@ export const endedError = (status: SessionStatus): AgentprotoError =>
     hint: 'Start a new one with `agentproto sessions start`',
   })
 
+export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+
 export const failureOf = (kind: FailureKind, summary: string): SessionFailure => ({
   kind,
   summary: summary.length <= MAX_SUMMARY ? summary : `${summary.slice(0, MAX_SUMMARY - 1)}…`,

@@ -11,21 +11,23 @@ import {
   type SessionEvent,
   type SessionOrigin,
   type StartAgent,
-  type StartAgentOptions,
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { type Ending, endedError, endingOf, endingOfStart, endingOfStorage } from './ending.js'
+import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
 import type { LogEntry } from './event-record.js'
 import { assertTransition } from './lifecycle.js'
 import type { RegistryConfig } from './registry-config.js'
-import { RequestDesk } from './request-desk.js'
+import type { RequestDesk } from './request-desk.js'
 import { ResumeBackoff, resumptionOf } from './resume.js'
-import { SessionJournal } from './session-journal.js'
-import { SessionLog } from './session-log.js'
-import { SessionRecord } from './session-record.js'
-import { TurnBook } from './turn-book.js'
-import { TurnFlow } from './turn-flow.js'
+import type { SessionJournal } from './session-journal.js'
+import type { SessionLog } from './session-log.js'
+import { sessionParts } from './session-parts.js'
+import type { SessionRecord } from './session-record.js'
+import { startOptionsOf } from './spawn-request.js'
+import type { Supervisor } from './supervisor.js'
+import type { TurnBook } from './turn-book.js'
+import type { PromptOrigin, TurnFlow } from './turn-flow.js'
 
 /** One session: its record, log, turns and requests, and the agent from its start to its end. */
 
@@ -52,6 +54,7 @@ export class ManagedSession {
   readonly #record: SessionRecord
   readonly #spawn: StoredSpawn
   readonly #backoff = new ResumeBackoff()
+  readonly #supervisor: Supervisor
   #startAbort = new AbortController()
   #resuming = false
   #agent: RunningAgent | undefined
@@ -60,56 +63,24 @@ export class ManagedSession {
   #ending: Promise<void> | undefined
 
   constructor(host: SessionHost, stored: StoredSession) {
-    const { session } = stored
-    const { clock } = host
-    this.id = session.id
+    this.id = stored.session.id
     this.#host = host
-    this.#record = new SessionRecord(session)
     this.#spawn = stored.spawn
-    this.turns = new TurnBook(stored.turns, session.turnCount)
-    this.#log = new SessionLog({
-      sessionId: session.id,
-      clock,
-      onFailure: (error) => void this.#end(endingOfStorage(error)).catch(() => undefined),
-      apply: (events) => this.#follow(events),
+    const parts = sessionParts(host, stored, {
+      snapshot: () => this.snapshot(),
+      kill: (ending) => this.kill(ending),
+      // A session that cannot be ended says so itself, in its warnings.
+      end: (ending) => void this.#end(ending).catch(() => undefined),
+      follow: (events) => this.#follow(events),
+      changed: (urgent) => host.onChange(this, urgent),
     })
-    this.desk = new RequestDesk(
-      {
-        sessionId: session.id,
-        clock,
-        newId: host.newId,
-        mode: session.permissionMode,
-        roots: [session.cwd, ...(session.additionalDirectories ?? [])],
-        timeoutMs: host.config.requestTimeoutMs,
-        append: (entry, turn) => this.#log.appendOrEnd([entry], turn),
-        onChange: () => {
-          this.#record.awaiting(this.desk.pendingCount > 0)
-          host.onChange(this, true)
-        },
-      },
-      stored.requests.filter(({ state }) => state === 'resolved'),
-    )
-    this.#flow = new TurnFlow({
-      log: this.#log,
-      turns: this.turns,
-      desk: this.desk,
-      clock,
-      interruptGraceMs: host.config.interruptGraceMs,
-      onStuck: (ending) => void this.#end(ending).catch(() => undefined),
-    })
-    this.journal = new SessionJournal(
-      {
-        sessionId: session.id,
-        logs: host.logs,
-        clock,
-        ...(host.redact === undefined ? {} : { redact: host.redact }),
-        turnStart: (seq) => this.turns.startOf(seq),
-        outputFrom: () => this.turns.all.at(-3)?.firstSeq ?? 1,
-        isLive: () => this.isLive,
-        onStored: (events) => this.#follow(events),
-      },
-      session.lastSeq,
-    )
+    this.#record = parts.record
+    this.#log = parts.log
+    this.#flow = parts.flow
+    this.#supervisor = parts.supervisor
+    this.turns = parts.turns
+    this.desk = parts.desk
+    this.journal = parts.journal
   }
 
   get isLive(): boolean {
@@ -117,7 +88,11 @@ export class ManagedSession {
   }
 
   snapshot(): Session {
-    return this.#record.snapshot({ pendingRequests: this.desk.pendingCount, lastSeq: this.journal.lastSeq })
+    return this.#record.snapshot({
+      pendingRequests: this.desk.pendingCount,
+      lastSeq: this.journal.lastSeq,
+      ...(this.#flow.queued === 0 ? {} : { queuedPrompts: this.#flow.queued }),
+    })
   }
 
   /** The record as it is stored. */
@@ -165,7 +140,7 @@ export class ManagedSession {
   }
 
   /** See {@link SessionService.prompt}. */
-  async prompt(content: readonly ContentBlock[], origin: 'prompt' | 'spawn'): Promise<number> {
+  async prompt(content: readonly ContentBlock[], origin: PromptOrigin): Promise<number> {
     const { status } = this.#record
     if (status === 'starting') throw starting()
     if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
@@ -212,33 +187,20 @@ export class ManagedSession {
       await this.#log.append([
         { type: 'status', status: 'starting', ...(status === 'starting' ? {} : { previous: status }) },
       ])
-      const agent = await this.#host.startAgent(this.#startOptions(origin), this.#flow.sink)
+      const agent = await this.#host.startAgent(
+        startOptionsOf(this.snapshot(), this.#spawn, { origin, signal: this.#startAbort.signal }),
+        this.#flow.sink,
+      )
       this.#agent = agent
       this.#flow.attach(agent)
       this.#record.started(agent, this.#spawn.policy?.mode === 'resumable')
       void agent.ended.then((end) => this.#end(endingOf(end)).catch(() => undefined))
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
+      this.#supervisor.start()
     } catch (error) {
       await this.#end(endingOfStart(error))
       throw error
-    }
-  }
-
-  #startOptions(origin: SessionOrigin): StartAgentOptions {
-    const { adapterSlug, cwd } = this.snapshot()
-    const { mode, options, additionalDirectories = [] } = this.#spawn
-    return {
-      sessionId: this.id,
-      adapterSlug,
-      cwd,
-      additionalDirectories,
-      mcpServers: [],
-      ...(mode === undefined ? {} : { mode }),
-      ...(options === undefined ? {} : { options }),
-      origin,
-      env: { AGENTPROTO_SESSION_ID: this.id },
-      signal: this.#startAbort.signal,
     }
   }
 
@@ -253,6 +215,8 @@ export class ManagedSession {
   /** The one way out: the process tree is gone, the turn is ended, then the status changes. */
   async #finish(cause: Ending): Promise<void> {
     if (!this.isLive) return
+    this.#supervisor.stop()
+    await this.#flow.dropQueue()
     const { exitCode, signal } = await this.#stopAgent()
     this.#record.disconnected()
     const reason = cause.stopReason === 'timeout' ? 'timeout' : cause.status === 'killed' ? 'cancelled' : 'error'
@@ -275,7 +239,7 @@ export class ManagedSession {
       return (await this.#agent?.stop()) ?? {}
     } catch (error) {
       // Something of it still lives, so the session may not be called ended; a further kill tries again.
-      const message = error instanceof Error ? error.message : String(error)
+      const message = messageOf(error)
       this.#record.disconnected()
       this.#record.warn(message)
       this.#cause = undefined
@@ -290,13 +254,25 @@ export class ManagedSession {
       this.#record.apply(event)
       this.turns.follow(event)
       urgent ||= URGENT.has(event.type)
+      if (event.type === 'user-prompt') this.#supervisor.turnBegan()
+      if (event.type === 'turn-end') this.#supervisor.turnEnded()
     }
+    if (!HOST_OWN.has(events[0]?.type ?? '')) this.#supervisor.active()
     this.#host.onChange(this, urgent)
   }
 }
 
 const starting = (): AgentprotoError =>
   new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
+
+/** What the host does by itself is no sign of life of the agent. */
+const HOST_OWN: ReadonlySet<string> = new Set([
+  'runtime-progress',
+  'runtime-warning',
+  'repair',
+  'status',
+  'session-stopped',
+])
 
 /** What changes the state of a session, and not only its activity. */
 const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])

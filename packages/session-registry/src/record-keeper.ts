@@ -1,4 +1,5 @@
 import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
+import { messageOf } from './ending.js'
 import type { ManagedSession } from './managed-session.js'
 
 /** Saves records when they change: at once for a change of state, a little later for mere activity. */
@@ -41,7 +42,7 @@ export class RecordKeeper {
     try {
       await this.#options.store.save(session.stored())
     } catch (error) {
-      this.#options.onProblem(error instanceof Error ? error.message : String(error))
+      this.#options.onProblem(messageOf(error))
     }
   }
 

@@ -1,15 +1,46 @@
-/** What a registry can be set to; each key changes behaviour and has a test that shows it. */
+/** What a registry can be set to; each key changes behaviour and has a test that shows it. Times in milliseconds. */
 export interface RegistryConfig {
   /** Live sessions at once. */
   readonly maxSessions: number
-  /** An unanswered request of an agent is denied after this, in milliseconds. */
+  /** An unanswered request of an agent is denied after this. */
   readonly requestTimeoutMs: number
-  /** How long an interrupted turn may take to end before its session is stopped, in milliseconds. */
+  /** How long an interrupted turn may take to end before its session is stopped. */
   readonly interruptGraceMs: number
+
+  // Supervision of a turn: inactivity is the failure, not elapsed time.
+  /** A running turn is told to watchers this often, although nothing happens. */
+  readonly heartbeatMs: number
+  /** A running turn gets a `runtime-progress` event this often. */
+  readonly progressMs: number
+  /** A turn that has been silent for this long gets one `runtime-warning`. */
+  readonly warningMs: number
+  /** A turn that has been silent for this long is cancelled. */
+  readonly inactivityMs: number
+  /** The same while a tool runs, which may be silent for long. */
+  readonly toolBudgetMs: number
+  /** How long a turn that was cancelled for silence may take to end before its session is stopped. */
+  readonly cancelGraceMs: number
+
+  // Supervision of a session.
+  /** An idle session that can be resumed is put to sleep after this, where its manifest states no time. */
+  readonly idleMs: number
+  /** A session ends after this, whatever it does; 0 for never. */
+  readonly maxDurationMs: number
 }
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
 
 export const DEFAULT_REGISTRY_CONFIG: RegistryConfig = {
   maxSessions: 64,
-  requestTimeoutMs: 5 * 60_000,
-  interruptGraceMs: 30_000,
+  requestTimeoutMs: 5 * MINUTE,
+  interruptGraceMs: 30 * SECOND,
+  heartbeatMs: 30 * SECOND,
+  progressMs: 10 * MINUTE,
+  warningMs: 15 * MINUTE,
+  inactivityMs: 30 * MINUTE,
+  toolBudgetMs: 120 * MINUTE,
+  cancelGraceMs: 30 * SECOND,
+  idleMs: 10 * MINUTE,
+  maxDurationMs: 0,
 }

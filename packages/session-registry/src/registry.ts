@@ -1,10 +1,8 @@
 import {
-  type AdapterCatalog,
   type AgentAnswer,
   AgentprotoError,
   type Clock,
   type EventBatch,
-  type EventLogStore,
   type EventReader,
   isLive,
   type KillReason,
@@ -20,22 +18,21 @@ import {
   type SessionFilter,
   type SessionPage,
   type SessionRequest,
-  type SessionService,
-  type SessionStore,
   type SessionWatcher,
   type SpawnAgentRequest,
-  type StartAgent,
   type StoredSession,
   type StoredSpawn,
   systemClock,
   type Turn,
   type TurnResult,
-  type WorkspaceResolver,
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
+import { messageOf } from './ending.js'
+import { Idempotency } from './idempotency.js'
 import { ManagedSession, type SessionHost } from './managed-session.js'
 import { RecordKeeper } from './record-keeper.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
+import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { repairInterrupted } from './repair.js'
 import { SESSION_ID_PREFIX } from './session-id.js'
 import { pageOf } from './session-page.js'
@@ -43,29 +40,6 @@ import { contentOf, installedAdapter, newSession, spawnOf } from './spawn-reques
 import { readTurn, readTurns } from './turn-log.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
-
-export interface SessionRegistryOptions {
-  readonly startAgent: StartAgent
-  readonly adapters: AdapterCatalog
-  readonly workspaces: WorkspaceResolver
-  readonly store: SessionStore
-  readonly logs: EventLogStore
-  readonly hostId: string
-  readonly clock?: Clock
-  readonly newId?: NewId
-  readonly config?: Partial<RegistryConfig>
-  /** Takes known secret values out of what is logged. */
-  readonly redact?: (text: string) => string
-  /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
-  readonly endLeftovers?: (stored: StoredSession) => Promise<void>
-  /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
-  readonly onProblem?: (problem: string) => void
-}
-
-export interface SessionRegistry extends SessionService, AsyncDisposable {
-  /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
-  close(): Promise<void>
-}
 
 /**
  * Opens the registry: loads what is stored, ends and repairs what a dead host left live.
@@ -87,6 +61,8 @@ class Registry implements SessionRegistry {
   readonly #keeper: RecordKeeper
   /** In the order of their start. */
   readonly #sessions = new Map<string, ManagedSession>()
+  readonly #spawned: Idempotency<Session>
+  readonly #prompted: Idempotency<number>
   #closing: Promise<void> | undefined
 
   constructor(options: SessionRegistryOptions) {
@@ -95,6 +71,8 @@ class Registry implements SessionRegistry {
     this.#newId = options.newId ?? randomId
     this.#config = { ...DEFAULT_REGISTRY_CONFIG, ...options.config }
     this.#feed = new ChangeFeed(this.#clock)
+    this.#spawned = new Idempotency(this.#clock)
+    this.#prompted = new Idempotency(this.#clock)
     this.#keeper = new RecordKeeper({
       store: options.store,
       clock: this.#clock,
@@ -122,6 +100,11 @@ class Registry implements SessionRegistry {
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+    const { id } = await this.#spawned.once(request.idempotencyKey, request, () => this.#spawn(request, by))
+    return this.#session(id).snapshot()
+  }
+
+  async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
     const { slug: adapterSlug, session: policy } = await installedAdapter(this.#options.adapters, request.adapter)
     const { cwd, workspaceSlug, warnings } = await this.#options.workspaces.resolve({
@@ -144,7 +127,7 @@ class Registry implements SessionRegistry {
     await session.start()
     // The child's identity is on the disk before anybody hears of the session: a later host can find it.
     await this.#keeper.save(session)
-    if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), 'spawn')
+    if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), { origin: 'spawn' })
     return session.snapshot()
   }
 
@@ -159,8 +142,12 @@ class Registry implements SessionRegistry {
   async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
     const session = this.#session(id)
     this.#assertOpen()
-    if (!session.isLive && session.snapshot().resumable) await this.#resume(session, false)
-    return { turn: await session.prompt(contentOf(request.prompt), 'prompt') }
+    const { prompt, whenBusy, idempotencyKey } = request
+    const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
+      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, false)
+      return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy })
+    })
+    return { turn }
   }
 
   async resume(id: string, { fresh = false }: ResumeRequest): Promise<Session> {
@@ -258,9 +245,7 @@ class Registry implements SessionRegistry {
       await repairInterrupted(session, stored)
       await this.#keeper.save(session)
     } catch (error) {
-      this.#problem(
-        `Session ${session.id} could not be repaired: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      this.#problem(`Session ${session.id} could not be repaired: ${messageOf(error)}`)
     }
   }
 

@@ -20,8 +20,20 @@ export class SessionRecord {
     return this.#session.status
   }
 
+  get resumable(): boolean {
+    return this.#session.resumable
+  }
+
+  get startedAt(): string {
+    return this.#session.startedAt
+  }
+
+  get expiresAt(): string | undefined {
+    return this.#session.expiresAt
+  }
+
   /** A copy that nobody else changes. */
-  snapshot(extra: { readonly pendingRequests: number; readonly lastSeq: number }): Session {
+  snapshot(extra: Pick<Session, 'pendingRequests' | 'lastSeq' | 'queuedPrompts'>): Session {
     return { ...this.#session, ...extra, turn: { ...this.#turn } }
   }
 

@@ -8,6 +8,7 @@ import {
   type PromptRequest,
   type Session,
   type SpawnAgentRequest,
+  type StartAgentOptions,
   type StoredSpawn,
 } from '@agentproto/contracts'
 
@@ -26,7 +27,7 @@ export function newSession(
   by: Principal,
   { id, now, hostId }: Birth,
 ): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
-  const { label, title, permissionMode = 'ask', additionalDirectories } = request
+  const { label, title, permissionMode = 'ask', additionalDirectories, ttlSeconds } = request
   return {
     id,
     status: 'starting',
@@ -44,6 +45,7 @@ export function newSession(
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
     pendingRequests: 0,
     lastSeq: 0,
+    ...(ttlSeconds === undefined ? {} : { expiresAt: new Date(Date.parse(now) + ttlSeconds * 1_000).toISOString() }),
   }
 }
 
@@ -57,6 +59,25 @@ export function spawnOf(
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
+  }
+}
+
+/** How the agent of a session is started, at first and again. */
+export function startOptionsOf(
+  { id, adapterSlug, cwd }: Session,
+  { mode, options, additionalDirectories = [] }: StoredSpawn,
+  run: Pick<StartAgentOptions, 'origin' | 'signal'>,
+): StartAgentOptions {
+  return {
+    sessionId: id,
+    adapterSlug,
+    cwd,
+    additionalDirectories,
+    mcpServers: [],
+    ...(mode === undefined ? {} : { mode }),
+    ...(options === undefined ? {} : { options }),
+    env: { AGENTPROTO_SESSION_ID: id },
+    ...run,
   }
 }
 

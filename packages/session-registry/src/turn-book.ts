@@ -1,5 +1,6 @@
 import { AgentprotoError, type SessionEvent, type Turn, type TurnEnd, type TurnResult } from '@agentproto/contracts'
 import { TextBuffer } from './text-buffer.js'
+import { TurnWaiters } from './turn-waiters.js'
 
 /** The turns of one session: the one that runs, the latest that ended, and whoever waits for one. */
 
@@ -20,7 +21,9 @@ export class TurnBook {
   #open: OpenTurn | undefined
   #count: number
   #lastText = ''
-  readonly #waiters = new Map<number, Set<(result: TurnResult) => void>>()
+  readonly #waiters = new TurnWaiters()
+  /** Prompts that wait for their turn; the next numbers are theirs. */
+  queued = 0
 
   /**
    * @param turns those that are stored; one that had not ended is left out, to be read from the log again
@@ -67,6 +70,12 @@ export class TurnBook {
     if (this.#open === undefined) return
     this.#open = undefined
     this.#count -= 1
+  }
+
+  /** The queued prompts will never be sent. */
+  dropQueued(): void {
+    this.queued = 0
+    this.#waiters.dropAfter(this.#count)
   }
 
   /** Follows a stored event; ends the turn on its `turn-end`. */
@@ -116,32 +125,16 @@ export class TurnBook {
   }
 
   /**
-   * The result of a turn that has ended, when its text is still at hand; a promise for one that runs.
+   * The result of a turn that has ended, when its text is still at hand; a promise for one that runs or is queued.
    * Undefined for a turn that is only in the log.
    */
   wait(number: number, signal?: AbortSignal): Promise<TurnResult> | undefined {
-    if (this.#open?.turn.number === number) return this.#waitFor(number, signal)
+    const running = this.#open?.turn.number === number
+    if (running || (number > this.#count && number <= this.#count + this.queued))
+      return this.#waiters.wait(number, signal)
     const last = this.#ended.at(-1)
     if (last?.number !== number || number !== this.#count) return undefined
     return Promise.resolve({ ...last, text: this.#lastText })
-  }
-
-  #waitFor(number: number, signal?: AbortSignal): Promise<TurnResult> {
-    return new Promise((resolve, reject) => {
-      const waiters = this.#waiters.get(number) ?? new Set()
-      this.#waiters.set(number, waiters)
-      const cancel = (): void => {
-        waiters.delete(done)
-        reject(new AgentprotoError('cancelled', 'The wait for the turn was cancelled; the turn goes on'))
-      }
-      const done = (result: TurnResult): void => {
-        signal?.removeEventListener('abort', cancel)
-        resolve(result)
-      }
-      if (signal?.aborted ?? false) return cancel()
-      signal?.addEventListener('abort', cancel, { once: true })
-      waiters.add(done)
-    })
   }
 
   #end(open: OpenTurn, event: TurnEnd & { readonly seq: number; readonly ts: string }): void {
@@ -158,8 +151,6 @@ export class TurnBook {
     this.#ended.push(turn)
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
     this.#lastText = open.text.toString()
-    const waiters = this.#waiters.get(turn.number)
-    this.#waiters.delete(turn.number)
-    for (const resolve of waiters ?? []) resolve({ ...turn, text: this.#lastText })
+    this.#waiters.settle({ ...turn, text: this.#lastText })
   }
 }

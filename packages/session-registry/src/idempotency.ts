@@ -1,0 +1,53 @@
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
+
+/** Answers of calls by the caller's key, so that a retry of a slow call does not do its work twice (F40). */
+
+const KEPT_MS = 10 * 60_000
+const MAX_KEYS = 1_000
+
+interface Kept<T> {
+  readonly request: string
+  readonly answer: Promise<T>
+  readonly until: number
+}
+
+export class Idempotency<T> {
+  readonly #clock: Clock
+  readonly #kept = new Map<string, Kept<T>>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Runs the call, or hands out the answer of the call that had the same key. A call that failed is forgotten.
+   * @throws `idempotency_conflict` when the key was used with another request
+   */
+  once(key: string | undefined, request: object, call: () => Promise<T>): Promise<T> {
+    if (key === undefined) return call()
+    const now = this.#clock.now()
+    this.#forgetOld(now)
+    const text = JSON.stringify(request)
+    const known = this.#kept.get(key)
+    if (known !== undefined) {
+      if (known.request === text) return known.answer
+      return Promise.reject(
+        new AgentprotoError('idempotency_conflict', 'The idempotency key was used with another request', {
+          given: key,
+        }),
+      )
+    }
+    const answer = call()
+    this.#kept.set(key, { request: text, answer, until: now + KEPT_MS })
+    answer.catch(() => this.#kept.delete(key))
+    return answer
+  }
+
+  #forgetOld(now: number): void {
+    for (const [key, { until }] of this.#kept) {
+      // In the order of their use: the first that is young ends the search.
+      if (until > now && this.#kept.size < MAX_KEYS) return
+      this.#kept.delete(key)
+    }
+  }
+}

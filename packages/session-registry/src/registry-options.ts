@@ -1,0 +1,37 @@
+import type {
+  AdapterCatalog,
+  Clock,
+  EventLogStore,
+  NewId,
+  SessionService,
+  SessionStore,
+  StartAgent,
+  StoredSession,
+  WorkspaceResolver,
+} from '@agentproto/contracts'
+import type { RegistryConfig } from './registry-config.js'
+
+/** What a registry is made of, and what it is. */
+
+export interface SessionRegistryOptions {
+  readonly startAgent: StartAgent
+  readonly adapters: AdapterCatalog
+  readonly workspaces: WorkspaceResolver
+  readonly store: SessionStore
+  readonly logs: EventLogStore
+  readonly hostId: string
+  readonly clock?: Clock
+  readonly newId?: NewId
+  readonly config?: Partial<RegistryConfig>
+  /** Takes known secret values out of what is logged. */
+  readonly redact?: (text: string) => string
+  /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
+  readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
+  readonly onProblem?: (problem: string) => void
+}
+
+export interface SessionRegistry extends SessionService, AsyncDisposable {
+  /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
+  close(): Promise<void>
+}

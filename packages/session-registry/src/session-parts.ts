@@ -1,0 +1,95 @@
+import { isLive, type Session, type SessionEvent, type StoredSession } from '@agentproto/contracts'
+import { type Ending, endingOfStorage } from './ending.js'
+import type { SessionHost } from './managed-session.js'
+import { RequestDesk } from './request-desk.js'
+import { SessionJournal } from './session-journal.js'
+import { SessionLog } from './session-log.js'
+import { SessionRecord } from './session-record.js'
+import { endOf, supervision } from './supervision.js'
+import { Supervisor } from './supervisor.js'
+import { TurnBook } from './turn-book.js'
+import { TurnFlow } from './turn-flow.js'
+
+/** What a session is made of, wired; no logic here. */
+
+/** The session's own end of its parts. */
+export interface PartsOwner {
+  snapshot(): Session
+  kill(ending: Ending): Promise<unknown>
+  end(ending: Ending): void
+  follow(events: readonly SessionEvent[]): void
+  changed(urgent: boolean): void
+}
+
+export interface SessionParts {
+  readonly record: SessionRecord
+  readonly turns: TurnBook
+  readonly log: SessionLog
+  readonly desk: RequestDesk
+  readonly flow: TurnFlow
+  readonly supervisor: Supervisor
+  readonly journal: SessionJournal
+}
+
+export function sessionParts(host: SessionHost, stored: StoredSession, owner: PartsOwner): SessionParts {
+  const { clock, config } = host
+  const sessionId = stored.session.id
+  const record = new SessionRecord(stored.session)
+  const turns = new TurnBook(stored.turns, stored.session.turnCount)
+  const log = new SessionLog({
+    sessionId,
+    clock,
+    onFailure: (error) => owner.end(endingOfStorage(error)),
+    apply: owner.follow,
+  })
+  const desk = requestDesk(host, stored, { record, log, owner })
+  const flow = new TurnFlow({ log, turns, desk, clock, config, onQueue: () => owner.changed(true), onStuck: owner.end })
+  const supervisor = new Supervisor({
+    clock,
+    config,
+    // One that cannot be resumed is only put to sleep when its manifest states the time itself (DESIGN §3).
+    idleMs: () => stored.spawn.policy?.idleTimeoutMs ?? (record.resumable ? config.idleMs : undefined),
+    endsAt: () => endOf(record, config.maxDurationMs),
+    openTools: () => turns.openTools.length,
+    isWaiting: () => desk.pendingCount > 0,
+    act: supervision(owner, { log, flow, changed: () => owner.changed(false) }),
+  })
+  const journal = new SessionJournal(
+    {
+      sessionId,
+      logs: host.logs,
+      clock,
+      ...(host.redact === undefined ? {} : { redact: host.redact }),
+      turnStart: (seq) => turns.startOf(seq),
+      outputFrom: () => turns.all.at(-3)?.firstSeq ?? 1,
+      isLive: () => isLive(record),
+      onStored: owner.follow,
+    },
+    stored.session.lastSeq,
+  )
+  return { record, turns, log, desk, flow, supervisor, journal }
+}
+
+function requestDesk(
+  { clock, newId, config }: SessionHost,
+  { session, requests }: StoredSession,
+  { record, log, owner }: Pick<SessionParts, 'record' | 'log'> & { readonly owner: PartsOwner },
+): RequestDesk {
+  const desk: RequestDesk = new RequestDesk(
+    {
+      sessionId: session.id,
+      clock,
+      newId,
+      mode: session.permissionMode,
+      roots: [session.cwd, ...(session.additionalDirectories ?? [])],
+      timeoutMs: config.requestTimeoutMs,
+      append: (entry, turn) => log.appendOrEnd([entry], turn),
+      onChange: () => {
+        record.awaiting(desk.pendingCount > 0)
+        owner.changed(true)
+      },
+    },
+    requests.filter(({ state }) => state === 'resolved'),
+  )
+  return desk
+}

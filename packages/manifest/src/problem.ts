@@ -13,7 +13,8 @@ export const PROBLEM_CODES = [
   'front_matter_missing',
   'front_matter_unclosed',
   'front_matter_language',
-  // YAML.
+  // YAML and JSON.
+  'json_syntax',
   'yaml_syntax',
   'yaml_tag',
   'yaml_alias',

@@ -41,24 +41,29 @@ function providerRule(
   })
 }
 
-/** Providers that run the agent on this machine as it is: they take away nothing, so they bound nothing. */
-const WITHOUT_LIMITS = ['local', 'node-permission']
+/**
+ * Limits that the built-in providers cannot enforce wherever they run; what one machine cannot do is told when a
+ * session starts there.
+ */
+const UNENFORCED: Readonly<Record<string, readonly string[]>> = {
+  local: ['timeout_ms'],
+  'node-permission': ['timeout_ms'],
+}
 
-/** AIP-36: a limit that the provider cannot enforce is never silently dropped. */
+/** AIP-36: a limit that the provider cannot enforce is warned about, never silently dropped. */
 function limitsRule({ document, problems, keyAt }: RuleContext, path: readonly string[]): void {
   const { provider, limits } = profileAt(document, path)
-  if (typeof provider !== 'string' || !WITHOUT_LIMITS.includes(provider)) return
-  for (const limit of Object.keys(fieldsOf(limits))) {
-    if (!LIMITS.includes(limit)) continue
+  const unenforced = typeof provider === 'string' && Object.hasOwn(UNENFORCED, provider) ? UNENFORCED[provider] : []
+  for (const limit of unenforced ?? []) {
+    if (!Object.hasOwn(fieldsOf(limits), limit)) continue
     problems.warn('limit_not_enforced', keyAt(...path, 'limits', limit), {
-      message: `The sandbox provider ${provider} cannot enforce the limit ${limit}.`,
-      expected: 'a provider that isolates the agent, or no such limit',
+      message: `The sandbox provider ${String(provider)} cannot enforce the limit ${limit}.`,
+      expected: 'a bound on turns or idle time under `session`',
       given: limit,
     })
   }
 }
 
-const LIMITS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties.limits.properties)
 const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)
 const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
 

@@ -1,6 +1,7 @@
 import acp from './schemas/acp.schema.json' with { type: 'json' }
 import agentCli from './schemas/agent-cli.schema.json' with { type: 'json' }
 import blocks from './schemas/blocks.schema.json' with { type: 'json' }
+import config from './schemas/config.schema.json' with { type: 'json' }
 import runner from './schemas/runner.schema.json' with { type: 'json' }
 import sandbox from './schemas/sandbox.schema.json' with { type: 'json' }
 import secrets from './schemas/secrets.schema.json' with { type: 'json' }
@@ -8,7 +9,7 @@ import workspaces from './schemas/workspaces.schema.json' with { type: 'json' }
 import { createValidator } from './schema-validator.js'
 
 /** The JSON Schemas (draft 2020-12) by their file name without `.schema.json`. */
-export const schemas = { 'agent-cli': agentCli, acp, secrets, sandbox, runner, workspaces, blocks } as const
+export const schemas = { 'agent-cli': agentCli, acp, secrets, sandbox, runner, config, workspaces, blocks } as const
 
 export type SchemaName = Exclude<keyof typeof schemas, 'blocks'>
 

@@ -169,10 +169,10 @@ const cases: readonly Case[] = [
   [
     'a limit that the provider cannot enforce',
     '  provider: local\n',
-    '  provider: local\n  limits: { memory_mb: 512 }\n',
+    '  provider: local\n  limits: { memory_mb: 512, timeout_ms: 1000 }\n',
     'limit_not_enforced',
     'warning',
-    'memory_mb: 512',
+    'timeout_ms: 1000 }',
   ],
   ['a secret in a mode', 'SAMPLE_PLAN: "1"', 'SAMPLE_TOKEN: hunter2', 'secret_in_manifest', 'warning', 'hunter2'],
   ['a variable that is no name', 'SAMPLE_PLAN: "1"', 'SAMPLE-PLAN: "1"', 'value_malformed', 'error', 'SAMPLE-PLAN'],

@@ -39,6 +39,8 @@ const ours = (name: string, value: unknown): readonly string[] => {
 
 const documents: Readonly<Record<SchemaName, unknown>> = {
   ...DOCUMENTS,
+  runner: { anything: 1 },
+  config: { sessions: { maxSessions: 2 }, durability: 'disk', adapters: ['/srv'], executables: { a: '/b' } },
   'agent-cli': parse(SAMPLE.split('---')[1] ?? '') as unknown,
 }
 

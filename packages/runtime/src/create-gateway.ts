@@ -1,13 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { homedir, hostname } from 'node:os'
+import { hostname } from 'node:os'
 import { catalogPath } from '@agentproto/adapters'
 import {
   type AdapterCatalog,
   type Clock,
   type DaemonRecord,
-  homeFrom,
-  homeLayout,
   type HomeLayout,
   type SessionService,
   systemClock,
@@ -35,6 +33,7 @@ import { lazyMcp } from './lazy-mcp.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
 import { version } from './version.js'
+import { layoutOf, withConfig } from './with-config.js'
 import { workspaceAdapters } from './workspace-adapters.js'
 
 /** The whole of agentproto in one object. */
@@ -64,10 +63,11 @@ const CLOSE_GRACE_MS = 2_000
 
 /**
  * Makes a gateway: registry, adapters, workspaces, HTTP and MCP over them.
- * @throws `daemon_running` when another gateway has the home, `storage_failed`
+ * @throws `daemon_running` when another gateway has the home, `invalid_request` when its config.json is not valid,
+ *   `storage_failed`
  */
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const settings = settle(options)
+  const settings = settle(await withConfig(options))
   const { layout, inMemory } = settings
   mkdirSync(layout.root, { recursive: true, mode: 0o700 })
   const lock = inMemory ? undefined : lockHome(`${layout.root}/daemon.lock`)
@@ -90,7 +90,7 @@ interface Settings extends GatewayOptions {
 
 function settle(options: GatewayOptions): Settings {
   const { clock = systemClock, env = process.env, onProblem = (): void => undefined } = options
-  const layout = homeLayout(options.home ?? homeFrom(env, homedir()))
+  const layout = layoutOf(options)
   const executables = { 'agentproto-demo-agent': demoAgentPath, ...options.executables }
   const client = { name: 'agentproto', version }
   const sharedProcesses = new SharedProcesses()

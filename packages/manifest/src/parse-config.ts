@@ -1,0 +1,62 @@
+import { createProblemList } from './problem.js'
+import type { ManifestProblem, ProblemList } from './problem.js'
+import type { ParseOptions, ParseResult } from './parse-manifest.js'
+import { checkSchema } from './schema-check.js'
+import { createSourceText } from './source-text.js'
+import { parseYaml } from './yaml-tree.js'
+
+/** A gateway's config.json, checked; every key is optional (`config.schema.json` says what each does). */
+export interface GatewayConfig {
+  readonly sessions?: Readonly<Record<string, number>>
+  readonly durability?: 'kernel' | 'disk'
+  readonly adapters?: readonly string[]
+  readonly bundledAdapters?: boolean
+  readonly executables?: Readonly<Record<string, string>>
+  readonly allowedHosts?: readonly string[]
+  readonly allowedOrigins?: readonly string[]
+}
+
+const CHARS_MAX = 64 * 1024
+
+/**
+ * Parses and checks the text of a config.json: all problems at once, each with its line and column. A key that
+ * nobody reads is a problem. Never throws for what the text holds.
+ */
+export function parseConfig(text: string, { path }: ParseOptions): ParseResult<GatewayConfig> {
+  const source = createSourceText(text, path)
+  const problems = createProblemList(source)
+  const value = readJson(text, problems)
+  const told = (): readonly ManifestProblem[] => problems.sorted()
+  if (value === undefined) return { ok: false, problems: told() }
+  // The schema has said that it is one.
+  const { $schema: _, ...config } = value as GatewayConfig & { readonly $schema?: string }
+  return problems.failed ? { ok: false, problems: told() } : { ok: true, manifest: config, warnings: told() }
+}
+
+/** The value of a JSON text that fits the schema. JSON is YAML too, and YAML's reader knows the places. */
+function readJson(text: string, problems: ProblemList): unknown {
+  if (text.length > CHARS_MAX) {
+    const expected = `at most ${CHARS_MAX} characters`
+    problems.error('file_too_large', 0, { message: 'The file is too large.', expected, given: text.length })
+    return undefined
+  }
+  const tree = parseYaml({ yaml: text, offset: 0, body: '' }, problems)
+  const fault = jsonFault(text)
+  if (fault !== undefined && !problems.failed)
+    problems.error('json_syntax', fault.offset, { message: 'The file is not JSON.', given: fault.message })
+  if (tree === undefined || fault !== undefined) return undefined
+  checkSchema('config', tree, problems)
+  return problems.failed ? undefined : tree.value
+}
+
+/** What keeps a text from being JSON, and where, as far as the engine says. */
+function jsonFault(text: string): { readonly offset: number; readonly message: string } | undefined {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (thrown) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown)
+    const offset = Number(/at position (\d+)/.exec(message)?.[1] ?? 0)
+    return { offset: Math.min(offset, text.length), message }
+  }
+}

@@ -1,0 +1,96 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { catalogPath } from '@agentproto/adapters'
+import type { Principal } from '@agentproto/contracts'
+import { demoAgentPath } from '@agentproto/demo-agent'
+import type { Gateway, GatewayOptions } from '@agentproto/runtime'
+import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+const owner: Principal = { type: 'owner', name: 'owner' }
+
+/** A gateway whose home holds this config.json. */
+async function configured(config: unknown, options: Partial<GatewayOptions> = {}): Promise<Gateway> {
+  const home = await temporaryHome()
+  await writeFile(join(home, 'config.json'), typeof config === 'string' ? config : JSON.stringify(config))
+  return testGateway({ home, ...options })
+}
+
+const slugsOf = async ({ adapters }: Gateway): Promise<readonly string[]> =>
+  (await adapters.list()).map(({ slug }) => slug)
+
+test('an unknown key refuses the start, with file, line, column and what was meant', async () => {
+  const starting = configured('{\n  "durabilty": "disk"\n}\n')
+  await expect(starting).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: expect.stringMatching(/config\.json:2:3: .*durabilty.*Did you mean durability\?$/),
+  })
+})
+
+test('a gateway in memory reads no config.json', async () => {
+  expect(await slugsOf(await configured('{', { store: 'memory' }))).toContain('demo')
+})
+
+test('sessions.maxSessions bounds the live sessions, and what the embedder gives wins', async () => {
+  const bounded = await configured({ sessions: { maxSessions: 1 } })
+  await bounded.sessions.spawn({ adapter: 'demo', cwd: bounded.home }, owner)
+  await expect(bounded.sessions.spawn({ adapter: 'demo', cwd: bounded.home }, owner)).rejects.toThrow()
+  const given = await configured({ sessions: { maxSessions: 1 } }, { sessions: { maxSessions: 2 } })
+  await given.sessions.spawn({ adapter: 'demo', cwd: given.home }, owner)
+  await given.sessions.spawn({ adapter: 'demo', cwd: given.home }, owner)
+})
+
+test('bundledAdapters offers them or not, adapters names further folders', async () => {
+  expect(await slugsOf(await configured({ bundledAdapters: true }))).toContain('demo')
+  expect(await slugsOf(await configured({ bundledAdapters: false }))).toEqual([])
+  const folder = join(await temporaryHome(), 'adapters')
+  await mkdir(folder)
+  await cp(join(catalogPath, 'demo'), join(folder, 'demo'), { recursive: true })
+  expect(await slugsOf(await configured({ bundledAdapters: false, adapters: [folder] }))).toEqual(['demo'])
+})
+
+test('executables says where an agent is', async () => {
+  const missing = join(await temporaryHome(), 'nothing.mjs')
+  const gateway = await configured({ executables: { 'agentproto-demo-agent': missing } })
+  await expect(gateway.sessions.spawn({ adapter: 'demo', cwd: gateway.home }, owner)).rejects.toThrow()
+  const other = await configured(
+    { executables: { 'agentproto-demo-agent': missing } },
+    { executables: { 'agentproto-demo-agent': demoAgentPath } },
+  )
+  await other.sessions.spawn({ adapter: 'demo', cwd: other.home }, owner)
+})
+
+test('allowedHosts and allowedOrigins let others call', async () => {
+  const ask = async (gateway: Gateway): Promise<readonly number[]> => {
+    const headers = { authorization: `Bearer ${gateway.token}`, host: 'gateway.example' }
+    const origin = { authorization: headers.authorization, host: 'localhost', origin: 'https://app.example' }
+    const byHost = await gateway.app.request('/sessions', { headers })
+    const byOrigin = await gateway.app.request('/sessions', { headers: origin })
+    return [byHost.status, byOrigin.status]
+  }
+  const [host, origin] = await ask(await configured({}))
+  expect([host, origin]).toEqual([403, 403])
+  expect(await ask(await configured({ allowedHosts: ['gateway.example'] }))).toEqual([200, 403])
+  expect(await ask(await configured({ allowedOrigins: ['https://app.example'] }))).toEqual([403, 200])
+})
+
+test('durability is what the log is opened with', async () => {
+  const { durability } = await settingsOf({ durability: 'disk' })
+  expect(durability).toBe('disk')
+})
+
+/** What the gateway would be made of: a power cut is not at hand. */
+async function settingsOf(config: unknown): Promise<GatewayOptions> {
+  const { withConfig } = await import('../src/with-config.js')
+  const home = await temporaryHome()
+  await writeFile(join(home, 'config.json'), JSON.stringify(config))
+  return withConfig({ home })
+}
+
+test('the schema has the keys of the registry, with their defaults', async () => {
+  const text = await readFile(new URL('../../../schemas/config.schema.json', import.meta.url), 'utf8')
+  const schema = JSON.parse(text) as { properties: { sessions: { properties: Record<string, { default: number }> } } }
+  const defaults = Object.entries(schema.properties.sessions.properties).map(([key, part]) => [key, part.default])
+  expect(Object.fromEntries(defaults)).toEqual(DEFAULT_REGISTRY_CONFIG)
+})

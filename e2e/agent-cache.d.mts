@@ -1,4 +1,10 @@
-export declare const PINNED_AGENTS: Readonly<Record<'opencode' | 'codex' | 'gemini', { readonly package: string; readonly version: string }>>
+export interface PinnedAgent {
+  readonly package: string
+  readonly version: string
+  /** Path below node_modules of the program itself, on the platform that has it so. */
+  readonly native?: string
+}
+export declare const PINNED_AGENTS: Readonly<Record<'opencode' | 'codex' | 'gemini', PinnedAgent>>
 export declare const cacheFolder: string
 export declare function agentFolder(name: keyof typeof PINNED_AGENTS): string
 export declare function installedAgent(name: keyof typeof PINNED_AGENTS): string | undefined

@@ -7,7 +7,12 @@ import { join } from 'node:path'
 export const PINNED_AGENTS = {
   opencode: { package: 'opencode-ai', version: '1.18.33' },
   // The last line of Codex that is an MCP server too; later ones dropped it.
-  codex: { package: '@openai/codex', version: '0.140.0' },
+  codex: {
+    package: '@openai/codex',
+    version: '0.140.0',
+    // What npm's launcher starts: without it there is one process less.
+    native: '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex',
+  },
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
 }
 
@@ -20,9 +25,10 @@ export function agentFolder(name) {
 
 /** Absolute path of an installed agent's executable; undefined when the pinned version is not installed. */
 export function installedAgent(name) {
-  const { package: npmPackage, version } = PINNED_AGENTS[name]
+  const { package: npmPackage, version, native } = PINNED_AGENTS[name]
   const modules = join(agentFolder(name), 'node_modules')
-  const executable = join(modules, '.bin', name)
+  const binary = native === undefined ? undefined : join(modules, native)
+  const executable = binary !== undefined && existsSync(binary) ? binary : join(modules, '.bin', name)
   const manifest = join(modules, npmPackage, 'package.json')
   if (!existsSync(executable) || !existsSync(manifest)) return undefined
   return JSON.parse(readFileSync(manifest, 'utf8')).version === version ? executable : undefined

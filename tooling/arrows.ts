@@ -9,18 +9,20 @@ export interface Arrows {
   readonly inTests?: readonly string[]
 }
 
-const ARMS = ['acp', 'arm-mcp']
+const ARMS = ['acp', 'arm-mcp', 'arm-proprietary']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
   'adapters',
   'arm-kit',
   'arm-mcp',
+  'arm-proprietary',
   'client',
   'demo-agent',
   'driver-agent-cli',
   'gateway-http',
   'manifest',
   'mcp-tools',
+  'sandbox',
   'secrets',
   'session-registry',
   'subprocess',
@@ -33,11 +35,13 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   workspaces: { may: [] },
   secrets: { may: [] },
   subprocess: { may: [] },
+  sandbox: { may: ['subprocess'] },
   'arm-kit': { may: ['subprocess'] },
   acp: { may: ['subprocess'] },
   'arm-mcp': { may: ['arm-kit'] },
+  'arm-proprietary': { may: ['arm-kit', 'subprocess'] },
   'arm-testing': { may: [] },
-  'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'secrets'] },
+  'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.

@@ -1,5 +1,13 @@
 import { DEFAULT_ARM_LIMITS, isAgentprotoError, systemClock } from '@agentproto/contracts'
-import type { AgentprotoError, AgentSignal, ArmConnection, ArmLimits, ArmSession, Launch, StreamEvent } from '@agentproto/contracts'
+import type {
+  AgentprotoError,
+  AgentSignal,
+  ArmConnection,
+  ArmLimits,
+  ArmSession,
+  Launch,
+  StreamEvent,
+} from '@agentproto/contracts'
 import { expect, onTestFinished } from 'vitest'
 import { leftovers } from './leftovers.js'
 import { RecordingSink } from './recording-sink.js'

@@ -1,3 +1,4 @@
+import type { AllowedAdapter } from '@agentproto/arm-proprietary'
 import type { ArmLimits, Clock } from '@agentproto/contracts'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
@@ -21,6 +22,10 @@ export interface AgentHost {
   readonly secrets?: Secrets
   /** Learns every secret that an agent is given, and keeps them out of what the agent says. */
   readonly redactor?: Redactor
+  /**
+   * Adapter packages that may be loaded into this process, by name, each at one version. Default: none.
+   */
+  readonly proprietary?: Readonly<Record<string, AllowedAdapter>>
   /** Name and version that are told to agents. */
   readonly client?: { readonly name: string; readonly version: string }
 }

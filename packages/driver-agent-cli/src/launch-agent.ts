@@ -52,7 +52,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const clock = host.clock ?? systemClock
   const compiled = compileLaunch(manifest, options)
   // One after the other, so that a launch that is wrong twice always fails the same way.
-  const { arm, starts, profile } = await loadArm(manifest)
+  const { arm, starts, profile } = await loadArm(manifest, options)
   const directories = await resolveDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)

@@ -1,8 +1,9 @@
-import { AgentprotoError, PROTOCOLS } from '@agentproto/contracts'
 import type { ProtocolArm } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { loadAcpArm } from './protocol/acp.js'
 import { loadMcpArm } from './protocol/mcp.js'
+import { loadProprietaryArm } from './protocol/proprietary.js'
+import type { ProprietaryStart } from './protocol/proprietary.js'
 
 /** How the agent of a manifest is reached: AIP-45's discriminator, decided once. */
 export interface LoadedArm {
@@ -13,20 +14,14 @@ export interface LoadedArm {
   readonly profile?: unknown
 }
 
-/**
- * The arm of a manifest's protocol, imported when its first agent starts.
- * @throws `protocol_unsupported`
- */
-export async function loadArm(manifest: AgentCliManifest): Promise<LoadedArm> {
+/** The arm of a manifest's protocol, imported when its first agent starts. */
+export async function loadArm(manifest: AgentCliManifest, start: ProprietaryStart): Promise<LoadedArm> {
   switch (manifest.protocol) {
     case 'acp':
       return loadAcpArm(manifest)
     case 'mcp':
       return loadMcpArm(manifest)
-    default:
-      throw new AgentprotoError('protocol_unsupported', `Agents that speak ${manifest.protocol} cannot be driven`, {
-        expected: `one of ${PROTOCOLS.join(', ')}`,
-        given: manifest.protocol,
-      })
+    case 'proprietary':
+      return loadProprietaryArm(manifest, start)
   }
 }

@@ -100,12 +100,12 @@ test('an agent that is installed below the home is found there', async () => {
   expect(await small().locate()).toEqual({ command: process.execPath, args: [agentFile] })
 })
 
-test('a protocol that is not spoken is named', async () => {
+test('an adapter package that the host does not allow is named, and nothing is started', async () => {
   const { acp: _, ...rest } = document
   const { manifest } = defineAgentCli({ ...rest, protocol: 'proprietary', adapter: '@x/small' }, host)
   await expect(launchAgent(manifest, launching())).rejects.toMatchObject({
     code: 'protocol_unsupported',
-    message: expect.stringContaining('proprietary'),
+    message: expect.stringContaining('@x/small'),
   })
 })
 

@@ -3,6 +3,7 @@ export { connectProcess, exitMessage, NO_CAPABILITIES, startCancelled } from './
 export type { LineClient, WriteLine } from './connection.js'
 export { Conversation } from './conversation.js'
 export type { PermissionAsk } from './conversation.js'
+export { EventChannel } from './event-channel.js'
 export { defined, isRecord, list, number, record, text } from './json.js'
 export type { Json } from './json.js'
 export { Outbox } from './outbox.js'

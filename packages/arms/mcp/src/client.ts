@@ -23,6 +23,8 @@ import type { PromptTools } from './tools.js'
 
 /** Pages of `tools/list` that are read. */
 const MAX_PAGES = 100
+/** Calls whose answer is no news any more. */
+const MAX_FORGOTTEN = 256
 /** Ids of our own requests; the SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30
 
@@ -45,6 +47,7 @@ export class McpClient implements LineClient, SessionLink {
   readonly #sdk: SdkLink
   readonly #routes: ServerRoutes
   readonly #calls = new Map<unknown, (response: Json) => void>()
+  readonly #forgotten = new Set<unknown>()
   #nextId = FIRST_ID
   #tools: PromptTools | undefined
   #ended: AgentprotoError | undefined
@@ -134,7 +137,7 @@ export class McpClient implements LineClient, SessionLink {
       // The answer may still come; its session decides what that means.
       this.#notify('notifications/cancelled', { requestId: id, reason })
     }
-    return { id, cancel, forget: () => void this.#calls.delete(id) }
+    return { id, cancel, forget: () => this.#forget(id) }
   }
 
   respond(id: unknown, result: Json): void {
@@ -176,6 +179,13 @@ export class McpClient implements LineClient, SessionLink {
       .catch((thrown: unknown) => lost(thrown instanceof Error ? thrown.message : String(thrown)))
   }
 
+  /** Nobody listens to an answer any more, which may still come. */
+  #forget(id: number): void {
+    if (!this.#calls.delete(id)) return
+    if (this.#forgotten.size >= MAX_FORGOTTEN) this.#forgotten.clear()
+    this.#forgotten.add(id)
+  }
+
   #notify(method: string, params: Json): void {
     this.#send({ method, params })
   }
@@ -207,7 +217,7 @@ export class McpClient implements LineClient, SessionLink {
       answered(message)
     } else if (this.#sdk.expects(message['id'])) {
       this.#sdk.take(message)
-    } else {
+    } else if (!this.#forgotten.delete(message['id'])) {
       this.#routes.put({ type: 'extension', kind: 'response', payload: message })
     }
   }

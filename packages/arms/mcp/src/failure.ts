@@ -13,10 +13,14 @@ export function startFailure(thrown: unknown): AgentprotoError {
     return new AgentprotoError('auth_required', 'The server wants a login', { cause: thrown })
   }
   if (typeof code === 'number' || typeof message === 'string') {
-    return new AgentprotoError('handshake_failed', `The agent refused the handshake: ${text(message) ?? String(code)}`, {
-      cause: thrown,
-      ...(typeof code === 'number' ? { data: { agentCode: code } } : {}),
-    })
+    return new AgentprotoError(
+      'handshake_failed',
+      `The agent refused the handshake: ${text(message) ?? String(code)}`,
+      {
+        cause: thrown,
+        ...(typeof code === 'number' ? { data: { agentCode: code } } : {}),
+      },
+    )
   }
   return toAgentprotoError(thrown, 'handshake_failed')
 }

@@ -68,13 +68,20 @@ const meaning = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('usage'), used: path.optional(), size: path.optional() }),
   z.strictObject({ event: z.literal('title'), title: path }),
   z.strictObject({ event: z.literal('notice'), text: path, severity: z.enum(['info', 'warning', 'error']).optional() }),
-  z.strictObject({ event: z.literal('error'), message: path, agentCode: path.optional() }),
+  z.strictObject({
+    event: z.literal('error'),
+    message: path,
+    agentCode: path.optional(),
+    /** The agent cannot go on with the conversation after it. */
+    final: z.boolean().optional(),
+  }),
   /** The agent names its session. */
   z.strictObject({ event: z.literal('session'), id: path }),
-  /** The turn is over although the call has not been answered. */
+  /** The turn is over, whether or not its call is answered; `text` is what it said in all. */
   z.strictObject({
     event: z.literal('turn-end'),
     reason: z.enum(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled', 'error']),
+    text: path.optional(),
   }),
   z.strictObject({ event: z.literal('ignore') }),
 ])

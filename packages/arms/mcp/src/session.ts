@@ -1,5 +1,5 @@
 import { Conversation } from '@agentproto/arm-kit'
-import type { Json, Turn, TurnOutcome } from '@agentproto/arm-kit'
+import type { Json, Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
 import { AgentprotoError, promptText } from '@agentproto/contracts'
 import type {
   AgentNotice,
@@ -57,6 +57,8 @@ export class McpSession implements ArmSession {
   #streamed = new Streamed()
   /** A turn has been sent, so that a conversation without an id would be a new one. */
   #begun = false
+  /** Why the server cannot go on with this conversation. */
+  #over: string | undefined
   /** The error that was told last in this turn, so that an answer does not repeat it. */
   #told: string | undefined
 
@@ -80,16 +82,16 @@ export class McpSession implements ArmSession {
     return this.#last?.turn === this.#talk.turn ? this.#last?.call : undefined
   }
 
-  /** Whether a notification names this session's running call, or its conversation. */
+  /** Whether a notification names this session's running call, or its conversation, which may be new to us. */
   concerns(call: string | undefined, session: string | undefined): boolean {
     if (call !== undefined) return call === String(this.#call?.id)
-    return session !== undefined && session === this.#thread
+    return session !== undefined && (this.#thread === undefined ? this.busy : session === this.#thread)
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {
     const turn = this.#talk.begin()
-    const refused = prompt.find(({ type }) => type === 'image' || type === 'audio')
-    if (refused) this.#talk.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
+    const refused = this.#refusal(prompt)
+    if (refused !== undefined) this.#talk.end(turn, failure(refused))
     // An agent that has ended has ended the turn already.
     else if (this.#talk.turn === turn) this.#prompt(turn, promptText(prompt))
     return turn.done
@@ -129,6 +131,7 @@ export class McpSession implements ArmSession {
         return this.#talk.tool(event.update)
       case 'error':
         this.#told = event.error.message
+        if (event.final) this.#over = event.error.message
         return this.#talk.error(event.error)
       case 'notice':
         this.#talk.put(event.notice)
@@ -174,6 +177,12 @@ export class McpSession implements ArmSession {
     return this.#talk.drain()
   }
 
+  #refusal(prompt: readonly ContentBlock[]): string | undefined {
+    if (this.#over !== undefined) return `The agent cannot go on after it failed (${this.#over}). Start a new session.`
+    const odd = prompt.find(({ type }) => type === 'image' || type === 'audio')
+    return odd && `The agent takes no ${odd.type} in a prompt`
+  }
+
   #prompt(turn: Turn, prompt: string): void {
     const { prompt: first, reply } = this.#link.tools
     const tool = this.#thread !== undefined && reply !== undefined ? reply : first
@@ -196,18 +205,24 @@ export class McpSession implements ArmSession {
     if (this.#talk.turn !== turn) return
     const { verdict, said, session } = readAnswer(response, this.#link.profile)
     if (session !== undefined) this.#thread = session
-    if (!turn.cancelling) this.#talk.said('text-delta', this.#streamed.rest(said))
+    this.#sayRest(turn, said)
     const { error, ...rest } = verdict
-    const repeated = error !== undefined && error.message === this.#told
-    this.#talk.answered(turn, repeated ? rest : verdict)
+    const outcome: Verdict = error !== undefined && error.message === this.#told ? rest : verdict
+    this.#talk.answered(turn, outcome)
   }
 
-  /** The vendor says that the turn is over; the answer to its call may come after, or never. */
-  #stopped({ reason }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
+  /** The vendor says that the turn is over; the answer to its call may have come, may come after, or never. */
+  #stopped({ reason, said }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
     const turn = this.#talk.turn
     if (!turn) return false
-    this.#talk.end(turn, { by: 'agent', verdict: { reason } })
+    if (said !== undefined) this.#sayRest(turn, said)
+    const failed = reason === 'end_turn' && this.#told !== undefined
+    this.#talk.answered(turn, { reason: failed ? 'error' : reason })
     return true
+  }
+
+  #sayRest(turn: Turn, said: string): void {
+    if (!turn.cancelling) this.#said('text-delta', this.#streamed.rest(said))
   }
 }
 

@@ -9,9 +9,9 @@ export type VendorEvent =
   | { readonly is: 'said'; readonly type: 'text-delta' | 'thought'; readonly text: string; readonly messageId?: string }
   | { readonly is: 'tool'; readonly update: ToolUpdate }
   | { readonly is: 'notice'; readonly notice: AgentNotice }
-  | { readonly is: 'error'; readonly error: Omit<StreamError, 'type'> }
+  | { readonly is: 'error'; readonly error: Omit<StreamError, 'type'>; readonly final: boolean }
   | { readonly is: 'session'; readonly id: string }
-  | { readonly is: 'turn-end'; readonly reason: TurnEndReason }
+  | { readonly is: 'turn-end'; readonly reason: TurnEndReason; readonly said?: string }
   | { readonly is: 'nothing' }
 
 type Signal = Extract<AgentSignal, { type: 'extension' }>
@@ -58,14 +58,20 @@ function meant(params: unknown, meaning: Meaning): VendorEvent | undefined {
     case 'error': {
       const message = textAt(params, meaning.message)
       const agentCode = meaning.agentCode && textAt(params, meaning.agentCode)
-      return message === undefined ? undefined : { is: 'error', error: { message, ...defined({ agentCode }) } }
+      return message === undefined
+        ? undefined
+        : { is: 'error', error: { message, ...defined({ agentCode }) }, final: meaning.final ?? false }
     }
     case 'session': {
       const id = textAt(params, meaning.id)
       return id === undefined ? undefined : { is: 'session', id }
     }
     case 'turn-end':
-      return { is: 'turn-end', reason: meaning.reason }
+      return {
+        is: 'turn-end',
+        reason: meaning.reason,
+        ...defined({ said: meaning.text && textAt(params, meaning.text) }),
+      }
     case 'ignore':
       return { is: 'nothing' }
   }

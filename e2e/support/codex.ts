@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
+import { drive, fromCatalogue, requireInstalled, type DrivenAgent, type Driving } from './driven-agent.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+/** Codex as an MCP server, with a home of its own and a mock model, driven by the driver alone. */
+export async function driveCodexMcp(
+  options: Omit<Driving, 'env'> = {},
+): Promise<DrivenAgent & { readonly mock: MockLlm }> {
+  const executables = { codex: requireInstalled('codex') }
+  const mock = await startMockLlm()
+  onTestFinished(() => mock.close())
+  const env = codexEnvironment(temporaryFolder('codex'), mock.url)
+  const handle = await fromCatalogue('codex-mcp', { executables, env: { PATH: process.env['PATH'] } })
+  return { ...(await drive(handle, { ...options, env })), mock }
+}
+
+function codexEnvironment(home: string, mockUrl: string): Record<string, string> {
+  const folder = join(home, '.codex')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'config.toml'), codexConfig(mockUrl))
+  return { HOME: home, CODEX_HOME: folder, MOCK_MODEL_ACCESS: 'dummy', NO_PROXY: '127.0.0.1,localhost' }
+}
+
+/** A model that Codex knows, or it warns before every answer; and nothing that asks a name beyond loopback. */
+const codexConfig = (mockUrl: string): string => `model = "gpt-5.5"
+model_provider = "mock"
+approval_policy = "on-request"
+sandbox_mode = "read-only"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[otel]
+exporter = "none"
+[features]
+plugins = false
+apps = false
+[model_providers.mock]
+name = "Mock"
+base_url = "${mockUrl}/v1"
+env_key = "MOCK_MODEL_ACCESS"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+`

@@ -1,0 +1,82 @@
+import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts'
+import { readEvent } from './adapter-event.js'
+import type { AdapterEvent } from './adapter-event.js'
+
+/** Events that go to the host in one batch at the most. */
+const MAX_BATCH = 256
+
+export interface FeedTarget {
+  take(event: AdapterEvent): void
+  /** Emits what was taken; the promise is the host's back-pressure. */
+  drain(): Promise<unknown> | undefined
+  /** The events ended, or failed. */
+  over(why: string): void
+}
+
+/** Pulls an adapter's events, no faster than the host takes them. What can be pulled at once is one batch. */
+export class EventFeed {
+  readonly #client: AgentCliClient
+  readonly #target: FeedTarget
+  #running = false
+  #stopped = false
+  #iterator: AsyncIterator<AgentCliEvent> | undefined
+  #drainSoon: NodeJS.Immediate | undefined
+  #pressure: Promise<void> | undefined
+
+  constructor(client: AgentCliClient, target: FeedTarget) {
+    this.#client = client
+    this.#target = target
+  }
+
+  /** Begins to pull, unless it does. */
+  start(): void {
+    if (this.#running || this.#stopped) return
+    this.#running = true
+    void this.#pull().then(
+      () => this.#ended('The adapter ended its events in the middle of the turn'),
+      (thrown: unknown) =>
+        this.#ended(`The adapter failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`),
+    )
+  }
+
+  /** Pulls no more. */
+  stop(): void {
+    this.#stopped = true
+    // A generator that waits for its agent returns when that ends; nobody waits for it here.
+    void this.#iterator?.return?.()?.then(undefined, () => {})
+  }
+
+  async #pull(): Promise<void> {
+    this.#iterator = this.#client.events()[Symbol.asyncIterator]()
+    let batch = 0
+    for (;;) {
+      const { done, value } = await this.#iterator.next()
+      if (done || this.#stopped) break
+      this.#target.take(readEvent(value))
+      if (++batch >= MAX_BATCH) {
+        batch = 0
+        this.#drain()
+      } else {
+        this.#drainSoon ??= setImmediate(() => this.#drain())
+      }
+      if (this.#pressure) await this.#pressure
+    }
+    this.#drain()
+  }
+
+  #drain(): void {
+    clearImmediate(this.#drainSoon)
+    this.#drainSoon = undefined
+    const taken = this.#target.drain()
+    if (!taken) return
+    const pressure = taken.then(() => {
+      if (this.#pressure === pressure) this.#pressure = undefined
+    })
+    this.#pressure = pressure
+  }
+
+  #ended(why: string): void {
+    this.#running = false
+    if (!this.#stopped) this.#target.over(why)
+  }
+}

@@ -1,0 +1,185 @@
+import { Conversation, within } from '@agentproto/arm-kit'
+import type { Turn, TurnOutcome } from '@agentproto/arm-kit'
+import { AgentprotoError, promptText, randomId } from '@agentproto/contracts'
+import type {
+  AgentAnswer,
+  AgentCliClient,
+  AgentSink,
+  ArmSession,
+  Clock,
+  ConfigChange,
+  ContentBlock,
+} from '@agentproto/contracts'
+import type { AdapterEvent } from './adapter-event.js'
+import { EventFeed } from './event-feed.js'
+
+/** AIP-45: a cancelled turn ends within a second; what is left of it is the arm's. */
+const CANCEL_MS = 900
+/** How long an error may wait for the `turn-end` that follows it, in milliseconds. */
+const ERROR_SETTLE_MS = 250
+
+export interface SessionGround {
+  readonly clock: Clock
+  readonly multimodal: boolean
+  readonly warnings: readonly string[]
+  /** Id of the conversation that is gone on with. */
+  readonly resumed: string | undefined
+}
+
+/** The one conversation of an adapter's client. */
+export class ProprietarySession implements ArmSession {
+  readonly warnings: readonly string[]
+  readonly #client: AgentCliClient
+  readonly #ground: SessionGround
+  readonly #talk: Conversation
+  readonly #feed: EventFeed
+  #turnId = ''
+  /** An error of the running turn was told. */
+  #failed = false
+
+  constructor(client: AgentCliClient, sink: AgentSink, ground: SessionGround) {
+    this.#client = client
+    this.#ground = ground
+    this.warnings = ground.warnings
+    this.#talk = new Conversation(sink)
+    this.#feed = new EventFeed(client, {
+      take: (event) => this.#take(event),
+      drain: () => this.#talk.drain(),
+      over: (why) => this.#over(why),
+    })
+  }
+
+  get agentSessionId(): string {
+    return this.#client.sessionId ?? this.#ground.resumed ?? ''
+  }
+
+  async send(prompt: readonly ContentBlock[]): Promise<void> {
+    const turn = this.#talk.begin()
+    const { multimodal } = this.#ground
+    const refused = prompt.find(({ type }) => !multimodal && (type === 'image' || type === 'audio'))
+    if (refused) this.#talk.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
+    // An agent that has ended has ended the turn already.
+    else if (this.#talk.turn === turn) this.#prompt(turn, multimodal ? prompt : promptText(prompt))
+    return turn.done
+  }
+
+  async cancel(): Promise<void> {
+    const turn = this.#talk.cancelling()
+    if (!turn) return
+    this.#ground.clock.after(CANCEL_MS, () => this.#talk.end(turn, { by: 'host' }))
+    // What an adapter makes of it does not matter: the turn ends.
+    await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
+  }
+
+  async configure(_change: ConfigChange): Promise<void> {
+    throw new AgentprotoError(
+      'not_supported',
+      'The agent has no modes and no options that could be changed while it runs',
+      {
+        hint: 'Start a session with another mode or other options',
+      },
+    )
+  }
+
+  async close(): Promise<void> {
+    if (this.#talk.ended) return
+    const turn = this.#talk.turn
+    if (turn) await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
+    this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
+  }
+
+  /** There is no agent any more. Returns whether a turn was running. */
+  fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    const wasBusy = this.#talk.fail(reason, outcome)
+    this.#feed.stop()
+    return wasBusy
+  }
+
+  #prompt(turn: Turn, message: string | readonly ContentBlock[]): void {
+    this.#turnId = randomId('turn_')
+    this.#failed = false
+    this.#feed.start()
+    const failed = (thrown: unknown): void => {
+      // The events before it come first.
+      setImmediate(() => setImmediate(() => this.#talk.end(turn, failure(messageOf(thrown)))))
+    }
+    void settled(() => this.#client.send(this.#turnId, message)).catch(failed)
+  }
+
+  #take(event: AdapterEvent): void {
+    if (this.#taken(event)) return
+    // Of no turn: what an agent says after its end is kept, but is no part of one.
+    const { is, ...payload } = event
+    this.#talk.put({ type: 'extension', kind: `stray-${is}`, payload })
+  }
+
+  #taken(event: AdapterEvent): boolean {
+    const turn = this.#talk.turn
+    switch (event.is) {
+      case 'said':
+        return this.#talk.said(event.type, event.text, event.messageId)
+      case 'tool':
+        return this.#talk.tool(event.update)
+      case 'notice':
+        this.#talk.put(event.notice)
+        return true
+      case 'error':
+        return turn !== undefined && this.#errs(turn, event)
+      case 'asked':
+        return turn !== undefined && this.#asks(event)
+      case 'turn-end':
+        return turn !== undefined && this.#ends(turn, event)
+    }
+  }
+
+  /** An error ends the turn; most adapters say so, with a `turn-end` that follows it. */
+  #errs(turn: Turn, { error }: Extract<AdapterEvent, { is: 'error' }>): boolean {
+    this.#failed = true
+    this.#talk.error(error)
+    const end = { by: 'agent' as const, verdict: { reason: 'error' as const } }
+    this.#ground.clock.after(ERROR_SETTLE_MS, () => this.#talk.end(turn, end))
+    return true
+  }
+
+  #ends(turn: Turn, { end }: Extract<AdapterEvent, { is: 'turn-end' }>): boolean {
+    const { usage } = end
+    const reason = this.#failed && end.reason === 'end_turn' ? 'error' : end.reason
+    this.#talk.answered(turn, { reason, ...(usage ? { usage } : {}) })
+    return true
+  }
+
+  #asks({ requestId, request }: Extract<AdapterEvent, { is: 'asked' }>): boolean {
+    const answering = this.#client.answer?.bind(this.#client)
+    const reply = (answer: AgentAnswer): void => {
+      if (answering) void settled(async () => answering(requestId, answer)).catch(() => {})
+    }
+    if (!answering || !this.#talk.asking) {
+      reply({ outcome: 'cancelled' })
+      return false
+    }
+    if (request.kind === 'question') this.#talk.ask(requestId, { request, reply })
+    else {
+      const { type: _, ...tool } = request.toolCall
+      this.#talk.askPermission(requestId, { tool, options: request.options, reply })
+    }
+    return true
+  }
+
+  /** The events ended, which is no matter between turns. */
+  #over(why: string): void {
+    const turn = this.#talk.turn
+    if (turn && !turn.answer)
+      this.#talk.answered(turn, { reason: 'error', ...(this.#failed ? {} : { error: { message: why } }) })
+  }
+
+  async #guarded(call: () => Promise<unknown>, ms: number): Promise<void> {
+    await within(settled(call), 'The adapter did not settle', { ms, clock: this.#ground.clock }).catch(() => {})
+  }
+}
+
+const failure = (message: string): TurnOutcome => ({ by: 'failure', error: { message } })
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+
+/** Also of a call that throws before it has a promise. */
+const settled = async <T>(call: () => Promise<T>): Promise<T> => call()

@@ -40,10 +40,15 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 
   async list(): Promise<readonly AdapterSummary[]> {
+    return Promise.all(await this.map((adapter) => this.#summary(adapter)))
+  }
+
+  /** What is made of each adapter, in the order of their slugs. */
+  async map<T>(make: (adapter: LoadedAdapter) => T): Promise<readonly T[]> {
     const places = await this.#find()
     const slugs = [...places.keys()].sort()
     const loaded = await Promise.all(slugs.map((slug) => this.#load(places, slug)))
-    return Promise.all(loaded.flatMap((adapter) => (adapter === undefined ? [] : [this.#summary(adapter)])))
+    return loaded.flatMap((adapter) => (adapter === undefined ? [] : [make(adapter)]))
   }
 
   async get(slug: string): Promise<AdapterSummary> {
@@ -134,15 +139,8 @@ function unverified({ metadata }: AgentCliManifest): Pick<AdapterSummary, 'unver
   return texts.length === 0 ? {} : { unverified: texts }
 }
 
-/** What a person types to install an agent; its first method that is a plain command. */
-function installHint(manifest: AgentCliManifest): string {
-  for (const method of manifest.install) {
-    if (method.method === 'npm') return `npm install --global ${method.package}`
-    if (method.method === 'brew' || method.method === 'cargo' || method.method === 'pip')
-      return `${method.method} install ${method.package}`
-  }
-  return `See the manifest of ${manifest.id}`
-}
+/** What a person types to install an agent. */
+const installHint = ({ id }: AgentCliManifest): string => `agentproto adapters install ${id}`
 
 /** Where each slug is. */
 type Places = ReadonlyMap<string, CatalogFolder>

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { catalogPath } from '@agentproto/adapters'
 import {
-  type AdapterCatalog,
+  type AdapterService,
   type Clock,
   type DaemonRecord,
   type HomeLayout,
@@ -11,8 +10,8 @@ import {
   systemClock,
   type WorkspaceService,
 } from '@agentproto/contracts'
-import { demoAgentPath } from '@agentproto/demo-agent'
-import { type AgentHost, launchAgent, locateAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
+import { launchAgent } from '@agentproto/driver-agent-cli'
+import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import {
@@ -24,12 +23,13 @@ import {
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import { type CatalogFolder, ManifestCatalog } from './adapter-catalog.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, lockHome } from './home-lock.js'
+import { HostAdapters } from './host-adapters.js'
 import { endLeftovers } from './leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
+import { agentHost, openCatalog } from './open-adapters.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
 import { version } from './version.js'
@@ -40,7 +40,7 @@ import { workspaceAdapters } from './workspace-adapters.js'
 export interface Gateway extends AsyncDisposable {
   readonly sessions: SessionService
   readonly workspaces: WorkspaceService
-  readonly adapters: AdapterCatalog
+  readonly adapters: AdapterService
   /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
   readonly app: HttpApp
   /** The owner's token. */
@@ -85,16 +85,13 @@ interface Settings extends GatewayOptions {
   readonly layout: HomeLayout
   readonly inMemory: boolean
   readonly onProblem: (problem: string) => void
-  readonly host: AgentHost
+  readonly host: ProvisionHost
 }
 
 function settle(options: GatewayOptions): Settings {
-  const { clock = systemClock, env = process.env, onProblem = (): void => undefined } = options
+  const { clock = systemClock, onProblem = (): void => undefined } = options
   const layout = layoutOf(options)
-  const executables = { 'agentproto-demo-agent': demoAgentPath, ...options.executables }
-  const client = { name: 'agentproto', version }
-  const sharedProcesses = new SharedProcesses()
-  const host: AgentHost = { env, home: layout.root, executables, clock, client, sharedProcesses }
+  const host = agentHost(options, { layout, clock, onProblem })
   return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host }
 }
 
@@ -107,12 +104,9 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     onWarning: onProblem,
   })
   const trust = createWorkspaceTrust({ home: layout.root, clock, onWarning: onProblem })
-  const folders = adapterFolders(settings)
-  const adapters = new ManifestCatalog({
-    folders: async () => [...(await workspaceAdapters(workspaces, trust)), ...folders],
-    isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
-    onProblem,
-  })
+  const ofWorkspaces = () => workspaceAdapters(workspaces, trust)
+  const catalog = openCatalog(settings, { host, layout, onProblem, ofWorkspaces })
+  const adapters = new HostAdapters(catalog, host)
   const registry = await openSessionRegistry({
     ...stores(settings),
     adapters,
@@ -120,9 +114,10 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     hostId: hostname(),
     clock,
     startAgent: async (start, sink) => {
-      const { manifest, sandbox } = await adapters.adapter(start.adapterSlug)
-      return launchAgent(manifest, { ...start, sink, host, sandbox })
+      const adapter = await catalog.adapter(start.adapterSlug)
+      return launchAgent(adapter.manifest, { ...start, sink, host, sandbox: adapter.sandbox, adapter })
     },
+    redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     onProblem,
     ...(config === undefined ? {} : { config }),
@@ -165,15 +160,6 @@ function httpApp(
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
-/** In the order of rising precedence, all of them above those of workspaces. */
-function adapterFolders({ bundledAdapters = true, layout, adapters = [] }: Settings): CatalogFolder[] {
-  return [
-    ...(bundledAdapters ? [{ path: catalogPath, source: 'bundled' as const }] : []),
-    { path: layout.adapters, source: 'user' },
-    ...adapters.map((path) => ({ path, source: 'host' as const })),
-  ]
-}
-
 function stores({
   inMemory,
   layout,
@@ -190,7 +176,7 @@ function stores({
 interface Parts {
   readonly registry: SessionService & { close(): Promise<void> }
   readonly workspaces: WorkspaceService
-  readonly adapters: AdapterCatalog
+  readonly adapters: AdapterService
   readonly app: HttpApp
   readonly token: string
   readonly mcp: McpEndpoint
@@ -202,7 +188,7 @@ interface Parts {
 class RunningGateway implements Gateway {
   readonly sessions: SessionService
   readonly workspaces: WorkspaceService
-  readonly adapters: AdapterCatalog
+  readonly adapters: AdapterService
   readonly app: HttpApp
   readonly token: string
   readonly home: string

@@ -1,5 +1,7 @@
 // The whole of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
+export { openAdapters } from './open-adapters.js'
+export type { OpenAdaptersOptions } from './open-adapters.js'
 export type { Gateway } from './create-gateway.js'
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
 export type { TlsOptions } from './server.js'

@@ -135,7 +135,7 @@ test('an adapter that is not installed is refused before anything is spawned, wi
   })
   expect(await adapters.get('opencode')).toMatchObject({
     installed: false,
-    installHint: 'npm install --global opencode-ai',
+    installHint: 'agentproto adapters install opencode',
   })
   await expect(sessions.spawn({ adapter: 'opencode', cwd: home }, owner)).rejects.toMatchObject({
     code: 'agent_not_installed',

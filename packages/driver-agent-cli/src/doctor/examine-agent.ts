@@ -1,0 +1,37 @@
+import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { eventStream } from '../provision/event-stream.js'
+import type { ProvisionHost } from '../provision/provision-host.js'
+import { liveChecks } from './live-checks.js'
+import { staticChecks } from './static-checks.js'
+
+export interface Examination {
+  readonly adapter: LoadedAgentCli
+  readonly host: ProvisionHost
+  readonly request: DoctorRequest
+}
+
+/** What the parts of an examination are given. */
+export interface Examining extends Examination {
+  readonly tell: (check: DoctorCheck) => void
+  readonly signal: AbortSignal
+}
+
+/**
+ * Examines an adapter's agent: install, version, Node, setup and login; with `live` also whether it starts, answers,
+ * lets itself be interrupted and resumed, ends, and offers what its manifest declares. A finding never throws; the
+ * iteration throws `cancelled` alone. Leaving it ends whatever was started.
+ */
+export function examineAgent({ adapter, host, request }: Examination): AsyncIterable<DoctorCheck> {
+  return eventStream<DoctorCheck>(
+    async (tell, signal) => {
+      const examining: Examining = { adapter, host, request, tell, signal }
+      const canStart = await staticChecks(examining)
+      if (request.live !== true) return
+      if (canStart) await liveChecks(examining)
+      else
+        tell({ id: 'live', title: 'Live', verdict: 'skip', detail: 'it cannot be started before the above is mended' })
+    },
+    { signal: request.signal },
+  )
+}

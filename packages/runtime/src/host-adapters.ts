@@ -1,0 +1,66 @@
+import {
+  type AdapterService,
+  type AdapterState,
+  type AdapterSummary,
+  AgentprotoError,
+  type DoctorCheck,
+  type DoctorRequest,
+  type ProvisionEvent,
+  type ProvisionRequest,
+  type SecretStatus,
+} from '@agentproto/contracts'
+import { declaredSecrets } from '@agentproto/driver-agent-cli'
+import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ManifestCatalog } from './adapter-catalog.js'
+
+/** The catalogue with what can be done to an adapter's agent; what provisions is loaded when it is first asked for. */
+export class HostAdapters implements AdapterService {
+  readonly #catalog: ManifestCatalog
+  readonly #host: ProvisionHost
+
+  constructor(catalog: ManifestCatalog, host: ProvisionHost) {
+    this.#catalog = catalog
+    this.#host = host
+  }
+
+  list(): Promise<readonly AdapterSummary[]> {
+    return this.#catalog.list()
+  }
+
+  get(slug: string): Promise<AdapterSummary> {
+    return this.#catalog.get(slug)
+  }
+
+  async state(slug: string): Promise<AdapterState> {
+    const adapter = await this.#catalog.adapter(slug)
+    const { createProvisioner } = await import('@agentproto/driver-agent-cli/provision')
+    return createProvisioner(adapter, this.#host).state()
+  }
+
+  async *provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
+    const adapter = await this.#catalog.adapter(slug)
+    const { createProvisioner } = await import('@agentproto/driver-agent-cli/provision')
+    yield* createProvisioner(adapter, this.#host).run(request)
+  }
+
+  async *doctor(slug: string, request: DoctorRequest): AsyncIterable<DoctorCheck> {
+    const adapter = await this.#catalog.adapter(slug)
+    const { examineAgent } = await import('@agentproto/driver-agent-cli/doctor')
+    yield* examineAgent({ adapter, host: this.#host, request })
+  }
+
+  async add(source: string): Promise<AdapterSummary> {
+    const { addAdapter } = await import('@agentproto/driver-agent-cli/provision')
+    const { manifest } = await addAdapter(source, this.#host, new AbortController().signal)
+    const added = await this.#catalog.get(manifest.id)
+    if (added.source === 'user') return added
+    throw new AgentprotoError('path_invalid', 'The adapter was added, but another one of that name wins over it', {
+      given: `${manifest.id}, ${added.source}`,
+    })
+  }
+
+  async secrets(): Promise<readonly SecretStatus[]> {
+    const declared = await Promise.all(await this.#catalog.map(declaredSecrets))
+    return this.#host.secrets.list(declared.flat())
+  }
+}

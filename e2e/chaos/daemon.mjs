@@ -1,0 +1,58 @@
+// `agentproto serve` as its own process on a free port, and the least of a client.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+const cli = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
+
+export async function startDaemon(root) {
+  const home = join(root, 'home')
+  const env = {
+    ...process.env,
+    HOME: root,
+    XDG_STATE_HOME: root,
+    AGENTPROTO_HOME: home,
+    AGENTPROTO_DEMO_HOME: join(root, 'demo'),
+    CHAOS_ROOT: root,
+  }
+  const child = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => (printed = (printed + text).slice(-8_192)))
+  const exited = once(child, 'exit')
+  const failed = exited.then(() => {
+    throw new Error(`agentproto serve ended:\n${printed}`)
+  })
+  failed.catch(() => undefined)
+  const [url] = await Promise.race([once(createInterface(child.stdout), 'line'), failed])
+  const headers = { authorization: `Bearer ${readFileSync(join(home, 'token'), 'utf8').trim()}` }
+  return {
+    url,
+    headers,
+    pid: child.pid,
+    async call(method, path, body) {
+      const init =
+        body === undefined
+          ? { method, headers }
+          : { method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+      const response = await fetch(`${url}${path}`, init)
+      const answer = await response.json()
+      if (!response.ok) throw Object.assign(new Error(`${method} ${path}: ${answer.detail}`), { code: answer.code })
+      return answer
+    },
+    async crash() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}

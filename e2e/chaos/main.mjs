@@ -1,0 +1,100 @@
+// Kills the gateway at random moments while sessions stream, and checks after each restart that nothing that a
+// reader had seen is lost, repeated or out of order, that no process is left, and that no session lies.
+//
+//   node e2e/chaos/main.mjs --kills 200 --sessions 20 [--minutes 30] [--seed 1]
+//
+// Ends with one line: `chaos: 200 kills, 20 sessions, 1234567 events, 0 faults`, and with 1 when there are faults.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startDaemon } from './daemon.mjs'
+import { checkSession } from './session-check.mjs'
+import { followSession } from './follower.mjs'
+import { markedProcesses } from './processes.mjs'
+import { seededRandom } from './random.mjs'
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '200' },
+    sessions: { type: 'string', default: '20' },
+    minutes: { type: 'string', default: '30' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+  },
+})
+const kills = Number(values.kills)
+const sessionCount = Number(values.sessions)
+const until = Date.now() + Number(values.minutes) * 60_000
+const random = seededRandom(Number(values.seed))
+
+const root = mkdtempSync(join(tmpdir(), 'agentproto-chaos-'))
+const faults = []
+let done = 0
+
+/** Words that a turn is made of; each shows another way of being in the middle of something. */
+const PROMPTS = [
+  'stream 100000 1',
+  'flood 300000',
+  'think; stream 50000 2',
+  'write a.txt; stream 100000 1',
+  'ask',
+  'hang',
+  'fork; stream 100000 1',
+]
+
+try {
+  let daemon = await startDaemon(root)
+  const followers = []
+  for (let i = 0; i < sessionCount; i += 1) {
+    const { id } = await daemon.call('POST', '/sessions/agent', { adapter: 'demo', cwd: root })
+    followers.push(followSession(id, () => daemon))
+  }
+  while (done < kills && Date.now() < until) {
+    for (const { id } of followers) await prompt(daemon, id)
+    await pause(50 + random() * 1_200)
+    await daemon.crash()
+    done += 1
+    daemon = await startDaemon(root)
+    const left = markedProcesses(root, daemon.pid)
+    if (left.length > 0) faults.push(`after kill ${done}: processes ${left.join(', ')} are left`)
+    for (const { id } of followers) {
+      const session = await daemon.call('GET', `/sessions/${id}`)
+      if (session.status === 'running' || session.status === 'starting')
+        faults.push(`${id} is said to be ${session.status}`)
+      if (session.status === 'error' && session.stopReason !== 'agent_crashed')
+        faults.push(`${id} stopped for ${session.stopReason}`)
+    }
+  }
+  let events = 0
+  for (const follower of followers) {
+    await daemon.call('POST', `/sessions/${follower.id}/kill`, {}).catch(() => undefined)
+    events += await checkSession(daemon, follower, (fault) => faults.push(fault))
+  }
+  await daemon.stop()
+  const left = markedProcesses(root)
+  if (left.length > 0) faults.push(`at the end: processes ${left.join(', ')} are left`)
+  for (const fault of faults.slice(0, 20)) console.error(fault)
+  console.log(
+    `chaos: ${done} kills, ${sessionCount} sessions, ${events} events, ${faults.length} faults (seed ${values.seed})`,
+  )
+  process.exitCode = faults.length === 0 ? 0 : 1
+} finally {
+  rmSync(root, { recursive: true, force: true })
+}
+
+/** The next turn of a session; one that has ended is taken up again by it. */
+async function prompt(daemon, id) {
+  const text = PROMPTS[Math.floor(random() * PROMPTS.length)]
+  try {
+    await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: text })
+  } catch (error) {
+    // The agent may have forgotten what it had not yet written down when it was killed: begin anew.
+    if (error.code !== 'not_resumable' && error.code !== 'session_ended') throw error
+    await daemon.call('POST', `/sessions/${id}/resume`, { fresh: true })
+    await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: text })
+  }
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

@@ -1,0 +1,19 @@
+// The processes of this run, found by what is in their environment.
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Pids that were started in this run, but for the gateway itself. */
+export function markedProcesses(root, except) {
+  const mark = `CHAOS_ROOT=${root}\0`
+  const home = `HOME=${root}\0`
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== except && pid !== process.pid)
+    .filter((pid) => {
+      try {
+        const environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
+        return environ.includes(mark) || environ.includes(home)
+      } catch {
+        return false
+      }
+    })
+}

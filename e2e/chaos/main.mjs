@@ -57,13 +57,7 @@ try {
     daemon = await startDaemon(root)
     const left = markedProcesses(root, daemon.pid)
     if (left.length > 0) faults.push(`after kill ${done}: processes ${left.join(', ')} are left`)
-    for (const { id } of followers) {
-      const session = await daemon.call('GET', `/sessions/${id}`)
-      if (session.status === 'running' || session.status === 'starting')
-        faults.push(`${id} is said to be ${session.status}`)
-      if (session.status === 'error' && session.stopReason !== 'agent_crashed')
-        faults.push(`${id} stopped for ${session.stopReason}`)
-    }
+    for (const { id } of followers) checkStatus(await daemon.call('GET', `/sessions/${id}`))
   }
   let events = 0
   for (const follower of followers) {
@@ -80,6 +74,11 @@ try {
   process.exitCode = faults.length === 0 ? 0 : 1
 } finally {
   rmSync(root, { recursive: true, force: true })
+}
+
+function checkStatus({ id, status, stopReason }) {
+  if (status === 'running' || status === 'starting') faults.push(`${id} is said to be ${status}`)
+  if (status === 'error' && stopReason !== 'agent_crashed') faults.push(`${id} stopped for ${stopReason}`)
 }
 
 /** The next turn of a session; one that has ended is taken up again by it. */

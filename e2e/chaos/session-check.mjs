@@ -4,33 +4,54 @@ import { digest } from './follower.mjs'
 /** @returns how many events the log has */
 export async function checkSession(daemon, follower, fault) {
   const { id } = follower
-  let last = 0
-  let openTurn
-  let runs = 0
+  const log = new LogCheck((what) => fault(`${id}: ${what}`))
   for await (const line of logOf(daemon, id)) {
-    const event = JSON.parse(line)
-    if (event.seq !== last + 1) fault(`${id}: the log has ${event.seq} after ${last}`)
-    last = event.seq
-    if (follower.digests.has(event.seq) && follower.digests.get(event.seq) !== digest(line)) {
-      fault(`${id}: event ${event.seq} is not what was seen`)
-    }
-    if (event.type === 'user-prompt') {
-      if (openTurn !== undefined) fault(`${id}: turn ${event.turn} began in turn ${openTurn}`)
-      openTurn = event.turn
-    }
-    if (event.type === 'turn-end') {
-      if (event.turn !== openTurn) fault(`${id}: turn ${event.turn} ended where ${openTurn} was open`)
-      openTurn = undefined
-    }
-    if (event.type === 'status' && event.status === 'starting') runs += 1
-    if (event.type === 'session-stopped') runs -= 1
+    const { seq } = log.take(JSON.parse(line))
+    const seen = follower.digests.get(seq)
+    if (seen !== undefined && seen !== digest(line)) fault(`${id}: event ${seq} is not what was seen`)
   }
-  if (openTurn !== undefined) fault(`${id}: turn ${openTurn} has no end`)
-  if (runs !== 0) fault(`${id}: a run has no end`)
+  log.end()
   follower.stopped = true
-  if (follower.last > last) fault(`${id}: event ${follower.last} was seen, and the log ends with ${last}`)
+  if (follower.last > log.last) fault(`${id}: event ${follower.last} was seen, and the log ends with ${log.last}`)
   for (const each of follower.faults) fault(each)
-  return last
+  return log.last
+}
+
+/** Numbers without a hole, one end for each turn, and one for each run of the agent. */
+class LogCheck {
+  last = 0
+  #fault
+  #turn
+  #runs = 0
+
+  constructor(fault) {
+    this.#fault = fault
+  }
+
+  take(event) {
+    if (event.seq !== this.last + 1) this.#fault(`the log has ${event.seq} after ${this.last}`)
+    this.last = event.seq
+    if (event.type === 'user-prompt') this.#begin(event.turn)
+    if (event.type === 'turn-end') this.#end(event.turn)
+    if (event.type === 'status' && event.status === 'starting') this.#runs += 1
+    if (event.type === 'session-stopped') this.#runs -= 1
+    return event
+  }
+
+  end() {
+    if (this.#turn !== undefined) this.#fault(`turn ${this.#turn} has no end`)
+    if (this.#runs !== 0) this.#fault('a run of the agent has no end')
+  }
+
+  #begin(turn) {
+    if (this.#turn !== undefined) this.#fault(`turn ${turn} began in turn ${this.#turn}`)
+    this.#turn = turn
+  }
+
+  #end(turn) {
+    if (turn !== this.#turn) this.#fault(`turn ${turn} ended where ${this.#turn} was open`)
+    this.#turn = undefined
+  }
 }
 
 /** Each event of a session as it is stored. */

@@ -1,0 +1,188 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { catalogPath } from '@agentproto/adapters'
+import { expect, test } from 'vitest'
+// By their files: the packages test themselves against this catalogue, and a dependency back would be a circle.
+import { parseProfile } from '../../arms/mcp/src/index.js'
+import { compileLaunch, formatProblem } from '../../manifest/src/index.js'
+import { findVersion, type LoadedAgentCli, readAgentCli } from '../../manifest/src/node.js'
+
+const SLUGS = [
+  'aider',
+  'claude-code',
+  'cline',
+  'codex',
+  'codex-mcp',
+  'copilot',
+  'cursor',
+  'demo',
+  'gemini-cli',
+  'goose',
+  'goose-acp',
+  'hermes',
+  'kimi',
+  'openclaw',
+  'opencode',
+  'pi',
+  'qwen-code',
+] as const
+type Slug = (typeof SLUGS)[number]
+
+async function load(slug: string): Promise<LoadedAgentCli> {
+  const read = await readAgentCli(join(catalogPath, slug))
+  if (!read.ok) throw new Error(read.problems.map(formatProblem).join('\n'))
+  expect(read.warnings.map(formatProblem)).toEqual([])
+  return read
+}
+
+/** `metadata.agentproto`. */
+async function hints(slug: string): Promise<Readonly<Record<string, unknown>>> {
+  const own = (await load(slug)).manifest.metadata['agentproto'] ?? {}
+  if (typeof own !== 'object') throw new Error(`${slug}: metadata.agentproto is no object`)
+  return own as Record<string, unknown>
+}
+
+test('the catalogue has these agents', async () => {
+  expect((await readdir(catalogPath)).toSorted()).toEqual(SLUGS)
+})
+
+test.each(SLUGS)('%s: folder, name and id are one, and every file is there and without a warning', async (slug) => {
+  const { manifest, acp } = await load(slug)
+  expect([manifest.name, manifest.id]).toEqual([slug, slug])
+  const files = ['AGENT-CLI.md', 'SANDBOX.md', 'SECRETS.md', ...(manifest.protocol === 'acp' ? ['ACP.md'] : [])]
+  expect((await readdir(join(catalogPath, slug))).toSorted()).toEqual(files.toSorted())
+  expect(manifest.sandbox).toEqual({ from: 'file', path: './SANDBOX.md' })
+  expect(acp === undefined ? undefined : [acp.id, acp.kind, acp.transports]).toEqual(
+    manifest.protocol === 'acp' ? [`${slug}-acp`, 'client', ['stdio']] : undefined,
+  )
+})
+
+test.each(SLUGS)('%s: what it can do is no more than its ACP.md says', async (slug) => {
+  const { manifest, acp } = await load(slug)
+  if (acp === undefined) return
+  const { resumable, multimodal } = manifest.capabilities
+  // Both ways: a manifest that hides what its agent can do is wrong too.
+  expect([resumable, multimodal]).toEqual([acp.agent.loadSession, acp.agent.image || acp.agent.audio])
+})
+
+test.each(SLUGS)('%s: each mode does something, and each option compiles', async (slug) => {
+  const { manifest } = await load(slug)
+  const set = new Map(Object.entries((await hints(slug))['session_modes'] ?? {}))
+  const ids = manifest.modes.map(({ id }) => id)
+  expect([...set.keys()].filter((id) => !ids.includes(id))).toEqual([])
+  // A mode without a patch or a name in the session would be granted and not kept.
+  const idle = manifest.modes.filter(
+    ({ id, binArgsAppend, env }) => binArgsAppend.length + Object.keys(env).length === 0 && !set.has(id),
+  )
+  expect(idle.map(({ id }) => id).filter((id) => id !== 'default')).toEqual([])
+  for (const id of ids)
+    expect(compileLaunch(manifest, { mode: id }).args.slice(0, manifest.binArgs.length)).toEqual(manifest.binArgs)
+  for (const option of manifest.options) {
+    const value =
+      { boolean: true, integer: 7, string: 'x', enum: option.type === 'enum' ? option.enum[0] : '' }[option.type] ?? ''
+    expect(() => compileLaunch(manifest, { options: { [option.id]: value } })).not.toThrow()
+  }
+})
+
+test.each(SLUGS)(
+  '%s: no variable is written by a mode and by an option, where one would undo the other',
+  async (slug) => {
+    const { manifest } = await load(slug)
+    const ofModes = new Set(manifest.modes.flatMap(({ env }) => Object.keys(env)))
+    const ofOptions = manifest.options.flatMap(({ env }) => Object.keys(env))
+    expect(ofOptions.filter((name) => ofModes.has(name))).toEqual([])
+    expect(new Set(ofOptions).size).toBe(ofOptions.length)
+  },
+)
+
+test.each(SLUGS)('%s: its sandbox is local, says what it reaches, and sets no credential', async (slug) => {
+  const { sandbox, secrets, manifest } = await load(slug)
+  expect(sandbox.provider).toBe('local')
+  expect(sandbox.network).toBeDefined()
+  const carried = new Set(secrets?.secrets.flatMap(({ variables }) => variables))
+  expect(
+    Object.keys(sandbox.env.set).filter((name) => carried.has(name) || /KEY|TOKEN|SECRET|PASSWORD/.test(name)),
+  ).toEqual([])
+  // What carries a secret also passes from the host's environment.
+  const passed = new Set(manifest.auth?.state.env)
+  expect([...carried].filter((name) => !passed.has(name))).toEqual([])
+})
+
+test('the demo agent is all seen', async () => {
+  expect(await hints('demo')).not.toHaveProperty('unverified')
+})
+
+test.each(SLUGS.filter((slug) => slug !== 'demo'))('%s: what was not seen says so', async (slug) => {
+  const { tested, unverified } = await hints(slug)
+  expect(unverified).toEqual(expect.arrayContaining([expect.any(String)]))
+  const unseen = ['aider', 'cursor', 'goose', 'goose-acp', 'hermes'].includes(slug)
+  expect(typeof tested).toBe(unseen ? 'undefined' : 'string')
+  expect((unverified as string[]).some((text) => text.startsWith('Everything'))).toBe(unseen)
+})
+
+/** What `version_check.cmd` prints: as seen, but for those that are only documented. */
+const OUTPUTS: Readonly<Record<Slug, string>> = {
+  aider: 'aider 0.86.2\n',
+  'claude-code': '0.100.0\n',
+  cline: '3.0.65\n',
+  codex: '@agentclientprotocol/codex-acp 2.6.0\n',
+  'codex-mcp': 'codex-cli 0.140.0\n',
+  copilot: "GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check for updates.\n",
+  cursor: '2026.10.01-e373342\n',
+  demo: '0.1.0\n',
+  'gemini-cli': '0.61.0\n',
+  goose: ' 1.50.0\n',
+  'goose-acp': ' 1.50.0\n',
+  hermes: '0.19.0\n',
+  kimi: '2.1.0\n',
+  openclaw: 'OpenClaw 2026.9.6 (eb377ac)\n',
+  opencode: '1.18.33\n',
+  pi: '0.87.1\n',
+  'qwen-code': '0.24.4\n',
+}
+
+test.each(SLUGS)('%s: its version is found in what it prints, and is in its range', async (slug) => {
+  const { manifest } = await load(slug)
+  expect(findVersion(manifest.versionCheck, OUTPUTS[slug])).toMatchObject({ found: true, inRange: true })
+  expect(findVersion(manifest.versionCheck, 'command not found\n')).toMatchObject({ found: false })
+})
+
+test('a version that lacks what the manifest uses is out of its range', async () => {
+  const inRange = async (slug: Slug, output: string): Promise<unknown> =>
+    findVersion((await load(slug)).manifest.versionCheck, output)
+  for (const [slug, output] of [
+    ['claude-code', '0.49.0'],
+    ['codex-mcp', 'codex-cli 0.169.0'],
+    ['goose-acp', ' 1.7.0'],
+    ['opencode', '2.0.0'],
+  ] as const)
+    expect(await inRange(slug, output)).toMatchObject({ found: true, inRange: false })
+})
+
+test('codex-mcp: the arm takes the data of its manifest', async () => {
+  const { manifest } = await load('codex-mcp')
+  expect(manifest).toMatchObject({
+    protocol: 'mcp',
+    mcp: { transport: 'stdio', command: 'codex', args: ['mcp-server'] },
+  })
+  const profile = parseProfile({ transport: 'stdio', data: (await hints('codex-mcp'))['mcp'] })
+  expect(profile.data.prompt?.tool).toBe('codex')
+  expect(profile.data.permissions?.map(({ options }) => options.map(({ kind }) => kind))).toEqual([
+    ['allow_once', 'allow_always', 'reject_once'],
+    ['allow_once', 'allow_always', 'reject_once'],
+  ])
+})
+
+test('no file of the catalogue holds a tab, a long line, or a place of somebody’s machine', async () => {
+  const found: string[] = []
+  for (const slug of SLUGS) {
+    for (const file of await readdir(join(catalogPath, slug))) {
+      const lines = (await readFile(join(catalogPath, slug, file), 'utf8')).split('\n')
+      lines.forEach((line, index) => {
+        if (line.includes('\t') || [...line].length > 120 || /\/(?:root|tmp|work|Users|home)\//.test(line))
+          found.push(`${slug}/${file}:${index + 1}`)
+      })
+    }
+  }
+  expect(found).toEqual([])
+})

@@ -3,7 +3,7 @@ import type { HttpApp, HttpDeps, HttpEnv } from './http-deps.js'
 import { crossOrigin } from './cross-origin.js'
 import { bearerToken, knownHostAndOrigin } from './guard.js'
 import { answerError, answerNoRoute } from './problem-reply.js'
-import { adapterRoutes } from './routes/adapters.js'
+import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { requestRoutes } from './routes/requests.js'
@@ -37,7 +37,8 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/requests', requestRoutes(deps))
   app.route('/events', watchRoutes(deps, streams))
   app.route('/workspaces', workspaceRoutes(deps))
-  app.route('/adapters', adapterRoutes(deps))
+  app.route('/adapters', adapterRoutes(deps, streams))
+  app.route('/secrets', secretRoutes(deps))
   if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
   return app
 }

@@ -1,5 +1,5 @@
 import type {
-  AdapterCatalog,
+  AdapterService,
   Authenticate,
   Clock,
   Principal,
@@ -11,7 +11,7 @@ import type { Context, Hono } from 'hono'
 /** What the HTTP surface is made of. */
 export interface HttpDeps {
   readonly sessions: SessionService
-  readonly adapters: AdapterCatalog
+  readonly adapters: AdapterService
   readonly workspaces: WorkspaceService
   /** Tells whose a bearer token is; compares in constant time. */
   readonly authenticate: Authenticate

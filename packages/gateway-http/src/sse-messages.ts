@@ -88,3 +88,29 @@ function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['ne
     return text
   }
 }
+
+/**
+ * Work that tells what it does, as messages.
+ * @param whenLeft What becomes of the work when its reader goes away
+ */
+export function workMessages<T>(
+  work: AsyncIterable<T>,
+  message: (item: T) => string,
+  whenLeft: 'runs on' | 'ends with its reader',
+): SseSource {
+  const items = work[Symbol.asyncIterator]()
+  async function next(): Promise<string | undefined> {
+    const { value, done } = await items.next()
+    return done === true ? undefined : message(value)
+  }
+  function close(): void {
+    const rest = whenLeft === 'runs on' ? drain(items) : items.return?.()
+    // Nobody is left to be told how it ends.
+    rest?.catch(() => undefined)
+  }
+  return { next, close }
+}
+
+async function drain(items: AsyncIterator<unknown>): Promise<void> {
+  while ((await items.next()).done !== true) continue
+}

@@ -1,6 +1,7 @@
 import {
   AgentprotoError,
-  type AdapterCatalog,
+  type AdapterService,
+  type AdapterState,
   type AdapterSummary,
   type Principal,
   type Workspace,
@@ -25,11 +26,36 @@ const demo: AdapterSummary = {
   session: { mode: 'persistent' },
 }
 
-export const fakeAdapters: AdapterCatalog = {
+const state: AdapterState = {
+  slug: 'demo',
+  installed: true,
+  versionRange: '>=1.0.0',
+  setup: [],
+  auth: 'not_needed',
+  secrets: [],
+  ready: true,
+}
+
+export const fakeAdapters: AdapterService = {
   list: async () => [demo],
   get: async (slug) => {
     if (slug === 'demo') return demo
     throw new AgentprotoError('adapter_not_found', 'There is no such adapter', { expected: 'demo', given: slug })
+  },
+  state: async () => state,
+  add: async () => ({ ...demo, source: 'user' }),
+  secrets: async () => [{ slug: 'acme/key', kind: 'opaque', set: true, place: 'file', variables: ['ACME_KEY'] }],
+  async *provision(_slug, { until, inputs }) {
+    yield { type: 'phase', phase: until, state: 'started' }
+    if (until === 'setup' && inputs === undefined) {
+      const pending = [{ id: 'url', kind: 'prompt', state: 'pending' }]
+      throw new AgentprotoError('setup_required', 'Demo is not set up: url', { data: { pending } })
+    }
+    yield { type: 'state', state }
+  },
+  async *doctor(_slug, { live }) {
+    yield { id: 'install', title: 'Installed', verdict: 'ok', detail: 'yes' }
+    if (live) yield { id: 'live.start', title: 'Starts', verdict: 'fail', detail: 'no' }
   },
 }
 

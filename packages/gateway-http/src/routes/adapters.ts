@@ -1,12 +1,78 @@
+import {
+  addAdapterSchema,
+  type DoctorCheck,
+  doctorRequestSchema,
+  type ProvisionEvent,
+  provisionRequestSchema,
+  type ProvisionRequest,
+} from '@agentproto/contracts'
 import { Hono } from 'hono'
-import type { HttpApp, HttpDeps, HttpEnv } from '../http-deps.js'
+import { wantsEventStream } from '../accept.js'
+import { given } from '../given.js'
+import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
+import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
 import { param, resource } from '../resource.js'
+import { workMessages } from '../sse-messages.js'
+import type { Streams } from '../streams.js'
 
-/** `/adapters`: what can be spawned. */
-export function adapterRoutes({ adapters }: HttpDeps): HttpApp {
+/** `/adapters`: what can be spawned, and what brings its agent to where it can be. */
+export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-  resource(app, '/', { GET: async () => json({ adapters: await adapters.list() }) })
+
+  async function add(c: HttpContext): Promise<Response> {
+    const { source } = await readBody(c, addAdapterSchema)
+    const added = await adapters.add(source)
+    return json(added, 201, { location: `/adapters/${encodeURIComponent(added.slug)}` })
+  }
+
+  /** Belongs to the agent and not to the request: a client that goes away changes nothing. */
+  const provision = (until: ProvisionRequest['until']) =>
+    async function provisionAgent(c: HttpContext): Promise<Response> {
+      const slug = param(c, 'slug')
+      const request = await readBody(c, provisionRequestSchema)
+      await adapters.get(slug)
+      const events = adapters.provision(slug, { until, ...given(request), ...given({ signal }) })
+      if (!wantsEventStream(c)) return json(await lastState(events))
+      const message = (event: ProvisionEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+      return streams.answer(c, () => Promise.resolve(workMessages(events, message, 'runs on')))
+    }
+
+  async function examine(c: HttpContext): Promise<Response> {
+    const slug = param(c, 'slug')
+    const request = await readBody(c, doctorRequestSchema)
+    await adapters.get(slug)
+    const checks = adapters.doctor(slug, { ...given(request), ...given({ signal }) })
+    if (!wantsEventStream(c)) return json(await report(slug, checks))
+    const message = (check: DoctorCheck): string => `event: check\ndata: ${JSON.stringify(check)}\n\n`
+    return streams.answer(c, () => Promise.resolve(workMessages(checks, message, 'ends with its reader')))
+  }
+
+  resource(app, '/', { GET: async () => json({ adapters: await adapters.list() }), POST: add })
   resource(app, '/:slug', { GET: async (c) => json(await adapters.get(param(c, 'slug'))) })
+  resource(app, '/:slug/state', { GET: async (c) => json(await adapters.state(param(c, 'slug'))) })
+  resource(app, '/:slug/install', { POST: provision('install') })
+  resource(app, '/:slug/setup', { POST: provision('setup') })
+  resource(app, '/:slug/login', { POST: provision('login') })
+  resource(app, '/:slug/doctor', { POST: examine })
   return app
+}
+
+/** `/secrets`: which there are and which are set. No route returns a value. */
+export function secretRoutes({ adapters }: HttpDeps): HttpApp {
+  const app: HttpApp = new Hono<HttpEnv>()
+  resource(app, '/', { GET: async () => json({ secrets: await adapters.secrets() }) })
+  return app
+}
+
+async function lastState(events: AsyncIterable<ProvisionEvent>): Promise<unknown> {
+  let state: unknown
+  for await (const event of events) if (event.type === 'state') state = event.state
+  return state
+}
+
+async function report(slug: string, findings: AsyncIterable<DoctorCheck>): Promise<unknown> {
+  const checks: DoctorCheck[] = []
+  for await (const check of findings) checks.push(check)
+  return { slug, ok: checks.every(({ verdict }) => verdict !== 'fail'), checks }
 }

@@ -15,6 +15,7 @@ export interface SessionLogOptions {
 export class SessionLog {
   readonly #options: SessionLogOptions
   #spine: Spine | undefined
+  #failed = false
 
   constructor(options: SessionLogOptions) {
     this.#options = options
@@ -22,6 +23,7 @@ export class SessionLog {
 
   attach(spine: Spine): void {
     this.#spine = spine
+    this.#failed = false
   }
 
   get nextSeq(): number {
@@ -37,11 +39,16 @@ export class SessionLog {
     await this.#live().append(entries, turn)
   }
 
-  /** Never rejects. */
+  /**
+   * Never rejects. After a failure nothing more of the agent is logged, although there may be room again: a
+   * turn with a piece missing in its middle would look whole.
+   */
   async appendOrEnd(entries: readonly LogEntry[], turn?: number): Promise<void> {
+    if (this.#failed) return
     try {
       await this.#live().append(entries, turn)
     } catch (error) {
+      this.#failed = true
       this.#options.onFailure(error)
     }
   }

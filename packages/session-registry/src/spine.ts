@@ -1,4 +1,12 @@
-import type { Clock, EventBatch, EventLog, EventReader, EventRecord, SessionEvent } from '@agentproto/contracts'
+import {
+  type Clock,
+  type EventBatch,
+  type EventLog,
+  type EventReader,
+  type EventRecord,
+  type SessionEvent,
+  toAgentprotoError,
+} from '@agentproto/contracts'
 import { type LogEntry, number } from './event-record.js'
 import { Follower } from './follower.js'
 import { Wakeup } from './wakeup.js'
@@ -100,7 +108,7 @@ export class Spine {
         await this.#options.log.append(batch)
       } catch (error) {
         this.#takeBack()
-        throw error
+        throw toAgentprotoError(error, 'storage_failed')
       }
       this.#publishedSeq = (batch.at(-1) as EventRecord).seq
       // A large batch is handed to those who wait, and the others find it on the disk: kept here, it would

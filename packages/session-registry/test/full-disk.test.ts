@@ -1,0 +1,113 @@
+import { mkdir, rm, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { EventLogStore } from '@agentproto/contracts'
+import { FileEventLogStore } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { scripted, type Script } from './fixtures/scripted-agent.js'
+import { allEvents, memoryRegistry, owner, temporaryHome, types } from './fixtures/test-registry.js'
+import { records } from './event-log-suite.js'
+
+test('a full disk refuses the batch as storage_failed, and the log goes on once there is room', async () => {
+  const directory = await temporaryHome()
+  await mkdir(join(directory, 's_00000001'))
+  // Every write to this device fails with ENOSPC, for real.
+  await symlink('/dev/full', join(directory, 's_00000001', 'events.jsonl'))
+  const store = new FileEventLogStore({ directory })
+  const { log } = await store.open('s_00000001')
+  await expect(log.append(records(1, 3))).rejects.toMatchObject({
+    code: 'storage_failed',
+    message: expect.stringContaining('ENOSPC') as string,
+  })
+  expect([log.lastSeq, await log.read(0, 10)]).toEqual([0, { records: [] }])
+  await log.close()
+  await rm(join(directory, 's_00000001', 'events.jsonl'))
+  const { log: next } = await store.open('s_00000001')
+  await next.append(records(1, 3))
+  expect((await next.read(0, 10)).records).toHaveLength(3)
+  await next.close()
+})
+
+test('a session whose log cannot be written ends as an error; what was seen stays, and nothing is logged past a gap', async () => {
+  const flaky = flakyLogs()
+  const talk: Script = async ({ emit, cancelled }) => {
+    await emit({ type: 'text-delta', text: 'kept' })
+    flaky.full = true
+    await emit({ type: 'text-delta', text: 'lost' })
+    flaky.full = false
+    await emit({ type: 'text-delta', text: 'after the gap' })
+    await cancelled
+    await emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry } = await memoryRegistry({ ...scripted(talk), logs: flaky.store })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'error', text: 'kept' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({
+    status: 'error',
+    stopReason: 'error',
+    failure: { summary: expect.stringContaining('No room') as string },
+  })
+  expect(types(await allEvents(registry, id))).toEqual([
+    'status',
+    'status',
+    'user-prompt',
+    'text-delta',
+    'error',
+    'turn-end',
+    'status',
+    'session-stopped',
+  ])
+})
+
+test('a prompt that cannot be logged is refused and its turn is free again', async () => {
+  const flaky = flakyLogs()
+  const { registry } = await memoryRegistry({ ...scripted(), logs: flaky.store })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  flaky.full = true
+  await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
+  flaky.full = false
+  const { turn } = await registry.prompt(id, { prompt: 'y' }, owner)
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 1, text: 'echo: y' })
+})
+
+test('a home that cannot be written refuses the spawn, and starts no agent', async () => {
+  const flaky = flakyLogs()
+  flaky.full = true
+  const { startAgent, agents } = scripted()
+  const { registry } = await memoryRegistry({ startAgent, logs: flaky.store })
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
+  expect(agents).toEqual([])
+  expect((await registry.list()).sessions).toMatchObject([{ status: 'error' }])
+})
+
+/** Logs in memory whose disk is full when the test says so. */
+function flakyLogs(): { full: boolean; readonly store: EventLogStore } {
+  const inner = new MemoryLogs()
+  return inner
+}
+
+class MemoryLogs {
+  full = false
+  readonly #lines: { seq: number; type: never; json: string }[] = []
+  readonly store: EventLogStore = {
+    open: () => Promise.resolve({ log: this.#log(), repairs: [] }),
+    delete: () => Promise.resolve(),
+  }
+
+  #log(): Awaited<ReturnType<EventLogStore['open']>>['log'] {
+    const lines = this.#lines
+    return {
+      get lastSeq() {
+        return lines.length
+      },
+      append: (batch) => {
+        if (this.full) return Promise.reject(new Error('No room'))
+        lines.push(...(batch as typeof lines))
+        return Promise.resolve()
+      },
+      read: (after, limit) => Promise.resolve({ records: lines.slice(after, after + limit) }),
+      close: () => Promise.resolve(),
+    }
+  }
+}

@@ -18,6 +18,8 @@ export interface HomeLayout {
   readonly adapters: string
   /** Agents installed for this home, one npm prefix each. */
   readonly agents: string
+  /** Private homes of agents, one folder an adapter, where the policy is `isolated`. */
+  readonly homes: string
   /** How far each agent is installed and set up, one file an adapter. */
   readonly provisioning: string
 }
@@ -48,6 +50,7 @@ export function homeLayout(root: string): HomeLayout {
     logs: at('logs'),
     adapters: at('adapters'),
     agents: at('agents'),
+    homes: at('homes'),
     provisioning: at('provisioning'),
   }
 }

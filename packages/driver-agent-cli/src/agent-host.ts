@@ -1,7 +1,9 @@
 import type { AllowedAdapter } from '@agentproto/arm-proprietary'
 import type { ArmLimits, Clock } from '@agentproto/contracts'
 import type { Redactor, Secrets } from '@agentproto/secrets'
+import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
+import type { HomePolicy } from './agent-home.js'
 import type { SharedProcesses } from './shared-process.js'
 
 /** What the driver knows of the host that it runs agents on. */
@@ -14,6 +16,17 @@ export interface AgentHost {
   readonly executables?: Readonly<Record<string, string>>
   /** Default `filtered`. */
   readonly environment?: EnvironmentPolicy
+  /**
+   * Whose home agents live in: the operator's, with its logins, or one of their own below `home`, which starts empty.
+   * For all, or by adapter slug. Default `operator`.
+   */
+  readonly homes?: HomePolicy | Readonly<Record<string, HomePolicy>>
+  /** Sandbox providers beside the built-in ones, and what becomes of an agent that cannot be confined as asked. */
+  readonly sandbox?: SandboxesOptions
+  /** Where the gateway is reached, once it listens. */
+  readonly url?: () => string | undefined
+  /** Absolute path of the command line that agents may call. */
+  readonly bin?: string
   readonly limits?: Partial<ArmLimits>
   readonly clock?: Clock
   /** Where agents that can share a process do so; without it each session has its own. */

@@ -53,7 +53,8 @@ export class EventQueue implements AsyncIterableIterator<StreamEvent> {
   }
 
   async next(): Promise<IteratorResult<StreamEvent, undefined>> {
-    while (this.#next >= this.#events.length && !this.#done) await new Promise<void>((resolve) => (this.#wake = resolve))
+    while (this.#next >= this.#events.length && !this.#done)
+      await new Promise<void>((resolve) => (this.#wake = resolve))
     const value = this.#events[this.#next++]
     if (value === undefined) {
       const failure = this.#failure

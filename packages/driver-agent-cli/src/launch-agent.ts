@@ -16,6 +16,7 @@ import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
+import { confineAgent, endInTime } from './confine-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
@@ -44,8 +45,8 @@ const NOT_LAUNCHED = { command: '', args: [] }
  * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
  * spawned is gone.
  * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`,
- * `setup_required` before the spawn; `spawn_failed`, `handshake_failed`, `auth_required`, `not_resumable`, `timeout`,
- * `cancelled` after it
+ * `setup_required`, `sandbox_unavailable`, `sandbox_read_only` before the spawn; `spawn_failed`, `handshake_failed`,
+ * `auth_required`, `not_resumable`, `timeout`, `cancelled` after it
  */
 export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
   const { host, sink, signal } = options
@@ -56,22 +57,15 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const directories = await resolveDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
-  const guard = await guardLaunch({ host, adapter: options.adapter ?? bare(manifest, options), signal })
+  const adapter = options.adapter ?? bare(manifest, options)
+  const guard = await guardLaunch({ host, adapter, signal })
   const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
   guard.learn(env)
+  const own = [...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length), ...(options.moreArgs ?? [])]
+  const launch = { command, args: [...args, ...own], cwd: directories.cwd, env, marker: options.sessionId }
+  const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
   const connecting: ArmConnectOptions = {
-    launch: {
-      command,
-      args: [
-        ...args,
-        ...(starts?.args ?? []),
-        ...compiled.args.slice(manifest.binArgs.length),
-        ...(options.moreArgs ?? []),
-      ],
-      cwd: directories.cwd,
-      env,
-      marker: options.sessionId,
-    },
+    launch: confined.launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
     clock,
     signal,
@@ -79,19 +73,33 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     ...(profile === undefined ? {} : { profile }),
   }
   try {
-    const connection = await connector(manifest, host, arm).connect(connecting)
+    const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
     const opening = { ...directories, mcpServers: options.mcpServers, origin: reachable(options, connection.info) }
     const mode = sessionMode(manifest, options.mode)
-    const session = await openOrClose(connection, { opening, mode, sink: guard.sink(sink), signal })
-    return new StartedAgent(guard.connection(connection), session, { clock, warnings: guard.warnings })
+    const guarded = guard.sink(sink)
+    const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })
+    const inTime = endInTime(connection, { ...adapter.sandbox.limits, host, clock, sink: guarded })
+    return new StartedAgent(guard.connection(connection), session, {
+      clock,
+      sandbox: confined.sandbox,
+      warnings: [...guard.warnings, ...confined.warnings],
+      release: () => {
+        inTime()
+        return confined.release()
+      },
+    })
   } catch (thrown) {
+    await confined.release()
     throw await guard.failure(thrown)
   }
 }
 
+/** What is confined for one session is of no use to another. */
+const UNSHARED = { metadata: {} }
+
 /** The arm, or the processes that agents of this kind share. */
 function connector(
-  manifest: AgentCliManifest,
+  manifest: Pick<AgentCliManifest, 'metadata'>,
   { sharedProcesses }: AgentHost,
   arm: ProtocolArm,
 ): Pick<ProtocolArm, 'connect'> {

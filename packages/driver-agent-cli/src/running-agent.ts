@@ -9,6 +9,7 @@ import type {
   ContentBlock,
   ProcessExit,
   RunningAgent,
+  SessionSandbox,
 } from '@agentproto/contracts'
 
 /** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
@@ -20,27 +21,36 @@ export interface StartedAgentOptions {
   readonly clock: Clock
   /** Of the launch, beside those of the session. */
   readonly warnings?: readonly string[]
+  readonly sandbox?: SessionSandbox
+  /** Frees what was made for the process, once it is gone. Idempotent. */
+  readonly release?: () => Promise<void>
 }
 
 /** One agent process with the one session that it was started for. */
 export class StartedAgent implements RunningAgent {
   readonly info: AgentInfo
   readonly process?: AgentProcessInfo
+  readonly sandbox?: SessionSandbox
   readonly warnings: readonly string[]
   readonly ended: Promise<AgentEnd>
+  readonly #release: () => Promise<void>
   readonly #connection: ArmConnection
   readonly #session: ArmSession
   readonly #clock: Clock
   #turn: Promise<void> | undefined
   #stopping: Promise<ProcessExit> | undefined
 
-  constructor(connection: ArmConnection, session: ArmSession, { clock, warnings = [] }: StartedAgentOptions) {
+  constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
+    const { clock, sandbox, warnings = [], release = async () => {} } = options
+    this.#release = release
+    if (sandbox) this.sandbox = sandbox
     this.#connection = connection
     this.#session = session
     this.#clock = clock
     this.info = connection.info
     this.warnings = [...warnings, ...session.warnings]
     this.ended = connection.ended
+    void this.ended.then(release)
     if (connection.process) this.process = connection.process
   }
 
@@ -83,7 +93,9 @@ export class StartedAgent implements RunningAgent {
   async #stop(): Promise<ProcessExit> {
     const cancelled = await this.#cancelTurn()
     if (cancelled) await this.#within(CLOSE_MS, this.#session.close())
-    return this.#connection.close()
+    const exit = await this.#connection.close()
+    await this.#release()
+    return exit
   }
 
   async #cancelTurn(): Promise<boolean> {

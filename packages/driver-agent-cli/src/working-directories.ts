@@ -13,7 +13,10 @@ export interface WorkingDirectories {
  * and not the first one again.
  * @throws `cwd_invalid`
  */
-export async function resolveDirectories({ cwd, additionalDirectories }: WorkingDirectories): Promise<WorkingDirectories> {
+export async function resolveDirectories({
+  cwd,
+  additionalDirectories,
+}: WorkingDirectories): Promise<WorkingDirectories> {
   const primary = await folder(cwd, 'working directory')
   const others = await Promise.all(additionalDirectories.map((path) => folder(path, 'additional directory')))
   return { cwd: primary, additionalDirectories: [...new Set(others)].filter((path) => path !== primary) }

@@ -47,7 +47,9 @@ export function healPath(path: string, home?: string): string {
     '/bin',
   ]
   const dirs = path.split(delimiter).filter(Boolean)
-  return [...new Set(process.platform === 'win32' ? [...dirs, dirname(process.execPath)] : [...dirs, ...usual])].join(delimiter)
+  return [...new Set(process.platform === 'win32' ? [...dirs, dirname(process.execPath)] : [...dirs, ...usual])].join(
+    delimiter,
+  )
 }
 
 /** How a file is run: a script of Node's under this very Node, anything else by itself. */

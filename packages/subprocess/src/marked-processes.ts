@@ -11,7 +11,8 @@ export interface MarkedProcess extends AgentProcessInfo {
 /**
  * Finds what a host left behind when it died: its agents' descendants are then children of init, and only
  * the marker in their environment tells whose they were. This process and its ancestors are left out.
- * @param marker the session; undefined finds those of every session, also of other hosts
+ * @param marker the session, with what is marked below it as `<session>/…`; undefined finds those of every session,
+ * also of other hosts
  */
 export function findMarkedProcesses(marker?: string, table: ProcessTable = processTable): readonly MarkedProcess[] {
   const rows = table.all()
@@ -19,7 +20,11 @@ export function findMarkedProcesses(marker?: string, table: ProcessTable = proce
   const found: MarkedProcess[] = []
   for (const { pid, startTime } of rows.values()) {
     const value = own.has(pid) ? undefined : table.marker(pid)
-    if (value !== undefined && value !== '' && (marker === undefined || value === marker)) {
+    if (
+      value !== undefined &&
+      value !== '' &&
+      (marker === undefined || value === marker || value.startsWith(`${marker}/`))
+    ) {
       found.push({ pid, startTime, marker: value })
     }
   }

@@ -34,7 +34,8 @@ export class ProcessTree {
 
   /** Looks at the whole host, remembers the tree's living members and returns them. */
   collect(): readonly ProcessRow[] {
-    const marked = (row: ProcessRow): boolean => this.#marker !== undefined && this.#table.marker(row.pid) === this.#marker
+    const marked = (row: ProcessRow): boolean =>
+      this.#marker !== undefined && this.#table.marker(row.pid) === this.#marker
     return this.#remember(this.#table.all(), marked)
   }
 

@@ -13,7 +13,8 @@ export function checkLaunch({ command, cwd }: Launch): void {
   const folder = statOf(cwd)
   if (!folder) throw cwdInvalid('The working directory does not exist', cwd)
   if (!folder.isDirectory()) throw cwdInvalid('The working directory is not a directory', cwd)
-  if (!isAbsolute(command)) throw new AgentprotoError('spawn_failed', 'The executable has no absolute path', { given: command })
+  if (!isAbsolute(command))
+    throw new AgentprotoError('spawn_failed', 'The executable has no absolute path', { given: command })
   const file = statOf(command)
   if (!file) {
     throw new AgentprotoError('agent_not_installed', 'The executable does not exist', {
@@ -35,7 +36,8 @@ export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoEr
 }
 
 function reason(code: string | undefined, command: string): string | undefined {
-  if (code === 'ENOENT') return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
+  if (code === 'ENOENT')
+    return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
   if (code === 'EACCES') {
     return executable(command)
       ? 'The executable may not be run here'

@@ -1,6 +1,7 @@
 import { delimiter } from 'node:path'
 import { type AgentCliManifest, declaredVariables, type SandboxProfile } from '@agentproto/manifest'
 import { buildEnvironment, healPath } from '@agentproto/subprocess'
+import { agentHome } from '../agent-home.js'
 import type { AgentHost } from '../agent-host.js'
 import { agentPrefix, programFolders } from '../locate-agent.js'
 
@@ -30,6 +31,7 @@ export function toolEnvironment({ manifest, host, sandbox, values = {} }: ToolEn
     policy: host.environment ?? 'filtered',
     parent: { ...host.env, PATH: [...programFolders(agentPrefix(manifest, host)), path].join(delimiter) },
     passthrough: declaredVariables(manifest, sandbox),
-    declared: { ...sandbox.env.set, ...values },
+    // A login is made in the home that the agent will look for it in.
+    declared: { ...agentHome(manifest, host)?.variables, ...sandbox.env.set, ...values },
   })
 }

@@ -1,0 +1,52 @@
+// egress-relay SOCKET PROXY_PORT FORWARDED_PORTS COMMAND [ARG…]: runs inside a sandbox without network. Gives the
+// command a proxy on the sandbox's own loopback, which is the gateway's allow-list behind a socket in the file
+// system; what listens there on a forwarded port is the host's. Ends with the command.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { constants } from 'node:os'
+
+const [socket, proxyPort, forwarded, command, ...args] = process.argv.slice(2)
+
+await listen(Number(proxyPort), (client, outside) => client.pipe(outside).pipe(client))
+for (const port of forwarded.split(',').filter(Boolean)) await listen(Number(port), forwardTo(port))
+
+// The command may connect at once, so it starts when there is somebody to answer.
+const child = spawn(command, args, { stdio: 'inherit' })
+child.on('error', (error) => {
+  process.stderr.write(`${error.message}\n`)
+  process.exit(127)
+})
+child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+
+async function listen(port, join) {
+  const server = createServer((client) => {
+    const outside = connect(socket)
+    const hangUp = () => {
+      client.destroy()
+      outside.destroy()
+    }
+    for (const end of [client, outside]) end.on('error', hangUp).on('close', hangUp)
+    join(client, outside)
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+}
+
+/** For programs that know no proxy: asks it for a tunnel themselves. */
+function forwardTo(port) {
+  return (client, outside) => {
+    let head = Buffer.alloc(0)
+    const answered = (chunk) => {
+      head = Buffer.concat([head, chunk])
+      const end = head.indexOf('\r\n\r\n')
+      if (end < 0 && head.length < 4096) return
+      outside.off('data', answered)
+      if (!head.toString('latin1', 0, 16).startsWith('HTTP/1.1 200 ')) return client.destroy()
+      client.write(head.subarray(end + 4))
+      client.pipe(outside).pipe(client)
+    }
+    outside.on('data', answered)
+    outside.write(`CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+  }
+}

@@ -1,0 +1,131 @@
+import { lookup } from 'node:dns/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { connect, isIP } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { isListed, isThisHost } from './egress-list.js'
+import type { Destination } from './egress-list.js'
+
+const MAX_CONNECTIONS = 256
+const CONNECT_MS = 30_000
+
+export interface EgressProxy {
+  /** Ends it and every connection through it. Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * An HTTP proxy (CONNECT and plain requests) on a socket in the file system that connects to listed hosts
+ * alone: the one way out of a sandbox that has no network of its own.
+ * @param path of the socket; whoever may open it may use the proxy
+ */
+export async function openEgressProxy(path: string, list: readonly string[]): Promise<EgressProxy> {
+  const open = new Set<Duplex>()
+  const server = createServer((request, response) => void forward(request, response, list))
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket) => track(open, socket))
+  server.on('connect', (request, client, head) => void tunnel(request, client, { head, list, open }))
+  server.on('clientError', (_error, socket) => socket.destroy())
+  await listening(server, path)
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of open) socket.destroy()
+      }),
+  }
+}
+
+interface Tunnel {
+  readonly head: Buffer
+  readonly list: readonly string[]
+  readonly open: Set<Duplex>
+}
+
+async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, list, open }: Tunnel): Promise<void> {
+  client.on('error', () => client.destroy())
+  const destination = parsed(`http://${url}`)
+  const address = destination && (await allowedAddress(destination, list))
+  if (destination === undefined || address === undefined) {
+    client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refusal(url)}`)
+    return
+  }
+  const outside = connect({ host: address, port: destination.port, timeout: CONNECT_MS })
+  track(open, outside)
+  outside.once('timeout', () => outside.destroy())
+  outside.once('connect', () => {
+    outside.setTimeout(0)
+    client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+    outside.write(head)
+    client.pipe(outside).pipe(client)
+  })
+  outside.once('error', () => client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'))
+  outside.once('close', () => client.destroy())
+  client.once('close', () => outside.destroy())
+}
+
+async function forward(request: IncomingMessage, response: ServerResponse, list: readonly string[]): Promise<void> {
+  const destination = parsed(request.url ?? '')
+  const address = destination && (await allowedAddress(destination, list))
+  if (destination === undefined || address === undefined) {
+    response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal(request.url ?? ''))
+    return
+  }
+  const { pathname, search } = new URL(request.url ?? '')
+  const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = request.headers
+  const { method } = request
+  const outgoing = httpRequest({ host: address, port: destination.port, path: pathname + search, method, headers })
+  outgoing.once('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  outgoing.once('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()))
+  response.once('close', () => outgoing.destroy())
+  request.pipe(outgoing)
+}
+
+const refusal = (destination: string): string => `${destination} is not in the sandbox's network.egress\n`
+
+function parsed(url: string): Destination | undefined {
+  try {
+    const { protocol, hostname, port } = new URL(url)
+    if (protocol !== 'http:') return undefined
+    return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 80 : Number(port) }
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The address to connect to. Whoever owns a listed name must not lead to this machine by it: loopback is
+ * reached only where it is listed as such.
+ */
+async function allowedAddress(destination: Destination, list: readonly string[]): Promise<string | undefined> {
+  if (!isListed(list, destination)) return undefined
+  const { host } = destination
+  if (isIP(host) !== 0) return host
+  try {
+    const { address } = await lookup(host)
+    return host === 'localhost' || !isThisHost(address) ? address : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function track(open: Set<Duplex>, socket: Socket): void {
+  open.add(socket)
+  socket.on('error', () => socket.destroy())
+  socket.once('close', () => open.delete(socket))
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(path, () => {
+      server.off('error', reject)
+      server.on('error', () => {})
+      resolve()
+    })
+  })
+}

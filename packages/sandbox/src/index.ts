@@ -1,0 +1,11 @@
+// Sandbox providers (AIP-36). This file is the package's contract: every export is named here.
+export { createSandboxes } from './create-sandboxes.js'
+export type { ConfinedLaunch, Sandboxes, SandboxesOptions } from './create-sandboxes.js'
+export type {
+  ConfinementProfile,
+  PreparedLaunch,
+  SandboxMount,
+  SandboxProvider,
+  SandboxRequest,
+} from './sandbox-provider.js'
+export type { RegisteredProvider } from './registered-provider.js'

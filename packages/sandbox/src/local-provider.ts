@@ -1,0 +1,165 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts'
+import { bubblewrapArgs, findBubblewrap, impossiblePlace } from './bubblewrap.js'
+import type { Bubblewrap } from './bubblewrap.js'
+import { openEgressProxy } from './egress-proxy.js'
+import type { EgressProxy } from './egress-proxy.js'
+import { confinesFiles, filePolicy } from './file-policy.js'
+import type { FilePolicy } from './file-policy.js'
+import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
+
+const RELAY = fileURLToPath(new URL('../bin/egress-relay.mjs', import.meta.url))
+/** Any port will do: the sandbox's loopback is its own. */
+const PROXY_PORT = 3128
+const SOCKET_INSIDE = '/run/agentproto-egress'
+
+/** Whether a profile of `local` asks for anything but an environment and limits. */
+export const asksForConfinement = (profile: ConfinementProfile): boolean =>
+  profile.network !== undefined || confinesFiles(profile)
+
+/** Confines with bubblewrap: namespaces of the kernel's, no container and no daemon. */
+export function createLocalProvider(): SandboxProvider {
+  const found = new Map<string, Promise<Bubblewrap>>()
+
+  async function bubblewrap(path: string): Promise<Bubblewrap> {
+    const known = found.get(path) ?? findBubblewrap(path)
+    found.set(path, known)
+    const result = await known
+    // It may be installed while we run.
+    if (result.file === undefined) found.delete(path)
+    return result
+  }
+
+  async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch> {
+    const { launch } = request
+    const { file, reason = '' } = await bubblewrap(launch.env['PATH'] ?? '')
+    if (file === undefined) return { launch, enforced: false, reason, warnings: [] }
+    const files = confinesFiles(profile) ? filePolicy(profile, withPrograms(request)) : NO_POLICY
+    refuseImpossible(files)
+    const inside = await furnish(files, profile.network?.egress ?? [])
+    const args = bubblewrapArgs({ ...(files === NO_POLICY ? {} : { files }), extras: inside.extras, cwd: launch.cwd })
+    return {
+      launch: wrapped(launch, { file, args, ways: inside.proxied ? loopbackPorts(profile) : undefined }),
+      enforced: files.gaps.length === 0,
+      ...(files.gaps.length === 0 ? {} : { reason: files.gaps.join('; ') }),
+      warnings: [...files.warnings, ...unenforced(profile)],
+      release: inside.release,
+    }
+  }
+
+  return { prepare }
+}
+
+const NO_POLICY: FilePolicy = { places: [], texts: [], closed: false, gaps: [], warnings: [] }
+
+/** The programs that run inside, wherever the host has them. */
+const withPrograms = (request: SandboxRequest): SandboxRequest => ({
+  ...request,
+  readable: [...(request.readable ?? []), ...programs(request.launch), process.execPath, dirname(RELAY)],
+})
+
+function programs({ command, args: [script = ''] }: Launch): readonly string[] {
+  return command === process.execPath && isAbsolute(script) ? [command, packageOf(script)] : [command]
+}
+
+/** The folder that a script finds its modules in. */
+function packageOf(script: string): string {
+  const modules = script.indexOf('/node_modules/')
+  if (modules > 0) return script.slice(0, modules + '/node_modules'.length)
+  let folder = dirname(script)
+  while (folder !== '/' && !existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder === '/' ? dirname(script) : folder
+}
+
+function refuseImpossible(files: FilePolicy): void {
+  const at = impossiblePlace(files)
+  if (at === undefined) return
+  throw new AgentprotoError('sandbox_unavailable', `Nothing can be mounted at ${at}`, {
+    expected: 'a path that exists, or one directly below / or below /tmp',
+    given: at,
+  })
+}
+
+interface Furniture {
+  readonly extras: readonly { readonly from: string; readonly at: string }[]
+  /** Whether there is a way out. */
+  readonly proxied: boolean
+  release(): Promise<void>
+}
+
+/** Makes what the host does not have: texts as files, and the way out of a sandbox without network. */
+async function furnish({ texts }: FilePolicy, egress: readonly string[]): Promise<Furniture> {
+  const proxied = egress.length > 0
+  if (!proxied && texts.length === 0) return { extras: [], proxied, release: async () => {} }
+  const scratch = await mkdtemp(join(tmpdir(), 'agentproto-'))
+  const socket = join(scratch, 'egress')
+  let proxy: EgressProxy | undefined
+  const release = async (): Promise<void> => {
+    await proxy?.close()
+    await rm(scratch, { recursive: true, force: true }).catch(() => {})
+  }
+  try {
+    if (proxied) proxy = await openEgressProxy(socket, egress)
+    const files = await Promise.all(texts.map((text, index) => written(text, join(scratch, `text-${index}`))))
+    return { extras: [...files, ...(proxied ? [{ from: socket, at: SOCKET_INSIDE }] : [])], proxied, release }
+  } catch (thrown) {
+    await release()
+    throw thrown
+  }
+}
+
+async function written({ at, text }: FilePolicy['texts'][number], from: string): Promise<{ from: string; at: string }> {
+  await writeFile(from, text, { mode: 0o600 })
+  return { from, at }
+}
+
+interface Wrapper {
+  readonly file: string
+  readonly args: readonly string[]
+  /** Ports of the host's loopback that are listed; absent where nothing may be reached. */
+  readonly ways: readonly number[] | undefined
+}
+
+function wrapped(launch: Launch, { file, args, ways }: Wrapper): Launch {
+  const relay = ways === undefined ? [] : [process.execPath, RELAY, SOCKET_INSIDE, String(PROXY_PORT), ways.join(',')]
+  return {
+    ...launch,
+    command: file,
+    args: [...args, ...relay, launch.command, ...launch.args],
+    env: ways === undefined ? launch.env : { ...launch.env, ...PROXY_VARIABLES },
+  }
+}
+
+/** A model's server on this machine is often called without a proxy. */
+function loopbackPorts({ network }: ConfinementProfile): readonly number[] {
+  const ports = (network?.egress ?? []).flatMap((entry) => /^(?:localhost|127\.0\.0\.1):(\d+)$/i.exec(entry)?.[1] ?? [])
+  return [...new Set(ports.map(Number))].filter((port) => port !== PROXY_PORT)
+}
+
+const PROXY_URL = `http://127.0.0.1:${PROXY_PORT}`
+/** The sandbox's own, and what is forwarded there. */
+const LOOPBACK = 'localhost,127.0.0.1,::1'
+/** Programs read either spelling; Node's own `fetch` (24 and later) only when it is told to. */
+const PROXY_VARIABLES: Readonly<Record<string, string>> = {
+  HTTP_PROXY: PROXY_URL,
+  HTTPS_PROXY: PROXY_URL,
+  http_proxy: PROXY_URL,
+  https_proxy: PROXY_URL,
+  NO_PROXY: LOOPBACK,
+  no_proxy: LOOPBACK,
+  NODE_USE_ENV_PROXY: '1',
+}
+
+function unenforced({ exec, network }: ConfinementProfile): readonly string[] {
+  return [
+    ...(exec === undefined ? [] : ['sandbox.exec is not enforced: bubblewrap does not tell programs apart']),
+    ...((network?.ingress.length ?? 0) > 0
+      ? ['sandbox.network.ingress is not opened: nothing reaches the sandbox']
+      : []),
+  ]
+}

@@ -1,0 +1,164 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { SessionSandbox } from '@agentproto/contracts'
+import { createSandboxes } from '@agentproto/sandbox'
+import type { ConfinementProfile, SandboxRequest } from '@agentproto/sandbox'
+import { expect, onTestFinished, test } from 'vitest'
+import { findBubblewrap } from '../src/bubblewrap.js'
+import { folder, profileOf, requestOf, run } from './confining.ts'
+
+// CI installs bubblewrap. Elsewhere these tests assert what a host without it says, which is as much a promise.
+const bubblewrap = await findBubblewrap(process.env['PATH'] ?? '')
+const WORKSPACE = { source: 'workspace', at: '/workspace', mode: 'read-write' } as const
+
+interface Outcome {
+  readonly sandbox: SessionSandbox
+  /** What the confined program printed; absent where nothing confines, and nothing was run. */
+  readonly stdout?: string
+}
+
+async function confined(profile: ConfinementProfile, request: SandboxRequest): Promise<Outcome> {
+  const { sandbox, launch, release } = await createSandboxes().confine(profile, request)
+  onTestFinished(release)
+  if (!sandbox.enforced) return { sandbox }
+  return { sandbox, stdout: (await run(launch)).stdout }
+}
+
+/** What must come of it: what was printed, or, on a host without bubblewrap, the plain word that nothing is enforced. */
+const held = (stdout: unknown): unknown =>
+  bubblewrap.file === undefined
+    ? { sandbox: { provider: 'local', enforced: false, reason: bubblewrap.reason } }
+    : { sandbox: { provider: 'local', enforced: true }, stdout }
+
+test('F82 an agent that tries to write outside its mounts fails, by whatever path and as root too', async () => {
+  const [workspace, outside] = [folder(), folder()]
+  writeFileSync(join(outside, 'there'), 'as it was')
+  const attempts = [
+    `echo in > ${workspace}/in`,
+    `echo in > /workspace/alias`,
+    `echo out > ${outside}/new`,
+    `echo out > ${outside}/there`,
+    `echo out > ${workspace}/../${outside.split('/').at(-1)}/new`,
+    `ln -s ${outside} link; echo out > link/new`,
+    `echo out > /etc/agentproto-escape`,
+    `echo out > /agentproto-escape`,
+    `mount -o remount,rw /etc && echo out > /etc/agentproto-escape`,
+    `unshare -Ur mount -o remount,rw /etc`,
+    `echo out > /proc/${process.pid}/comm`,
+  ]
+  const script = attempts.map((attempt) => `(${attempt}) 2>/dev/null && echo did || echo failed`).join('\n')
+  const outcome = await confined(profileOf({ mounts: [WORKSPACE] }), requestOf(workspace, ['/bin/sh', '-c', script]))
+  expect(outcome).toEqual(held('did\n'.repeat(2) + 'failed\n'.repeat(attempts.length - 2)))
+  const inside = [existsSync(join(workspace, 'in')), existsSync(join(workspace, 'alias'))]
+  expect(inside).toEqual([outcome.sandbox.enforced, outcome.sandbox.enforced])
+  expect([existsSync(join(outside, 'new')), existsSync('/etc/agentproto-escape')]).toEqual([false, false])
+  expect(readFileSync(join(outside, 'there'), 'utf8')).toBe('as it was')
+})
+
+test('F82 without a network block nothing is reached; nor does a proxy variable help', async () => {
+  const { port } = await httpServer('reached')
+  const script = `
+    const asks = ['http://127.0.0.1:${port}/', 'http://localhost:${port}/'].map((url) => fetch(url).then((r) => r.text(), () => 'cut'))
+    console.log((await Promise.all(asks)).join(' '))`
+  const request = requestOf(folder(), [process.execPath, '--input-type=module', '-e', script])
+  expect(await confined(profileOf({ mounts: [WORKSPACE] }), request)).toEqual(held('cut cut\n'))
+})
+
+test('a listed host is reached through the proxy, any other is refused by name', async () => {
+  const listed = await httpServer('reached')
+  const other = await httpServer('never')
+  const script = `
+    import { request } from 'node:http'
+    const ask = (url) => new Promise((resolve) => {
+      const { hostname, port } = new URL(process.env.HTTP_PROXY)
+      const asked = request({ hostname, port, path: url }, async (response) => {
+        let text = ''
+        for await (const chunk of response) text += chunk
+        resolve(response.statusCode + ' ' + text.trim())
+      })
+      asked.on('error', (error) => resolve(error.code)).end()
+    })
+    const direct = (url) => fetch(url).then((r) => r.text(), () => 'cut')
+    console.log([
+      await ask('http://127.0.0.1:${listed.port}/'),
+      await ask('http://127.0.0.1:${other.port}/'),
+      await ask('http://example.test/'),
+      await direct('http://127.0.0.1:${listed.port}/'),
+      await direct('http://127.0.0.1:${other.port}/'),
+    ].join('\\n'))`
+  const profile = profileOf({ network: { egress: [`127.0.0.1:${listed.port}`, '*.test.invalid'], ingress: [] } })
+  const lines = [
+    '200 reached',
+    `403 http://127.0.0.1:${other.port}/ is not in the sandbox's network.egress`,
+    `403 http://example.test/ is not in the sandbox's network.egress`,
+    'reached',
+    'cut\n',
+  ]
+  const request = requestOf(folder(), [process.execPath, '--input-type=module', '-e', script])
+  expect(await confined(profile, request)).toEqual(held(lines.join('\n')))
+})
+
+test('the gateway’s state is not seen, a private home is, and what fs denies is not', async () => {
+  const [workspace, state] = [folder(), folder()]
+  mkdirSync(join(state, 'homes/a'), { recursive: true })
+  writeFileSync(join(state, 'token'), 'secret')
+  writeFileSync(join(workspace, '.env'), 'secret')
+  writeFileSync(join(workspace, 'plain'), 'plain')
+  const script = `cat ${state}/token .env plain 2>/dev/null; echo x > ${state}/homes/a/kept; echo x > ${state}/other || true; ls ${state}`
+  const profile = profileOf({ mounts: [WORKSPACE], fs: { read: [], write: [], deny: ['.env'] } })
+  const request = requestOf(workspace, ['/bin/sh', '-c', script], {
+    hidden: [state],
+    writable: [join(state, 'homes/a')],
+  })
+  const outcome = await confined(profile, request)
+  expect(outcome).toEqual(held('plainhomes\n'))
+  expect(existsSync(join(state, 'homes/a/kept'))).toBe(outcome.sandbox.enforced)
+  expect(existsSync(join(state, 'other'))).toBe(false)
+})
+
+test('with fs.read only what is named and what programs need is seen', async () => {
+  const [workspace, named, other] = [folder(), folder(), folder()]
+  for (const at of [workspace, named, other]) writeFileSync(join(at, 'file'), at)
+  const script = `cat ${named}/file ${other}/file ${workspace}/file 2>/dev/null; echo out > ${named}/file 2>/dev/null; true`
+  const profile = profileOf({ fs: { read: [`${named}/**`], write: ['./**'], deny: [] } })
+  expect(await confined(profile, requestOf(workspace, ['/bin/sh', '-c', script]))).toEqual(held(named + workspace))
+})
+
+test('files and texts are mounted where the profile says', async () => {
+  const [workspace, manifests] = [folder(), folder()]
+  writeFileSync(join(manifests, 'rules.md'), 'rules')
+  const profile = profileOf({
+    mounts: [
+      { source: { file: './rules.md' }, at: '/tmp/rules.md', mode: 'read-only' },
+      { source: { inline: 'text' }, at: '/agent/text', mode: 'read-only' },
+    ],
+  })
+  const request = requestOf(workspace, ['/bin/sh', '-c', 'cat /tmp/rules.md /agent/text'], {
+    manifestDirectory: manifests,
+  })
+  expect(await confined(profile, request)).toEqual(held('rulestext'))
+})
+
+test('what a profile says of files that cannot be held is a gap with its reason', async () => {
+  const profile = profileOf({
+    mounts: [WORKSPACE],
+    fs: { read: [], write: ['src/*.ts'], deny: [] },
+    exec: { allow: false, spawn: [] },
+  })
+  const request = requestOf(folder(), ['/bin/true'])
+  const { sandbox, warnings, release } = await createSandboxes().confine(profile, request)
+  onTestFinished(release)
+  const gap = '`src/*.ts` of fs is neither a path nor a path and /**'
+  const reason = bubblewrap.reason ?? gap
+  expect(sandbox).toEqual({ provider: 'local', enforced: false, reason })
+  expect(warnings.slice(0, 1)).toEqual([`Not confined as asked: ${reason}`])
+})
+
+async function httpServer(answer: string): Promise<AddressInfo> {
+  const server = createServer((_request, response) => response.end(answer))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return server.address() as AddressInfo
+}

@@ -1,4 +1,5 @@
-import type { AdapterSummary, Session, SessionChange, Workspace, WorkspacesFile } from '@agentproto/contracts'
+import type { Session, SessionChange, Workspace, WorkspacesFile } from '@agentproto/contracts'
+import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
@@ -25,12 +26,6 @@ export interface WorkspacesClient {
   remove(slug: string): Promise<void>
   /** @throws `workspace_not_found` */
   use(slug: string): Promise<Workspace>
-}
-
-export interface AdaptersClient {
-  list(): Promise<readonly AdapterSummary[]>
-  /** @throws `adapter_not_found` */
-  get(slug: string): Promise<AdapterSummary>
 }
 
 export interface Client {
@@ -77,16 +72,6 @@ function workspacesClient(transport: Transport): WorkspacesClient {
       await transport.json({ method: 'DELETE', path: at(slug) })
     },
     use: (slug) => transport.json({ method: 'POST', path: `${at(slug)}/use` }),
-  }
-}
-
-function adaptersClient(transport: Transport): AdaptersClient {
-  return {
-    async list() {
-      const { adapters } = await transport.json<{ adapters: AdapterSummary[] }>({ path: '/adapters' })
-      return adapters
-    },
-    get: (slug) => transport.json({ path: `/adapters/${encodeURIComponent(slug)}` }),
   }
 }
 

@@ -1,6 +1,7 @@
 // The client of an agentproto gateway. This file is the package's contract: every export is named here.
 export { createClient } from './create-client.js'
-export type { AdaptersClient, Client, Health, WorkspacesClient } from './create-client.js'
+export type { AdaptersClient } from './adapters-client.js'
+export type { Client, Health, WorkspacesClient } from './create-client.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse } from './client-options.js'
 export type { EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
 export type { EventGap, FollowEventsOptions } from './event-feed.js'

@@ -90,21 +90,17 @@ function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['ne
 }
 
 /**
- * Work that tells what it does, as messages.
+ * Work that tells what it does, already as messages.
  * @param whenLeft What becomes of the work when its reader goes away
  */
-export function workMessages<T>(
-  work: AsyncIterable<T>,
-  message: (item: T) => string,
-  whenLeft: 'runs on' | 'ends with its reader',
-): SseSource {
-  const items = work[Symbol.asyncIterator]()
+export function workMessages(work: AsyncIterable<string>, whenLeft: 'runs on' | 'ends with its reader'): SseSource {
+  const messages = work[Symbol.asyncIterator]()
   async function next(): Promise<string | undefined> {
-    const { value, done } = await items.next()
-    return done === true ? undefined : message(value)
+    const { value, done } = await messages.next()
+    return done === true ? undefined : value
   }
   function close(): void {
-    const rest = whenLeft === 'runs on' ? drain(items) : items.return?.()
+    const rest = whenLeft === 'runs on' ? drain(messages) : messages.return?.()
     // Nobody is left to be told how it ends.
     rest?.catch(() => undefined)
   }

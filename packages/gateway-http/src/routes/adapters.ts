@@ -34,8 +34,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
       await adapters.get(slug)
       const events = adapters.provision(slug, { until, ...given(request), ...given({ signal }) })
       if (!wantsEventStream(c)) return json(await lastState(events))
-      const message = (event: ProvisionEvent): string => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
-      return streams.answer(c, () => Promise.resolve(workMessages(events, message, 'runs on')))
+      return streams.answer(c, () => Promise.resolve(workMessages(eventMessages(events), 'runs on')))
     }
 
   async function examine(c: HttpContext): Promise<Response> {
@@ -44,8 +43,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
     await adapters.get(slug)
     const checks = adapters.doctor(slug, { ...given(request), ...given({ signal }) })
     if (!wantsEventStream(c)) return json(await report(slug, checks))
-    const message = (check: DoctorCheck): string => `event: check\ndata: ${JSON.stringify(check)}\n\n`
-    return streams.answer(c, () => Promise.resolve(workMessages(checks, message, 'ends with its reader')))
+    return streams.answer(c, () => Promise.resolve(workMessages(checkMessages(slug, checks), 'ends with its reader')))
   }
 
   resource(app, '/', { GET: async () => json({ adapters: await adapters.list() }), POST: add })
@@ -70,6 +68,22 @@ async function lastState(events: AsyncIterable<ProvisionEvent>): Promise<unknown
   for await (const event of events) if (event.type === 'state') state = event.state
   return state
 }
+
+async function* eventMessages(events: AsyncIterable<ProvisionEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield message(event.type, event)
+}
+
+/** A report without its checks comes last, so that a reader knows that there are no more. */
+async function* checkMessages(slug: string, checks: AsyncIterable<DoctorCheck>): AsyncGenerator<string> {
+  let ok = true
+  for await (const check of checks) {
+    ok &&= check.verdict !== 'fail'
+    yield message('check', check)
+  }
+  yield message('report', { slug, ok })
+}
+
+const message = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 async function report(slug: string, findings: AsyncIterable<DoctorCheck>): Promise<unknown> {
   const checks: DoctorCheck[] = []

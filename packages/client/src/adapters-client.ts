@@ -9,6 +9,7 @@ import {
   type ProvisionRequest,
   type SecretStatus,
 } from '@agentproto/contracts'
+import type { EventSourceMessage } from 'eventsource-parser'
 import { cancelled, outcomeUnknown, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
 import type { Call, Transport } from './transport.js'
@@ -76,21 +77,30 @@ interface WorkCall extends Call {
 }
 
 /** The data of one stream's messages. It is not resumed: what it tells of has no cursor. */
-async function* messagesOf<T>(transport: Transport, { last, withLast, ...call }: WorkCall): AsyncGenerator<T> {
+async function* messagesOf<T>(transport: Transport, call: WorkCall): AsyncGenerator<T> {
   const { url } = transport.settings
-  const response = await transport.stream(call, undefined)
   try {
-    for await (const messages of readEventStream(response, { ...transport.settings, signal: call.signal })) {
-      for (const { event, data } of messages) {
-        const value: unknown = JSON.parse(data)
-        if (event === 'problem') throw fromProblem(value)
-        if (event !== last || withLast) yield value as T
-        if (event === last) return
-      }
+    for await (const message of streamed(transport, call)) {
+      const isLast = message.event === call.last
+      if (!isLast || call.withLast) yield JSON.parse(message.data) as T
+      if (isLast) return
     }
   } catch (thrown) {
     if (isAgentprotoError(thrown)) throw thrown
     throw call.signal?.aborted ? cancelled(thrown) : unreachable(url, thrown)
   }
   throw call.signal?.aborted ? cancelled(call.signal.reason) : outcomeUnknown(url, undefined)
+}
+
+async function* streamed(
+  transport: Transport,
+  { last: _, withLast: __, ...call }: WorkCall,
+): AsyncGenerator<EventSourceMessage> {
+  const response = await transport.stream(call, undefined)
+  for await (const messages of readEventStream(response, { ...transport.settings, signal: call.signal })) {
+    for (const message of messages) {
+      if (message.event === 'problem') throw fromProblem(JSON.parse(message.data))
+      yield message
+    }
+  }
 }

@@ -61,6 +61,11 @@ export interface ArmConnectOptions {
   readonly signal: AbortSignal
   /** Name and version that the host gives of itself. */
   readonly client: { readonly name: string; readonly version: string }
+  /**
+   * What the host does for agents that ask it to: files and commands of the session's folders, outside of whatever
+   * confines the agent. Default: nothing.
+   */
+  readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** What the manifest says beside the launch, for this arm alone, which parses it. */
   readonly profile?: unknown
 }

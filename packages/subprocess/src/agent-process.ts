@@ -38,6 +38,8 @@ export interface AgentProcess {
   readonly info: AgentProcessInfo
   /** Writes one line to stdin. A promise is returned while the pipe is full; it never rejects. */
   write(line: string): void | Promise<void>
+  /** Closes stdin of a process that goes on: a command that is fed nothing. */
+  endInput(): void
   /** The last 64 KiB of stderr. */
   stderrTail(): string
   /** Records and returns the living processes of the tree. */
@@ -120,6 +122,10 @@ class SpawnedAgent implements AgentProcess {
 
   write(line: string): void | Promise<void> {
     return this.#stdin.write(line)
+  }
+
+  endInput(): void {
+    this.#stdin.end()
   }
 
   stderrTail(): string {

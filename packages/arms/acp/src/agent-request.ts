@@ -14,7 +14,12 @@ export interface UserRequest {
   readonly reply: (answer: AgentAnswer) => object
 }
 
-const KINDS: ReadonlySet<unknown> = new Set<PermissionOptionKind>(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+const KINDS: ReadonlySet<unknown> = new Set<PermissionOptionKind>([
+  'allow_once',
+  'allow_always',
+  'reject_once',
+  'reject_always',
+])
 
 /** Reads `session/request_permission`; undefined when there is nothing to choose from. */
 export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => ToolCall): UserRequest | undefined {

@@ -103,7 +103,10 @@ class Connection implements AcpConnection {
   close(): Promise<ProcessExit> {
     this.#closing = true
     this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
-    return this.#agent.terminate()
+    // Beside each other: the agent may wait for its commands, and they for nothing.
+    const released = this.#client.released()
+    const exit = this.#agent.terminate()
+    return released ? Promise.all([exit, released]).then(() => exit) : exit
   }
 
   /** A pipe broke. An exit usually follows; a process that lives on without it is ended. */
@@ -124,7 +127,7 @@ class Connection implements AcpConnection {
     const reason = new AgentprotoError('agent_exited', message, { data })
     const duringTurn = this.#client.end(reason, { by: 'failure', error })
     // "Ended" is said of the whole tree: what it left behind goes first.
-    await this.#agent.terminate().catch(() => {})
+    await Promise.all([this.#agent.terminate().catch(() => {}), this.#client.released()])
     if (!this.#closing) ended({ ...exit, duringTurn, cause: this.#givenUp ? 'transport' : 'exit', message, stderrTail })
   }
 }

@@ -1,5 +1,11 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentCapabilities, AgentInfo, McpServer, OpenSessionOptions } from '@agentproto/contracts'
+import type {
+  AgentCapabilities,
+  AgentInfo,
+  ArmConnectOptions,
+  McpServer,
+  OpenSessionOptions,
+} from '@agentproto/contracts'
 import { defined, isRecord, list, record, text } from './json.js'
 import type { Json } from './json.js'
 
@@ -7,15 +13,19 @@ import type { Json } from './json.js'
 export const ACP_VERSION = 1
 
 /**
- * What we offer the agent: questions, boolean options and notices. No file system and no terminal: all
- * agents then use the machine's own, inside the confinement that their process has.
+ * What we offer the agent: questions, boolean options and notices. A file system and a terminal only where the host
+ * says so: without them, agents use the machine's own, inside the confinement that their process has.
  */
-export const CLIENT_CAPABILITIES = {
-  fs: { readTextFile: false, writeTextFile: false },
-  terminal: false,
+export const clientCapabilities = ({
+  fs = false,
+  terminal = false,
+}: NonNullable<ArmConnectOptions['serve']>): object => ({
+  fs: { readTextFile: fs, writeTextFile: fs },
+  terminal,
+  auth: { terminal: true },
   elicitation: { form: {}, url: {} },
   session: { configOptions: { boolean: {} }, notices: {}, compaction: {} },
-} as const
+})
 
 /** A way to log in that the agent names. */
 export interface AuthMethod {
@@ -45,7 +55,10 @@ export function readHandshake(result: unknown): Handshake {
   }
   const { name, version } = record(answer['agentInfo'])
   return {
-    info: { ...defined({ name: text(name), version: text(version) }), capabilities: capabilitiesOf(record(answer['agentCapabilities'])) },
+    info: {
+      ...defined({ name: text(name), version: text(version) }),
+      capabilities: capabilitiesOf(record(answer['agentCapabilities'])),
+    },
     authMethods: list(answer['authMethods']).flatMap(authMethodOf),
   }
 }
@@ -85,7 +98,9 @@ export function grounds(
   const warnings: string[] = []
   const servers = mcpServers.filter((server) => {
     if (mountable(server, capabilities)) return true
-    warnings.push(`The agent takes no MCP servers over ${'type' in server ? server.type : 'stdio'}: "${server.name}" is not mounted.`)
+    warnings.push(
+      `The agent takes no MCP servers over ${'type' in server ? server.type : 'stdio'}: "${server.name}" is not mounted.`,
+    )
     return false
   })
   const directories = capabilities.additionalDirectories && additionalDirectories.length > 0

@@ -4,20 +4,23 @@ import type {
   AgentInfo,
   AgentNotice,
   AgentSink,
+  ArmConnectOptions,
   ArmLimits,
   ArmSession,
   Clock,
+  Launch,
   OpenSessionOptions,
 } from '@agentproto/contracts'
-import { ACP_VERSION, CLIENT_CAPABILITIES, grounds, readHandshake } from './capabilities.js'
+import { ACP_VERSION, clientCapabilities, grounds, readHandshake } from './capabilities.js'
 import type { Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
+import { HostServices } from './host-services.js'
 import { defined, list, record, text } from './json.js'
 import type { Json } from './json.js'
 import { Peer } from './peer.js'
 import type { RpcAnswer } from './pending-asks.js'
 import { AcpSession } from './session.js'
-import type { SessionLink } from './session.js'
+import type { SessionLink, SessionStart } from './session.js'
 import { SessionRoutes } from './session-routes.js'
 import type { TurnOutcome } from './turn.js'
 
@@ -31,9 +34,15 @@ export interface AcpClientOptions {
   /** Writes one line to the agent; the newline is added by it. */
   readonly write: (line: string) => void | Promise<void>
   readonly client: { readonly name: string; readonly version: string }
-  readonly limits?: Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'>
+  readonly limits?: ClientLimits
   readonly clock?: Clock
+  /** What the host does for the agent; needs `launch`. Default: nothing. */
+  readonly serve?: NonNullable<ArmConnectOptions['serve']>
+  /** How the agent was launched. */
+  readonly launch?: Launch
 }
+
+type ClientLimits = Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'> & Partial<Pick<ArmLimits, 'termGraceMs'>>
 
 /** A session that the agent has stored. */
 export interface StoredAcpSession {
@@ -60,6 +69,8 @@ export interface AcpClient {
    * @returns whether a turn was running
    */
   end(reason: AgentprotoError, outcome: TurnOutcome): boolean
+  /** Settles when no command lives that the host ran for the agent; undefined when there is none to wait for. */
+  released(): Promise<unknown> | undefined
 }
 
 /** Speaks ACP 1 as a client (AIP-44). Give it every line that the agent writes, and call `initialize` first. */
@@ -69,10 +80,11 @@ export function createAcpClient(options: AcpClientOptions): AcpClient {
 
 class Client implements AcpClient, SessionLink {
   readonly #options: AcpClientOptions
-  readonly #limits: Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'>
+  readonly #limits: ClientLimits
   readonly clock: Clock
   readonly #peer: Peer
   readonly #routes: SessionRoutes
+  readonly #services = new Map<string, HostServices>()
   #handshake: Handshake | undefined
 
   constructor(options: AcpClientOptions) {
@@ -91,7 +103,7 @@ class Client implements AcpClient, SessionLink {
     const params = {
       protocolVersion: ACP_VERSION,
       clientInfo: this.#options.client,
-      clientCapabilities: CLIENT_CAPABILITIES,
+      clientCapabilities: clientCapabilities(this.#options.serve ?? {}),
     }
     const result = await this.#step('initialize', params, this.#limits.handshakeMs)
     this.#handshake = readHandshake(result)
@@ -101,12 +113,15 @@ class Client implements AcpClient, SessionLink {
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
     const { params, warnings } = grounds(options, this.capabilities)
-    if (origin.how === 'new') return this.#create(params, warnings, sink)
+    const services = this.#servicesFor(options, sink)
+    if (origin.how === 'new') return this.#create(params, { warnings, services }, sink)
     if (!this.capabilities[origin.how]) {
-      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, { given: origin.agentSessionId })
+      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
+        given: origin.agentSessionId,
+      })
     }
     const phase = origin.how === 'load' ? 'loading' : 'live'
-    const session = new AcpSession(this, sink, { agentSessionId: origin.agentSessionId, warnings, phase })
+    const session = new AcpSession(this, sink, { agentSessionId: origin.agentSessionId, warnings, phase, services })
     return this.#reopen(session, `session/${origin.how}`, params)
   }
 
@@ -138,6 +153,11 @@ class Client implements AcpClient, SessionLink {
     return this.#routes.end(reason, outcome)
   }
 
+  released(): Promise<unknown> | undefined {
+    if (this.#services.size === 0) return undefined
+    return Promise.all([...this.#services.values()].map((services) => services.close()))
+  }
+
   // What sessions need of the connection.
 
   async request(method: string, params: object): Promise<unknown> {
@@ -162,6 +182,10 @@ class Client implements AcpClient, SessionLink {
 
   forget(sessionId: string): void {
     this.#routes.remove(sessionId)
+    void this.#services
+      .get(sessionId)
+      ?.close()
+      .then(() => this.#services.delete(sessionId))
   }
 
   #shaken(): Handshake {
@@ -169,14 +193,14 @@ class Client implements AcpClient, SessionLink {
     return this.#handshake
   }
 
-  #create(params: object, warnings: readonly string[], sink: AgentSink): Promise<AcpSession> {
+  #create(params: object, start: Pick<SessionStart, 'warnings' | 'services'>, sink: AgentSink): Promise<AcpSession> {
     return this.#routes.opening(async () => {
       const result = record(await this.#step('session/new', params, this.#limits.openMs))
       const agentSessionId = text(result['sessionId'])
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase: 'live' })
+      const session = new AcpSession(this, sink, { ...start, agentSessionId, phase: 'live' })
       this.#opened(session, result)
       this.#routes.add(session)
       return session
@@ -197,7 +221,15 @@ class Client implements AcpClient, SessionLink {
     }
   }
 
+  #servicesFor({ cwd, additionalDirectories }: OpenSessionOptions, sink: AgentSink): HostServices | undefined {
+    const { serve, launch } = this.#options
+    if (!launch || !(serve?.fs || serve?.terminal)) return undefined
+    const limits = { termGraceMs: DEFAULT_ARM_LIMITS.termGraceMs, ...this.#limits }
+    return new HostServices({ roots: [cwd, ...additionalDirectories], serve, launch, limits, clock: this.clock, sink })
+  }
+
   #opened(session: AcpSession, result: Json): void {
+    if (session.services) this.#services.set(session.agentSessionId, session.services)
     const config = session.config.opened(result)
     if (config) session.put({ type: 'config', config })
     void session.drain()

@@ -73,7 +73,8 @@ export class SessionConfig {
     const option = this.#option('model')
     const known = option ? choices(option) : this.#models
     if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no models')
-    if (!known.some(({ id }) => id === modelId)) throw unknown('option_invalid', { what: 'model', given: modelId, known })
+    if (!known.some(({ id }) => id === modelId))
+      throw unknown('option_invalid', { what: 'model', given: modelId, known })
     if (option) return this.#optionCall(sessionId, option, modelId)
     // No longer in the protocol; older agents speak it.
     return { method: 'session/set_model', params: { sessionId, modelId }, agreed: () => ({ modelId }) }

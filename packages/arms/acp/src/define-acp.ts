@@ -51,7 +51,9 @@ export function defineAcp(profile: AcpProfile): AcpHandle {
   const parsed = profileSchema.safeParse(profile)
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    throw new AgentprotoError('manifest_invalid', `The ACP profile is not valid: ${problems.join('; ')}`, { data: { problems } })
+    throw new AgentprotoError('manifest_invalid', `The ACP profile is not valid: ${problems.join('; ')}`, {
+      data: { problems },
+    })
   }
   if (![parsed.data.transport].flat().includes('stdio')) {
     throw new AgentprotoError('protocol_unsupported', 'The ACP profile has no transport that is spoken here', {

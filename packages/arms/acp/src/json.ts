@@ -2,7 +2,8 @@
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isRecord = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The value as an object; anything else has no members. */
 export const record = (value: unknown): Json => (isRecord(value) ? value : {})

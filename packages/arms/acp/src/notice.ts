@@ -13,7 +13,9 @@ export const extension = (kind: string, payload: unknown): AgentNotice => ({ typ
 function known(update: Json): AgentNotice | undefined {
   switch (update['sessionUpdate']) {
     case 'plan':
-      return Array.isArray(update['entries']) ? { type: 'plan', entries: update['entries'].flatMap(entryOf) } : undefined
+      return Array.isArray(update['entries'])
+        ? { type: 'plan', entries: update['entries'].flatMap(entryOf) }
+        : undefined
     case 'usage_update':
       return usage(update)
     case 'available_commands_update':

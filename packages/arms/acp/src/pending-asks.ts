@@ -5,7 +5,9 @@ import type { UserRequest } from './agent-request.js'
 const MAX_ASKS = 64
 
 /** The answer to a JSON-RPC request. */
-export type RpcAnswer = { readonly result: object } | { readonly error: { readonly code: number; readonly message: string } }
+export type RpcAnswer =
+  | { readonly result: object }
+  | { readonly error: { readonly code: number; readonly message: string } }
 
 interface Ask {
   readonly id: unknown

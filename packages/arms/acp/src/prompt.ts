@@ -10,7 +10,8 @@ export function promptFor(
   capabilities: AgentCapabilities,
 ): { readonly blocks: readonly ContentBlock[] } | { readonly refused: string } {
   for (const { type } of prompt) {
-    if ((type === 'image' || type === 'audio') && !capabilities[type]) return { refused: `The agent takes no ${type} in a prompt` }
+    if ((type === 'image' || type === 'audio') && !capabilities[type])
+      return { refused: `The agent takes no ${type} in a prompt` }
   }
   return { blocks: capabilities.embeddedContext ? prompt : prompt.map(withoutEmbedding) }
 }

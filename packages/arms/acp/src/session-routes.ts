@@ -64,8 +64,8 @@ export class SessionRoutes implements PeerEvents {
 
   request(id: unknown, method: string, params: Json): boolean {
     const question = method === 'elicitation/create'
-    if (!question && method !== 'session/request_permission') return false
     const session = this.#sessions.get(text(params['sessionId']) ?? '')
+    if (!question && method !== 'session/request_permission') return session?.serve({ id, method, params }) ?? false
     if (session) session.ask(id, method, params)
     else this.#respond(id, { result: question ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } } })
     return true

@@ -11,6 +11,7 @@ import type {
 import { permissionRequest, questionRequest } from './agent-request.js'
 import type { UserRequest } from './agent-request.js'
 import { SessionConfig } from './config.js'
+import type { HostRequest, HostServices } from './host-services.js'
 import { record, text } from './json.js'
 import type { Json } from './json.js'
 import { extension, noticeOf } from './notice.js'
@@ -44,6 +45,8 @@ export interface SessionStart {
   readonly warnings: readonly string[]
   /** `loading`: what it says is history; `live`: it is new. */
   readonly phase: 'loading' | 'live'
+  /** What the host does for this session's agent. */
+  readonly services?: HostServices | undefined
 }
 
 /** One conversation of an ACP agent. */
@@ -55,6 +58,7 @@ export class AcpSession implements ArmSession {
   readonly #clock: Clock
   readonly #outbox: Outbox
   readonly #asks: PendingAsks
+  readonly services: HostServices | undefined
   #turn: Turn | undefined
   /** `loaded`: the agent answered the load, but may still be replaying. */
   #phase: 'loading' | 'loaded' | 'live'
@@ -63,13 +67,14 @@ export class AcpSession implements ArmSession {
   /** How many updates of history were left out. */
   replayed = 0
 
-  constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase }: SessionStart) {
+  constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase, services }: SessionStart) {
     this.#link = link
     this.#clock = link.clock
     this.#outbox = new Outbox(sink)
     this.#asks = new PendingAsks(sink, (id, answer) => link.respond(id, answer))
     this.agentSessionId = agentSessionId
     this.warnings = warnings
+    this.services = services
     this.#phase = phase
   }
 
@@ -108,13 +113,17 @@ export class AcpSession implements ArmSession {
     if (this.#ended) return
     this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
     this.#link.forget(this.agentSessionId)
-    if (this.#link.capabilities.close) await this.#link.request('session/close', { sessionId: this.agentSessionId })
+    const closed = this.#link.capabilities.close
+      ? this.#link.request('session/close', { sessionId: this.agentSessionId })
+      : undefined
+    await Promise.all([closed, this.services?.close()])
   }
 
   /** The connection ended, or the session is closed: a turn that runs ends with the given outcome. Returns whether one ran. */
   fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#ended ??= reason
     this.#asks.cancelAll()
+    void this.services?.close()
     this.#outbox.flush()
     const turn = this.#turn
     this.interrupted = turn !== undefined
@@ -165,6 +174,13 @@ export class AcpSession implements ArmSession {
   /** The agent takes a request back. */
   withdraw(id: unknown): void {
     this.#asks.withdraw(id)
+    this.services?.withdraw(id)
+  }
+
+  /** Takes a request that the host serves itself. Returns false for what is not offered. */
+  serve(request: HostRequest): boolean {
+    if (this.#ended) return false
+    return this.services?.serve(request, (answer) => this.#link.respond(request.id, answer)) ?? false
   }
 
   /** Puts a notice after what the agent has said. */
@@ -233,7 +249,9 @@ export class AcpSession implements ArmSession {
     turn.answer = answer
     const end = (): void => this.#end(turn, answer)
     const patient = !turn.productive && !turn.cancelling && message['error'] === undefined
-    setImmediate(() => setImmediate(() => (patient && !turn.productive ? void this.#clock.after(EMPTY_PATIENCE_MS, end) : end())))
+    setImmediate(() =>
+      setImmediate(() => (patient && !turn.productive ? void this.#clock.after(EMPTY_PATIENCE_MS, end) : end())),
+    )
   }
 
   #end(turn: Turn, outcome: TurnOutcome): void {

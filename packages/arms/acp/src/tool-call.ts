@@ -166,4 +166,3 @@ export function isContentBlock(value: unknown): value is ContentBlock {
 
 const given = <K extends string>(key: K, value: unknown): { [P in K]?: unknown } =>
   (value === undefined || value === null ? {} : { [key]: value }) as { [P in K]?: unknown }
-

@@ -11,7 +11,9 @@ export type TurnOutcome =
   | { readonly by: 'host' }
 
 /** Stop reasons of ACP; they are AIP-45's names. */
-const STOP_REASONS: ReadonlySet<unknown> = new Set(TURN_END_REASONS.filter((reason) => reason !== 'error' && reason !== 'timeout'))
+const STOP_REASONS: ReadonlySet<unknown> = new Set(
+  TURN_END_REASONS.filter((reason) => reason !== 'error' && reason !== 'timeout'),
+)
 
 /** One prompt and what came of it. */
 export class Turn {

@@ -98,7 +98,9 @@ test.each(SLUGS)(
 test.each(SLUGS)('%s: its sandbox is local, says what it reaches, and sets no credential', async (slug) => {
   const { sandbox, secrets, manifest } = await load(slug)
   expect(sandbox.provider).toBe('local')
-  expect(sandbox.network).toBeDefined()
+  // Its tools would be cut off too, so confinement is for a profile of one's own.
+  expect([sandbox.network, sandbox.fs, sandbox.mounts]).toEqual([undefined, undefined, []])
+  expect(sandbox.carried.metadata).toMatchObject({ agentproto: { hosts: expect.any(Array) } })
   const carried = new Set(secrets?.secrets.flatMap(({ variables }) => variables))
   expect(
     Object.keys(sandbox.env.set).filter((name) => carried.has(name) || /KEY|TOKEN|SECRET|PASSWORD/.test(name)),

@@ -21,6 +21,8 @@ export interface ManifestCatalogOptions {
   /** Whether the manifest's executable is found on this host now. */
   readonly isInstalled: (manifest: AgentCliManifest) => Promise<boolean>
   readonly onProblem: (problem: string) => void
+  /** Providers that manifests may name beside the built-in ones. */
+  readonly sandboxProviders?: readonly string[]
 }
 
 export interface LoadedAdapter extends LoadedAgentCli {
@@ -102,7 +104,8 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 
   async #read(slug: string, directory: string, source: CatalogFolder['source']): Promise<LoadedAdapter | undefined> {
-    const result = await readAgentCli(join(directory, 'AGENT-CLI.md'))
+    const { sandboxProviders = [] } = this.#options
+    const result = await readAgentCli(join(directory, 'AGENT-CLI.md'), { sandboxProviders })
     if (result.ok) return { ...result, source }
     this.#options.onProblem(`The adapter ${slug} is left out:\n${result.problems.map(formatProblem).join('\n')}`)
     return undefined

@@ -86,13 +86,16 @@ interface Settings extends GatewayOptions {
   readonly inMemory: boolean
   readonly onProblem: (problem: string) => void
   readonly host: ProvisionHost
+  /** Where it is reached, once it listens. */
+  readonly address: { url?: string }
 }
 
 function settle(options: GatewayOptions): Settings {
   const { clock = systemClock, onProblem = (): void => undefined } = options
   const layout = layoutOf(options)
-  const host = agentHost(options, { layout, clock, onProblem })
-  return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host }
+  const address: { url?: string } = {}
+  const host = agentHost(options, { layout, clock, onProblem, url: () => address.url })
+  return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host, address }
 }
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
@@ -135,12 +138,12 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
   const app = httpApp(settings, { registry, workspaces, adapters, token, mcp, ending })
-  return { registry, workspaces, adapters, app, token, mcp, ending }
+  return { registry, workspaces, adapters, app, token, mcp, ending, address: settings.address }
 }
 
 function httpApp(
   settings: Settings,
-  { registry, workspaces, adapters, token, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock'>,
+  { registry, workspaces, adapters, token, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address'>,
 ): HttpApp {
   const { clock, onProblem, allowedHosts, allowedOrigins } = settings
   return createHttpApp({
@@ -183,6 +186,7 @@ interface Parts {
   readonly layout: HomeLayout
   readonly lock: HomeLock | undefined
   readonly ending: AbortController
+  readonly address: { url?: string }
 }
 
 class RunningGateway implements Gateway {
@@ -207,9 +211,11 @@ class RunningGateway implements Gateway {
   }
 
   async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { app, lock, layout, token } = this.#parts
+    const { app, lock, layout, token, address } = this.#parts
     const server = await listen((request) => app.fetch(request), options)
     this.#servers.push(server)
+    // Agents are told the first, which stays theirs.
+    address.url ??= server.url
     const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url: server.url, version }
     if (lock !== undefined) writeDaemonRecord(layout.daemon, record)
     return { url: server.url, token }

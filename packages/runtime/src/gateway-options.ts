@@ -1,4 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { TlsOptions } from './server.js'
 
@@ -22,6 +23,16 @@ export interface GatewayOptions {
   readonly token?: string
   /** Environment that agents' environments are made from. Default: the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>
+  /** How much of it agents see. Default `filtered`. */
+  readonly environment?: NonNullable<AgentHost['environment']>
+  /** Whose home agents live in, for all or by adapter: the operator's, or a private one. Default `operator`. */
+  readonly homes?: NonNullable<AgentHost['homes']>
+  /** What becomes of an agent that cannot be confined as its manifest asks. Default `warn`: its session says so. */
+  readonly sandbox?: 'warn' | 'refuse'
+  /** Sandbox providers beside the built-in ones: themselves, or modules (a name or an absolute path). */
+  readonly sandboxProviders?: NonNullable<NonNullable<AgentHost['sandbox']>['providers']>
+  /** Absolute path of the command line that agents may call; its folder comes first on their PATH. */
+  readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>
   /** Host names beyond loopback under which the gateway is reached. */
   readonly allowedHosts?: readonly string[]

@@ -15,7 +15,18 @@ import { workspaceAdapters } from './workspace-adapters.js'
 /** What of a gateway's options concerns its adapters, and a person beside it. */
 export interface OpenAdaptersOptions extends Pick<
   GatewayOptions,
-  'home' | 'env' | 'cwd' | 'adapters' | 'bundledAdapters' | 'executables' | 'clock' | 'onProblem'
+  | 'home'
+  | 'env'
+  | 'environment'
+  | 'homes'
+  | 'cwd'
+  | 'adapters'
+  | 'bundledAdapters'
+  | 'executables'
+  | 'sandbox'
+  | 'sandboxProviders'
+  | 'clock'
+  | 'onProblem'
 > {
   /** A person who can be asked; without one, a step that needs one is reported as pending. */
   readonly terminal?: Terminal
@@ -47,13 +58,13 @@ export interface HostParts {
   readonly layout: HomeLayout
   readonly clock: Clock
   readonly onProblem: (problem: string) => void
+  /** Where the gateway is reached, once it listens. */
+  readonly url?: () => string | undefined
 }
 
 /** This host as agents and installers see it, with its secrets and what keeps them from sight. */
-export function agentHost(
-  { env = process.env, executables }: GatewayOptions,
-  { layout, clock, onProblem }: HostParts,
-): ProvisionHost {
+export function agentHost(options: GatewayOptions, { layout, clock, onProblem, url }: HostParts): ProvisionHost {
+  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders } = options
   const redactor = createRedactor()
   const home = layout.root
   return {
@@ -65,6 +76,14 @@ export function agentHost(
     sharedProcesses: new SharedProcesses(),
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
+    sandbox: {
+      ...(sandboxProviders === undefined ? {} : { providers: sandboxProviders }),
+      ...(sandbox === undefined ? {} : { whenUnavailable: sandbox }),
+    },
+    ...(environment === undefined ? {} : { environment }),
+    ...(homes === undefined ? {} : { homes }),
+    ...(bin === undefined ? {} : { bin }),
+    ...(url === undefined ? {} : { url }),
   }
 }
 
@@ -85,6 +104,7 @@ export function openCatalog(
     folders: async () => [...(await ofWorkspaces()), ...folders],
     isInstalled: async (manifest) => (await locateAgent(manifest, host)) !== undefined,
     onProblem,
+    sandboxProviders: Object.keys(options.sandboxProviders ?? {}),
   })
 }
 

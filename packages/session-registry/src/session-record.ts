@@ -47,6 +47,7 @@ export class SessionRecord {
     this.#session.agent = agent.info
     this.#session.agentSessionId = agent.agentSessionId
     this.#session.connection = 'connected'
+    if (agent.sandbox !== undefined) this.#session.sandbox = agent.sandbox
     for (const warning of agent.warnings) this.warn(warning)
   }
 

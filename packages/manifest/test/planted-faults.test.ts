@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { parseAgentCli } from '@agentproto/manifest'
+import type { ManifestProblem } from '@agentproto/manifest'
+import { checkManifestFiles } from '@agentproto/manifest/node'
+import { stringify } from 'yaml'
+import { DOCUMENTS } from './documents.js'
 import { SAMPLE } from './sample.js'
+import { tempFolder } from './temp-folder.js'
 
 // Each line of the sample is broken in every way that makes sense for it, one at a time.
 
@@ -86,16 +91,28 @@ test('more than two hundred faults are planted', () => {
   expect(faults.length).toBeGreaterThan(200)
 })
 
+/** What was told instead, where the fault was not told at its place. */
+function missed({ name, line, column, codes }: Fault, problems: readonly ManifestProblem[]): readonly string[] {
+  const found = problems.some((each) => each.line === line && each.column === column && codes.includes(each.code))
+  const told = problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')
+  return found ? [] : [`${name} ${line}:${column}: ${told}`]
+}
+
 test('every planted fault is told at its line and column', () => {
-  const missed = faults.flatMap(({ name, text, line, column, codes }) => {
-    const result = parseAgentCli(text, { path: 'sample/AGENT-CLI.md' })
-    const problems = result.ok ? result.warnings : result.problems
-    const found = problems.some(
-      (problem) => problem.line === line && problem.column === column && codes.includes(problem.code),
-    )
-    return found
-      ? []
-      : [`${name} ${line}:${column}: ${problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')}`]
+  const all = faults.flatMap((fault) => {
+    const result = parseAgentCli(fault.text, { path: 'sample/AGENT-CLI.md' })
+    return missed(fault, result.ok ? result.warnings : result.problems)
   })
-  expect(missed).toEqual([])
+  expect(all).toEqual([])
+})
+
+test('a folder of mutated manifests is told file by file', { timeout: 30_000 }, async () => {
+  const nameOf = (index: number): string => `${String(index).padStart(4, '0')}.AGENT-CLI.md`
+  const root = await tempFolder({
+    ...Object.fromEntries(faults.map(({ text }, index) => [nameOf(index), text])),
+    'ACP.md': `---\n${stringify(DOCUMENTS.acp)}---\n`,
+  })
+  const checked = await checkManifestFiles([root])
+  expect(checked.map(({ path }) => path.slice(root.length + 1))).toEqual(faults.map((_, index) => nameOf(index)))
+  expect(faults.flatMap((fault, index) => missed(fault, checked[index]?.problems ?? []))).toEqual([])
 })

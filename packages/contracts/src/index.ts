@@ -79,6 +79,7 @@ export type {
   FailureKind,
   Session,
   SessionFailure,
+  SessionHealth,
   SessionSandbox,
   SessionStatus,
   SessionTurn,

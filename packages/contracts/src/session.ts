@@ -83,6 +83,8 @@ export interface SessionTurn {
   readonly currentTool?: string
 }
 
+export type SessionHealth = 'healthy' | 'degraded' | 'stale' | 'dead' | 'unknown'
+
 export interface Session {
   // AIP-46.
   readonly id: string
@@ -121,6 +123,11 @@ export interface Session {
   readonly additionalDirectories?: readonly string[]
   readonly warnings: readonly string[]
   readonly pendingRequests: number
+  /**
+   * How it is, as the host sees it: `degraded` after a warning of silence, `stale` without a connection,
+   * `dead` without a process, `unknown` while it starts.
+   */
+  readonly health?: SessionHealth
   /** Prompts that wait for their turn; absent for none. */
   readonly queuedPrompts?: number
   readonly lastSeq: number

@@ -15,6 +15,7 @@ import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import {
+  FileCrashBundles,
   FileEventLogStore,
   FileSessionStore,
   MemoryEventLogStore,
@@ -168,11 +169,12 @@ function stores({
   layout,
   clock,
   durability = 'kernel',
-}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs'> {
+}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles'> {
   if (inMemory) return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
   return {
     store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
     logs: new FileEventLogStore({ directory: layout.sessions, durability }),
+    crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
   }
 }
 

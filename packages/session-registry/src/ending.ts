@@ -13,6 +13,8 @@ export interface Ending {
   readonly status: Extract<SessionStatus, 'exited' | 'killed' | 'error'>
   readonly stopReason: StopReason
   readonly failure?: SessionFailure
+  /** What the process left behind, for a crash bundle. */
+  readonly stderrTail?: string
 }
 
 const MAX_SUMMARY = 2_048
@@ -23,8 +25,9 @@ export function endingOf(end: AgentEnd): Ending {
   if (end.cause === 'protocol') return broken('protocol_failure', end)
   const failed = end.exitCode !== 0
   const failure = { failure: failureOf('process_exit', withTail(end)) }
-  if (end.duringTurn) return { status: 'error', stopReason: 'agent_crashed', ...failure }
-  return { status: 'exited', stopReason: failed ? 'agent_crashed' : 'completed', ...(failed ? failure : {}) }
+  const evidence = { ...failure, stderrTail: end.stderrTail }
+  if (end.duringTurn) return { status: 'error', stopReason: 'agent_crashed', ...evidence }
+  return { status: 'exited', stopReason: failed ? 'agent_crashed' : 'completed', ...(failed ? evidence : {}) }
 }
 
 /** The ending of a start that failed. */
@@ -67,6 +70,7 @@ const broken = (kind: FailureKind, end: AgentEnd): Ending => ({
   status: 'error',
   stopReason: end.duringTurn ? 'agent_crashed' : 'error',
   failure: failureOf(kind, withTail(end)),
+  stderrTail: end.stderrTail,
 })
 
 const withTail = ({ message, stderrTail }: AgentEnd): string =>

@@ -9,11 +9,13 @@ import {
   type RunningAgent,
   type Session,
   type SessionEvent,
+  type SessionFailure,
   type SessionOrigin,
   type StartAgent,
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
+import { type CrashBundleStore, crashBundle } from './crash-bundle.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
 import type { LogEntry } from './event-record.js'
 import { assertTransition } from './lifecycle.js'
@@ -39,6 +41,7 @@ export interface SessionHost {
   readonly startAgent: StartAgent
   readonly config: RegistryConfig
   readonly redact?: (text: string) => string
+  readonly crashBundles?: CrashBundleStore
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: ManagedSession, urgent: boolean) => void
 }
@@ -227,11 +230,31 @@ export class ManagedSession {
     const status = previous === 'starting' ? 'error' : cause.status
     assertTransition(previous, status)
     const code = exitCode === undefined ? {} : { exitCode }
+    const exit = { ...code, ...(signal === undefined ? {} : { signal }) }
+    const { stopReason } = cause
+    const failure = await this.#withBundle(cause, exit)
     await this.#log.appendOrApply([
       { type: 'status', status, previous, ...code },
-      { type: 'session-stopped', ...cause, status, ...code, ...(signal === undefined ? {} : { signal }) },
+      { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }), ...exit },
     ])
     await this.journal.settle()
+  }
+
+  /** The failure, with the path of what was kept of it. */
+  async #withBundle(ending: Ending, exit: ProcessExit): Promise<SessionFailure | undefined> {
+    const { failure } = ending
+    const { crashBundles, redact } = this.#host
+    // What a person asked for is no crash.
+    if (failure === undefined || crashBundles === undefined || failure.kind === 'cancellation') return failure
+    const facts = {
+      session: this.snapshot(),
+      ending: { ...ending, failure },
+      process: this.#agent?.process,
+      exit,
+      at: this.#log.now(),
+    }
+    const path = await crashBundles.write(crashBundle(facts), redact).catch(() => undefined)
+    return path === undefined ? failure : { ...failure, crashBundlePath: path }
   }
 
   async #stopAgent(): Promise<ProcessExit> {
@@ -248,6 +271,14 @@ export class ManagedSession {
     }
   }
 
+  #turnEnded(): void {
+    this.#supervisor.turnEnded()
+    const { maxTurns = Infinity } = this.#spawn.policy ?? {}
+    // The session's last turn is whole before the session ends: its waiters have been told.
+    if (this.turns.count >= maxTurns)
+      void this.kill({ status: 'killed', stopReason: 'max_iterations' }).catch(() => undefined)
+  }
+
   #follow(events: readonly SessionEvent[]): void {
     let urgent = false
     for (const event of events) {
@@ -255,7 +286,7 @@ export class ManagedSession {
       this.turns.follow(event)
       urgent ||= URGENT.has(event.type)
       if (event.type === 'user-prompt') this.#supervisor.turnBegan()
-      if (event.type === 'turn-end') this.#supervisor.turnEnded()
+      if (event.type === 'turn-end') this.#turnEnded()
     }
     if (!HOST_OWN.has(events[0]?.type ?? '')) this.#supervisor.active()
     this.#host.onChange(this, urgent)

@@ -9,6 +9,7 @@ import type {
   StoredSession,
   WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { CrashBundleStore } from './crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
 
 /** What a registry is made of, and what it is. */
@@ -25,6 +26,8 @@ export interface SessionRegistryOptions {
   readonly config?: Partial<RegistryConfig>
   /** Takes known secret values out of what is logged. */
   readonly redact?: (text: string) => string
+  /** Keeps what is left of a failure; without it nothing is kept. */
+  readonly crashBundles?: CrashBundleStore
   /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
   /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */

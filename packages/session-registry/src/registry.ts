@@ -85,6 +85,7 @@ class Registry implements SessionRegistry {
       startAgent: options.startAgent,
       config: this.#config,
       ...(options.redact === undefined ? {} : { redact: options.redact }),
+      ...(options.crashBundles === undefined ? {} : { crashBundles: options.crashBundles }),
       onChange: (session, urgent) => {
         this.#keeper.changed(session, urgent)
         this.#feed.changed(session, urgent)

@@ -1,4 +1,4 @@
-import type { RunningAgent, Session, SessionEvent, SessionTurn } from '@agentproto/contracts'
+import type { RunningAgent, Session, SessionEvent, SessionTurn, SessionHealth } from '@agentproto/contracts'
 
 /** The descriptor of one session: a projection of its log, and what its start decided. */
 
@@ -10,6 +10,8 @@ const MAX_WARNINGS = 20
 export class SessionRecord {
   readonly #session: Mutable<Session>
   #turn: Mutable<SessionTurn>
+  /** The agent has been silent for long. */
+  #warned = false
 
   constructor(session: Session) {
     this.#session = { ...session }
@@ -34,7 +36,7 @@ export class SessionRecord {
 
   /** A copy that nobody else changes. */
   snapshot(extra: Pick<Session, 'pendingRequests' | 'lastSeq' | 'queuedPrompts'>): Session {
-    return { ...this.#session, ...extra, turn: { ...this.#turn } }
+    return { ...this.#session, ...extra, health: this.#health(), turn: { ...this.#turn } }
   }
 
   /**
@@ -97,6 +99,9 @@ export class SessionRecord {
       case 'notice':
         this.#active(event)
         break
+      case 'runtime-warning':
+        this.#warned = event.idleMs !== undefined
+        break
       case 'title':
         this.#session.title = event.title.slice(0, MAX_TITLE)
         break
@@ -129,7 +134,16 @@ export class SessionRecord {
     if (this.#session.title === undefined && text !== undefined) this.#session.title = titleOf(text)
   }
 
+  #health(): SessionHealth {
+    const { status, connection } = this.#session
+    if (status === 'starting') return 'unknown'
+    if (status !== 'running') return 'dead'
+    if (connection === 'disconnected') return 'stale'
+    return this.#warned ? 'degraded' : 'healthy'
+  }
+
   #active(event: SessionEvent): void {
+    this.#warned = false
     this.#session.lastOutputAt = event.ts
     this.#session.lastActiveAt = event.ts
     this.#turn.lastActivityAt = event.ts

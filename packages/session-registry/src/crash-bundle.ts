@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AgentProcessInfo, ProcessExit, Session } from '@agentproto/contracts'
+import type { Ending } from './ending.js'
+
+/** What is kept of a failure for whoever looks into it: bounded, redacted, for the owner's eyes. */
+
+export interface CrashBundle {
+  readonly schema: 'agentproto.session_crash_bundle.v1'
+  /** ISO-8601. */
+  readonly at: string
+  readonly session: Pick<Session, 'id' | 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'startedAt' | 'turnCount' | 'hostId'>
+  readonly agent?: { readonly name?: string; readonly version?: string; readonly sessionId?: string }
+  readonly failure: NonNullable<Ending['failure']>
+  readonly stopReason: Ending['stopReason']
+  readonly process?: Partial<AgentProcessInfo> & ProcessExit
+  readonly stderrTail?: string
+}
+
+/** Where bundles go. @returns its path */
+export interface CrashBundleStore {
+  write(bundle: CrashBundle, redact?: (text: string) => string): Promise<string>
+}
+
+export interface CrashFacts {
+  readonly session: Session
+  readonly ending: Ending & { readonly failure: NonNullable<Ending['failure']> }
+  readonly process?: AgentProcessInfo | undefined
+  readonly exit: ProcessExit
+  readonly at: string
+}
+
+export function crashBundle({ session, ending, process, exit, at }: CrashFacts): CrashBundle {
+  const { id, adapterSlug, workspaceSlug, cwd, startedAt, turnCount, hostId, agent, agentSessionId } = session
+  return {
+    schema: 'agentproto.session_crash_bundle.v1',
+    at,
+    session: { id, adapterSlug, workspaceSlug, cwd, startedAt, turnCount, hostId },
+    ...(agent === undefined ? {} : { agent: agentOf(agent, agentSessionId) }),
+    failure: ending.failure,
+    stopReason: ending.stopReason,
+    process: { ...process, ...exit },
+    ...(ending.stderrTail === undefined ? {} : { stderrTail: ending.stderrTail }),
+  }
+}
+
+const MAX_FIELD_CHARS = 32 * 1024
+const MAX_BUNDLES = 200
+
+/** `crash-bundles/<session>-<time>.json`, 0600; the oldest go beyond two hundred. */
+export class FileCrashBundles implements CrashBundleStore {
+  readonly #directory: string
+
+  constructor({ directory }: { readonly directory: string }) {
+    this.#directory = directory
+  }
+
+  async write(bundle: CrashBundle, redact: (text: string) => string = (text) => text): Promise<string> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 })
+    const text = redact(JSON.stringify(bundle, (_, value: unknown) => bounded(value), 2))
+    // The time goes first, so that names sort by age.
+    const name = `${bundle.at.replaceAll(/[:.]/g, '-')}-${bundle.session.id}-${randomBytes(2).toString('hex')}.json`
+    const path = join(this.#directory, name)
+    await writeFile(path, `${text}\n`, { mode: 0o600, flag: 'wx' })
+    await this.#trim()
+    return path
+  }
+
+  async #trim(): Promise<void> {
+    const names = (await readdir(this.#directory)).filter((name) => name.endsWith('.json')).toSorted()
+    for (const name of names.slice(0, -MAX_BUNDLES)) await rm(join(this.#directory, name), { force: true })
+  }
+}
+
+const bounded = (value: unknown): unknown =>
+  typeof value === 'string' && value.length > MAX_FIELD_CHARS ? value.slice(-MAX_FIELD_CHARS) : value
+
+const agentOf = (
+  { name, version }: NonNullable<Session['agent']>,
+  sessionId: string | undefined,
+): NonNullable<CrashBundle['agent']> => ({
+  ...(name === undefined ? {} : { name }),
+  ...(version === undefined ? {} : { version }),
+  ...(sessionId === undefined ? {} : { sessionId }),
+})

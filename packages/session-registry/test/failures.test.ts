@@ -1,0 +1,89 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FileCrashBundles } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { echo, scripted, type Script } from './fixtures/scripted-agent.js'
+import { adapters, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
+
+const never: Script = () => new Promise(() => undefined)
+
+test('a crash leaves a bundle that is bounded, redacted and the owner’s alone', async () => {
+  const directory = join(await temporaryHome(), 'crash-bundles')
+  const agents = scripted(never)
+  const redact = (text: string): string => text.replaceAll('hunter2', '***')
+  const { registry } = await memoryRegistry({ ...agents, redact, crashBundles: new FileCrashBundles({ directory }) })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const stderrTail = `hunter2 ${'x'.repeat(100_000)} the end: hunter2`
+  agents.agents[0]?.die({ exitCode: 7, duringTurn: true, message: 'The agent exited with code 7', stderrTail })
+  await registry.waitTurn(id, 1)
+  await expect.poll(async () => (await registry.get(id)).status).toBe('error')
+  const path = (await registry.get(id)).failure?.crashBundlePath ?? ''
+  const text = await readFile(path, 'utf8')
+  expect(JSON.parse(text)).toMatchObject({
+    schema: 'agentproto.session_crash_bundle.v1',
+    session: { id, adapterSlug: 'fake', turnCount: 1 },
+    agent: { name: 'scripted', version: '1.0.0', sessionId: 'agent-1' },
+    failure: { kind: 'process_exit' },
+    stopReason: 'agent_crashed',
+    process: { pid: 4_194_303, startTime: '1' },
+  })
+  expect(text).not.toContain('hunter2')
+  expect(text).toContain('the end: ***')
+  expect(text.length).toBeLessThan(40_000)
+  expect([(await stat(path)).mode & 0o777, (await stat(directory)).mode & 0o777]).toEqual([0o600, 0o700])
+})
+
+test('what a person asked for leaves no bundle, and the oldest go beyond two hundred', async () => {
+  const directory = join(await temporaryHome(), 'crash-bundles')
+  const crashBundles = new FileCrashBundles({ directory })
+  const { registry } = await memoryRegistry({ ...scripted(), crashBundles })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  await expect(readdir(directory)).rejects.toThrow('ENOENT')
+  const session = await registry.get(id)
+  const failure = { kind: 'process_exit', summary: '' } as const
+  for (let i = 0; i < 205; i += 1) {
+    const at = new Date(1_700_000_000_000 + i).toISOString()
+    await crashBundles.write({
+      schema: 'agentproto.session_crash_bundle.v1',
+      at,
+      session,
+      failure,
+      stopReason: 'error',
+    })
+  }
+  const names = (await readdir(directory)).toSorted()
+  expect([names.length, names[0]?.slice(0, 24)]).toEqual([200, '2023-11-14T22-13-20-005Z'])
+})
+
+test('a manifest’s max_turns ends the session as max_iterations once its last turn is told', async () => {
+  const [adapter] = await adapters.list()
+  if (adapter === undefined) throw new Error('no adapter')
+  const limited = { ...adapter, session: { mode: 'ephemeral', maxTurns: 2 } } as const
+  const { registry } = await memoryRegistry({
+    ...scripted(echo),
+    adapters: { list: () => Promise.resolve([limited]), get: () => Promise.resolve(limited) },
+  })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await registry.waitTurn(id, 1)
+  expect(await registry.get(id)).toMatchObject({ status: 'running' })
+  const { turn } = await registry.prompt(id, { prompt: 'two' }, owner)
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ text: 'echo: two' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'max_iterations' })
+})
+
+test('health is what the host sees: healthy, degraded after a warning, dead at the end', async () => {
+  const agents = scripted(never)
+  const { registry, clock } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const health = async (): Promise<string | undefined> => (await registry.get(id)).health
+  expect(await health()).toBe('healthy')
+  await clock.advance(15 * 60_000)
+  expect(await health()).toBe('degraded')
+  await agents.agents[0]?.sink.emit([{ type: 'text-delta', text: 'alive' }])
+  expect(await health()).toBe('healthy')
+  await registry.kill(id, owner)
+  expect(await health()).toBe('dead')
+})

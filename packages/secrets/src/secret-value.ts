@@ -1,5 +1,5 @@
 import { AgentprotoError, type SecretKind } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 
 export interface PlainValue {
   readonly kind: Exclude<SecretKind, 'oauth'>

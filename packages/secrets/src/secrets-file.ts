@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { valueSchema } from './secret-value.js'
 
 /** The file `secrets.json`: for its owner alone, replaced as a whole under a lock. */

@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -45,6 +45,21 @@ test('with --json an error is its problem document, on stderr', async () => {
     status: 503,
     hint: expect.stringContaining('agentproto serve'),
   })
+})
+
+test('a workspace’s own adapters are let in and left out by a word of the owner', async () => {
+  const [home, shop] = [folder(), folder('shop')]
+  mkdirSync(join(shop, '.agentproto', 'adapters', 'own'), { recursive: true })
+  await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
+  const trusted = await cli(['workspace', 'trust', 'shop'], { home })
+  expect(trusted).toMatchObject({ code: 0, stdout: '' })
+  expect(trusted.stderr).toContain(`${shop} may be started`)
+  expect(trusted.stderr).toContain(': own')
+  const file = JSON.parse(await readFile(join(home, 'trusted.json'), 'utf8')) as { trusted: { path: string }[] }
+  expect(file.trusted.map(({ path }) => path)).toEqual([shop])
+  expect((await cli(['workspace', 'distrust', 'shop'], { home })).stderr).toContain('left out again')
+  expect((await cli(['workspace', 'distrust', 'shop'], { home })).stderr).toContain('was not trusted')
+  expect(await cli(['workspace', 'trust', 'nope'], { home })).toMatchObject({ code: 2, stdout: '' })
 })
 
 test('workspaces are added, listed, used and removed without a gateway', async () => {

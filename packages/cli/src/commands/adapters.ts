@@ -22,6 +22,8 @@ export async function listAdapters(io: Io, { json }: JsonOption): Promise<number
       cell: ({ installed }) => (installed ? 'yes' : 'no'),
       paint: (text, { installed }) => (installed ? paint.green(text) : paint.dim(text)),
     },
+    // How many points of its manifest nobody has seen on a real agent.
+    { title: 'UNVERIFIED', cell: ({ unverified = [] }) => String(unverified.length || ''), align: 'right' },
     {
       title: 'TO INSTALL',
       cell: ({ installed, installHint }) => (installed ? '' : (installHint ?? '')),
@@ -32,5 +34,10 @@ export async function listAdapters(io: Io, { json }: JsonOption): Promise<number
   ]
   const [titles = '', ...rows] = renderTable(columns, adapters, widthOf(io.stdout))
   print(io.stdout, [paint.bold(titles), ...rows])
+  if (adapters.some(({ unverified }) => unverified !== undefined))
+    print(
+      io.stderr,
+      paintOf(io, io.stderr).dim('UNVERIFIED counts what nobody has seen on a real agent; --json names it.'),
+    )
   return EXIT.ok
 }

@@ -1,7 +1,7 @@
-import { access } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { EXIT, type Workspace, type WorkspaceService } from '@agentproto/contracts'
-import { createWorkspaces } from '@agentproto/workspaces'
+import { access, readdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { AgentprotoError, EXIT, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
 import { homeOf } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { AddOptions, JsonOption } from '../program/workspace-commands.js'
@@ -53,13 +53,46 @@ export async function useWorkspace(io: Io, slug: string): Promise<number> {
   return EXIT.ok
 }
 
-function workspacesOf(io: Io): WorkspaceService {
-  return createWorkspaces({
-    home: homeOf(io).root,
-    defaultCwd: io.cwd,
-    onWarning: (message) => print(io.stderr, `agentproto: ${message}`),
+/** `agentproto workspace trust`: the adapters of the workspace's own folder may be started from now on. */
+export async function trustWorkspace(io: Io, slug: string): Promise<number> {
+  const { path } = await trustOf(io).trust((await findWorkspace(io, slug)).path)
+  const adapters = await readdir(join(path, '.agentproto', 'adapters')).catch(() => [])
+  const found = adapters.length === 0 ? 'it has none now' : adapters.map(oneLine).join(', ')
+  print(io.stderr, `The adapters of ${path} may be started, now and after every change to it: ${found}`)
+  return EXIT.ok
+}
+
+/** `agentproto workspace distrust`. */
+export async function distrustWorkspace(io: Io, slug: string): Promise<number> {
+  const { path } = await findWorkspace(io, slug)
+  const was = await trustOf(io).distrust(path)
+  print(io.stderr, was ? `The adapters of ${path} are left out again.` : `${path} was not trusted.`)
+  return EXIT.ok
+}
+
+/** @throws `workspace_not_found`, naming the known ones */
+async function findWorkspace(io: Io, slug: string): Promise<Workspace> {
+  const { workspaces } = await workspacesOf(io).list()
+  const found = workspaces.find((workspace) => workspace.slug === slug)
+  if (found !== undefined) return found
+  throw new AgentprotoError('workspace_not_found', `There is no workspace ${slug}.`, {
+    expected:
+      workspaces.length === 0
+        ? 'a workspace, and none is registered'
+        : `one of ${workspaces.map((each) => each.slug).join(', ')}`,
+    given: slug,
+    hint: 'Run: agentproto workspace add <folder>',
   })
 }
+
+const workspacesOf = (io: Io): WorkspaceService => createWorkspaces({ ...filesOf(io), defaultCwd: io.cwd })
+
+const trustOf = (io: Io): WorkspaceTrust => createWorkspaceTrust(filesOf(io))
+
+const filesOf = (io: Io) => ({
+  home: homeOf(io).root,
+  onWarning: (message: string) => print(io.stderr, `agentproto: ${message}`),
+})
 
 interface Row extends Workspace {
   readonly active: boolean

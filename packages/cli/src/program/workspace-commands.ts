@@ -17,7 +17,8 @@ Examples:
   $ agentproto workspace add ~/code/shop --slug shop --label "Web shop"
   $ agentproto workspace use shop
 
-A session runs in --cwd, else in its --workspace, else in the active workspace.`
+A session runs in --cwd, else in its --workspace, else in the active workspace.
+An adapter says what is run: trust a workspace only if you trust whoever writes into its folder.`
 
 /** They work on the file itself, locked, so that they need no gateway. */
 export function addWorkspaceCommands(program: Command, run: Run): void {
@@ -51,6 +52,16 @@ export function addWorkspaceCommands(program: Command, run: Run): void {
     .description('make a workspace the active one')
     .argument('<slug>')
     .action((slug: string) => run(async (io) => (await commands()).useWorkspace(io, slug)))
+  workspace
+    .command('trust')
+    .description('let in the adapters of its own folder, .agentproto/adapters')
+    .argument('<slug>')
+    .action((slug: string) => run(async (io) => (await commands()).trustWorkspace(io, slug)))
+  workspace
+    .command('distrust')
+    .description('leave them out again')
+    .argument('<slug>')
+    .action((slug: string) => run(async (io) => (await commands()).distrustWorkspace(io, slug)))
 }
 
 const commands = (): Promise<typeof import('../commands/workspace.js')> => import('../commands/workspace.js')

@@ -83,6 +83,7 @@ const record: Shape<Session> = {
   failure: 'optional',
   signal: 'optional',
   resumable: 'required',
+  health: 'optional',
   expiresAt: 'optional',
   resumedHow: 'optional',
   agentSessionId: 'optional',

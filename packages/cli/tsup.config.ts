@@ -15,7 +15,7 @@ const yamlWithoutEnv = `${dirname(fromManifest.resolve('yaml/package.json'))}/br
 /**
  * One self-contained package: every dependency is bundled, so that the packed tarball runs where no
  * registry has our other packages. All chunks lie flat in `dist`, because the runtime finds the catalogue
- * and the demo agent at `../catalog` and `../bin/demo-agent.mjs` from whichever chunk it ended in.
+ * and the programs that it starts at `../catalog` and `../bin` from whichever chunk it ended in.
  *
  * There are several bundles. esbuild decides per file, not per entry, what is kept: in one bundle the
  * gateway's use of zod would make every small command load it, and the SDKs' use of all of zod the gateway.
@@ -76,6 +76,7 @@ const startedAt = Date.now() - 1
 let bundlesLeft = 4
 
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
+copyIn('../sandbox/bin/egress-relay.mjs', 'bin/egress-relay.mjs')
 copyIn('../adapters/catalog', 'catalog')
 chmodSync('bin/demo-agent.mjs', 0o755)
 

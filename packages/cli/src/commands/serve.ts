@@ -12,6 +12,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const { createGateway } = await import('@agentproto/runtime')
   const gateway = await createGateway({
     cwd: io.cwd,
+    // As it was called: beside a link of npm's is the name that agents can call.
+    ...(process.argv[1] === undefined ? {} : { bin: process.argv[1] }),
     onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {

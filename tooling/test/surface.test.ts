@@ -16,28 +16,39 @@ import type { WorkspacePackage } from '../packages.ts'
 test('the packages, their entry points and their programs', () => {
   const lines = workspacePackages().map(({ name, exports, bin }) => [name, ...exports, ...bin].join(' '))
   expect(text(lines)).toMatchInlineSnapshot(`
-    "@agentproto/adapters . ./package.json
+    "@agentproto/adapter-gemini-cli . ./package.json
+    @agentproto/adapters . ./package.json
+    @agentproto/arm-testing . ./behaviours ./package.json
     @agentproto/cli ./package.json agentproto
     @agentproto/client . ./package.json
     @agentproto/contracts . ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
-    @agentproto/driver-agent-cli . ./package.json
+    @agentproto/driver-agent-cli . ./provision ./doctor ./package.json
     @agentproto/gateway-http . ./package.json
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/runtime . ./package.json
+    @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
     @agentproto/session-registry . ./package.json
     @agentproto/subprocess . ./package.json
     @agentproto/workspaces . ./package.json
-    @agentproto/acp . ./package.json"
+    @agentproto/acp . ./package.json
+    @agentproto/arm-kit . ./package.json
+    @agentproto/arm-mcp . ./package.json
+    @agentproto/arm-proprietary . ./package.json"
   `)
 })
 
 test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
-    "@agentproto/adapters
+    "@agentproto/adapter-gemini-cli
+      GeminiCliAdapter
+    @agentproto/adapters
       catalogPath
+    @agentproto/arm-testing
+      ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
+      testArm
     @agentproto/client
       AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ErrorCode EventGap
       EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions FollowOutputOptions Health
@@ -47,69 +58,87 @@ test('what each package exports', () => {
       isAgentprotoError
     @agentproto/contracts
       AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AgentAnswer
-      AgentCapabilities AgentCommand AgentConfig AgentEnd AgentInfo AgentMode AgentNotice AgentProcessInfo
-      AgentPrompt AgentPromptResolved AgentRequest AgentSignal AgentSink AgentprotoError AnswerRequest
-      AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession AudioContent AuthState Authenticate
-      BOUNDS Clock ConfigChange ConfigOption ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck
-      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore
-      EventReader EventRecord FailureKind HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent
-      KillReason Launch McpServer NewId OpenSessionOptions OutputItem OutputLine OutputReader
-      PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode PermissionOption PermissionOptionKind
-      PermissionRequest PlanEntry Principal Problem ProcessExit PromptRequest Protocol ProtocolArm
-      ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest Repair RequestKey ResolvedCwd
-      ResourceContent ResourceLinkContent RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES
-      STREAM_EVENT_TYPES SecretKind SecretPlace SecretStatus Session SessionChange SessionEvent
-      SessionEventType SessionFailure SessionFilter SessionOrigin SessionPage SessionRequest
-      SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput
-      SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredSession
-      StoredSpawn StreamError StreamEvent StreamEventType TURN_END_REASONS TextContent TextDelta Thought
-      Timer TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
+      AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions
+      AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd AgentInfo AgentMode
+      AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest AgentSignal AgentSink
+      AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession
+      AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption ContentBlock
+      DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts
+      ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind HOST_EVENT_TYPES
+      HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer NewId OpenSessionOptions
+      OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode
+      PermissionOption PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit
+      PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest
+      Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RunningAgent
+      RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES SecretKind SecretPlace
+      SecretStatus Session SessionChange SessionEvent SessionEventType SessionFailure SessionFilter
+      SessionHealth SessionOrigin SessionPage SessionRequest SessionSandbox SessionService SessionStatus
+      SessionStopped SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest
+      StartAgent StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn
+      StreamError StreamEvent StreamEventType TURN_END_REASONS TextContent TextDelta Thought Timer
+      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
       TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
       addWorkspaceSchema answerRequestSchema contentBlockSchema doctorRequestSchema eventsQuerySchema
       fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
       listQuerySchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
-      promptText provisionRequestSchema randomId spawnAgentSchema systemClock toAgentAnswer
-      toAgentprotoError
+      promptText provisionRequestSchema randomId resumeRequestSchema spawnAgentSchema systemClock
+      toAgentAnswer toAgentprotoError
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
-      AgentCliHandle AgentCliSource AgentCommand AgentHost ContinuationOptions LaunchOptions Session
-      SessionCallbacks SharedProcesses StartOptions StreamEvent TranscriptTurn defineAgentCli launchAgent
-      loadAgentCli locateAgent
+      AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
+      ContinuationOptions LaunchOptions Session SessionCallbacks SharedProcesses StartOptions StreamEvent
+      TranscriptTurn declaredSecrets defineAgentCli launchAgent loadAgentCli locateAgent
+    @agentproto/driver-agent-cli/provision
+      OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
+    @agentproto/driver-agent-cli/doctor
+      Examination examineAgent
     @agentproto/gateway-http
       HttpApp HttpDeps createHttpApp
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
-      CapabilityName CompiledLaunch Continuation ContinuationStrategy InstallMethod KeyScope LaunchRequest
-      ManifestCapabilities ManifestProblem McpWire Mode Models Option OptionValue PROBLEM_CODES
-      ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode Requires
-      SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration SecretsManifest SessionPolicy
-      SetupStep SkipIf VersionCheck compileLaunch declaredVariables formatProblem parseAcp parseAgentCli
-      parseSandbox parseSecrets
+      CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig InstallMethod KeyScope
+      LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option OptionValue
+      PROBLEM_CODES ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode
+      Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration
+      SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck compileLaunch declaredVariables
+      formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
-      findVersion readAgentCli
+      findManifests findVersion readAgentCli
     @agentproto/mcp-tools
       McpDeps McpEndpoint createMcpEndpoint
     @agentproto/runtime
-      DEFAULT_PORT Gateway GatewayOptions ListenOptions TlsOptions createGateway version
+      DEFAULT_PORT Gateway GatewayOptions ListenOptions OpenAdaptersOptions Question Terminal TlsOptions
+      createGateway openAdapters version
+    @agentproto/sandbox
+      ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
+      SandboxRequest Sandboxes SandboxesOptions createSandboxes
     @agentproto/secrets
       DeclaredSecret Keyring KeyringOptions OauthValue PlainValue REDACTABLE_CHARS_MIN Redactor
       ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
       isSecretSlug openKeyring parseSecretValue
     @agentproto/session-registry
-      DEFAULT_REGISTRY_CONFIG FileEventLogOptions FileEventLogStore FileSessionStore
-      FileSessionStoreOptions MemoryEventLogStore MemorySessionStore RegistryConfig SessionRegistry
-      SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+      CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventLogOptions
+      FileEventLogStore FileSessionStore FileSessionStoreOptions MemoryEventLogStore MemorySessionStore
+      RegistryConfig SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces MAX_LINE_BYTES MarkedProcess
-      SESSION_MARKER SpawnOptions TakeLines buildEnvironment commandFor endProcesses findExecutable
-      findMarkedProcesses healPath identify isSecretName spawnAgentProcess
+      SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor endProcesses
+      findExecutable findMarkedProcesses healPath identify isSecretName spawnAgentProcess
     @agentproto/workspaces
-      WorkspacesOptions createWorkspaces
+      TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile StoredAcpSession TurnOutcome acpArm
-      connectAcp createAcpClient defineAcp"
+      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
+      connectAcp createAcpClient defineAcp
+    @agentproto/arm-kit
+      Conversation EventChannel Json Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
+      ToolCalls ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess
+      defined exitMessage isRecord list number record startCancelled text within
+    @agentproto/arm-mcp
+      McpProfile McpProfileInput connectMcp mcpArm parseProfile
+    @agentproto/arm-proprietary
+      AllowedAdapter ProprietaryProfile connectProprietary proprietaryArm"
   `)
 })
 
@@ -119,13 +148,14 @@ test('the error codes', () => {
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
     turn_not_found request_not_found adapter_not_found workspace_not_found workspace_exists
     workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid protocol_unsupported
-    mode_unknown option_invalid continuation_unsupported sandbox_unavailable no_adapter_installed
-    agent_not_installed auth_required setup_required turn_in_progress queue_full session_limit_reached
-    stream_limit_reached session_ended session_starting session_live request_resolved not_supported
-    not_resumable idempotency_conflict permission_denied empty_turn install_failed version_mismatch
-    setup_failed provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error
-    prompt_failed agent_exited termination_failed timeout cancelled storage_failed storage_corrupt
-    listen_failed daemon_not_running daemon_running shutting_down internal"
+    mode_unknown option_invalid continuation_unsupported sandbox_unavailable sandbox_read_only
+    no_adapter_installed agent_not_installed auth_required setup_required turn_in_progress queue_full
+    session_limit_reached stream_limit_reached session_ended session_starting session_live
+    request_resolved not_supported not_resumable idempotency_conflict permission_denied empty_turn
+    install_failed version_mismatch setup_failed provisioning_busy secret_not_found spawn_failed
+    handshake_failed protocol_error prompt_failed agent_exited termination_failed timeout cancelled
+    storage_failed storage_corrupt listen_failed daemon_not_running daemon_running shutting_down
+    internal"
   `)
 })
 
@@ -148,6 +178,7 @@ test('the commands of agentproto', () => {
     agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json]
     agentproto sessions prompt [--wait] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions interrupt
+    agentproto sessions resume [--fresh]
     agentproto sessions kill [--reason <reason>]
     agentproto sessions rm
     agentproto sessions show [--json]
@@ -160,10 +191,22 @@ test('the commands of agentproto', () => {
     agentproto workspace list [--json]
     agentproto workspace remove
     agentproto workspace use
+    agentproto workspace trust
+    agentproto workspace distrust
     agentproto adapters
     agentproto adapters list [--json]
+    agentproto adapters show [--json]
+    agentproto adapters add [--json]
+    agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json]
+    agentproto adapters install [--force] [--allow-unverified] [--json]
+    agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json]
+    agentproto adapters login [--force] [--json]
     agentproto manifest
-    agentproto manifest validate [--json]"
+    agentproto manifest validate [--format <format>] [--json]
+    agentproto secrets
+    agentproto secrets set [--store <store>] [--oauth]
+    agentproto secrets list [--json]
+    agentproto secrets rm"
   `)
 })
 
@@ -171,8 +214,8 @@ test('the tools of MCP, which docs/mcp.md has too', async () => {
   const names = await toolNames()
   expect(text(wrapped(names))).toMatchInlineSnapshot(`
     "start_agent_session prompt_agent_session list_agent_sessions get_agent_session_output
-    kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session answer_agent_request
-    list_agent_adapters list_agent_workspaces"
+    kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session resume_agent_session
+    answer_agent_request list_agent_adapters list_agent_workspaces"
   `)
   expect(codeRows(page(ROOT, 'docs/mcp.md')).map(([name]) => name)).toEqual(names)
 })

@@ -5,6 +5,7 @@ import { paintOf, type Io, type Run } from './io.js'
 import { addAdapterCommands } from './program/adapter-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { addRunCommand } from './program/run-command.js'
+import { addSecretCommands } from './program/secret-commands.js'
 import { addSessionCommands } from './program/session-commands.js'
 import { addWorkspaceCommands } from './program/workspace-commands.js'
 import { version } from './version.js'
@@ -12,6 +13,7 @@ import { version } from './version.js'
 const EXAMPLES = `
 Examples:
   $ agentproto run demo --prompt "hello"          one prompt, no gateway needed
+  $ agentproto adapters install opencode          install an agent; no root is needed
   $ agentproto serve                              start the gateway of this home
   $ agentproto workspace add . --use              name this folder and make it the active one
   $ agentproto sessions start demo --label try    start a session in the active workspace
@@ -60,6 +62,7 @@ export function createProgram(io: Io, run: Run): Command {
   addGatewayCommands(program, run)
   addWorkspaceCommands(program, run)
   addAdapterCommands(program, run)
+  addSecretCommands(program, run)
   return program
 }
 

@@ -2,6 +2,4 @@
 export { createProvisioner } from './provision/provisioner.js'
 export type { Provisioner } from './provision/provisioner.js'
 export type { OauthParts, ProvisionHost, Question, Terminal, TerminalProgram } from './provision/provision-host.js'
-export { runInTerminal } from './provision/run-command.js'
 export { addAdapter } from './provision/add-adapter.js'
-export { eventStream } from './provision/event-stream.js'

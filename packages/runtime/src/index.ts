@@ -2,6 +2,7 @@
 export { createGateway } from './create-gateway.js'
 export { openAdapters } from './open-adapters.js'
 export type { OpenAdaptersOptions } from './open-adapters.js'
+export type { Question, Terminal } from '@agentproto/driver-agent-cli/provision'
 export type { Gateway } from './create-gateway.js'
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
 export type { TlsOptions } from './server.js'

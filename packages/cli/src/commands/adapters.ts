@@ -1,13 +1,12 @@
 import { EXIT, type AdapterSummary } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { adaptersOf } from '../adapters/adapters-of.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../program/workspace-commands.js'
 import { renderTable, type Column } from '../render/table.js'
 
 /** `agentproto adapters list`. */
 export async function listAdapters(io: Io, { json }: JsonOption): Promise<number> {
-  const client = await connect(io)
-  const adapters = await client.adapters.list()
+  const adapters = await (await adaptersOf(io)).list()
   if (json === true) {
     printJson(io, { adapters })
     return EXIT.ok

@@ -13,6 +13,10 @@ export const adapterOption = (): Option =>
     .argParser(addOptionValue)
     .default({}, 'none')
 
+/** `--input step=value`, repeatable: answers to setup steps. */
+export const inputOption = (): Option =>
+  new Option('--input <step=value>', 'answer to a setup step; repeatable').argParser(addOptionValue).default({}, 'none')
+
 export interface AgentOptions {
   readonly cwd?: string
   readonly mode?: string

@@ -1,6 +1,7 @@
 import { AgentprotoError, type AuthState, type ProvisionEvent } from '@agentproto/contracts'
 import type { Auth } from '@agentproto/manifest'
 import { type CommandGround, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
+import { runInTerminal } from './run-command.js'
 
 /** A person may have to find a password, a telephone and a browser. */
 const LOGIN_MS = 15 * 60_000
@@ -41,7 +42,8 @@ async function runLogin(
   const { terminal, redactor } = ground.host
   if (login.interactive || login.requiresCallbackUrl) {
     if (terminal === undefined) throw loginRequired(ground, 'and its login needs a terminal')
-    return terminal.run(await prepareCommand(login.cmd, ground))
+    const ready = await prepareCommand(login.cmd, ground)
+    return terminal.run(ready, () => runInTerminal(ready))
   }
   const end = await runManifestCommand(login.cmd, ground, {
     timeoutMs: LOGIN_MS,

@@ -31,9 +31,10 @@ export interface Terminal {
   show(url: string): void
   /**
    * Gives the terminal to a program.
+   * @param inTerminal runs it in this process's own terminal, for a terminal that is that one
    * @returns its exit code
    */
-  run(program: TerminalProgram): Promise<number>
+  run(program: TerminalProgram, inTerminal: () => Promise<number>): Promise<number>
 }
 
 export interface TerminalProgram {

@@ -1,6 +1,7 @@
 import type { SetupInput } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import { endingOf, prepareCommand, runManifestCommand } from '../manifest-command.js'
+import { runInTerminal } from '../run-command.js'
 import { runExternal } from './external-step.js'
 import { runOauth } from './oauth-step.js'
 import { runPrompt } from './prompt-step.js'
@@ -58,7 +59,8 @@ async function runCmd(step: Extract<SetupStep, { kind: 'cmd' }>, context: SetupC
   if (step.interactive) {
     const needs: SetupInput = { kind: 'terminal', command: step.cmd }
     if (host.terminal === undefined) return { state: 'pending', needs }
-    const exitCode = await host.terminal.run(await prepareCommand(step.cmd, ground, values))
+    const ready = await prepareCommand(step.cmd, ground, values)
+    const exitCode = await host.terminal.run(ready, () => runInTerminal(ready))
     if (exitCode !== 0) throw stepFailed(step, `${step.cmd} ended with ${exitCode}`)
     return { state: 'done' }
   }

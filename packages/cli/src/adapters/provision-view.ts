@@ -1,0 +1,101 @@
+import type { ProvisionEvent } from '@agentproto/contracts'
+import { LiveArea } from '../attach/live-area.js'
+import { paintOf, print, widthOf, type Io } from '../io.js'
+import { cut } from '../render/fit.js'
+import type { Paint } from '../render/paint.js'
+import { oneLine } from '../render/printable.js'
+
+/** What an install, a setup or a login does, as lines that stay and, at a terminal, one that lives. */
+export class ProvisionView {
+  readonly #io: Io
+  readonly #paint: Paint
+  readonly #area: LiveArea | undefined
+  #doing = ''
+  #live = ''
+
+  constructor(io: Io) {
+    this.#io = io
+    this.#paint = paintOf(io, io.stderr)
+    this.#area = io.stderr.isTTY === true ? new LiveArea(io.stderr) : undefined
+  }
+
+  take(event: ProvisionEvent): void {
+    if (event.type === 'phase' && event.state === 'started') this.#doing = DOING[event.phase]
+    if (event.type === 'output') this.#live = oneLine(event.line)
+    if (event.type === 'progress') this.#live = amount(event)
+    if (event.type === 'method' || event.type === 'step' || event.type === 'phase') this.#live = ''
+    const lines = linesOf(event, this.#paint)
+    // A log wants every line that was printed, a person the last one.
+    const printed =
+      event.type === 'output' && this.#area === undefined ? [this.#paint.dim(`    ${oneLine(event.line)}`)] : []
+    this.#draw([...lines, ...printed])
+  }
+
+  /** Leaves the screen to somebody else: a question, a program, the shell. */
+  release(): void {
+    this.#area?.close()
+  }
+
+  #draw(finished: readonly string[]): void {
+    if (this.#area === undefined) {
+      if (finished.length > 0) print(this.#io.stderr, finished)
+      return
+    }
+    const text = [this.#doing, this.#live].filter(Boolean).join(': ')
+    const rows = text === '' ? [] : [this.#paint.dim(cut(`  ${text}`, widthOf(this.#io.stderr) - 1))]
+    this.#area.draw(finished, { rows })
+  }
+}
+
+const DOING = {
+  install: 'Installing',
+  version_check: 'Checking the version',
+  setup: 'Setting up',
+  login: 'Logging in',
+} as const
+
+const TITLES = { install: 'install', version_check: 'version', setup: 'setup', login: 'login' } as const
+
+function linesOf(event: ProvisionEvent, paint: Paint): readonly string[] {
+  switch (event.type) {
+    case 'phase':
+      if (event.state === 'started') return []
+      return [
+        `${mark(event.state, paint)} ${TITLES[event.phase].padEnd(8)} ${paint.dim(oneLine(event.detail ?? event.state))}`,
+      ]
+    case 'method':
+      return methodLines(event, paint)
+    case 'step':
+      if (event.state === 'started') return []
+      return [
+        `  ${mark(event.state, paint)} ${event.step}${event.detail === undefined ? '' : paint.dim(` ${oneLine(event.detail)}`)}`,
+      ]
+    case 'warning':
+      return [`${paint.yellow('!')} ${oneLine(event.message)}`]
+    case 'output':
+    case 'progress':
+    case 'state':
+      return []
+  }
+}
+
+function methodLines(
+  { method, state, detail = '' }: Extract<ProvisionEvent, { type: 'method' }>,
+  paint: Paint,
+): readonly string[] {
+  if (state === 'started') return [paint.dim(`  $ ${oneLine(detail)}`)]
+  if (state === 'done') return []
+  return [`  ${mark(state, paint)} ${method}: ${oneLine(detail)}`]
+}
+
+function mark(state: 'done' | 'skipped' | 'pending' | 'failed', paint: Paint): string {
+  const marks = { done: paint.green('✓'), skipped: paint.dim('–'), pending: paint.yellow('?'), failed: paint.red('✗') }
+  return marks[state]
+}
+
+const MIB = 1024 * 1024
+
+const amount = ({ bytes, total }: { readonly bytes: number; readonly total?: number }): string =>
+  total === undefined
+    ? `${(bytes / MIB).toFixed(1)} MiB`
+    : `${(bytes / MIB).toFixed(1)} of ${(total / MIB).toFixed(1)} MiB`

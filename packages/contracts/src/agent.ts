@@ -1,7 +1,7 @@
 import type { AgentAnswer, AgentRequest } from './agent-request.js'
 import type { ContentBlock } from './content.js'
 import type { AgentNotice } from './notice.js'
-import type { AgentInfo, SessionSandbox } from './session.js'
+import type { AgentInfo, SessionSandbox, StoredAgentSession } from './session.js'
 import type { StreamEvent } from './stream-event.js'
 
 /** A running agent as its host sees it, whatever protocol it speaks. */
@@ -105,6 +105,8 @@ export interface RunningAgent {
   send(prompt: readonly ContentBlock[]): Promise<void>
   /** Asks the agent to end the running turn; its `turn-end` still comes. Idempotent. */
   cancel(): Promise<void>
+  /** What the agent has stored itself, or of it that of one folder. @throws `not_supported` */
+  storedSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
   /** @throws `not_supported` when the agent offers no such thing */
   configure(change: ConfigChange): Promise<void>
   /**

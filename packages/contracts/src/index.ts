@@ -84,6 +84,7 @@ export type {
   SessionStatus,
   SessionTurn,
   StopReason,
+  StoredAgentSession,
   Turn,
   TurnResult,
 } from './session.js'

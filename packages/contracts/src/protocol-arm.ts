@@ -9,7 +9,7 @@ import type {
 } from './agent.js'
 import type { Clock } from './clock.js'
 import type { ContentBlock } from './content.js'
-import type { AgentInfo } from './session.js'
+import type { AgentInfo, StoredAgentSession } from './session.js'
 
 /**
  * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical
@@ -96,6 +96,8 @@ export interface ArmConnection {
   readonly process?: AgentProcessInfo
   /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
   openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
+  /** What the agent has stored itself, or of it that of one folder. @throws `not_supported` */
+  listSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
   /** Ends the connection and the whole process tree. Idempotent. @throws `termination_failed` */
   close(): Promise<ProcessExit>
   /** Settles when the agent ended without being told to. */

@@ -43,6 +43,14 @@ export interface SessionFailure {
   readonly crashBundlePath?: string
 }
 
+/** A session that an agent has stored itself, and may load or resume. */
+export interface StoredAgentSession {
+  readonly agentSessionId: string
+  readonly cwd?: string
+  readonly title?: string
+  readonly updatedAt?: string
+}
+
 /** What the running agent said of itself in its handshake. */
 export interface AgentInfo {
   readonly name?: string
@@ -56,6 +64,8 @@ export interface AgentCapabilities {
   readonly list: boolean
   readonly close: boolean
   readonly fork: boolean
+  /** Absent as false: it can be told to forget a session. */
+  readonly delete?: boolean
   readonly image: boolean
   readonly audio: boolean
   readonly embeddedContext: boolean

@@ -27,6 +27,8 @@ export interface StartOptions extends SessionCallbacks {
   readonly origin?: SessionOrigin
   /** How earlier turns reach the agent; without it the session is fresh. An empty object takes the manifest's default. */
   readonly continuation?: ContinuationOptions
+  /** Files and commands that the agent may have this host read, write and run, if it is not confined. Default: none. */
+  readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** Added to the agent's environment. */
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal

@@ -36,6 +36,8 @@ export interface LaunchOptions extends StartAgentOptions {
   readonly moreArgs?: readonly string[]
   /** A session that is to be resumed by an agent that cannot is loaded where it can. */
   readonly loadInstead?: boolean
+  /** What the host does for the agent; nothing for one that is confined, which would not be then. */
+  readonly serve?: NonNullable<ArmConnectOptions['serve']>
 }
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
@@ -70,6 +72,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     clock,
     signal,
     client: host.client ?? DEFAULT_CLIENT,
+    serve: served(options, confined),
     ...(profile === undefined ? {} : { profile }),
   }
   try {
@@ -93,6 +96,11 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     throw await guard.failure(thrown)
   }
 }
+
+const served = (
+  { serve = {} }: LaunchOptions,
+  { plain }: { readonly plain: boolean },
+): NonNullable<LaunchOptions['serve']> => (plain ? serve : {})
 
 /** What is confined for one session is of no use to another. */
 const UNSHARED = { metadata: {} }

@@ -103,6 +103,7 @@ class Guard implements LaunchGuard {
       ...(inner.process === undefined ? {} : { process: inner.process }),
       ended: inner.ended.then((end) => this.#end(end)),
       openSession: (options, sink) => inner.openSession(options, sink),
+      ...(inner.listSessions === undefined ? {} : { listSessions: inner.listSessions.bind(inner) }),
       close: () => inner.close(),
     }
   }

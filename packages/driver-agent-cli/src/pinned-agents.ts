@@ -7,6 +7,7 @@ import type {
   ContentBlock,
   ProcessExit,
   RunningAgent,
+  StoredAgentSession,
   Timer,
 } from '@agentproto/contracts'
 import type { Launched } from './continuation.js'
@@ -160,6 +161,10 @@ class BorrowedAgent implements RunningAgent {
 
   configure(change: ConfigChange): Promise<void> {
     return this.#agent.configure(change)
+  }
+
+  async storedSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
+    return (await this.#agent.storedSessions?.(cwd)) ?? []
   }
 
   stop(): Promise<ProcessExit> {

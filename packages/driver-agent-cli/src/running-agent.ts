@@ -1,3 +1,4 @@
+import { AgentprotoError } from '@agentproto/contracts'
 import type {
   AgentEnd,
   AgentInfo,
@@ -10,6 +11,7 @@ import type {
   ProcessExit,
   RunningAgent,
   SessionSandbox,
+  StoredAgentSession,
 } from '@agentproto/contracts'
 
 /** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
@@ -78,6 +80,12 @@ export class StartedAgent implements RunningAgent {
 
   configure(change: ConfigChange): Promise<void> {
     return this.#session.configure(change)
+  }
+
+  async storedSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
+    if (!this.#connection.listSessions)
+      throw new AgentprotoError('not_supported', 'The agent does not list its sessions')
+    return this.#connection.listSessions(cwd)
   }
 
   stop(): Promise<ProcessExit> {

@@ -9,6 +9,7 @@ import type {
   ConfigChange,
   ContentBlock,
   ProcessExit,
+  StoredAgentSession,
   StreamEvent,
 } from '@agentproto/contracts'
 import type { Continued } from './continuation.js'
@@ -33,6 +34,8 @@ export interface Session {
    * The iterator throws `turn_in_progress` while another turn runs, `session_ended` after the end.
    */
   send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent>
+  /** What the agent has stored itself, for a later `native-resume`; of one folder, or all. @throws `not_supported` */
+  storedSessions(cwd?: string): Promise<readonly StoredAgentSession[]>
   /** Asks the agent to end the turn that runs; its `turn-end` still comes. */
   cancel(): Promise<void>
   /** @throws `not_supported`, `mode_unknown`, `option_invalid` */
@@ -130,6 +133,7 @@ export function createSession({ agent, sink, preamble }: Continued, callbacks: S
     },
     warnings: agent.warnings,
     send,
+    storedSessions: async (cwd) => (await agent.storedSessions?.(cwd)) ?? [],
     cancel: () => agent.cancel(),
     configure: (change) => agent.configure(change),
     close,

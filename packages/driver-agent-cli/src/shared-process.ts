@@ -12,6 +12,7 @@ import type {
   OpenSessionOptions,
   ProcessExit,
   ProtocolArm,
+  StoredAgentSession,
 } from '@agentproto/contracts'
 import { SESSION_MARKER } from '@agentproto/subprocess'
 
@@ -127,6 +128,12 @@ class SharedConnection implements ArmConnection {
       void opening.then((session) => session.close()).catch(() => {})
       throw thrown
     }
+  }
+
+  async listSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
+    if (!this.#connection.listSessions)
+      throw new AgentprotoError('not_supported', 'The agent does not list its sessions')
+    return this.#connection.listSessions(cwd)
   }
 
   /** Ends the process with its last session; the others are not touched. */

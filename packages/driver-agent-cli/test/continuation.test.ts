@@ -136,6 +136,16 @@ test('native-resume: the agent takes the session up itself, by load where it can
   await expect(told(agent(unable).run('x', { continuation }))).rejects.toMatchObject({ code: 'not_resumable' })
 })
 
+test('what the agent has stored is listed for a later resume, where it lists', async () => {
+  const small = agent()
+  const session = await small.start()
+  onTestFinished(async () => void (await session.close()))
+  expect(await session.storedSessions()).toEqual([{ agentSessionId: 'old', cwd: '/there' }])
+  const unable = await agent({ ...remembering, bin_args: ['acp', '--forgetful'] }).start()
+  onTestFinished(async () => void (await unable.close()))
+  await expect(unable.storedSessions()).rejects.toMatchObject({ code: 'not_supported' })
+})
+
 test('a continuation outside what the manifest supports is refused, and one that lacks what it needs', async () => {
   const start = (source: AgentCliDocument, continuation: object): Promise<unknown> =>
     agent(source).start({ continuation })

@@ -11,22 +11,31 @@ import type {
   OpenSessionOptions,
   ProcessExit,
   ProtocolArm,
+  StoredAgentSession,
 } from '@agentproto/contracts'
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 import { createAcpClient } from './client.js'
-import type { AcpClient, StoredAcpSession } from './client.js'
+import type { AuthMethod } from './capabilities.js'
+import type { AcpClient } from './client.js'
 
 /** How long a broken pipe may precede the exit that explains it, in milliseconds. */
 const BROKEN_GRACE_MS = 1_000
 /** How much of stderr an error carries, in characters. */
 const ERROR_TAIL = 2_048
 
-/** The ACP arm's connection: beside the contract, it lists what the agent has stored. */
+/** The ACP arm's connection: beside the contract, it does what {@link AcpClient} does with stored sessions and logins. */
 export interface AcpConnection extends ArmConnection {
   readonly process: AgentProcessInfo
   /** @throws `not_supported` */
-  listSessions(cwd?: string): Promise<readonly StoredAcpSession[]>
+  listSessions(cwd?: string): Promise<readonly StoredAgentSession[]>
+  readonly authMethods: readonly AuthMethod[]
+  /** @throws `not_supported`, `auth_required`, `timeout` */
+  authenticate(methodId: string): Promise<void>
+  /** @throws `not_supported` */
+  deleteSession(agentSessionId: string): Promise<void>
+  /** @throws `not_supported`; as `openSession` */
+  forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
 }
 
 /** ACP on the stdio of a process (AIP-44, AIP-45 `protocol: acp`). */
@@ -96,8 +105,24 @@ class Connection implements AcpConnection {
     return this.#client.openSession(options, sink)
   }
 
-  listSessions(cwd?: string): Promise<readonly StoredAcpSession[]> {
+  listSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
     return this.#client.listSessions(cwd)
+  }
+
+  get authMethods(): readonly AuthMethod[] {
+    return this.#client.authMethods
+  }
+
+  authenticate(methodId: string): Promise<void> {
+    return this.#client.authenticate(methodId)
+  }
+
+  deleteSession(agentSessionId: string): Promise<void> {
+    return this.#client.deleteSession(agentSessionId)
+  }
+
+  forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+    return this.#client.forkSession(agentSessionId, options, sink)
   }
 
   close(): Promise<ProcessExit> {

@@ -32,6 +32,8 @@ export interface AuthMethod {
   readonly id: string
   readonly name: string
   readonly description?: string
+  /** It takes a terminal: the agent is run there once more, with these. */
+  readonly terminal?: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
 
 /** What the agent said of itself. */
@@ -75,6 +77,7 @@ function capabilitiesOf(capabilities: Json): AgentCapabilities {
     list: marked('list'),
     close: marked('close'),
     fork: marked('fork'),
+    ...(marked('delete') ? { delete: true } : {}),
     image: prompt['image'] === true,
     audio: prompt['audio'] === true,
     embeddedContext: prompt['embeddedContext'] === true,
@@ -85,10 +88,18 @@ function capabilitiesOf(capabilities: Json): AgentCapabilities {
 }
 
 function authMethodOf(entry: unknown): AuthMethod[] {
-  const { id, name, description } = record(entry)
+  const { id, name, description, type, args, env } = record(entry)
   if (typeof id !== 'string') return []
-  return [{ id, name: text(name) ?? id, ...defined({ description: text(description) }) }]
+  const terminal = type === 'terminal' ? { args: texts(args), env: variables(env) } : undefined
+  return [{ id, name: text(name) ?? id, ...defined({ description: text(description), terminal }) }]
 }
+
+const texts = (value: unknown): readonly string[] => list(value).filter((entry) => typeof entry === 'string')
+
+const variables = (value: unknown): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
 
 /** What a session is opened with, as far as this agent can take it, and what it cannot. */
 export function grounds(

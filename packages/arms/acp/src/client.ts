@@ -10,25 +10,25 @@ import type {
   Clock,
   Launch,
   OpenSessionOptions,
+  StoredAgentSession,
 } from '@agentproto/contracts'
 import { ACP_VERSION, clientCapabilities, grounds, readHandshake } from './capabilities.js'
-import type { Handshake } from './capabilities.js'
+import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
 import { HostServices } from './host-services.js'
-import { defined, list, record, text } from './json.js'
+import { record, text } from './json.js'
 import type { Json } from './json.js'
 import { Peer } from './peer.js'
 import type { RpcAnswer } from './pending-asks.js'
 import { AcpSession } from './session.js'
 import type { SessionLink, SessionStart } from './session.js'
 import { SessionRoutes } from './session-routes.js'
+import { listStored } from './stored-sessions.js'
 import type { TurnOutcome } from './turn.js'
 
 /** How long a loaded session must say nothing before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
-/** Pages of `session/list` that are read. */
-const MAX_PAGES = 100
 
 export interface AcpClientOptions {
   /** Writes one line to the agent; the newline is added by it. */
@@ -44,14 +44,6 @@ export interface AcpClientOptions {
 
 type ClientLimits = Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'> & Partial<Pick<ArmLimits, 'termGraceMs'>>
 
-/** A session that the agent has stored. */
-export interface StoredAcpSession {
-  readonly agentSessionId: string
-  readonly cwd?: string
-  readonly title?: string
-  readonly updatedAt?: string
-}
-
 /** The client's end of an ACP connection, over whatever carries its lines. */
 export interface AcpClient {
   /** @throws `handshake_failed`, `auth_required`, `timeout` */
@@ -59,7 +51,15 @@ export interface AcpClient {
   /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
   openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
   /** @throws `not_supported` when the agent does not list its sessions */
-  listSessions(cwd?: string): Promise<readonly StoredAcpSession[]>
+  listSessions(cwd?: string): Promise<readonly StoredAgentSession[]>
+  /** Has the agent forget a session that is not open. @throws `not_supported` */
+  deleteSession(agentSessionId: string): Promise<void>
+  /** Opens a new session that begins with what another one knows. @throws `not_supported`; as `openSession` */
+  forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
+  /** The ways to log in that the agent named. */
+  readonly authMethods: readonly AuthMethod[]
+  /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
+  authenticate(methodId: string): Promise<void>
   /** Takes the lines of one read. The promise is the hosts' back-pressure: read nothing until it settles. */
   takeLines(lines: readonly string[]): void | Promise<void>
   /** Tells every session of something that happened beside the protocol. */
@@ -76,6 +76,12 @@ export interface AcpClient {
 /** Speaks ACP 1 as a client (AIP-44). Give it every line that the agent writes, and call `initialize` first. */
 export function createAcpClient(options: AcpClientOptions): AcpClient {
   return new Client(options)
+}
+
+/** How a session comes to be. */
+interface Opening {
+  readonly method: 'session/new' | 'session/fork'
+  readonly params: object
 }
 
 class Client implements AcpClient, SessionLink {
@@ -99,6 +105,10 @@ class Client implements AcpClient, SessionLink {
     return this.#shaken().info.capabilities
   }
 
+  get authMethods(): readonly AuthMethod[] {
+    return this.#handshake?.authMethods ?? []
+  }
+
   async initialize(): Promise<AgentInfo> {
     const params = {
       protocolVersion: ACP_VERSION,
@@ -114,7 +124,7 @@ class Client implements AcpClient, SessionLink {
     const { origin } = options
     const { params, warnings } = grounds(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
-    if (origin.how === 'new') return this.#create(params, { warnings, services }, sink)
+    if (origin.how === 'new') return this.#create({ method: 'session/new', params }, { warnings, services }, sink)
     if (!this.capabilities[origin.how]) {
       throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
         given: origin.agentSessionId,
@@ -125,17 +135,32 @@ class Client implements AcpClient, SessionLink {
     return this.#reopen(session, `session/${origin.how}`, params)
   }
 
-  async listSessions(cwd?: string): Promise<readonly StoredAcpSession[]> {
+  async listSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
     if (!this.capabilities.list) throw new AgentprotoError('not_supported', 'The agent does not list its sessions')
-    const sessions: StoredAcpSession[] = []
-    let cursor: string | undefined
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const result = record(await this.request('session/list', defined({ cwd, cursor })))
-      sessions.push(...list(result['sessions']).flatMap(storedOf))
-      cursor = text(result['nextCursor'])
-      if (cursor === undefined) break
+    return listStored((method, params) => this.request(method, params), cwd)
+  }
+
+  async deleteSession(agentSessionId: string): Promise<void> {
+    if (!this.capabilities.delete) throw new AgentprotoError('not_supported', 'The agent does not delete sessions')
+    await this.request('session/delete', { sessionId: agentSessionId })
+  }
+
+  async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+    if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
+    const { params, warnings } = grounds(options, this.capabilities)
+    const opening = { method: 'session/fork' as const, params: { ...params, sessionId: agentSessionId } }
+    return this.#create(opening, { warnings, services: this.#servicesFor(options, sink) }, sink)
+  }
+
+  async authenticate(methodId: string): Promise<void> {
+    const method = this.authMethods.find(({ id }) => id === methodId)
+    if (!method || method.terminal) {
+      throw new AgentprotoError('not_supported', 'The agent has no such way to log in over its protocol', {
+        expected: `one of ${this.authMethods.flatMap(({ id, terminal }) => (terminal ? [] : [id])).join(', ') || 'none'}`,
+        given: methodId,
+      })
     }
-    return sessions
+    await this.#step('authenticate', { methodId }, this.#limits.openMs)
   }
 
   takeLines(lines: readonly string[]): void | Promise<void> {
@@ -193,9 +218,13 @@ class Client implements AcpClient, SessionLink {
     return this.#handshake
   }
 
-  #create(params: object, start: Pick<SessionStart, 'warnings' | 'services'>, sink: AgentSink): Promise<AcpSession> {
+  #create(
+    { method, params }: Opening,
+    start: Pick<SessionStart, 'warnings' | 'services'>,
+    sink: AgentSink,
+  ): Promise<AcpSession> {
     return this.#routes.opening(async () => {
-      const result = record(await this.#step('session/new', params, this.#limits.openMs))
+      const result = record(await this.#step(method, params, this.#limits.openMs))
       const agentSessionId = text(result['sessionId'])
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
@@ -250,13 +279,7 @@ class Client implements AcpClient, SessionLink {
       return await this.#peer.request(method, params, limitMs)
     } catch (thrown) {
       const refused = method === 'session/load' || method === 'session/resume' ? 'not_resumable' : 'handshake_failed'
-      throw startFailure(thrown, { method, refused, authMethods: this.#handshake?.authMethods ?? [] })
+      throw startFailure(thrown, { method, refused, authMethods: this.authMethods, launch: this.#options.launch })
     }
   }
-}
-
-function storedOf(entry: unknown): StoredAcpSession[] {
-  const { sessionId, cwd, title, updatedAt } = record(entry)
-  if (typeof sessionId !== 'string') return []
-  return [{ agentSessionId: sessionId, ...defined({ cwd: text(cwd), title: text(title), updatedAt: text(updatedAt) }) }]
 }

@@ -1,5 +1,5 @@
 import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
-import type { ErrorCode } from '@agentproto/contracts'
+import type { ErrorCode, Launch } from '@agentproto/contracts'
 import type { AuthMethod } from './capabilities.js'
 import { record, text } from './json.js'
 
@@ -16,14 +16,16 @@ interface RpcError {
 export interface StartStep {
   readonly method: string
   readonly authMethods: readonly AuthMethod[]
+  /** How the agent was launched; a login in a terminal launches it again. */
+  readonly launch?: Launch | undefined
   /** What it means that the agent refuses. */
   readonly refused: Extract<ErrorCode, 'handshake_failed' | 'not_resumable'>
 }
 
 /** Says in our codes why a step of the start failed. */
-export function startFailure(thrown: unknown, { method, authMethods, refused }: StartStep): AgentprotoError {
+export function startFailure(thrown: unknown, { method, authMethods, refused, launch }: StartStep): AgentprotoError {
   const error = rpcError(thrown)
-  if (error?.code === AUTH_REQUIRED) return authRequired(error, authMethods)
+  if (error?.code === AUTH_REQUIRED) return authRequired(error, authMethods, launch)
   if (error) {
     return new AgentprotoError(refused, `The agent refused ${method}: ${error.message}`, {
       cause: thrown,
@@ -49,13 +51,27 @@ export function requestFailure(thrown: unknown, method: string): AgentprotoError
   })
 }
 
-function authRequired(error: RpcError, methods: readonly AuthMethod[]): AgentprotoError {
-  const ways = methods.map(({ name, description }) => (description === undefined ? name : `${name} (${description})`))
+function authRequired(error: RpcError, methods: readonly AuthMethod[], launch: Launch | undefined): AgentprotoError {
+  const logins = methods.map((method) => (launch ? loginCommand(method, launch) : undefined))
+  const ways = methods.map(({ name, description }, index) => {
+    const how = logins[index] ?? description
+    return how === undefined ? name : `${name} (${how})`
+  })
+  const login = logins.find((command) => command !== undefined)
   return new AgentprotoError('auth_required', error.message || 'The agent is not logged in', {
     hint: ways.length > 0 ? `Log in to the agent: ${ways.join('; or ')}` : 'Log in with the agent’s own command line.',
-    data: { authMethods: methods, agentCode: error.code },
+    data: { authMethods: methods, agentCode: error.code, ...(login === undefined ? {} : { login }) },
   })
 }
+
+/** What is to be typed: the agent once more, with the arguments of the login. */
+function loginCommand({ terminal }: AuthMethod, { command, args }: Launch): string | undefined {
+  if (!terminal) return undefined
+  const assignments = Object.entries(terminal.env).map(([name, value]) => `${name}=${quoted(value)}`)
+  return [...assignments, ...[command, ...args, ...terminal.args].map(quoted)].join(' ')
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function rpcError(thrown: unknown): RpcError | undefined {
   const { code, message } = record(thrown)

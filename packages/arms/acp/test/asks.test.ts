@@ -34,7 +34,9 @@ test('a permission is asked with its call, which is told first; the choice reach
 
 test('F78 what was said of the call before is shown with its permission, and not said twice', async () => {
   const { sink } = await asked('repeat', { outcome: 'cancelled' })
-  expect(sink.asked[0]?.request).toMatchObject({ toolCall: { kind: 'execute', input: { command: 'rm' }, title: 'rm -rf' } })
+  expect(sink.asked[0]?.request).toMatchObject({
+    toolCall: { kind: 'execute', input: { command: 'rm' }, title: 'rm -rf' },
+  })
   expect(sink.ofType('tool-call')).toHaveLength(1)
 })
 
@@ -62,13 +64,22 @@ test('a permission without options, or of an unknown session, is cancelled witho
 })
 
 test.each<[AgentAnswer, object]>([
-  [{ outcome: 'accept', content: { colour: 'red' } }, { action: 'accept', content: { colour: 'red' } }],
+  [
+    { outcome: 'accept', content: { colour: 'red' } },
+    { action: 'accept', content: { colour: 'red' } },
+  ],
   [{ outcome: 'accept' }, { action: 'accept' }],
   [{ outcome: 'decline' }, { action: 'decline' }],
   [{ outcome: 'cancelled' }, { action: 'cancel' }],
 ])('a question answered with %j is told as %j', async (answer, wire) => {
   const { sink, told } = await asked('form', answer)
-  expect(sink.asked[0]?.request).toEqual({ kind: 'question', mode: 'form', message: 'Colour?', schema: { type: 'object' }, toolCallId: 't1' })
+  expect(sink.asked[0]?.request).toEqual({
+    kind: 'question',
+    mode: 'form',
+    message: 'Colour?',
+    schema: { type: 'object' },
+    toolCallId: 't1',
+  })
   expect(told).toEqual([wire])
 })
 

@@ -25,7 +25,9 @@ export interface Recorder extends AgentSink {
 }
 
 /** A sink that keeps everything and answers with the given answer, or not at all. */
-export function recorder(answer?: AgentAnswer | ((request: AgentRequest, signal: AbortSignal) => Promise<AgentAnswer>)): Recorder {
+export function recorder(
+  answer?: AgentAnswer | ((request: AgentRequest, signal: AbortSignal) => Promise<AgentAnswer>),
+): Recorder {
   const signals: AgentSignal[] = []
   const batches: (readonly AgentSignal[])[] = []
   const asked: { request: AgentRequest; signal: AbortSignal }[] = []
@@ -36,7 +38,10 @@ export function recorder(answer?: AgentAnswer | ((request: AgentRequest, signal:
     batches,
     asked,
     ofType,
-    text: () => ofType('text-delta').map(({ text }) => text).join(''),
+    text: () =>
+      ofType('text-delta')
+        .map(({ text }) => text)
+        .join(''),
     emit(batch) {
       batches.push(batch)
       signals.push(...batch)

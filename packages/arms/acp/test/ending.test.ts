@@ -25,7 +25,10 @@ test('F22 closing a stubborn agent with a grandchild in another session leaves n
 test('after we closed it, an agent has not ended by itself', async () => {
   const connection = await connectAcp(fixture('echo'))
   await connection.close()
-  const first = await Promise.race([connection.ended, new Promise((resolve) => setTimeout(() => resolve('pending'), 50))])
+  const first = await Promise.race([
+    connection.ended,
+    new Promise((resolve) => setTimeout(() => resolve('pending'), 50)),
+  ])
   expect(first).toBe('pending')
 })
 

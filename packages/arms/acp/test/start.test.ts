@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { connectAcp } from '@agentproto/acp'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { connect, fixture, open, recorder } from './connecting.ts'
 
 const opening = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' } } as const
@@ -62,7 +62,10 @@ test.each([
 
 test('an agent that never answers the handshake is given up at its limit', async () => {
   const options = fixture('start mute', { handshakeMs: 300 })
-  await expect(connectAcp(options)).rejects.toMatchObject({ code: 'timeout', message: expect.stringContaining('initialize') })
+  await expect(connectAcp(options)).rejects.toMatchObject({
+    code: 'timeout',
+    message: expect.stringContaining('initialize'),
+  })
   expect(findMarkedProcesses(options.launch.marker)).toEqual([])
 })
 
@@ -118,6 +121,37 @@ test('the sessions that the agent has stored are listed, page by page', async ()
     { agentSessionId: 'b' },
   ])
   await expect((await connect('echo bare')).listSessions()).rejects.toMatchObject({ code: 'not_supported' })
+})
+
+test('a login that takes a terminal is told as the command that is to be typed', async () => {
+  const options = fixture('start auth-terminal')
+  const connection = await connectAcp(options)
+  onTestFinished(async () => void (await connection.close()))
+  const login = `NO_UPDATE=1 ${options.launch.command} ${options.launch.args.join(' ')} login '--with browser'`
+  await expect(connection.openSession(opening, recorder())).rejects.toMatchObject({
+    code: 'auth_required',
+    message: expect.stringContaining(`Log in (${login})`),
+    parts: { data: { login } },
+  })
+  await expect(connection.authenticate('tty')).rejects.toMatchObject({ code: 'not_supported' })
+})
+
+test('an agent is logged in to, told to forget a session, and has one forked, where it can', async () => {
+  const { connection, say, sink } = await open('echo more')
+  await connection.authenticate('key')
+  await connection.deleteSession('old')
+  const forked = await connection.forkSession('s1', opening, recorder())
+  expect(forked.agentSessionId).toBe('s2')
+  await say('seen')
+  expect(JSON.parse(sink.text())).toMatchObject({
+    authenticated: { methodId: 'key' },
+    deleted: { sessionId: 'old' },
+    open: { sessionId: 's1', cwd: process.cwd(), mcpServers: [] },
+  })
+  const bare = await connect('echo bare')
+  await expect(bare.deleteSession('old')).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(bare.forkSession('s1', opening, recorder())).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(bare.authenticate('nothing')).rejects.toMatchObject({ code: 'not_supported' })
 })
 
 test('F55 a session is resumed by its id, or refused as what it is', async () => {

@@ -58,7 +58,12 @@ test('modes and models of older agents are told and set in their way', async () 
   ])
   await session.configure({ mode: 'code' })
   await session.configure({ model: 'b' })
-  expect(sink.ofType('config').slice(1).map(({ config }) => config)).toEqual([{ modeId: 'code' }, { modelId: 'b' }])
+  expect(
+    sink
+      .ofType('config')
+      .slice(1)
+      .map(({ config }) => config),
+  ).toEqual([{ modeId: 'code' }, { modelId: 'b' }])
   await say('calls')
   expect(JSON.parse(sink.text())).toEqual([
     { sessionId: 's1', modeId: 'code' },
@@ -81,14 +86,28 @@ test('modes, models and options of newer agents are one list of options', async 
 
 test('what the agent does not know is refused before it is asked', async () => {
   const older = await open('state')
-  await expect(older.session.configure({ mode: 'warp' })).rejects.toMatchObject({ code: 'mode_unknown', message: expect.stringContaining('ask, code') })
+  await expect(older.session.configure({ mode: 'warp' })).rejects.toMatchObject({
+    code: 'mode_unknown',
+    message: expect.stringContaining('ask, code'),
+  })
   await expect(older.session.configure({ model: 'z' })).rejects.toMatchObject({ code: 'option_invalid' })
-  await expect(older.session.configure({ optionId: 'loud', value: true })).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(older.session.configure({ optionId: 'loud', value: true })).rejects.toMatchObject({
+    code: 'not_supported',
+  })
   const newer = await open('state modern')
-  await expect(newer.session.configure({ optionId: 'loud', value: 'very' })).rejects.toMatchObject({ code: 'option_invalid' })
-  await expect(newer.session.configure({ optionId: 'quiet', value: true })).rejects.toMatchObject({ code: 'option_invalid' })
-  await expect(newer.session.configure({ optionId: 'mode', value: true })).rejects.toMatchObject({ code: 'option_invalid' })
-  await expect(newer.session.configure({ model: 'y' })).rejects.toMatchObject({ code: 'protocol_error', message: expect.stringContaining('no such model today') })
+  await expect(newer.session.configure({ optionId: 'loud', value: 'very' })).rejects.toMatchObject({
+    code: 'option_invalid',
+  })
+  await expect(newer.session.configure({ optionId: 'quiet', value: true })).rejects.toMatchObject({
+    code: 'option_invalid',
+  })
+  await expect(newer.session.configure({ optionId: 'mode', value: true })).rejects.toMatchObject({
+    code: 'option_invalid',
+  })
+  await expect(newer.session.configure({ model: 'y' })).rejects.toMatchObject({
+    code: 'protocol_error',
+    message: expect.stringContaining('no such model today'),
+  })
   const none = await open('state none')
   await expect(none.session.configure({ mode: 'x' })).rejects.toMatchObject({ code: 'not_supported' })
   await expect(none.session.configure({ model: 'x' })).rejects.toMatchObject({ code: 'not_supported' })
@@ -120,5 +139,8 @@ test('every update of the session’s state is told', async () => {
 test('what is said before the session has an id reaches it', async () => {
   const { sink } = await open('state early')
   await expect.poll(() => sink.signals).toHaveLength(2)
-  expect(sink.signals[1]).toEqual({ type: 'config', config: { commands: [{ name: 'init', description: 'Begins', hint: 'where' }] } })
+  expect(sink.signals[1]).toEqual({
+    type: 'config',
+    config: { commands: [{ name: 'init', description: 'Begins', hint: 'where' }] },
+  })
 })

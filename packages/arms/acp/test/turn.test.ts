@@ -36,7 +36,10 @@ test('embedded text is given as text to an agent that takes no embedded context'
 test('an image for an agent that takes none ends the turn with an error, and nothing is sent', async () => {
   const { session, sink } = await open('echo bare')
   await session.send([{ type: 'image', data: '', mimeType: 'image/png' }])
-  expect(sink.signals).toEqual([{ type: 'error', message: 'The agent takes no image in a prompt' }, ended('error', EMPTY)])
+  expect(sink.signals).toEqual([
+    { type: 'error', message: 'The agent takes no image in a prompt' },
+    ended('error', EMPTY),
+  ])
 })
 
 test.each([
@@ -49,13 +52,16 @@ test.each([
   expect(await (await open('turns')).say(`stop ${stop}`)).toEqual([said('x'), ended(reason)])
 })
 
-test.each(['whatever', 'timeout', 'error', ''])('F7 the unknown stop reason "%s" is an error, never a success', async (stop) => {
-  expect(await (await open('turns')).say(`stop ${stop}`)).toEqual([
-    said('x'),
-    { type: 'error', message: expect.stringContaining(JSON.stringify(stop)) },
-    ended('error'),
-  ])
-})
+test.each(['whatever', 'timeout', 'error', ''])(
+  'F7 the unknown stop reason "%s" is an error, never a success',
+  async (stop) => {
+    expect(await (await open('turns')).say(`stop ${stop}`)).toEqual([
+      said('x'),
+      { type: 'error', message: expect.stringContaining(JSON.stringify(stop)) },
+      ended('error'),
+    ])
+  },
+)
 
 test('F6 an error of the agent is told with its code, and the turn ends', async () => {
   expect(await (await open('turns')).say('error')).toEqual([
@@ -104,7 +110,10 @@ test('F17 a prompt to an agent that has ended is a turn that failed, with the re
   const { say, connection } = await open('turns')
   await say('crash')
   await connection.ended
-  expect(await say('empty')).toEqual([{ type: 'error', message: expect.stringContaining('exit code 9') }, ended('error', EMPTY)])
+  expect(await say('empty')).toEqual([
+    { type: 'error', message: expect.stringContaining('exit code 9') },
+    ended('error', EMPTY),
+  ])
 })
 
 test('what is no protocol is told as output, and harms nothing', async () => {
@@ -159,7 +168,11 @@ test('F5 F68 no event comes after the turn’s end: what the agent goes on to sa
   expect(await say('after')).toEqual([said('x'), ended('end_turn')])
   await expect.poll(() => sink.signals.length).toBe(4)
   expect(sink.signals.slice(2)).toEqual([
-    { type: 'extension', kind: 'agent_message_chunk', payload: expect.objectContaining({ content: { type: 'text', text: 'too late' } }) },
+    {
+      type: 'extension',
+      kind: 'agent_message_chunk',
+      payload: expect.objectContaining({ content: { type: 'text', text: 'too late' } }),
+    },
     { type: 'usage', used: 5, size: 10 },
   ])
 })
@@ -179,14 +192,17 @@ test('F16 a second prompt is refused while a turn runs', async () => {
   expect(await running).toEqual([said('working'), ended('cancelled')])
 })
 
-test.each(['cancel-end-turn', 'cancel-error'])('a turn that we cancelled is cancelled, whatever the agent calls it (%s)', async (word) => {
-  const { session, say } = await open('turns')
-  const running = say(word)
-  await session.cancel()
-  await session.cancel()
-  expect(await running).toEqual([ended('cancelled', EMPTY)])
-  expect(await say('empty')).toEqual([ended('end_turn', EMPTY)])
-})
+test.each(['cancel-end-turn', 'cancel-error'])(
+  'a turn that we cancelled is cancelled, whatever the agent calls it (%s)',
+  async (word) => {
+    const { session, say } = await open('turns')
+    const running = say(word)
+    await session.cancel()
+    await session.cancel()
+    expect(await running).toEqual([ended('cancelled', EMPTY)])
+    expect(await say('empty')).toEqual([ended('end_turn', EMPTY)])
+  },
+)
 
 test('cancelling when nothing runs does nothing', async () => {
   const { session, say } = await open('turns')
@@ -248,7 +264,10 @@ test('a host that fails to take a batch does not cost the turn its end', async (
 test('several sessions in one process do not hear each other, and all hear its end', async () => {
   const first = await open('several')
   const sink = recorder()
-  const second = await first.connection.openSession({ cwd: '/', additionalDirectories: [], mcpServers: [], origin: { how: 'new' } }, sink)
+  const second = await first.connection.openSession(
+    { cwd: '/', additionalDirectories: [], mcpServers: [], origin: { how: 'new' } },
+    sink,
+  )
   const waiting = second.send([{ type: 'text', text: 'wait' }])
   expect(await first.say('hi')).toEqual([said('s1 says hi'), ended('end_turn')])
   await second.cancel()
@@ -262,7 +281,10 @@ test('several sessions in one process do not hear each other, and all hear its e
 
 test('closing one session leaves its siblings alone', async () => {
   const first = await open('several')
-  const second = await first.connection.openSession({ cwd: '/', additionalDirectories: [], mcpServers: [], origin: { how: 'new' } }, recorder())
+  const second = await first.connection.openSession(
+    { cwd: '/', additionalDirectories: [], mcpServers: [], origin: { how: 'new' } },
+    recorder(),
+  )
   await second.close()
   expect(await first.say('hi')).toEqual([said('s1 says hi'), ended('end_turn')])
 })

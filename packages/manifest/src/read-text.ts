@@ -1,9 +1,13 @@
+import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { createProblemList } from './problem.js'
 import type { ManifestProblem, ProblemCode, ProblemParts } from './problem.js'
 import { createSourceText } from './source-text.js'
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024
+/** Most manifests fit into the first read. */
+const CHUNK_BYTES = 16 * 1024
 
 export type ReadText =
   | { readonly ok: true; readonly text: string }
@@ -14,13 +18,16 @@ export type ReadText =
       readonly isFolder: boolean
     }
 
-/** Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. */
+/**
+ * Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. What stands under the
+ * name may be anything: a device has no end, and a pipe may have nobody who writes.
+ */
 export async function readText(path: string): Promise<ReadText> {
   try {
-    const file = await open(path, 'r')
+    const file = await open(path, READ_AT_ONCE)
     try {
-      const { size } = await file.stat()
-      return size > FILE_BYTES_MAX ? refuseSize(path, size) : decode(await file.readFile(), path)
+      const bytes = await readAll(file)
+      return bytes === undefined ? refuseSize(path) : decode(bytes, path)
     } finally {
       await file.close()
     }
@@ -35,13 +42,24 @@ export async function readText(path: string): Promise<ReadText> {
   }
 }
 
-const refuseSize = (path: string, size: number): ReadText =>
+// Opening a pipe would wait for its writer, in one of the few threads that all files share. Windows has no such flag.
+const READ_AT_ONCE = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0)
+
+/** All bytes of a file; `undefined` when they are too many. */
+async function readAll(file: FileHandle): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  for (let size = 0, room = CHUNK_BYTES; ; room *= 4) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(room), 0, room, null)
+    if (bytesRead === 0) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+    size += bytesRead
+    if (size > FILE_BYTES_MAX) return undefined
+    chunks.push(buffer.subarray(0, bytesRead))
+  }
+}
+
+const refuseSize = (path: string): ReadText =>
   refuse(path, 'file_too_large', {
-    parts: {
-      message: 'The file is too large for a manifest.',
-      expected: `at most ${FILE_BYTES_MAX} bytes`,
-      given: size,
-    },
+    parts: { message: 'The file is too large for a manifest.', expected: `at most ${FILE_BYTES_MAX} bytes` },
   })
 
 const READ_FAILURES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseAcp, parseAgentCli, parseSandbox, parseSecrets } from '@agentproto/manifest'
+import { parseAcp, parseAgentCli, parseConfig, parseRunner, parseSandbox, parseSecrets } from '@agentproto/manifest'
 import type { ManifestProblem } from '@agentproto/manifest'
 import { SAMPLE } from './sample.js'
 
@@ -180,7 +180,7 @@ function expectSoundAnswer(text: string): void {
     line <= lines.length &&
     column >= 1 &&
     column <= (lines[line - 1] ?? '').length + 1
-  for (const parse of [parseAgentCli, parseAcp, parseSecrets, parseSandbox]) {
+  for (const parse of [parseAgentCli, parseAcp, parseSecrets, parseSandbox, parseRunner, parseConfig]) {
     const result = parse(text, { path })
     const problems = result.ok ? result.warnings : result.problems
     expect(result.ok).toBe(problems.every((problem) => problem.severity === 'warning'))

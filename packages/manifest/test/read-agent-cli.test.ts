@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
@@ -170,4 +171,18 @@ test('a missing sidecar is named with the path where it was looked for', async (
   expect(result.ok ? [] : result.problems).toMatchObject([
     { message: `\`acp\` names a file that is not there: ${join(root, 'sample/ACP.md')}.`, given: './ACP.md' },
   ])
+})
+
+test.runIf(process.platform === 'linux')('a device and a pipe in place of a file are told, soon', async () => {
+  const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
+  await symlink('/dev/zero', join(root, 'sample/ACP.md'))
+  execFileSync('mkfifo', [join(root, 'pipe.md')])
+  expect(await readAgentCli(join(root, 'sample'))).toMatchObject({
+    ok: false,
+    problems: [{ code: 'reference_invalid' }],
+  })
+  expect(await readAgentCli(join(root, 'pipe.md'))).toMatchObject({
+    ok: false,
+    problems: [{ code: 'front_matter_missing' }],
+  })
 })

@@ -88,9 +88,34 @@ async function settingsOf(config: unknown): Promise<GatewayOptions> {
   return withConfig({ home })
 }
 
+interface Part {
+  readonly description?: string
+  readonly default?: unknown
+  readonly properties?: Readonly<Record<string, Part>>
+}
+
+const fileOf = (path: string): Promise<string> => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
+
+test('docs/configuration.md has each key of the schema, with its default and its words', async () => {
+  const { properties } = JSON.parse(await fileOf('schemas/config.schema.json')) as { properties: Record<string, Part> }
+  const rows = Object.entries(properties).flatMap(([key, part]) => {
+    const inner = Object.entries(part.properties ?? {}).map(([name, each]) => [`${key}.${name}`, each] as const)
+    return part.properties === undefined ? [[key, part] as const] : inner
+  })
+  const expected = rows
+    .filter(([key]) => key !== '$schema')
+    .map(([key, part]) => {
+      const fallback = part.default === undefined ? '–' : `\`${JSON.stringify(part.default)}\``
+      return `| \`${key}\` | ${fallback} | ${part.description} |`
+    })
+  const page = await fileOf('docs/configuration.md')
+  expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(expected)
+})
+
 test('the schema has the keys of the registry, with their defaults', async () => {
-  const text = await readFile(new URL('../../../schemas/config.schema.json', import.meta.url), 'utf8')
-  const schema = JSON.parse(text) as { properties: { sessions: { properties: Record<string, { default: number }> } } }
+  const schema = JSON.parse(await fileOf('schemas/config.schema.json')) as {
+    properties: { sessions: { properties: Record<string, { default: number }> } }
+  }
   const defaults = Object.entries(schema.properties.sessions.properties).map(([key, part]) => [key, part.default])
   expect(Object.fromEntries(defaults)).toEqual(DEFAULT_REGISTRY_CONFIG)
 })

@@ -96,7 +96,7 @@ interface Furniture {
 async function furnish({ texts }: FilePolicy, egress: readonly string[]): Promise<Furniture> {
   const proxied = egress.length > 0
   if (!proxied && texts.length === 0) return { extras: [], proxied, release: async () => {} }
-  const scratch = await mkdtemp(join(tmpdir(), 'agentproto-'))
+  const scratch = await mkdtemp(join(shortFolder(), 'agentproto-'))
   const socket = join(scratch, 'egress')
   let proxy: EgressProxy | undefined
   const release = async (): Promise<void> => {
@@ -112,6 +112,9 @@ async function furnish({ texts }: FilePolicy, egress: readonly string[]): Promis
     throw thrown
   }
 }
+
+/** A socket's path has at most 107 bytes. */
+const shortFolder = (): string => (Buffer.byteLength(tmpdir()) > 70 ? '/tmp' : tmpdir())
 
 async function written({ at, text }: FilePolicy['texts'][number], from: string): Promise<{ from: string; at: string }> {
   await writeFile(from, text, { mode: 0o600 })

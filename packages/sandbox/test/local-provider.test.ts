@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { SessionSandbox } from '@agentproto/contracts'
 import { createSandboxes } from '@agentproto/sandbox'
 import type { ConfinementProfile, SandboxRequest } from '@agentproto/sandbox'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { findBubblewrap } from '../src/bubblewrap.js'
 import { folder, profileOf, requestOf, run } from './confining.ts'
 
@@ -154,6 +154,15 @@ test('what a profile says of files that cannot be held is a gap with its reason'
   const reason = bubblewrap.reason ?? gap
   expect(sandbox).toEqual({ provider: 'local', enforced: false, reason })
   expect(warnings.slice(0, 1)).toEqual([`Not confined as asked: ${reason}`])
+})
+
+test('F88 a temporary folder with a long name leaves the way out open', async () => {
+  const long = join(folder(), 'x'.repeat(120))
+  mkdirSync(long)
+  vi.stubEnv('TMPDIR', long)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const profile = profileOf({ network: { egress: ['example.test'], ingress: [] } })
+  expect(await confined(profile, requestOf(folder(), ['/bin/echo', 'started']))).toEqual(held('started\n'))
 })
 
 async function httpServer(answer: string): Promise<AddressInfo> {

@@ -1,6 +1,8 @@
-import { constants } from 'node:fs'
+import { constants, readFileSync } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { AgentprotoError } from '@agentproto/contracts'
+import { executableNames, shimTarget } from './windows-shim.js'
 
 export interface ExecutableSearch {
   /** Absolute paths by name; they win. */
@@ -30,7 +32,8 @@ function candidates(name: string, { dirs = [], path = '', home }: ExecutableSear
   // A name with a slash is relative to nothing that we know.
   if (name === '' || name.includes('/') || name.includes('\0')) return []
   const folders = [...dirs, ...healPath(path, home).split(delimiter)]
-  return folders.filter(isAbsolute).map((folder) => join(folder, name))
+  const names = executableNames(name, process.platform, process.env['PATHEXT'])
+  return folders.filter(isAbsolute).flatMap((folder) => names.map((each) => join(folder, each)))
 }
 
 /**
@@ -52,9 +55,24 @@ export function healPath(path: string, home?: string): string {
   )
 }
 
-/** How a file is run: a script of Node's under this very Node, anything else by itself. */
+/**
+ * How a file is run: a script of Node's under this very Node, a Windows shim by what it starts, anything else by
+ * itself.
+ * @throws `spawn_failed` for a batch file of another kind
+ */
 export function commandFor(file: string): { readonly command: string; readonly args: readonly string[] } {
+  if (process.platform === 'win32' && /\.(?:cmd|bat)$/i.test(file)) return shimCommand(file)
   return /\.[cm]?js$/.test(file) ? { command: process.execPath, args: [file] } : { command: file, args: [] }
+}
+
+function shimCommand(file: string): { readonly command: string; readonly args: readonly string[] } {
+  const target = shimTarget(file, readFileSync(file, 'utf8'))
+  if (target?.runtime === 'node') return { command: process.execPath, args: [target.file] }
+  if (target !== undefined) return { command: target.file, args: [] }
+  throw new AgentprotoError('spawn_failed', 'The batch file cannot be started without a shell', {
+    expected: 'an executable, a script, or a shim of npm or pnpm',
+    given: file,
+  })
 }
 
 async function isExecutable(file: string): Promise<boolean> {

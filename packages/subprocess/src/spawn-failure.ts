@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { accessSync, constants, openSync, readSync, closeSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
@@ -10,12 +11,12 @@ import type { Launch } from '@agentproto/contracts'
 export function checkLaunch({ command, cwd }: Launch): void {
   if (cwd.includes('\0')) throw cwdInvalid('The working directory holds a NUL character', cwd)
   if (!isAbsolute(cwd)) throw cwdInvalid('The working directory is not absolute', cwd)
-  const folder = statOf(cwd)
+  const folder = statOf(cwd, (code) => cwdInvalid(`The working directory cannot be looked at (${code})`, cwd))
   if (!folder) throw cwdInvalid('The working directory does not exist', cwd)
   if (!folder.isDirectory()) throw cwdInvalid('The working directory is not a directory', cwd)
   if (!isAbsolute(command))
     throw new AgentprotoError('spawn_failed', 'The executable has no absolute path', { given: command })
-  const file = statOf(command)
+  const file = statOf(command, (code) => cannotLook(code, command))
   if (!file) {
     throw new AgentprotoError('agent_not_installed', 'The executable does not exist', {
       given: command,
@@ -84,7 +85,17 @@ function executable(command: string): boolean {
 const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
   new AgentprotoError('cwd_invalid', what, { expected: 'an absolute path of an existing directory', given: cwd })
 
-const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
+const cannotLook = (code: string, command: string): AgentprotoError =>
+  new AgentprotoError('spawn_failed', `The executable cannot be looked at (${code})`, { given: command })
+
+/** Undefined where nothing is there. @throws what is made of the system's code, such as EACCES or ENAMETOOLONG */
+function statOf(path: string, failure: (code: string) => AgentprotoError): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (thrown) {
+    throw failure(errorCode(thrown) ?? 'unknown')
+  }
+}
 
 const message = (thrown: unknown): string =>
   thrown instanceof Error ? `The agent could not be spawned: ${thrown.message}` : 'The agent could not be spawned'

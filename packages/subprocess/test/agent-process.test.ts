@@ -23,7 +23,9 @@ test('lines go in and come out', async () => {
 
 test('the arguments reach the program without a shell', async () => {
   const odd = ['$HOME', '; echo x', 'a b', '"q"', '*']
-  const { agent, lines } = await start(launchOf(process.execPath, ['-p', 'JSON.stringify(process.argv.slice(1))', ...odd]))
+  const { agent, lines } = await start(
+    launchOf(process.execPath, ['-p', 'JSON.stringify(process.argv.slice(1))', ...odd]),
+  )
   await agent.closed
   expect(JSON.parse(lines.join(''))).toEqual(odd)
 })
@@ -85,16 +87,21 @@ test('a full stdin is told, and drained', async () => {
 
 test('F26 a broken stdin is reported and harms nobody', async () => {
   let broken = ''
-  const { agent } = await start(launchOf(process.execPath, ['-e', 'require("fs").closeSync(0); setInterval(() => {}, 1000)']), {
-    onBroken: (reason) => (broken = reason),
-  })
+  const { agent } = await start(
+    launchOf(process.execPath, ['-e', 'require("fs").closeSync(0); setInterval(() => {}, 1000)']),
+    {
+      onBroken: (reason) => (broken = reason),
+    },
+  )
   await expect.poll(() => (void agent.write('x'), broken)).toContain('stdin')
 })
 
 test('stderr comes as lines, and its end is kept', async () => {
   const seen: string[] = []
   const program = `console.error('a'.repeat(100000)); console.error('b\\nc'); process.stderr.write('open')`
-  const { agent } = await start(launchOf(process.execPath, ['-e', program]), { onStderr: (lines) => void seen.push(...lines) })
+  const { agent } = await start(launchOf(process.execPath, ['-e', program]), {
+    onStderr: (lines) => void seen.push(...lines),
+  })
   await agent.closed
   expect(agent.stderrTail()).toHaveLength(64 << 10)
   expect(agent.stderrTail()).toMatch(/aaa\nb\nc\nopen$/)
@@ -118,6 +125,13 @@ test.each([
   ['a relative working directory', { cwd: 'src' }, 'cwd_invalid', /not absolute/],
   ['a file as working directory', { cwd: process.execPath }, 'cwd_invalid', /not a directory/],
   ['F88 a NUL in the working directory', { cwd: '/tmp\0' }, 'cwd_invalid', /NUL/],
+  [
+    'F88 a working directory with a name beyond measure',
+    { cwd: `/${'x'.repeat(5000)}` },
+    'cwd_invalid',
+    /ENAMETOOLONG/,
+  ],
+  ['F88 an executable with a name beyond measure', { command: `/${'x'.repeat(5000)}` }, 'spawn_failed', /ENAMETOOLONG/],
   ['a missing executable', { command: '/no/such/agent' }, 'agent_not_installed', /does not exist/],
   ['a folder as executable', { command: '/tmp' }, 'spawn_failed', /not a file/],
   ['a relative executable', { command: 'node' }, 'spawn_failed', /absolute/],

@@ -37,7 +37,14 @@ test('F28 a service manager’s PATH is healed with Node’s own folder and wher
   const tool = put('home/.local/bin/tool')
   expect(await findExecutable('tool', { path: '/usr/sbin', home })).toBe(tool)
   const healed = healPath('/usr/sbin:/usr/bin', home).split(':')
-  expect(healed.slice(0, 3)).toEqual(['/usr/sbin', '/usr/bin', ...new Set([dirname(process.execPath)].filter((dir) => dir !== '/usr/bin')), join(home, '.local/bin')].slice(0, 3))
+  expect(healed.slice(0, 3)).toEqual(
+    [
+      '/usr/sbin',
+      '/usr/bin',
+      ...new Set([dirname(process.execPath)].filter((dir) => dir !== '/usr/bin')),
+      join(home, '.local/bin'),
+    ].slice(0, 3),
+  )
   expect(healed).toEqual([...new Set(healed)])
 })
 

@@ -20,7 +20,9 @@ test('however the bytes are cut, the lines are the same', () => {
   assert(
     property(text, array(nat()), (lines, places) => {
       const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''))
-      expect(split(cut(bytes, places)).lines.join('\n')).toBe(lines.map((line) => Buffer.from(line).toString()).join('\n'))
+      expect(split(cut(bytes, places)).lines.join('\n')).toBe(
+        lines.map((line) => Buffer.from(line).toString()).join('\n'),
+      )
     }),
   )
 })

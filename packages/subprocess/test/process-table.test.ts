@@ -5,7 +5,12 @@ import type { ProcessRow, ProcessTable } from '../src/process-table.ts'
 
 test('a command with parentheses and spaces does not confuse the fields', () => {
   const rest = `S 10 20 30 0 -1 4194304 100 0 0 0 0 0 0 0 20 0 1 0 136767 3133440`
-  expect(parseStat(5, `5 (a) S 1 (b c) ${rest}`)).toMatchObject({ pid: 5, ppid: 10, pgid: 20, startTime: expect.stringMatching(/136767$/) })
+  expect(parseStat(5, `5 (a) S 1 (b c) ${rest}`)).toMatchObject({
+    pid: 5,
+    ppid: 10,
+    pgid: 20,
+    startTime: expect.stringMatching(/136767$/),
+  })
   expect(parseStat(5, `5 (x) ${rest.replace('S', 'Z')}`)).toBeUndefined()
   expect(parseStat(5, '')).toBeUndefined()
 })
@@ -45,7 +50,14 @@ const leader = { pid: 500_000, startTime: 't500000' }
 const pids = (rows: readonly ProcessRow[]): number[] => rows.map(({ pid }) => pid).sort((a, b) => a - b)
 
 test('members are found by parent, by group and by marker', () => {
-  const rows = [row(500_000, 1), row(500_001, 500_000), row(500_002, 500_001), row(500_003, 1, 500_000), row(500_004, 1), row(500_005, 1)]
+  const rows = [
+    row(500_000, 1),
+    row(500_001, 500_000),
+    row(500_002, 500_001),
+    row(500_003, 1, 500_000),
+    row(500_004, 1),
+    row(500_005, 1),
+  ]
   const tree = new ProcessTree({ leader, marker: 'm' }, table(rows, { 500_004: 'm', 500_005: 'other' }))
   expect(pids(tree.collect())).toEqual([500_000, 500_001, 500_002, 500_003, 500_004])
 })

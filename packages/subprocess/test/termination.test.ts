@@ -45,7 +45,10 @@ test('F23 an orphan with a clean environment is ended because it was recorded wh
 
 test('F23 descendants are recorded soon after the agent spoke, without being asked for', async () => {
   const due: (() => void)[] = []
-  const clock: Clock = { ...systemClock, after: (ms, run) => (ms === 2_000 ? (due.push(run), { cancel: () => {} }) : systemClock.after(ms, run)) }
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, run) => (ms === 2_000 ? (due.push(run), { cancel: () => {} }) : systemClock.after(ms, run)),
+  }
   const { agent, line } = await start(script('orphan.mjs', 'clean'), { clock })
   const orphan = Number(await line())
   expect(due).toHaveLength(1)
@@ -89,7 +92,10 @@ test('F29 F43 leftovers of a dead host are found by their marker and ended; a re
 
 test('F24 what survives SIGKILL is named, and nothing is called gone', async () => {
   let now = 0
-  const clock: Clock = { now: () => now, after: (ms, run) => (queueMicrotask(() => ((now += ms), run())), { cancel: () => {} }) }
+  const clock: Clock = {
+    now: () => now,
+    after: (ms, run) => (queueMicrotask(() => ((now += ms), run())), { cancel: () => {} }),
+  }
   const stuck = [{ pid: 2 ** 23, ppid: 1, pgid: 2 ** 23, startTime: 't' }]
   const tree = { collect: () => stuck, remaining: () => stuck } as unknown as ProcessTree
   await expect(endTree({ tree, clock, graces: { stdinGraceMs: 1_500, termGraceMs: 5_000 } })).rejects.toMatchObject({

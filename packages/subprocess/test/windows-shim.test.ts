@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { executableNames, shimTarget } from '../src/windows-shim.js'
 
 // Shims as npm and pnpm write them. What they are for was not tried on Windows itself.
-const text = (name: string): string => readFileSync(new URL(`fixtures/shims/${name}.cmd`, import.meta.url), 'utf8')
+const text = (name: string): string =>
+  readFileSync(new URL(`fixtures/shims/${name}.cmd`, import.meta.url), 'utf8').replace(/\r?\n/g, '\r\n')
 const target = (name: string): unknown => shimTarget(String.raw`C:\Users\A B\npm\agent.cmd`, text(name))
 
 test('F89 a shim of npm’s or pnpm’s leads to the script that it starts under Node, spaces and all', () => {

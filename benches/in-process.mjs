@@ -19,7 +19,7 @@ export async function benchInProcess({ home, cwd, starts, prompts, flood }) {
     ended.push(await sessions.kill(id, owner))
   })
   const { id } = await start()
-  const trips = await timeEach(prompts, 200, async () => {
+  const trips = await timeEach(prompts, 4_000, async () => {
     const { turn } = await sessions.prompt(id, { prompt: 'x' }, owner)
     await sessions.waitTurn(id, turn)
   })

@@ -37,7 +37,7 @@ export async function benchOverHttp({ home, cwd, prompts, flood }) {
   const { http, pid, startMs } = daemon
   const idleRss = rss(pid)
   const { id } = await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })
-  const trips = await timeEach(prompts, 200, () =>
+  const trips = await timeEach(prompts, 4_000, () =>
     http.call('POST', `/sessions/${id}/prompt`, { prompt: 'x', wait: true }),
   )
   const bare = await timeEach(500, 100, () => http.call('GET', '/health'))

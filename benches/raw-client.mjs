@@ -31,7 +31,7 @@ async function startRaw(cwd) {
 export async function benchRaw({ cwd, starts, prompts, flood }) {
   const spawns = await timeEach(starts, 1, async () => (await startRaw(cwd)).stop())
   const agent = await startRaw(cwd)
-  const trips = await timeEach(prompts, 200, () => agent.prompt('x'))
+  const trips = await timeEach(prompts, 4_000, () => agent.prompt('x'))
   let updates = 0
   agent.onUpdate(() => (updates += 1))
   const began = now()

@@ -11,8 +11,18 @@ import { expect, onTestFinished, test } from 'vitest'
 import { host, small } from './small-agent.ts'
 
 // Not only there: containers and hardened kernels often refuse what it needs.
-const CONFINES = ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '--proc', '/proc', 'true']
-const hasBubblewrap = spawnSync('bwrap', CONFINES).status === 0
+const [BWRAP, ...CONFINES] = [
+  'bwrap',
+  '--ro-bind',
+  '/',
+  '/',
+  '--unshare-net',
+  '--unshare-pid',
+  '--proc',
+  '/proc',
+  'true',
+] as const
+const hasBubblewrap = spawnSync(BWRAP, CONFINES).status === 0
 const { manifest } = small()
 const BARE = manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : undefined
 

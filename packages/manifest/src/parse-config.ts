@@ -12,6 +12,10 @@ export interface GatewayConfig {
   readonly adapters?: readonly string[]
   readonly bundledAdapters?: boolean
   readonly executables?: Readonly<Record<string, string>>
+  readonly environment?: 'filtered' | 'isolated'
+  readonly homes?: 'operator' | 'isolated'
+  readonly sandbox?: 'warn' | 'refuse'
+  readonly sandboxProviders?: Readonly<Record<string, string>>
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
 }

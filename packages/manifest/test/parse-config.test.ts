@@ -15,6 +15,10 @@ test('a config.json with every key is taken, the schema for editors aside', () =
     adapters: ['/srv/adapters', 'C:\\adapters'],
     bundledAdapters: false,
     executables: { claude: '/opt/claude' },
+    environment: 'isolated',
+    homes: 'isolated',
+    sandbox: 'refuse',
+    sandboxProviders: { 'mastra-e2b': '/srv/e2b.mjs' },
     allowedHosts: ['gateway.example'],
     allowedOrigins: ['https://app.example:8443'],
   }
@@ -25,7 +29,14 @@ test('a config.json with every key is taken, the schema for editors aside', () =
 
 test('an unknown key is refused with its line, its column and what was meant', () => {
   expect(problemsOf('{\n  "sesions": {}\n}\n')).toMatchObject([
-    { code: 'key_unknown', line: 2, column: 3, file: path, suggestion: 'sessions' },
+    {
+      code: 'key_unknown',
+      message: 'The configuration has no key `sesions`.',
+      line: 2,
+      column: 3,
+      file: path,
+      suggestion: 'sessions',
+    },
   ])
   expect(problemsOf('{\n  "sessions": { "maxSessions": 2, "maxSesions": 3 }\n}\n')).toMatchObject([
     { code: 'key_unknown', line: 2, column: 35, suggestion: 'maxSessions' },

@@ -61,6 +61,38 @@ test('executables says where an agent is', async () => {
   await other.sessions.spawn({ adapter: 'demo', cwd: other.home }, owner)
 })
 
+test('environment and homes say what agents see of the host', async () => {
+  const told = async (config: object): Promise<string> => {
+    const { sessions, home } = await configured(config)
+    const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, permissionMode: 'approve-all' }, owner)
+    const prompt = 'run echo $AGENTPROTO_ENV_POLICY $AGENTPROTO_HOME_POLICY > told'
+    await sessions.waitTurn(id, (await sessions.prompt(id, { prompt }, owner)).turn)
+    return readFile(join(home, 'told'), 'utf8')
+  }
+  expect(await told({})).toBe('filtered operator\n')
+  expect(await told({ environment: 'isolated', homes: 'isolated' })).toBe('isolated isolated\n')
+})
+
+test('sandboxProviders names what confines, sandbox refuses what it cannot', async () => {
+  const home = await temporaryHome()
+  const module = join(home, 'moon.mjs')
+  const weak = `{ async prepare(_, { launch }) { return { launch, enforced: false, reason: 'new moon', warnings: [] } } }`
+  await writeFile(module, `export default ${weak}\n`)
+  const adapter = join(home, 'adapters/demo')
+  await cp(join(catalogPath, 'demo'), adapter, { recursive: true })
+  const profile = await readFile(join(adapter, 'SANDBOX.md'), 'utf8')
+  await writeFile(join(adapter, 'SANDBOX.md'), profile.replace('provider: local', 'provider: moon'))
+  const started = async (config: object): Promise<unknown> => {
+    const { sessions } = await configured(config, { adapters: [join(home, 'adapters')] })
+    const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)
+    return (await sessions.get(id)).sandbox
+  }
+  const sandboxProviders = { moon: module }
+  expect(await started({ sandboxProviders })).toEqual({ provider: 'moon', enforced: false, reason: 'new moon' })
+  const refused = started({ sandboxProviders, sandbox: 'refuse' })
+  await expect(refused).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+})
+
 test('allowedHosts and allowedOrigins let others call', async () => {
   const ask = async (gateway: Gateway): Promise<readonly number[]> => {
     const headers = { authorization: `Bearer ${gateway.token}`, host: 'gateway.example' }

@@ -10,8 +10,18 @@ import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 // Not only there: containers and hardened kernels often refuse what it needs.
-const CONFINES = ['--ro-bind', '/', '/', '--unshare-net', '--unshare-pid', '--proc', '/proc', 'true']
-const hasBubblewrap = spawnSync('bwrap', CONFINES).status === 0
+const [BWRAP, ...CONFINES] = [
+  'bwrap',
+  '--ro-bind',
+  '/',
+  '/',
+  '--unshare-net',
+  '--unshare-pid',
+  '--proc',
+  '/proc',
+  'true',
+] as const
+const hasBubblewrap = spawnSync(BWRAP, CONFINES).status === 0
 
 /** A gateway whose demo agent has such a sandbox, and a folder to work in. */
 async function gatewayWith(sandbox: string, more: GatewayOptions = {}): Promise<{ gateway: Gateway; cwd: string }> {

@@ -54,7 +54,8 @@ interface Place {
 type Describe = (error: SchemaError, place: Place) => Finding
 
 function describe(error: SchemaError, tree: YamlTree): Finding & { readonly offset: number } {
-  const name = error.path.length === 0 ? 'The front matter' : `\`${fieldName(error.path)}\``
+  const whole = error.id === 'config.schema.json' ? 'The configuration' : 'The front matter'
+  const name = error.path.length === 0 ? whole : `\`${fieldName(error.path)}\``
   const finding = (DESCRIPTIONS[error.keyword] ?? describeOther)(error, { name, tree })
   return { offset: locate(tree, error.path).value, ...finding }
 }

@@ -32,7 +32,7 @@ export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree |
   const tree = reader.read(document.contents, 0)
   if (tree !== undefined && tree.entries === undefined) {
     problems.error('type_mismatch', tree.offset, {
-      message: 'The front matter must be a mapping.',
+      message: 'The top level must be a mapping.',
 
       expected: 'lines of key: value',
       given: tree.value,

@@ -176,7 +176,7 @@ test('a missing sidecar is named with the path where it was looked for', async (
 test.runIf(process.platform === 'linux')('a device and a pipe in place of a file are told, soon', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   await symlink('/dev/zero', join(root, 'sample/ACP.md'))
-  execFileSync('mkfifo', [join(root, 'pipe.md')])
+  execFileSync('/usr/bin/env', ['mkfifo', join(root, 'pipe.md')])
   expect(await readAgentCli(join(root, 'sample'))).toMatchObject({
     ok: false,
     problems: [{ code: 'reference_invalid' }],

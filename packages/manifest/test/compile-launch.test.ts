@@ -170,3 +170,11 @@ test('no variable reaches argv, whatever modes and options put into the environm
   expect(env).toMatchObject({ SAMPLE_PERSONA: 'only-in-env', SAMPLE_PLAN: '1' })
   expect(args.join(' ')).not.toContain('only-in-env')
 })
+
+test('F98 an option or a mode that the adapter does not declare is refused, never dropped', () => {
+  const message = expect.stringMatching(/has no option max_turn\b.*Did you mean max_turns\?$/)
+  expect(() => compileLaunch(manifest, { options: { max_turn: 5 } })).toThrow(
+    expect.objectContaining({ code: 'option_invalid', message }),
+  )
+  expect(() => compileLaunch(manifest, { mode: 'plam' })).toThrow(expect.objectContaining({ code: 'mode_unknown' }))
+})

@@ -17,6 +17,8 @@ export interface LaunchHints {
   /** `doctor.prompt` and `doctor.long_prompt`: what to say to it for an examination. */
   readonly prompt?: string
   readonly longPrompt?: string
+  /** `doctor.resume_after_ms`: how long after its start a session can first be resumed; at most two minutes. */
+  readonly resumeAfterMs: number
 }
 
 /** Reads the hints of a manifest. */
@@ -29,8 +31,14 @@ export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): Launc
     ...textAs('node', manifestHint(manifest, 'node')),
     ...textAs('prompt', member(doctor, 'prompt')),
     ...textAs('longPrompt', member(doctor, 'long_prompt')),
+    resumeAfterMs: milliseconds(member(doctor, 'resume_after_ms')),
   }
 }
+
+const RESUME_AFTER_MS_MAX = 120_000
+
+const milliseconds = (value: unknown): number =>
+  typeof value === 'number' && value > 0 ? Math.min(value, RESUME_AFTER_MS_MAX) : 0
 
 const forThisHost = (file: string): string =>
   file.replaceAll('{os}', process.platform).replaceAll('{arch}', process.arch)

@@ -91,11 +91,15 @@ const isPending = (state: AdapterState | undefined): boolean =>
 
 function tell(io: Io, state: AdapterState, { json }: ProvisionOptions): void {
   if (json === true) return printJson(io, state)
-  const { slug, version, ready, next } = state
+  const { slug, version, ready, auth, next } = state
   const paint = paintOf(io, io.stderr)
   const what = `${slug}${version === undefined ? '' : ` ${version}`}`
   if (ready) print(io.stderr, `${paint.green('✓')} ${what} is ready. Try: agentproto run ${slug} --prompt "hello"`)
-  else print(io.stderr, `${paint.yellow('!')} ${what} is not ready yet.${next === undefined ? '' : ` Next: ${next}`}`)
+  else {
+    const missing =
+      auth === 'unauthed' && !isPending(state) ? 'is installed, but no login was found' : 'is not ready yet'
+    print(io.stderr, `${paint.yellow('!')} ${what} ${missing}.${next === undefined ? '' : ` Next: ${next}`}`)
+  }
 }
 
 /** What a setup without a person waits for, a line each. */

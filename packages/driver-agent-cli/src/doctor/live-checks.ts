@@ -21,7 +21,9 @@ export async function liveChecks(examining: Examining): Promise<void> {
     const first = await start(examining, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
     if (first === undefined) return
     const resumes = await firstSession(first, examining)
-    if (resumes !== undefined) await secondSession(examining, cwd, resumes)
+    if (resumes === undefined) return
+    await untilResumable(first.startedAt, examining)
+    await secondSession(examining, cwd, resumes)
   } finally {
     await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
   }
@@ -29,6 +31,8 @@ export async function liveChecks(examining: Examining): Promise<void> {
 
 interface Live {
   readonly agent: RunningAgent
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
   readonly listener: Listener
 }
 
@@ -53,6 +57,19 @@ async function firstSession(live: Live, examining: Examining): Promise<SessionOr
     await ends(live, examining)
   }
   return resumeOrigin(agent, answered, tell)
+}
+
+/** Some name their records by the minute, and spoil one that they take up again within it. */
+async function untilResumable(startedAt: number, { adapter, host, signal }: Examining): Promise<void> {
+  const clock = host.clock ?? systemClock
+  const wait = launchHints(adapter.manifest).resumeAfterMs - (clock.now() - startedAt)
+  if (wait <= 0 || signal.aborted) return
+  // Timers of a Clock do not keep the process alive.
+  const hold = setInterval(() => undefined, 60_000)
+  await new Promise<void>((resolve) => {
+    const timer = clock.after(wait, resolve)
+    signal.addEventListener('abort', () => (timer.cancel(), resolve()), { once: true })
+  }).finally(() => clearInterval(hold))
 }
 
 async function secondSession(examining: Examining, cwd: string, origin: SessionOrigin): Promise<void> {
@@ -96,7 +113,7 @@ async function start(examining: Examining, { cwd, origin, id, title }: Starting)
     })
     const how = origin.how === 'new' ? '' : ` by ${origin.how}`
     tell({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
-    return { agent, listener }
+    return { agent, listener, startedAt: began }
   } catch (thrown) {
     if (signal.aborted) throw thrown
     tell({ id, title, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })

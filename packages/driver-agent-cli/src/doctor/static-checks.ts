@@ -9,9 +9,10 @@ import { findAgent, type LocatedAgent } from '../locate-agent.js'
 import { manifestHint } from '../manifest-hint.js'
 import { present } from '../present.js'
 import { adapterState } from '../provision/adapter-state.js'
+import { checkedAuthState } from '../provision/auth-state.js'
 import { agentVariables } from '../provision/agent-variables.js'
 import { checkVersion, packageOf } from '../provision/check-version.js'
-import { EVERYWHERE, readLedger, stepsFor } from '../provision/ledger.js'
+import { EVERYWHERE, type Ledger, readLedger, stepsFor } from '../provision/ledger.js'
 import { loginCompleted } from '../provision/login.js'
 import type { CommandGround } from '../provision/manifest-command.js'
 import { runCommand } from '../provision/run-command.js'
@@ -73,7 +74,7 @@ async function installedChecks(found: LocatedAgent, examining: Examining): Promi
     await nodeCheck(found, examining),
     ...secretChecks(state),
     setupCheck(state),
-    await authCheck(state, ground, ledger.auth?.state === 'unauthed'),
+    await authCheck(state, ground, { examining, ledger }),
   ]
 }
 
@@ -178,19 +179,24 @@ function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
   }
 }
 
-/** Where the manifest has no check of its own, a login of another kind may be there all the same. */
+interface AuthQuestion {
+  readonly examining: Examining
+  readonly ledger: Ledger
+}
+
+/** A provider of the user's own is a login that nobody can see from here: with `live`, a session has the last word. */
 async function authCheck(
-  { slug, auth, login }: AdapterState,
+  { slug, login, secrets }: AdapterState,
   ground: CommandGround,
-  ended: boolean,
+  { examining, ledger }: AuthQuestion,
 ): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const completed = await loginCompleted(ground).catch(() => undefined)
-  const state = completed === undefined ? auth : completed ? 'authed' : 'unauthed'
+  const evidence = { manifest: ground.adapter.manifest, env: ground.host.env, ledger, secrets }
+  const state = await checkedAuthState(evidence, () => loginCompleted(ground).catch(() => undefined))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
   const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
   if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can tell', hint }
-  if (completed === false || ended) return { ...base, verdict: 'fail', detail: 'it is not logged in', hint }
-  return { ...base, verdict: 'warn', detail: 'no login of those that the manifest names is there', hint }
+  const verdict = examining.request.live === true && ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
+  return { ...base, verdict, detail: 'no login that its manifest names is there', hint }
 }

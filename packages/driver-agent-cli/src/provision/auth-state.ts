@@ -17,18 +17,36 @@ export interface AuthEvidence {
  * secrets, its files, and what the last login or expiry left in the ledger. `unknown` where the manifest
  * names nothing to look at.
  */
-export async function authState({ manifest, env, ledger, secrets }: AuthEvidence): Promise<AuthState> {
+export async function authState(evidence: AuthEvidence): Promise<AuthState> {
+  const { manifest, env, ledger, secrets } = evidence
   const { auth } = manifest
   if (auth === undefined) return 'not_needed'
-  if (auth.state.env.some((name) => Boolean(env[name]))) return 'authed'
-  // Any one: where several are declared, they are usually of different providers.
-  if (secrets.some(({ set }) => set)) return 'authed'
+  if (hasKey(evidence)) return 'authed'
   if (ledger.auth !== undefined) return ledger.auth.state
   for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
   const canTell =
     auth.state.env.length + auth.state.paths.length + secrets.length > 0 || auth.login?.completesWhen !== undefined
   return canTell ? 'unauthed' : 'unknown'
 }
+
+/**
+ * The same, with the manifest's own check where it has one. A key is a login too, of which that check, being the
+ * login command's, often knows nothing.
+ * @param completed asks the check
+ */
+export async function checkedAuthState(
+  evidence: AuthEvidence,
+  completed: () => Promise<boolean | undefined>,
+): Promise<AuthState> {
+  const state = await authState(evidence)
+  if (state === 'not_needed' || hasKey(evidence)) return state
+  const answer = await completed()
+  return answer === undefined ? state : answer ? 'authed' : 'unauthed'
+}
+
+/** Any one: where several are declared, they are usually of different providers. */
+const hasKey = ({ manifest, env, secrets }: AuthEvidence): boolean =>
+  (manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
 
 async function exists(path: string, env: AuthEvidence['env']): Promise<boolean> {
   const expanded = path

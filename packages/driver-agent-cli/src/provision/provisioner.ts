@@ -11,7 +11,7 @@ import { declaredSecrets } from '../declared-secrets.js'
 import { findAgent, type LocatedAgent } from '../locate-agent.js'
 import { adapterState, checkOf } from './adapter-state.js'
 import { agentVariables } from './agent-variables.js'
-import { authState } from './auth-state.js'
+import { checkedAuthState } from './auth-state.js'
 import { checkVersion } from './check-version.js'
 import { eventStream } from './event-stream.js'
 import { installAgent } from './install/install-agent.js'
@@ -199,15 +199,12 @@ class Provisioning {
     return { adapter, host, signal, variables: env }
   }
 
-  /** The manifest's own check is the last word, where it has one. */
   async #authState(ground: CommandGround): Promise<AdapterState['auth']> {
-    const completed = await loginCompleted(ground)
-    if (completed !== undefined) return completed ? 'authed' : 'unauthed'
     const { adapter, host } = this.#running
-    const secrets = (await host.secrets.list(this.#declared)).filter(({ slug }) =>
-      this.#declared.some((each) => each.slug === slug),
-    )
-    return authState({ manifest: adapter.manifest, env: host.env, ledger: this.#ledger, secrets })
+    const all = await host.secrets.list(this.#declared)
+    const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
+    const evidence = { manifest: adapter.manifest, env: host.env, ledger: this.#ledger, secrets }
+    return checkedAuthState(evidence, () => loginCompleted(ground))
   }
 
   #forces(phase: ProvisionRequest['until']): boolean {

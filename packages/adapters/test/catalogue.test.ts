@@ -4,7 +4,7 @@ import { catalogPath } from '@agentproto/adapters'
 import { expect, test } from 'vitest'
 // By their files: the packages test themselves against this catalogue, and a dependency back would be a circle.
 import { parseProfile } from '../../arms/mcp/src/index.js'
-import { compileLaunch, formatProblem } from '../../manifest/src/index.js'
+import { compileLaunch, formatProblem, parseAgentCli } from '../../manifest/src/index.js'
 import { findVersion, type LoadedAgentCli, readAgentCli } from '../../manifest/src/node.js'
 
 const SLUGS = [
@@ -149,6 +149,22 @@ test.each(SLUGS)('%s: its version is found in what it prints, and is in its rang
   const { manifest } = await load(slug)
   expect(findVersion(manifest.versionCheck, OUTPUTS[slug])).toMatchObject({ found: true, inRange: true })
   expect(findVersion(manifest.versionCheck, 'command not found\n')).toMatchObject({ found: false })
+})
+
+test('docs/adapters.md has every agent with its protocol, and no other', async () => {
+  const page = await readFile(new URL('../../../docs/adapters.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (acp|mcp|proprietary) \|/gm)].map(([, slug, protocol]) => [
+    slug,
+    protocol,
+  ])
+  const own = await Promise.all(SLUGS.map(async (slug) => [slug, (await load(slug)).manifest.protocol]))
+  expect(rows).toEqual(own)
+})
+
+test('the manifest that docs/adapters.md shows is valid', async () => {
+  const page = await readFile(new URL('../../../docs/adapters.md', import.meta.url), 'utf8')
+  const [, text = ''] = /```yaml\n(---\n[\s\S]*?)```/.exec(page) ?? []
+  expect(parseAgentCli(text, { path: 'my-agent/AGENT-CLI.md' })).toMatchObject({ ok: true, warnings: [] })
 })
 
 test('a version that lacks what the manifest uses is out of its range', async () => {

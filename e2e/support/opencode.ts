@@ -1,19 +1,30 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GatewayOptions } from '@agentproto/runtime'
 import { onTestFinished } from 'vitest'
 import { installedAgent, PINNED_AGENTS } from '../agent-cache.mjs'
 import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
 import { startGateway, type TestGateway } from './gateway.js'
 import { temporaryFolder } from './temporary-folder.js'
 
+export interface OpenCodeGround {
+  /** Of the agent. */
+  readonly home: string
+  readonly mockUrl: string
+}
+
 /** A gateway whose `opencode` has a home of its own and talks to a mock model. */
-export async function startOpenCodeGateway(): Promise<TestGateway & { readonly mock: MockLlm }> {
+export async function startOpenCodeGateway(
+  more: (ground: OpenCodeGround) => Partial<GatewayOptions> = () => ({}),
+): Promise<TestGateway & { readonly mock: MockLlm }> {
   const executable = openCodeExecutable()
   const mock = await startMockLlm()
   onTestFinished(() => mock.close())
+  const home = temporaryFolder('opencode')
   const gateway = await startGateway({
     executables: { opencode: executable },
-    env: openCodeEnvironment(temporaryFolder('opencode'), mock.url),
+    env: openCodeEnvironment(home, mock.url),
+    ...more({ home, mockUrl: mock.url }),
   })
   return { ...gateway, mock }
 }

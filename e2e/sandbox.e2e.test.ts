@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { catalogPath } from '@agentproto/adapters'
+import { expect, test } from 'vitest'
+import { startOpenCodeGateway } from './support/opencode.js'
+import type { OpenCodeGround } from './support/opencode.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+// CI installs it. Where it does not work, the session has to say so.
+const [BWRAP, ...CONFINES] = [
+  'bwrap',
+  '--ro-bind',
+  '/',
+  '/',
+  '--unshare-net',
+  '--unshare-pid',
+  '--proc',
+  '/proc',
+  'true',
+] as const
+const confines = spawnSync(BWRAP, CONFINES).status === 0
+const ESCAPE = '/etc/agentproto-opencode-escape'
+
+/** OpenCode's adapter with a profile that lets it write to its home and its workspace, and reach its model. */
+function confinedAdapters({ home, mockUrl }: OpenCodeGround): string {
+  const adapters = temporaryFolder('adapters')
+  const folder = join(adapters, 'opencode')
+  cpSync(join(catalogPath, 'opencode'), folder, { recursive: true })
+  const file = join(folder, 'SANDBOX.md')
+  const blocks = [
+    'mounts:',
+    '  - { source: workspace, at: /workspace, mode: read-write }',
+    `  - { source: { file: '~' }, at: ${home}, mode: read-write }`,
+    'network:',
+    `  egress: ['${new URL(mockUrl).host}']`,
+    'metadata:\n',
+  ]
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^metadata:\n/m, blocks.join('\n')))
+  return adapters
+}
+
+test('F82 OpenCode, confined, works with its model and in its workspace, and cannot write outside it', async () => {
+  const { client, cwd } = await startOpenCodeGateway((ground) => ({ adapters: [confinedAdapters(ground)] }))
+  const permissionMode = 'approve-all'
+  const { id, sandbox } = await client.sessions.start({ adapter: 'opencode', cwd, permissionMode })
+  expect([sandbox?.provider, sandbox?.enforced]).toEqual(['local', confines])
+  const escape = confines ? ESCAPE : join(cwd, 'nothing-confines')
+  const turn = await client.sessions.promptAndWait(id, { prompt: `RUN touch inside ${escape}` })
+  expect(turn).toMatchObject({ reason: 'end_turn' })
+  expect([existsSync(join(cwd, 'inside')), existsSync(ESCAPE)]).toEqual([true, false])
+  await client.sessions.kill(id)
+})

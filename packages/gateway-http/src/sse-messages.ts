@@ -90,19 +90,19 @@ function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['ne
 }
 
 /**
- * Work that tells what it does, already as messages.
- * @param whenLeft What becomes of the work when its reader goes away
+ * Work that tells what it does, already as messages. Without `leave` it goes on when its reader goes away.
+ * @param leave Ends the work; an iterator that waits for its next item cannot be told by `return`
  */
-export function workMessages(work: AsyncIterable<string>, whenLeft: 'runs on' | 'ends with its reader'): SseSource {
+export function workMessages(work: AsyncIterable<string>, leave?: () => void): SseSource {
   const messages = work[Symbol.asyncIterator]()
   async function next(): Promise<string | undefined> {
     const { value, done } = await messages.next()
     return done === true ? undefined : value
   }
   function close(): void {
-    const rest = whenLeft === 'runs on' ? drain(messages) : messages.return?.()
+    leave?.()
     // Nobody is left to be told how it ends.
-    rest?.catch(() => undefined)
+    drain(messages).catch(() => undefined)
   }
   return { next, close }
 }

@@ -101,6 +101,7 @@ function within<T>(
 ): Promise<T | undefined> {
   return new Promise((resolve) => {
     const stop = (): void => resolve(undefined)
+    if (signal.aborted) return stop()
     const timer = clock.after(ms, stop)
     signal.addEventListener('abort', stop, { once: true })
     void work.then(resolve).finally(() => {

@@ -21,7 +21,7 @@ export async function liveChecks(examining: Examining): Promise<void> {
     const first = await start(examining, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
     if (first === undefined) return
     const resumes = await firstSession(first, examining)
-    if (resumes === undefined) return
+    if (resumes === undefined || examining.signal.aborted) return
     await untilResumable(first.startedAt, examining)
     await secondSession(examining, cwd, resumes)
   } finally {
@@ -38,7 +38,7 @@ interface Live {
 
 /** @returns how the session can be gone on with, where it can and there is one to go on with */
 async function firstSession(live: Live, examining: Examining): Promise<SessionOrigin | undefined> {
-  const { adapter, request, tell } = examining
+  const { adapter, request, tell, signal } = examining
   const { agent, listener } = live
   const hints = launchHints(adapter.manifest)
   let answered = false
@@ -49,7 +49,7 @@ async function firstSession(live: Live, examining: Examining): Promise<SessionOr
       title: 'Answers',
       text: request.prompt ?? hints.prompt ?? PROMPT,
     })
-    if (answered) {
+    if (answered && !signal.aborted) {
       if (adapter.manifest.capabilities.streaming) tell(streamingCheck(listener))
       await interrupted(live, examining, request.longPrompt ?? hints.longPrompt ?? LONG_PROMPT)
     }

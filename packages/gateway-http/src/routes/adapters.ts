@@ -34,16 +34,18 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
       await adapters.get(slug)
       const events = adapters.provision(slug, { until, ...given(request), ...given({ signal }) })
       if (!wantsEventStream(c)) return json(await lastState(events))
-      return streams.answer(c, () => Promise.resolve(workMessages(eventMessages(events), 'runs on')))
+      return streams.answer(c, () => Promise.resolve(workMessages(eventMessages(events))))
     }
 
   async function examine(c: HttpContext): Promise<Response> {
     const slug = param(c, 'slug')
     const request = await readBody(c, doctorRequestSchema)
     await adapters.get(slug)
-    const checks = adapters.doctor(slug, { ...given(request), ...given({ signal }) })
+    const leaving = new AbortController()
+    const ending = signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, signal])
+    const checks = adapters.doctor(slug, { ...given(request), signal: ending })
     if (!wantsEventStream(c)) return json(await report(slug, checks))
-    return streams.answer(c, () => Promise.resolve(workMessages(checkMessages(slug, checks), 'ends with its reader')))
+    return streams.answer(c, () => Promise.resolve(workMessages(checkMessages(slug, checks), () => leaving.abort())))
   }
 
   resource(app, '/', { GET: async () => json({ adapters: await adapters.list() }), POST: add })

@@ -12,6 +12,7 @@ export interface Arrows {
 const ARMS = ['acp', 'arm-mcp', 'arm-proprietary']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
+  'adapter-gemini-cli',
   'adapters',
   'arm-kit',
   'arm-mcp',
@@ -41,6 +42,8 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'arm-mcp': { may: ['arm-kit'] },
   'arm-proprietary': { may: ['arm-kit', 'subprocess'] },
   'arm-testing': { may: [] },
+  // Adapters are loaded by the arm that their tests put them under.
+  'adapter-gemini-cli': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },

@@ -21,7 +21,7 @@ export interface DrivenAgent {
   say(prompt: string): Promise<StreamEvent[]>
 }
 
-export interface Driving extends Pick<StartOptions, 'mode' | 'options' | 'origin'> {
+export interface Driving extends Pick<StartOptions, 'mode' | 'options' | 'origin' | 'cwd'> {
   readonly env: Readonly<Record<string, string>>
   readonly host?: Partial<AgentHost>
   readonly answer?: (request: AgentRequest) => AgentAnswer
@@ -44,7 +44,7 @@ export function fromCatalogue(
 
 /** Starts an agent in a folder of its own; it and its folder are gone after the test. */
 export async function drive(handle: AgentCliHandle, { env, answer, ...start }: Driving): Promise<DrivenAgent> {
-  const cwd = temporaryFolder('work')
+  const { cwd = temporaryFolder('work') } = start
   const mark = newMark()
   const notices: AgentNotice[] = []
   const asked: AgentRequest[] = []

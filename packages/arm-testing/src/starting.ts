@@ -51,11 +51,14 @@ function refusalsOf(subject: ArmSubject): void {
     expect(await startFailure(subject, { launch: { cwd: '/no/such/folder' } })).toMatchObject({ code: 'cwd_invalid' })
   })
 
-  testOf(subject, 'dies')('an agent that ends at once is a failed handshake that tells its last words', async () => {
-    const error = await startFailure(subject, { how: 'dies' })
-    expect(error).toMatchObject({ code: 'handshake_failed' })
-    expect(error.message).toContain('no configuration found')
-  })
+  testOf(subject, 'dies-at-once')(
+    'an agent that ends at once is a failed handshake that tells its last words',
+    async () => {
+      const error = await startFailure(subject, { how: 'dies-at-once' })
+      expect(error).toMatchObject({ code: 'handshake_failed' })
+      expect(error.message).toContain('no configuration found')
+    },
+  )
 
   testOf(subject, 'dies-in-handshake')('an agent that ends in the handshake is a failed one', async () => {
     expect(await startFailure(subject, { how: 'dies-in-handshake' })).toMatchObject({ code: 'handshake_failed' })

@@ -6,7 +6,7 @@ import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contrac
 export type StartName =
   | 'well'
   | 'silent'
-  | 'dies'
+  | 'dies-at-once'
   | 'dies-in-handshake'
   | 'refuses'
   | 'wrong-version'
@@ -57,6 +57,8 @@ export interface ArmSubject {
   readonly start: (how: StartName) => Pick<ArmConnectOptions, 'launch' | 'profile'>
   /** Starts and turns that this protocol has no way to show; their tests are skipped, by name. */
   readonly cannot?: readonly (StartName | TurnName)[]
+  /** Each turn has a process of its own, whose end is the turn's and not the agent's. */
+  readonly processPerTurn?: boolean
   /**
    * Whether an agent that does not heed a cancel is waited for, until its host ends it (as ACP wants it), or the
    * turn is ended without it. Default `ended`.

@@ -3,6 +3,7 @@ import type { ArmConnection, ArmConnectOptions, ProtocolArm } from '@agentproto/
 import { lineCarrier } from './carrier.js'
 import { McpClient } from './client.js'
 import { parseProfile } from './profile.js'
+import { connectRemote } from './remote-connection.js'
 
 /** An agent that is an MCP server, on the stdio of a process or behind a URL (AIP-45 `protocol: mcp`). */
 export const mcpArm: ProtocolArm = { protocol: 'mcp', connect: connectMcp }
@@ -15,6 +16,7 @@ export const mcpArm: ProtocolArm = { protocol: 'mcp', connect: connectMcp }
  */
 export async function connectMcp(options: ArmConnectOptions): Promise<ArmConnection> {
   const profile = parseProfile(options.profile)
+  if (profile.transport !== 'stdio') return connectRemote(options, profile)
   const { cwd } = options.launch
   return connectProcess(options, (write) => new McpClient({ ...options, profile, cwd, carrier: lineCarrier(write) }))
 }

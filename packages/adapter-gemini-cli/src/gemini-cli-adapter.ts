@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import { EventChannel, exitMessage } from '@agentproto/arm-kit'
+import { AgentprotoError, promptText } from '@agentproto/contracts'
+import type {
+  AgentCliClient,
+  AgentCliConnectOptions,
+  AgentCliEvent,
+  AgentCliInfo,
+  ContentBlock,
+  TurnEnd,
+} from '@agentproto/contracts'
+import { findExecutable } from '@agentproto/subprocess'
+import { checkFolder } from './check-folder.js'
+import { TurnProcess } from './turn-process.js'
+import type { TurnOutcome } from './turn-process.js'
+
+/** What is known of the conversation in Gemini's own store. */
+type Stored = 'no' | 'perhaps' | 'yes'
+
+/**
+ * Gemini CLI without ACP: its headless mode, one process a turn, each going on with the conversation of the one before
+ * (AIP-45 `protocol: proprietary`). In this mode it asks nobody: what its approval mode does not allow, it has no tool for.
+ */
+export class GeminiCliAdapter implements AgentCliClient {
+  readonly #events = new EventChannel<AgentCliEvent>()
+  #options: AgentCliConnectOptions | undefined
+  #sessionId: string = randomUUID()
+  #stored: Stored = 'no'
+  #turn: TurnProcess | undefined
+  #cancelled = false
+  #closed = false
+
+  /** Id of the conversation; Gemini takes ours. */
+  get sessionId(): string {
+    return this.#sessionId
+  }
+
+  /** Looks whether there is anything to run; the first turn runs it. @throws `agent_not_installed`, `cwd_invalid` */
+  async connect(options: AgentCliConnectOptions): Promise<AgentCliInfo> {
+    const { command, cwd, resume } = options
+    await checkFolder(cwd)
+    if ((await findExecutable(command)) === undefined) {
+      throw new AgentprotoError('agent_not_installed', `The executable ${command} does not exist or cannot be executed`)
+    }
+    this.#options = options
+    if (resume !== undefined) {
+      this.#sessionId = resume
+      this.#stored = 'yes'
+    }
+    return { name: 'gemini-cli' }
+  }
+
+  async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
+    const { options } = this.#ready()
+    if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
+    this.#cancelled = false
+    const prompt = typeof message === 'string' ? message : promptText(message)
+    let outcome = await this.#run(prompt, options)
+    // A turn that was cancelled early may have left nothing to go on with.
+    if (outcome.sessionMissing && this.#stored === 'perhaps' && !this.#cancelled) {
+      this.#stored = 'no'
+      outcome = await this.#run(prompt, options)
+    }
+    this.#stored = outcome.result && !outcome.result.error ? 'yes' : this.#stored === 'yes' ? 'yes' : 'perhaps'
+    await this.#events.push(this.#conclude(outcome))
+  }
+
+  events(): AsyncIterable<AgentCliEvent> {
+    return this.#events
+  }
+
+  async cancel(): Promise<void> {
+    this.#cancelled = true
+    await this.#turn?.end()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#cancelled = true
+    await this.#turn?.end()
+    this.#events.end()
+  }
+
+  #ready(): { readonly options: AgentCliConnectOptions } {
+    if (this.#options && !this.#closed) return { options: this.#options }
+    throw new AgentprotoError('session_ended', 'The adapter is not connected')
+  }
+
+  async #run(prompt: string, options: AgentCliConnectOptions): Promise<TurnOutcome> {
+    const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => this.#events.push(events)
+    const turn = await TurnProcess.start(this.#arguments(options), prompt, { options, emit })
+    this.#turn = turn
+    try {
+      // A cancel, or a close, that came while it started.
+      if (this.#cancelled) await turn.end()
+      return await turn.outcome
+    } finally {
+      this.#turn = undefined
+    }
+  }
+
+  #arguments({ args, additionalDirectories }: AgentCliConnectOptions): readonly string[] {
+    const conversation = this.#stored === 'no' ? '--session-id' : '--resume'
+    const folders = additionalDirectories.flatMap((folder) => ['--include-directories', folder])
+    return [...args, '--output-format', 'stream-json', conversation, this.#sessionId, ...folders]
+  }
+
+  #conclude({ result, exit, stderrTail }: TurnOutcome): readonly AgentCliEvent[] {
+    if (this.#cancelled) return [{ type: 'turn-end', reason: 'cancelled' }]
+    const error = result
+      ? result.error
+      : { message: exitMessage(exit, stderrTail), ...(stderrTail === '' ? {} : { stderrTail }) }
+    const { usage } = result ?? {}
+    const end: TurnEnd = {
+      type: 'turn-end',
+      reason: error ? reasonOf(exit.exitCode) : 'end_turn',
+      ...(usage ? { usage } : {}),
+    }
+    return error && end.reason === 'error' ? [{ type: 'error', ...error }, end] : [end]
+  }
+}
+
+/** Gemini's exit code of a session that has used up its turns. */
+const reasonOf = (exitCode: number | undefined): TurnEnd['reason'] => (exitCode === 53 ? 'max_turn_requests' : 'error')

@@ -1,0 +1,137 @@
+import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
+import type { AgentCliEvent, StreamError, TokenUsage, ToolKind } from '@agentproto/contracts'
+
+/** How Gemini CLI says that its turn is over. */
+export interface GeminiResult {
+  readonly error?: Omit<StreamError, 'type'>
+  readonly usage?: TokenUsage
+}
+
+/** What one line of `--output-format stream-json` is. */
+export type GeminiLine =
+  | { readonly is: 'events'; readonly events: readonly AgentCliEvent[] }
+  | { readonly is: 'result'; readonly result: GeminiResult }
+
+/** Reads one line of stdout. What is no JSON is kept as output, what is of no known type as an extension. */
+export function readLine(line: string): GeminiLine {
+  const event = parse(line)
+  if (event === undefined) return events(line.trim() === '' ? [] : [{ type: 'output', stream: 'stdout', text: line }])
+  switch (event['type']) {
+    case 'init':
+      return events(named(event))
+    case 'message':
+      return events(message(event))
+    case 'tool_use':
+      return events(toolUse(event))
+    case 'tool_result':
+      return events(toolResult(event))
+    case 'error':
+      return events([
+        { type: 'notice', severity: event['severity'] === 'warning' ? 'warning' : 'error', text: said(event) },
+      ])
+    case 'result':
+      return { is: 'result', result: resultOf(event) }
+    default:
+      return events(kept(event))
+  }
+}
+
+const events = (list: readonly AgentCliEvent[]): GeminiLine => ({ is: 'events', events: list })
+
+const kept = (event: Json): readonly AgentCliEvent[] => [
+  { type: 'extension', kind: text(event['type']) ?? 'unknown', payload: event },
+]
+
+const said = (event: Json): string => text(event['message']) ?? JSON.stringify(event)
+
+/** The model that it chose; there is nothing to choose from. */
+function named({ model }: Json): readonly AgentCliEvent[] {
+  return typeof model === 'string' ? [{ type: 'config', config: { modelId: model } }] : []
+}
+
+function message(event: Json): readonly AgentCliEvent[] {
+  const content = text(event['content'])
+  // The user's own words come back first.
+  if (event['role'] === 'user' || content === '') return []
+  return content === undefined ? kept(event) : [{ type: 'text-delta', text: content }]
+}
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  read_file: 'read',
+  read_many_files: 'read',
+  list_directory: 'read',
+  write_file: 'edit',
+  replace: 'edit',
+  glob: 'search',
+  grep_search: 'search',
+  search_file_content: 'search',
+  google_web_search: 'fetch',
+  web_fetch: 'fetch',
+  run_shell_command: 'execute',
+}
+
+function toolUse(event: Json): readonly AgentCliEvent[] {
+  const { tool_id: id, tool_name: name, parameters } = event
+  if (typeof id !== 'string') return kept(event)
+  const toolName = text(name)
+  const input = record(parameters)
+  const path = text(input['file_path']) ?? text(input['path'])
+  return [
+    {
+      type: 'tool-call',
+      toolCallId: id,
+      status: 'in_progress',
+      input: parameters,
+      ...defined({
+        toolName,
+        title: text(input['command']) ?? path ?? toolName,
+        kind: toolName === undefined ? undefined : (KINDS[toolName] ?? 'other'),
+        locations: path === undefined ? undefined : [{ path }],
+      }),
+    },
+  ]
+}
+
+function toolResult(event: Json): readonly AgentCliEvent[] {
+  const { tool_id: id, status, output, error } = event
+  if (typeof id !== 'string') return kept(event)
+  const told = output ?? text(record(error)['message'])
+  return [
+    {
+      type: 'tool-result',
+      toolCallId: id,
+      status: status === 'success' ? 'completed' : 'failed',
+      ...defined({ output: told }),
+    },
+  ]
+}
+
+function resultOf({ status, error, stats }: Json): GeminiResult {
+  const usage = isRecord(stats) ? { usage: usageOf(stats) } : {}
+  if (status === 'success') return usage
+  const { message: why, type } = record(error)
+  return {
+    ...usage,
+    error: { message: text(why) ?? 'Gemini CLI failed the prompt', ...defined({ agentCode: text(type) }) },
+  }
+}
+
+function usageOf(stats: Json): TokenUsage {
+  return defined({
+    inputTokens: number(stats['input_tokens']),
+    outputTokens: number(stats['output_tokens']),
+    totalTokens: number(stats['total_tokens']),
+    cachedReadTokens: number(stats['cached']),
+  })
+}
+
+function parse(line: string): Json | undefined {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(line)
+    return isRecord(value) && typeof value['type'] === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { proprietaryArm } from '@agentproto/arm-proprietary'
+import { RecordingSink } from '@agentproto/arm-testing'
+import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import type { SessionOrigin } from '@agentproto/contracts'
+import { expect, onTestFinished, test } from 'vitest'
+import { fakeGemini, profile } from './connecting.ts'
+
+async function open(origin: SessionOrigin = { how: 'new' }) {
+  const launch = fakeGemini()
+  const resume = origin.how === 'new' ? {} : { resume: origin.agentSessionId }
+  const connection = await proprietaryArm.connect({
+    launch,
+    limits: DEFAULT_ARM_LIMITS,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    client: { name: 'test', version: '0' },
+    profile: { ...profile, ...resume },
+  })
+  onTestFinished(async () => void (await connection.close()))
+  const sink = new RecordingSink()
+  const session = await connection.openSession(
+    { cwd: launch.cwd, additionalDirectories: [], mcpServers: [], origin },
+    sink,
+  )
+  const say = async (text: string) => {
+    const from = sink.signals.length
+    await session.send([{ type: 'text', text }])
+    return sink.signals.slice(from)
+  }
+  return { session, sink, say }
+}
+
+test('a conversation has an id from its start, by which a later run goes on with it', async () => {
+  const first = await open()
+  const { agentSessionId } = first.session
+  expect(agentSessionId).toMatch(/^[0-9a-f-]{36}$/)
+  await first.say('echo one')
+  const second = await open({ how: 'resume', agentSessionId })
+  expect(second.session.agentSessionId).toBe(agentSessionId)
+  await second.say('remember')
+  expect(second.sink.text).toBe('echo one|remember')
+})
+
+test('F55 a conversation that is not there is an error, never a new one', async () => {
+  const { say } = await open({ how: 'resume', agentSessionId: randomUUID() })
+  const signals = await say('remember')
+  expect(signals.slice(-2)).toMatchObject([
+    { type: 'error', message: expect.stringContaining('Invalid session identifier') },
+    { type: 'turn-end', reason: 'error' },
+  ])
+})
+
+test('a conversation whose first turn was cancelled before it was stored begins again under its id', async () => {
+  const { session, say, sink } = await open()
+  const sent = session.send([{ type: 'text', text: 'hang' }])
+  await sink.until(() => sink.text.includes('working'))
+  await session.cancel()
+  await sent
+  await say('echo again')
+  await say('remember')
+  expect(sink.text).toBe('workingecho againecho again|remember')
+})
+
+test('usage and model are told', async () => {
+  const { say } = await open()
+  const signals = await say('echo hi')
+  expect(signals).toContainEqual({ type: 'config', config: { modelId: 'auto' } })
+  expect(signals.at(-1)).toMatchObject({ type: 'turn-end', usage: { inputTokens: 2, outputTokens: 1, totalTokens: 3 } })
+})

@@ -1,0 +1,98 @@
+import { startCancelled, within } from '@agentproto/arm-kit'
+import { AgentprotoError } from '@agentproto/contracts'
+import type {
+  AgentEnd,
+  AgentInfo,
+  AgentSink,
+  ArmConnection,
+  ArmConnectOptions,
+  ArmSession,
+  OpenSessionOptions,
+  ProcessExit,
+} from '@agentproto/contracts'
+import { McpClient } from './client.js'
+import { startFailure } from './failure.js'
+import type { McpProfile } from './profile.js'
+import { RemoteCarrier } from './remote-carrier.js'
+
+/** How long the server may take to be told goodbye, in milliseconds. */
+const GOODBYE_MS = 1_000
+
+/**
+ * Connects with a server behind a URL. There is no process: it ends when we hang up, and what the server runs is the
+ * server's.
+ * @throws `handshake_failed`, `auth_required`, `timeout`, `cancelled`
+ */
+export async function connectRemote(options: ArmConnectOptions, profile: McpProfile): Promise<ArmConnection> {
+  if (options.signal.aborted) throw startCancelled()
+  return new RemoteConnection(options, profile).start()
+}
+
+class RemoteConnection implements ArmConnection {
+  readonly ended: Promise<AgentEnd>
+  readonly #options: ArmConnectOptions
+  readonly #carrier: RemoteCarrier
+  readonly #client: McpClient
+  #info: AgentInfo | undefined
+  #closing: Promise<ProcessExit> | undefined
+  #tellEnd: (end: AgentEnd) => void = () => {}
+
+  constructor(options: ArmConnectOptions, profile: McpProfile) {
+    const { env, cwd } = options.launch
+    this.#options = options
+    this.ended = new Promise((resolve) => (this.#tellEnd = resolve))
+    this.#carrier = new RemoteCarrier({
+      profile,
+      env,
+      take: (message) => this.#client.take(message),
+      onLost: (why) => void this.#lost(why),
+    })
+    this.#client = new McpClient({ ...options, profile, cwd, carrier: this.#carrier })
+  }
+
+  get info(): AgentInfo {
+    if (!this.#info) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
+    return this.#info
+  }
+
+  async start(): Promise<this> {
+    const { limits, clock, signal } = this.#options
+    try {
+      const starting = this.#carrier.open().then(() => this.#client.start())
+      const ms = limits.handshakeMs + limits.openMs
+      this.#info = await within(starting, 'The server did not shake hands', { ms, clock, signal })
+      return this
+    } catch (thrown) {
+      await this.close()
+      throw signal.aborted ? startCancelled() : startFailure(thrown)
+    }
+  }
+
+  openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
+    return this.#client.openSession(options, sink)
+  }
+
+  close(): Promise<ProcessExit> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<ProcessExit> {
+    const { clock } = this.#options
+    this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
+    await within(this.#carrier.close(), 'No goodbye', { ms: GOODBYE_MS, clock }).catch(() => {})
+    await this.#carrier.hangUp().catch(() => {})
+    return {}
+  }
+
+  async #lost(why: string): Promise<void> {
+    if (this.#closing) return
+    const message = `The connection to the server was lost: ${why}`
+    this.#closing = Promise.resolve({})
+    const duringTurn = this.#client.end(new AgentprotoError('agent_exited', message), {
+      by: 'failure',
+      error: { message },
+    })
+    await this.#carrier.hangUp().catch(() => {})
+    this.#tellEnd({ duringTurn, cause: 'transport', message, stderrTail: '' })
+  }
+}

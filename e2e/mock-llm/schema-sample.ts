@@ -10,7 +10,12 @@ export function sampleOf(schema: Json | undefined, name = 'text', depth = 0): Js
   const [first] = listOf(values)
   if (first !== undefined) return first
   const choices = listOf(anyOf ?? oneOf)
-  if (choices.length > 0) return sampleOf(choices.find((one) => objectOf(one)['type'] !== 'null'), name, depth + 1)
+  if (choices.length > 0)
+    return sampleOf(
+      choices.find((one) => objectOf(one)['type'] !== 'null'),
+      name,
+      depth + 1,
+    )
   return sampleOfType(rest, name, depth)
 }
 

@@ -90,6 +90,9 @@ function shellUse(word: FileWord, { path, name }: NamedFile, tools: readonly Too
   return shell && use(shell, { input: toolInput.shellInput(shell, commands[word], false) })
 }
 
+/** Not a folder of the root: `/commands` of a prompt is no path, and writing there once would make it one. */
+const DEEP = /^\/[^/]+\/./
+
 /**
  * Agents name their working folder somewhere in the conversation; their file tools want absolute paths. It
  * is one that exists here: prompts speak of other paths in the same words.
@@ -98,6 +101,6 @@ function absolutePath(path: string, { system, messages }: Conversation): string 
   if (path.startsWith('/')) return path
   const everything = [system, ...messages.map(({ text }) => text)].join('\n')
   const named = everything.matchAll(/(?:working directory|cwd|current directory|workspace)[^\n/]{0,40}(\/[^\s<`"']+)/gi)
-  const folder = Array.from(named, ([, found = '']) => found).find((found) => existsSync(found))
+  const folder = Array.from(named, ([, found = '']) => found).find((found) => DEEP.test(found) && existsSync(found))
   return folder === undefined ? path : join(folder, path)
 }

@@ -67,11 +67,7 @@ function writer(answer: Answer, { model, tokens }: WriterContext): AnswerWriter 
       const parts = halves(inputText(call)).map((half) => ({ index, function: { arguments: half } }))
       return [start, ...parts].map((part) => delta({ tool_calls: [part] }))
     },
-    close: () => [
-      chunk([{ index: 0, delta: {}, finish_reason: reason }]),
-      chunk([], { usage }),
-      { data: '[DONE]' },
-    ],
+    close: () => [chunk([{ index: 0, delta: {}, finish_reason: reason }]), chunk([], { usage }), { data: '[DONE]' }],
     whole: () => ({
       id,
       object: 'chat.completion',

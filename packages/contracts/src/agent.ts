@@ -47,6 +47,8 @@ export type SessionOrigin =
 export interface StartAgentOptions {
   readonly sessionId: string
   readonly adapterSlug: string
+  /** The workspace that the session belongs to, where its setup may be one of its own. */
+  readonly workspaceSlug?: string
   /** Absolute, existing, resolved. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]

@@ -60,7 +60,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
   const adapter = options.adapter ?? bare(manifest, options)
-  const guard = await guardLaunch({ host, adapter, signal })
+  const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, signal })
   const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
   guard.learn(env)
   const own = [...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length), ...(options.moreArgs ?? [])]

@@ -64,13 +64,14 @@ export function spawnOf(
 
 /** How the agent of a session is started, at first and again. */
 export function startOptionsOf(
-  { id, adapterSlug, cwd }: Session,
+  { id, adapterSlug, workspaceSlug, cwd }: Session,
   { mode, options, additionalDirectories = [] }: StoredSpawn,
   run: Pick<StartAgentOptions, 'origin' | 'signal'>,
 ): StartAgentOptions {
   return {
     sessionId: id,
     adapterSlug,
+    workspaceSlug,
     cwd,
     additionalDirectories,
     mcpServers: [],

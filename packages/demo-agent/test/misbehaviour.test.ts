@@ -14,7 +14,10 @@ test('hang never answers, but for a cancel', async () => {
 test('hang! does not answer a cancel either, and refuses a second prompt', async () => {
   const demo = await startDemoClient()
   let answered = false
-  void demo.prompt('hang!').finally(() => (answered = true)).catch(() => {})
+  void demo
+    .prompt('hang!')
+    .finally(() => (answered = true))
+    .catch(() => {})
   await demo.cancel()
   await expect(demo.prompt('hello')).rejects.toThrow('a turn is already running')
   expect(answered).toBe(false)

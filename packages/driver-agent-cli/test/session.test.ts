@@ -37,7 +37,9 @@ test('a second turn is refused while one runs; cancel ends it', async () => {
 
 test('a request is an event, and answered by whoever the host names', async () => {
   const asked: AgentRequest[] = []
-  const session = await start({ onRequest: (request) => (asked.push(request), { outcome: 'selected', optionId: 'ok' }) })
+  const session = await start({
+    onRequest: (request) => (asked.push(request), { outcome: 'selected', optionId: 'ok' }),
+  })
   const events = await say(session, 'ask')
   expect(events.map(({ type }) => type)).toEqual(['tool-call', 'agent-prompt', 'text-delta', 'tool-result', 'turn-end'])
   expect(events[1]).toMatchObject({ requestId: expect.stringMatching(/^req_/), request: asked[0] })
@@ -57,7 +59,9 @@ test('what is no event of the turn goes to its own listener', async () => {
 
 test('a session is closed with its scope, and refuses what comes after', async () => {
   const session = await small().start()
-  const marker = (JSON.parse(textOf(await say(session, 'start'))) as { env: Record<string, string> }).env['AGENTPROTO_SESSION_ID']
+  const marker = (JSON.parse(textOf(await say(session, 'start'))) as { env: Record<string, string> }).env[
+    'AGENTPROTO_SESSION_ID'
+  ]
   expect(findMarkedProcesses(marker)).toHaveLength(1)
   await session[Symbol.asyncDispose]()
   expect(findMarkedProcesses(marker)).toEqual([])

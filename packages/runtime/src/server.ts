@@ -52,8 +52,7 @@ export async function listen(
   }
 }
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 function bound(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -40,7 +40,7 @@ async function killedGateway(args: readonly string[]): Promise<string> {
     execArgv: [],
   })
   const id = await new Promise<string>((resolve, reject) => {
-    child.once('message', (message) => resolve(String(message)))
+    child.once('message', (message) => resolve(message as string))
     child.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
   })
   const exited = new Promise((resolve) => child.once('exit', resolve))

@@ -9,7 +9,7 @@ const HOLE = '@'
 export async function flood(turn: Turn, argument: string): Promise<void> {
   const updates = wholeNumber(argument, 100_000, MAX_UPDATES)
   const [before, after] = lineAround(turn)
-  for (let next = 1; next <= updates && !turn.signal.aborted; ) {
+  for (let next = 1; next <= updates && !turn.signal.aborted;) {
     const end = Math.min(next + LINES_AT_ONCE, updates + 1)
     let lines = ''
     for (; next < end; next++) lines += before + next + after

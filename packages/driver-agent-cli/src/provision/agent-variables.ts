@@ -50,5 +50,5 @@ const declarationOf = (slug: string, declared: readonly SecretDeclaration[]) =>
   declared.find((secret) => secret.slug === slug) ?? { slug }
 
 /** The variable that a step's value is kept for. */
-export const persistedVariable = (step: SetupStep): string | undefined =>
+const persistedVariable = (step: SetupStep): string | undefined =>
   step.kind !== 'oauth' && step.persist !== undefined && 'env' in step.persist ? step.persist.env : undefined

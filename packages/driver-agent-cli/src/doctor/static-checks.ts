@@ -191,7 +191,7 @@ async function authCheck(
   { examining, ledger }: AuthQuestion,
 ): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const evidence = { manifest: ground.adapter.manifest, env: ground.host.env, ledger, secrets }
+  const evidence = { manifest: ground.adapter.manifest, host: ground.host, ledger, secrets }
   const state = await checkedAuthState(evidence, () => loginCompleted(ground).catch(() => undefined))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }

@@ -34,7 +34,7 @@ export async function adapterState({
   const { lost } = await agentVariables({ secrets: host.secrets, declared, setup: manifest.setup, done })
   const setup = manifest.setup.map((step) => stepState(step, lost.has(step.id) ? undefined : done.get(step.id)))
   const check = found === undefined ? undefined : await checkOf(found, ledger)
-  const auth = await authState({ manifest, env: host.env, ledger, secrets })
+  const auth = await authState({ manifest, host, ledger, secrets })
   const login = manifest.auth?.login?.cmd
   const facts: Facts = { installed: found !== undefined, versionOk: check?.ok, setup, auth }
   return {

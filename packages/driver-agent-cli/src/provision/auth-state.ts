@@ -2,11 +2,13 @@ import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import type { AuthState, SecretStatus } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
+import { agentHome } from '../agent-home.js'
+import type { AgentHost } from '../agent-host.js'
 import type { Ledger } from './ledger.js'
 
 export interface AuthEvidence {
   readonly manifest: AgentCliManifest
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly host: Pick<AgentHost, 'env' | 'home' | 'homes'>
   readonly ledger: Ledger
   /** The secrets that the manifest declares. */
   readonly secrets: readonly SecretStatus[]
@@ -18,11 +20,12 @@ export interface AuthEvidence {
  * names nothing to look at.
  */
 export async function authState(evidence: AuthEvidence): Promise<AuthState> {
-  const { manifest, env, ledger, secrets } = evidence
+  const { manifest, host, ledger, secrets } = evidence
   const { auth } = manifest
   if (auth === undefined) return 'not_needed'
   if (hasKey(evidence)) return 'authed'
   if (ledger.auth !== undefined) return ledger.auth.state
+  const env = { ...host.env, ...agentHome(manifest, host)?.variables }
   for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
   const canTell =
     auth.state.env.length + auth.state.paths.length + secrets.length > 0 || auth.login?.completesWhen !== undefined
@@ -45,10 +48,10 @@ export async function checkedAuthState(
 }
 
 /** Any one: where several are declared, they are usually of different providers. */
-const hasKey = ({ manifest, env, secrets }: AuthEvidence): boolean =>
+const hasKey = ({ manifest, host: { env }, secrets }: AuthEvidence): boolean =>
   (manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
 
-async function exists(path: string, env: AuthEvidence['env']): Promise<boolean> {
+async function exists(path: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const expanded = path
     .replaceAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/g, (_, name: string) => env[name] ?? '')
     .replace(/^~(?=\/|$)/, env['HOME'] ?? '~')

@@ -203,7 +203,7 @@ class Provisioning {
     const { adapter, host } = this.#running
     const all = await host.secrets.list(this.#declared)
     const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
-    const evidence = { manifest: adapter.manifest, env: host.env, ledger: this.#ledger, secrets }
+    const evidence = { manifest: adapter.manifest, host, ledger: this.#ledger, secrets }
     return checkedAuthState(evidence, () => loginCompleted(ground))
   }
 

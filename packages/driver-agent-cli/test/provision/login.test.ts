@@ -93,3 +93,13 @@ test('a login that failed is not in the ledger', async () => {
   await logIn({ login: { cmd: 'sign-in fail' } }, host)
   expect(JSON.parse(textAt(join(host.home, 'provisioning/tool.json')))).not.toHaveProperty('auth')
 })
+
+test('an agent with a home of its own is looked for a login there', async () => {
+  const host = readyHost({ homes: 'isolated' })
+  program(join(host.home, '.tool'), 'auth.json', '{}')
+  const adapter = await adapterOf({ auth: { state: { paths: ['~/.tool/auth.json'] } } })
+  const provisioner = createProvisioner(adapter, host)
+  expect((await provisioner.state()).auth).toBe('unauthed')
+  program(join(host.home, 'homes/tool/.tool'), 'auth.json', '{}')
+  expect((await provisioner.state()).auth).toBe('authed')
+})

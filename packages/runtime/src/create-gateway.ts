@@ -92,9 +92,11 @@ interface Settings extends GatewayOptions {
 }
 
 function settle(options: GatewayOptions): Settings {
-  const { clock = systemClock, onProblem = (): void => undefined } = options
+  const { clock = systemClock } = options
   const layout = layoutOf(options)
   const address: { url?: string } = {}
+  // What went wrong may quote what an agent or a request said.
+  const onProblem = (problem: string): void => options.onProblem?.(host.redactor.redact(problem))
   const host = agentHost(options, { layout, clock, onProblem, url: () => address.url })
   return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host, address }
 }

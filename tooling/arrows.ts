@@ -13,6 +13,7 @@ const ARMS = ['acp', 'arm-mcp', 'arm-proprietary']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
   'adapter-gemini-cli',
+  'adapter-pty-repl',
   'adapters',
   'arm-kit',
   'arm-mcp',
@@ -44,6 +45,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'arm-testing': { may: [] },
   // Adapters are loaded by the arm that their tests put them under.
   'adapter-gemini-cli': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
+  'adapter-pty-repl': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },

@@ -1,0 +1,184 @@
+import { EventChannel } from '@agentproto/arm-kit'
+import { AgentprotoError, promptText, systemClock } from '@agentproto/contracts'
+import type {
+  AgentAnswer,
+  AgentCliClient,
+  AgentCliConnectOptions,
+  AgentCliEnd,
+  AgentCliEvent,
+  ContentBlock,
+  Timer,
+} from '@agentproto/contracts'
+import { EchoFilter } from './echo-filter.js'
+import { ENTER, typing } from './keys.js'
+import { parseSettings } from './settings.js'
+import type { ReplQuestion, ReplSettings } from './settings.js'
+import { TerminalText } from './terminal-text.js'
+import { Terminal } from './terminal.js'
+
+/** How much of what was shown an end carries, in characters. */
+const TAIL = 4_096
+
+/** What it is busy with. */
+type State = 'starting' | 'waiting' | 'working' | 'interrupted' | 'ended'
+
+/**
+ * Any program that shows a prompt in a terminal and waits (AIP-45 `protocol: proprietary`). A turn is what it shows from
+ * the typed line to its next prompt. What it means is nothing that a terminal tells: there are no thoughts and no tools.
+ */
+export class PtyReplAdapter implements AgentCliClient {
+  ended: Promise<AgentCliEnd> | undefined
+  readonly #events = new EventChannel<AgentCliEvent>()
+  readonly #shown = new TerminalText()
+  #settings: ReplSettings | undefined
+  #terminal: Terminal | undefined
+  #state: State = 'starting'
+  #echo = new EchoFilter('', [])
+  /** Newlines that are said only once something follows them. */
+  #newlines = ''
+  /** Something of the turn was said. */
+  #begun = false
+  #quiet: Timer | undefined
+  #question: { readonly id: string; readonly question: ReplQuestion } | undefined
+  #questions = 0
+  #tail = ''
+  #ready: () => void = () => {}
+
+  /** Starts it and waits for its first prompt. @throws `manifest_invalid`, `agent_not_installed`, `agent_exited` */
+  async connect(options: AgentCliConnectOptions): Promise<void> {
+    const settings = parseSettings(options.settings)
+    this.#settings = settings
+    const ready = new Promise<void>((resolve) => (this.#ready = resolve))
+    const terminal = await Terminal.open(options, {
+      columns: settings.columns,
+      onData: (data) => this.#show(data),
+    })
+    this.#terminal = terminal
+    this.ended = terminal.ended.then((end) => this.#over(end))
+    await Promise.race([ready, this.ended.then(failedStart), abortOf(options.abortSignal)])
+  }
+
+  async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
+    const { terminal, settings } = this.#connected()
+    if (this.#state !== 'waiting') {
+      throw new AgentprotoError('turn_in_progress', 'The program has not come back to its prompt')
+    }
+    const typed = typing(typeof message === 'string' ? message : promptText(message), settings)
+    if ('refused' in typed) throw new AgentprotoError('not_supported', typed.refused)
+    const { prompt, continuation } = settings
+    this.#echo = new EchoFilter(typed.echo, continuation ? [prompt, continuation] : [prompt])
+    this.#newlines = ''
+    this.#shown.takeLine()
+    this.#state = 'working'
+    terminal.type(typed.keys)
+  }
+
+  events(): AsyncIterable<AgentCliEvent> {
+    return this.#events
+  }
+
+  async answer(requestId: string, answer: AgentAnswer): Promise<void> {
+    if (this.#question?.id !== requestId) return
+    const { options } = this.#question.question
+    this.#question = undefined
+    const chosen =
+      answer.outcome === 'selected' ? options.find(({ optionId }) => optionId === answer.optionId) : undefined
+    const refusal = chosen ?? options.find(({ kind }) => kind === 'reject_once' || kind === 'reject_always')
+    if (!refusal) return this.cancel()
+    this.#echo = new EchoFilter(refusal.reply, [])
+    this.#terminal?.type(refusal.reply + ENTER)
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#state !== 'working' || !this.#settings) return
+    this.#state = 'interrupted'
+    this.#question = undefined
+    this.#terminal?.type(this.#settings.interrupt)
+  }
+
+  async close(): Promise<void> {
+    this.#quiet?.cancel()
+    await this.#terminal?.close()
+    this.#events.end()
+  }
+
+  #connected(): { readonly terminal: Terminal; readonly settings: ReplSettings } {
+    if (this.#terminal && this.#settings && this.#state !== 'ended')
+      return { terminal: this.#terminal, settings: this.#settings }
+    throw new AgentprotoError('session_ended', 'The program is not running')
+  }
+
+  #show(data: string): void | Promise<void> {
+    const lines = this.#echo.take(this.#shown.feed(data))
+    this.#quiet?.cancel()
+    this.#quiet = systemClock.after(this.#settings?.quietMs ?? 0, () => void this.#silent())
+    return this.#say(lines.join(''))
+  }
+
+  /** It has said nothing for a while: it waits, it asks, or it is slow in the middle of a line. */
+  #silent(): void | Promise<void> {
+    const { prompt, questions } = this.#connectedSettings()
+    const { line } = this.#shown
+    const waiting = prompt.exec(line)
+    if (waiting) return this.#prompted(waiting.groups?.['said'] ?? '')
+    const asked = this.#state === 'working' ? questions.find(({ pattern }) => pattern.test(line)) : undefined
+    if (asked) return this.#ask(asked)
+    if (line === '' || this.#echo.expects(line)) return
+    return this.#say([...this.#echo.end(), this.#shown.takeLine()].join(''))
+  }
+
+  #connectedSettings(): ReplSettings {
+    return this.#settings ?? parseSettings({ prompt: '>' })
+  }
+
+  #prompted(said: string): void | Promise<void> {
+    const state = this.#state
+    if (state === 'ended' || state === 'waiting') return
+    this.#shown.takeLine()
+    void this.#say(this.#echo.end().join('') + said)
+    this.#state = 'waiting'
+    this.#begun = false
+    if (state === 'starting') return this.#ready()
+    return this.#events.push([{ type: 'turn-end', reason: state === 'interrupted' ? 'cancelled' : 'end_turn' }])
+  }
+
+  #ask(question: ReplQuestion): void | Promise<void> {
+    const title = this.#shown.takeLine().trim()
+    const requestId = `question-${this.#questions++}`
+    this.#question = { id: requestId, question }
+    const toolCall = { type: 'tool-call' as const, toolCallId: requestId, title, kind: 'other' as const }
+    const options = question.options.map(({ optionId, name, kind }) => ({ optionId, name: name ?? optionId, kind }))
+    return this.#events.push([{ type: 'agent-prompt', requestId, request: { kind: 'permission', toolCall, options } }])
+  }
+
+  #say(text: string): void | Promise<void> {
+    if (text === '') return
+    this.#tail = (this.#tail + text).slice(-TAIL)
+    if (this.#state !== 'working' && this.#state !== 'interrupted') {
+      return this.#events.push([{ type: 'output', stream: 'stdout', text: text.trimEnd() }])
+    }
+    // Newlines after the typed line and before the prompt are the terminal's.
+    const whole = this.#begun ? this.#newlines + text : text.replace(/^\n+/, '')
+    const said = whole.replace(/\n+$/, '')
+    this.#newlines = whole.slice(said.length)
+    this.#begun ||= said !== ''
+    if (said !== '') return this.#events.push([{ type: 'text-delta', text: said }])
+  }
+
+  #over(end: AgentCliEnd): AgentCliEnd {
+    this.#quiet?.cancel()
+    void this.#say([...this.#echo.end(), this.#shown.takeLine()].join(''))
+    this.#state = 'ended'
+    return { ...end, stderrTail: end.stderrTail || this.#tail }
+  }
+}
+
+function failedStart({ message, stderrTail }: AgentCliEnd): never {
+  const last = stderrTail?.trimEnd().split('\n').at(-1)
+  throw new AgentprotoError('agent_exited', last ? `${message}; it showed: ${last}` : (message ?? 'The program ended'))
+}
+
+const abortOf = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) =>
+    signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'The start was given up'))),
+  )

@@ -1,0 +1,70 @@
+import { fileURLToPath } from 'node:url'
+import { exitMessage, isRecord, text } from '@agentproto/arm-kit'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts'
+import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
+import type { AgentProcess } from '@agentproto/subprocess'
+
+const HOST = fileURLToPath(new URL('../bin/pty-host.mjs', import.meta.url))
+/** How long the program may take to end when its terminal is hung up, in milliseconds. */
+const HANG_UP_MS = 500
+
+export interface TerminalOptions {
+  readonly columns: number
+  /** Takes what the program shows; a returned promise holds it up. */
+  readonly onData: (data: string) => void | Promise<void>
+}
+
+/** A program in a terminal of its own. The terminal is held by a helper process, which is the head of its tree. */
+export class Terminal {
+  /** Settles when the program ended; never rejects. */
+  readonly ended: Promise<AgentCliEnd>
+  readonly #agent: AgentProcess
+
+  private constructor(agent: AgentProcess) {
+    this.#agent = agent
+    this.ended = agent.closed.then((exit) => {
+      const stderrTail = agent.stderrTail()
+      return { ...exit, stderrTail, message: exitMessage(exit, stderrTail) }
+    })
+  }
+
+  /** @throws `agent_not_installed`, `cwd_invalid`, `spawn_failed` */
+  static async open(options: AgentCliConnectOptions, { columns, onData }: TerminalOptions): Promise<Terminal> {
+    const { command, args, cwd, env, termGraceMs } = options
+    if ((await findExecutable(command)) === undefined) {
+      throw new AgentprotoError('agent_not_installed', `The executable ${command} does not exist or cannot be executed`)
+    }
+    const launch = {
+      command: process.execPath,
+      args: [HOST, String(columns), command, ...args],
+      cwd,
+      env,
+      marker: env[SESSION_MARKER] ?? '',
+    }
+    const agent = await spawnAgentProcess(launch, {
+      graces: { stdinGraceMs: HANG_UP_MS, termGraceMs },
+      onLines: (lines) => onData(lines.map(dataOf).join('')),
+    })
+    return new Terminal(agent)
+  }
+
+  /** Types keys. */
+  type(keys: string): void {
+    void this.#agent.write(JSON.stringify({ type: keys }))
+  }
+
+  /** Hangs up, and ends the program with all that it started. */
+  async close(): Promise<void> {
+    await this.#agent.terminate()
+  }
+}
+
+function dataOf(line: string): string {
+  try {
+    const message: unknown = JSON.parse(line)
+    return isRecord(message) ? (text(message['data']) ?? '') : ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { launchOf } from '@agentproto/arm-testing'
+import type { Launch } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { open } from './connecting.ts'
+
+// Real prompts, each as it is on this machine; one that is not there is seen as skipped.
+
+const which = (name: string): string | undefined => {
+  try {
+    return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+const launch = (command: string, args: readonly string[]): Launch => ({
+  ...launchOf(args, { TERM: 'dumb', PS1: 'sh$ ' }),
+  command,
+})
+
+test('node: values, errors, memory and several lines', async () => {
+  const { say } = await open(launch(process.execPath, ['--interactive']), { prompt: '>', continuation: '\\.\\.\\.' })
+  expect(await say('1 + 1')).toBe('2')
+  expect(await say('const greeting = "grüße 🎉"')).toBe('undefined')
+  expect(await say('greeting')).toBe("'grüße 🎉'")
+  expect(await say('for (let i = 0; i < 3; i++) console.log(i)')).toBe('0\n1\n2\nundefined')
+  expect(await say('nothing.at.all')).toContain('ReferenceError: nothing is not defined')
+})
+
+test('node: a turn that does not end is interrupted, and the prompt is back', async () => {
+  const { session, sink, say } = await open(launch(process.execPath, ['--interactive']), { prompt: '>' })
+  const sent = session.send([{ type: 'text', text: 'console.log("on"); while (true) {}' }])
+  await sink.until(() => sink.text.includes('on'))
+  await session.cancel()
+  await sent
+  expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
+  expect(await say('40 + 2')).toContain('42')
+})
+
+const python = which('python3')
+test.skipIf(!python)('python3: values, errors and memory', async () => {
+  const { say } = await open(launch(python ?? '', ['-i', '-q']), { prompt: '>>>', continuation: '\\.\\.\\.' })
+  expect(await say('x = 6 * 7')).toBe('')
+  expect(await say('x')).toBe('42')
+  expect(await say('print("a\\nb")')).toBe('a\nb')
+  expect(await say('1 / 0')).toContain('ZeroDivisionError')
+})
+
+const bash = which('bash')
+test.skipIf(!bash)('bash: output, exit of the shell', async () => {
+  const { say, turn, connection } = await open(launch(bash ?? '', ['--norc', '--noprofile', '-i']), {
+    prompt: '(?<said>.*)sh\\$',
+  })
+  expect(await say('echo hello; printf "no newline"')).toBe('hello\nno newline')
+  expect(await say('pwd')).toBe(launchOf([]).cwd)
+  const signals = await turn('exit 3')
+  expect(signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
+  expect(await connection.ended).toMatchObject({ exitCode: 3, duringTurn: true })
+})
+
+const bc = which('bc')
+test.skipIf(!bc)('bc has no prompt: one that is not there is given up within the limit', async () => {
+  await expect(open(launch(bc ?? '', ['-q']), { prompt: '>' }, { handshakeMs: 500 })).rejects.toMatchObject({
+    code: 'timeout',
+  })
+})
+
+const sqlite = which('sqlite3')
+test.skipIf(!sqlite)('sqlite3: tables, and a query of several lines', async () => {
+  const settings = { prompt: 'sqlite>', continuation: '\\.\\.\\.>', multiline: { open: '', close: '' } }
+  const { say } = await open(launch(sqlite ?? '', ['-interactive']), settings)
+  expect(await say('create table t (x); insert into t values (1), (2);')).toBe('')
+  expect(await say('select sum(x) from t;')).toBe('3')
+})

@@ -158,3 +158,18 @@ test.runIf(hasTmux)('at a terminal a setup asks, hides what is secret, and insta
   screen.press('Enter')
   expect(await screen.shows(/exit code 0/)).toContain('shop 1.2.3 is ready')
 })
+
+test.runIf(hasTmux)('an interactive login has the terminal, and its exit code counts', async () => {
+  const cmd = `sh -c 'echo "who is there?"; read name; test "$name" = me'`
+  const { home } = await added({ auth: { login: { cmd, interactive: true } } })
+  const wrong = terminal(['adapters', 'login', 'shop'], home)
+  await wrong.shows(/who is there\?/)
+  wrong.type('nobody')
+  wrong.press('Enter')
+  expect(await wrong.shows(/exit code 5/)).toContain('shop is not logged in')
+  const right = terminal(['adapters', 'login', 'shop'], home)
+  await right.shows(/who is there\?/)
+  right.type('me')
+  right.press('Enter')
+  expect(await right.shows(/exit code 0/)).toContain('shop 1.2.3 is ready')
+})

@@ -11,6 +11,7 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import { isSecretName } from '@agentproto/subprocess'
 import type { AgentHost } from './agent-host.js'
+import { secretVariables } from './agent-variables.js'
 import { declaredSecrets } from './declared-secrets.js'
 import { RedactingSink } from './redacting-sink.js'
 
@@ -37,16 +38,17 @@ export interface LaunchGuard {
 
 /**
  * Makes the guard of a launch (AIP-45 §Setup surface, §Auth surface). What provisions is loaded only for a
- * manifest that declares something to provision.
+ * manifest that declares a setup, or a login that is refreshed or ends.
  * @throws `setup_required`, `auth_required`
  */
 export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   const { host, adapter } = launch
   const declared = await declaredSecrets(adapter)
   const { setup, auth } = adapter.manifest
-  const needed = setup.length > 0 || declared.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
-  if (!needed) return new Guard(launch, host.redactor, NOTHING)
+  const hasState = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
+  if (!hasState && declared.length === 0) return new Guard(launch, host.redactor, NOTHING)
   const { secrets, redactor } = await secretsOf(host)
+  if (!hasState) return new Guard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
   const { beforeSpawn } = await import('./provision/before-spawn.js')
   const { workspace, signal } = launch
   const provided = await beforeSpawn({

@@ -1,6 +1,6 @@
 import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
 import type { Secrets } from '@agentproto/secrets'
-import type { LedgerStep } from './ledger.js'
+import type { LedgerStep } from './provision/ledger.js'
 
 export interface VariableSources {
   readonly secrets: Pick<Secrets, 'resolve'>
@@ -32,7 +32,11 @@ export async function agentVariables(sources: VariableSources): Promise<AgentVar
   return { env, lost }
 }
 
-async function secretVariables({ secrets, declared }: VariableSources): Promise<Record<string, string>> {
+/** Those of the declared secrets alone. */
+export async function secretVariables({
+  secrets,
+  declared,
+}: Pick<VariableSources, 'secrets' | 'declared'>): Promise<Record<string, string>> {
   const env: Record<string, string> = {}
   for (const { slug, variables } of declared) {
     const resolved = variables.length === 0 ? undefined : await secrets.resolve({ slug, variables })

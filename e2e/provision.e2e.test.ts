@@ -1,0 +1,70 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Client } from '@agentproto/client'
+import type { ProvisionEvent, ProvisionRequest } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { startGateway } from './support/gateway.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+// An adapter of one's own, over HTTP: added, refused before its setup, set up without a terminal, started.
+
+const demoAgent = fileURLToPath(new URL('../packages/demo-agent/bin/demo-agent.mjs', import.meta.url))
+
+function ownAdapter(): string {
+  const at = join(temporaryFolder('adapter'), 'own')
+  mkdirSync(at)
+  const base = { name: 'own', id: 'own', description: 'The demo agent behind a setup.', version: '1.0.0' }
+  const aip44 = { acp_rev: '064ee1ffe194cdb14e1d45d66875ce74a14933c3', tier: 'governance-aware' }
+  const manifest = {
+    ...base,
+    bin: 'own-agent',
+    install: [{ method: 'vendored', path: './own-agent' }],
+    version_check: { cmd: 'own-agent --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '*' },
+    setup: [
+      { id: 'shop', kind: 'prompt', prompt: 'Which shop?', persist: { env: 'OWN_SHOP' } },
+      { id: 'key', kind: 'prompt', prompt: 'Its key?', persist: { env: 'OWN_KEY' } },
+    ],
+    sandbox: { provider: 'local' },
+    protocol: 'acp',
+    acp: './ACP.md',
+  }
+  const write = (name: string, content: unknown) =>
+    writeFileSync(join(at, name), `---\n${JSON.stringify(content)}\n---\n`)
+  write('AGENT-CLI.md', manifest)
+  write('ACP.md', { ...base, kind: 'client', transport: 'stdio', metadata: { aip44 } })
+  writeFileSync(join(at, 'own-agent'), `#!/bin/sh\nexec '${process.execPath}' '${demoAgent}' "$@"\n`)
+  return at
+}
+
+async function provisioned(client: Client, request: ProvisionRequest): Promise<ProvisionEvent[]> {
+  const events: ProvisionEvent[] = []
+  for await (const event of client.adapters.provision('own', request)) events.push(event)
+  return events
+}
+
+test('an adapter is added, installed and set up over HTTP, and its session has what the setup gave', async () => {
+  const { client, cwd } = await startGateway()
+  expect(await client.adapters.add(ownAdapter())).toMatchObject({ slug: 'own', source: 'user', installed: false })
+  await expect(client.sessions.start({ adapter: 'own', cwd })).rejects.toMatchObject({ code: 'agent_not_installed' })
+  const installed = await provisioned(client, { until: 'install' })
+  expect(installed.at(-1)).toMatchObject({ state: { installed: true, version: '0.1.0', ready: false } })
+  await expect(client.sessions.start({ adapter: 'own', cwd })).rejects.toMatchObject({
+    code: 'setup_required',
+    parts: { data: { pending: [{ id: 'shop' }, { id: 'key', needs: { type: 'secret' } }] } },
+  })
+  await expect(provisioned(client, { until: 'setup' })).rejects.toMatchObject({ code: 'setup_required' })
+  const inputs = { shop: 'corner', key: 'own-key-4711' }
+  const done = await provisioned(client, { until: 'setup', inputs })
+  expect(JSON.stringify(done)).not.toContain('4711')
+  expect(await client.adapters.state('own')).toMatchObject({
+    ready: true,
+    setup: [{ state: 'done' }, { state: 'done' }],
+  })
+  const { id } = await client.sessions.start({ adapter: 'own', cwd, permissionMode: 'approve-all' })
+  await client.sessions.promptAndWait(id, {
+    prompt: 'run test "$OWN_KEY" = own-key-4711 && echo "$OWN_SHOP $OWN_KEY" > told.txt',
+  })
+  expect(JSON.stringify(await client.sessions.output(id))).not.toContain('4711')
+  expect(readFileSync(join(cwd, 'told.txt'), 'utf8')).toBe('corner own-key-4711\n')
+})

@@ -77,6 +77,8 @@ let bundlesLeft = 4
 
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
 copyIn('../sandbox/bin/egress-relay.mjs', 'bin/egress-relay.mjs')
+// It finds its native module where this package is installed, if the platform has one.
+copyIn('../adapter-pty-repl/bin/pty-host.mjs', 'bin/pty-host.mjs')
 copyIn('../adapters/catalog', 'catalog')
 chmodSync('bin/demo-agent.mjs', 0o755)
 
@@ -91,6 +93,14 @@ const apart = (packages: Readonly<Record<string, string>>): Plugin => ({
   },
 })
 
+/** What the gateway imports only when the first agent needs it. */
+const LATER = {
+  '@agentproto/mcp-tools': './mcp-tools.js',
+  '@agentproto/acp': './acp.js',
+  '@agentproto/arm-mcp': './arm-mcp.js',
+  '@agentproto/adapter-pty-repl': './adapter-pty-repl.js',
+} as const
+
 export default defineConfig([
   {
     ...bundle,
@@ -100,9 +110,17 @@ export default defineConfig([
   {
     ...bundle,
     entry: { gateway: '../runtime/src/index.ts' },
-    esbuildPlugins: [namedExports, apart({ '@agentproto/mcp-tools': './mcp-tools.js', '@agentproto/acp': './acp.js' })],
+    esbuildPlugins: [namedExports, apart(LATER)],
   },
-  { ...bundle, entry: { 'mcp-tools': '../mcp-tools/src/index.ts', acp: '../arms/acp/src/index.ts' } },
+  {
+    ...bundle,
+    entry: {
+      'mcp-tools': '../mcp-tools/src/index.ts',
+      acp: '../arms/acp/src/index.ts',
+      'arm-mcp': '../arms/mcp/src/index.ts',
+      'adapter-pty-repl': '../adapter-pty-repl/src/index.ts',
+    },
+  },
   { ...bundle, entry: { 'demo-agent': '../demo-agent/src/demo-agent.ts' } },
 ])
 

@@ -94,6 +94,7 @@ export type ConfigChange =
 /** An agent that is ready for its first turn. */
 export interface RunningAgent {
   readonly info: AgentInfo
+  /** Empty, or another, until a turn has ended, where the agent names its session only then. */
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
   readonly sandbox?: SessionSandbox

@@ -31,6 +31,8 @@ export interface GatewayOptions {
   readonly sandbox?: 'warn' | 'refuse'
   /** Sandbox providers beside the built-in ones: themselves, or modules (a name or an absolute path). */
   readonly sandboxProviders?: NonNullable<NonNullable<AgentHost['sandbox']>['providers']>
+  /** Adapter packages that may be loaded into this process beside the bundled ones, by name, each at one version. */
+  readonly proprietary?: NonNullable<AgentHost['proprietary']>
   /** Absolute path of the command line that agents may call; its folder comes first on their PATH. */
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>

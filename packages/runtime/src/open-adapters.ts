@@ -5,6 +5,7 @@ import { locateAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/driver-agent-cli/provision'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
+import { BUNDLED_CLIENTS } from './bundled-clients.js'
 import { type CatalogFolder, ManifestCatalog } from './adapter-catalog.js'
 import type { GatewayOptions } from './gateway-options.js'
 import { HostAdapters } from './host-adapters.js'
@@ -64,13 +65,14 @@ export interface HostParts {
 
 /** This host as agents and installers see it, with its secrets and what keeps them from sight. */
 export function agentHost(options: GatewayOptions, { layout, clock, onProblem, url }: HostParts): ProvisionHost {
-  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders } = options
+  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders, proprietary } = options
   const redactor = createRedactor()
   const home = layout.root
   return {
     env,
     home,
     executables: { 'agentproto-demo-agent': demoAgentPath, ...executables },
+    proprietary: { ...BUNDLED_CLIENTS, ...proprietary },
     clock,
     client: { name: 'agentproto', version },
     sharedProcesses: new SharedProcesses(),

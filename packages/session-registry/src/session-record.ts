@@ -10,6 +10,7 @@ const MAX_WARNINGS = 20
 export class SessionRecord {
   readonly #session: Mutable<Session>
   #turn: Mutable<SessionTurn>
+  #agent: RunningAgent | undefined
   /** The agent has been silent for long. */
   #warned = false
 
@@ -47,7 +48,8 @@ export class SessionRecord {
     const { load, resume } = agent.info.capabilities
     this.#session.resumable = resumable && (load || resume)
     this.#session.agent = agent.info
-    this.#session.agentSessionId = agent.agentSessionId
+    this.#agent = agent
+    this.#named()
     this.#session.connection = 'connected'
     if (agent.sandbox !== undefined) this.#session.sandbox = agent.sandbox
     for (const warning of agent.warnings) this.warn(warning)
@@ -91,6 +93,7 @@ export class SessionRecord {
       case 'turn-end':
         this.#active(event)
         this.#turn = { number: this.#turn.number, state: 'idle', ...activity(event) }
+        this.#named()
         break
       case 'error':
       case 'output':
@@ -123,6 +126,11 @@ export class SessionRecord {
   /** A resume: what the end had said is true no more. */
   #begunAgain(): void {
     for (const key of ['endedAt', 'stopReason', 'failure', 'exitCode', 'signal'] as const) delete this.#session[key]
+  }
+
+  /** Some agents name their session only with their first answer. */
+  #named(): void {
+    if (this.#agent && this.#agent.agentSessionId !== '') this.#session.agentSessionId = this.#agent.agentSessionId
   }
 
   #begin(event: SessionEvent & { readonly type: 'user-prompt' }): void {

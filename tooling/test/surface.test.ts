@@ -17,6 +17,7 @@ test('the packages, their entry points and their programs', () => {
   const lines = workspacePackages().map(({ name, exports, bin }) => [name, ...exports, ...bin].join(' '))
   expect(text(lines)).toMatchInlineSnapshot(`
     "@agentproto/adapter-gemini-cli . ./package.json
+    @agentproto/adapter-pty-repl . ./package.json
     @agentproto/adapters . ./package.json
     @agentproto/arm-testing . ./behaviours ./package.json
     @agentproto/cli ./package.json agentproto
@@ -44,6 +45,8 @@ test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
     "@agentproto/adapter-gemini-cli
       GeminiCliAdapter
+    @agentproto/adapter-pty-repl
+      PtyReplAdapter
     @agentproto/adapters
       catalogPath
     @agentproto/arm-testing

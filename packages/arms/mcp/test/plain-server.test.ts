@@ -1,0 +1,111 @@
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { connectMcp } from '@agentproto/arm-mcp'
+import { launchOf, RecordingSink } from '@agentproto/arm-testing'
+import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts'
+import { expect, onTestFinished, test } from 'vitest'
+
+// A server without a word in its manifest.
+
+async function open(data?: object) {
+  const launch = launchOf([fileURLToPath(new URL('fixtures/plain.mjs', import.meta.url))])
+  const connection = await connectMcp({
+    launch,
+    limits: { ...DEFAULT_ARM_LIMITS, termGraceMs: 500, stdinGraceMs: 300 },
+    clock: systemClock,
+    signal: new AbortController().signal,
+    client: { name: 'test', version: '0' },
+    ...(data === undefined ? {} : { profile: { transport: 'stdio', data } }),
+  })
+  onTestFinished(async () => void (await connection.close()))
+  const sink = new RecordingSink()
+  const ground = {
+    cwd: launch.cwd,
+    additionalDirectories: ['/opt'],
+    mcpServers: [MOUNT],
+    origin: { how: 'new' as const },
+  }
+  const session = await connection.openSession(ground, sink)
+  const say = async (text: string): Promise<readonly AgentSignal[]> => {
+    const from = sink.signals.length
+    await session.send([{ type: 'text', text }])
+    return sink.signals.slice(from)
+  }
+  return { connection, session, sink, say, launch }
+}
+
+const MOUNT = { name: 'tools', command: 'x', args: [], env: [] }
+const END = { type: 'turn-end', reason: 'end_turn' }
+
+test('progress is thought, and what is addressed to nobody is kept', async () => {
+  const { say } = await open()
+  expect(await say('progress')).toEqual([
+    { type: 'thought', text: 'reading\n' },
+    { type: 'thought', text: 'writing\n' },
+    expect.objectContaining({ type: 'extension', kind: 'notifications/progress' }),
+    { type: 'text-delta', text: 'done' },
+    END,
+  ])
+})
+
+test('log messages are notices with their severity', async () => {
+  const { say } = await open()
+  expect(await say('log')).toEqual([
+    { type: 'notice', severity: 'error', text: 'core: disk full' },
+    { type: 'notice', severity: 'info', text: 'fine' },
+    { type: 'text-delta', text: 'logged' },
+    END,
+  ])
+})
+
+test('the manifest may take both for what they are', async () => {
+  const { say } = await open({ progress: 'text-delta', logging: 'ignore' })
+  expect(await say('log')).toEqual([{ type: 'text-delta', text: 'logged' }, END])
+  const [first, second] = await say('progress')
+  expect([first, second]).toEqual([
+    { type: 'text-delta', text: 'reading\n' },
+    { type: 'text-delta', text: 'writing\n' },
+  ])
+})
+
+test('a form is asked of the user, and the answer goes back', async () => {
+  const { say, sink } = await open()
+  sink.onAsk = async () => ({ outcome: 'accept', content: { name: 'heron' } })
+  await say('form')
+  expect(sink.asked).toMatchObject([{ request: { kind: 'question', mode: 'form', message: 'Who?' } }])
+  expect(sink.text).toBe('{"action":"accept","content":{"name":"heron"}}')
+})
+
+test('a question that the server takes back is no longer asked', async () => {
+  const { say, sink } = await open()
+  await say('withdraw')
+  expect(sink.asked.map(({ signal }) => signal.aborted)).toEqual([true])
+})
+
+test('the server is told where it works, and that it is heard', async () => {
+  const { say, sink, launch } = await open()
+  await say('roots')
+  const uris = [launch.cwd, '/opt'].map((path) => ({ uri: pathToFileURL(path).href, name: path }))
+  expect(JSON.parse(sink.text)).toEqual({ roots: uris })
+  await say('ping')
+  expect(sink.text).toContain('"result":{}')
+})
+
+test('what the agent cannot be given is a warning; what cannot be changed is refused', async () => {
+  const { session } = await open()
+  expect(session.warnings).toEqual([expect.stringContaining('"tools" is not mounted'), expect.stringContaining('/opt')])
+  await expect(session.configure({ mode: 'plan' })).rejects.toMatchObject({ code: 'not_supported' })
+})
+
+test('an image is refused before the agent hears of it', async () => {
+  const { session, sink } = await open()
+  await session.send([{ type: 'image', data: '', mimeType: 'image/png' }])
+  expect(sink.signals).toMatchObject([{ type: 'error' }, { type: 'turn-end', reason: 'error', empty: true }])
+})
+
+test('a list of tools that changes is no news; a conversation without an id is one all the same', async () => {
+  const { say, session } = await open()
+  expect(await say('list')).toEqual([{ type: 'text-delta', text: 'changed' }, END])
+  expect(session.agentSessionId).toBe('')
+  expect(await say('again')).toEqual([{ type: 'text-delta', text: 'again' }, END])
+})

@@ -64,7 +64,15 @@ const withPrograms = (request: SandboxRequest): SandboxRequest => ({
 })
 
 function programs({ command, args: [script = ''] }: Launch): readonly string[] {
-  return command === process.execPath && isAbsolute(script) ? [command, packageOf(script)] : [command]
+  if (command !== process.execPath || !isAbsolute(script)) return [command]
+  return [command, packageOf(script), ...moduleFolders(dirname(script))]
+}
+
+/** Where Node looks for what the script imports: the `node_modules` of every folder above it. */
+function moduleFolders(folder: string): readonly string[] {
+  if (folder === dirname(folder)) return []
+  const modules = join(folder, 'node_modules')
+  return [...(existsSync(modules) ? [modules] : []), ...moduleFolders(dirname(folder))]
 }
 
 /** The folder that a script finds its modules in. */

@@ -62,6 +62,15 @@ function leftoversOf(subject: ArmSubject): void {
     await connection.close()
     expect(leftovers(launch.marker)).toEqual([])
   })
+
+  testOf(subject, 'dies')('F23 an agent that ended is told of once nothing of it lives', async () => {
+    const { connection, turn, launch } = await open(subject)
+    if (subject.processPerTurn) return
+    await turn('orphans')
+    await turn('dies')
+    await connection.ended
+    expect(leftovers(launch.marker)).toEqual([])
+  })
 }
 
 function brokenPipesOf(subject: ArmSubject): void {

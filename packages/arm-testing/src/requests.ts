@@ -61,6 +61,23 @@ function cancelsOf(subject: ArmSubject): void {
     expect(textOf(await turn('echo', 'next'))).toBe('echo next')
   })
 
+  testOf(subject, 'obeys')('F15 a turn that ends at once when it is cancelled leaves the next one alone', async () => {
+    const { session, sink } = await open(subject)
+    const first = session.send([{ type: 'text', text: 'obeys' }])
+    await sink.until(() => sink.text.includes('working'))
+    await session.cancel()
+    await first
+    expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
+    const from = sink.signals.length
+    const second = session.send([{ type: 'text', text: 'obeys' }])
+    await sink.until(() => sink.text.endsWith('workingworking'))
+    await new Promise((resolve) => setTimeout(resolve, CANCEL_MS))
+    expect(sink.signals.slice(from).filter(({ type }) => type === 'turn-end')).toEqual([])
+    await session.cancel()
+    await second
+    expect(endOf(sink.signals.slice(from))).toMatchObject({ reason: 'cancelled' })
+  })
+
   testOf(subject, 'deaf')(
     'F2 a turn whose agent does not heed the cancel ends with its agent at the latest',
     async () => {

@@ -44,6 +44,7 @@ export type TurnName =
   | 'ask'
   | 'ask-dies'
   | 'hang'
+  | 'obeys'
   | 'deaf'
   | 'stubborn'
   | 'orphans'

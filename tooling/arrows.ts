@@ -39,7 +39,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   subprocess: { may: [] },
   sandbox: { may: ['subprocess'] },
   'arm-kit': { may: ['subprocess'] },
-  acp: { may: ['subprocess'] },
+  acp: { may: ['arm-kit', 'subprocess'] },
   'arm-mcp': { may: ['arm-kit'] },
   'arm-proprietary': { may: ['arm-kit', 'subprocess'] },
   'arm-testing': { may: [] },

@@ -1,8 +1,7 @@
 import type { AgentAnswer, AgentRequest, PermissionOption, PermissionOptionKind, ToolCall } from '@agentproto/contracts'
-import { defined, list, record, text } from './json.js'
-import type { Json } from './json.js'
+import { defined, list, record, text } from '@agentproto/arm-kit'
+import type { Json, ToolUpdate } from '@agentproto/arm-kit'
 import { parseToolUpdate } from './tool-call.js'
-import type { ToolUpdate } from './tool-call.js'
 
 /** Requests of the agent that its user answers. Read leniently: a strict reader refuses real agents. */
 export interface UserRequest {

@@ -6,8 +6,8 @@ import type {
   McpServer,
   OpenSessionOptions,
 } from '@agentproto/contracts'
-import { defined, isRecord, list, record, text } from './json.js'
-import type { Json } from './json.js'
+import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
 
 /** The ACP version that we speak. Some agents answer 2 to anything higher, so only 1 is asked for. */
 export const ACP_VERSION = 1

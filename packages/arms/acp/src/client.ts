@@ -16,15 +16,15 @@ import { ACP_VERSION, clientCapabilities, grounds, readHandshake } from './capab
 import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
 import { HostServices } from './host-services.js'
-import { record, text } from './json.js'
-import type { Json } from './json.js'
+import { record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
 import { Peer } from './peer.js'
-import type { RpcAnswer } from './pending-asks.js'
+import type { RpcAnswer } from './rpc-answer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink, SessionStart } from './session.js'
 import { SessionRoutes } from './session-routes.js'
 import { listStored } from './stored-sessions.js'
-import type { TurnOutcome } from './turn.js'
+import type { TurnOutcome } from '@agentproto/arm-kit'
 
 /** How long a loaded session must say nothing before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50

@@ -1,7 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AgentConfig, AgentMode, ConfigChange, ConfigOption } from '@agentproto/contracts'
-import { defined, isRecord, list, record, text } from './json.js'
-import type { Json } from './json.js'
+import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
 
 /** A request that carries out a change, and the configuration once the agent agreed. */
 export interface ConfigCall {

@@ -1,7 +1,7 @@
 import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 import type { ErrorCode, Launch } from '@agentproto/contracts'
 import type { AuthMethod } from './capabilities.js'
-import { record, text } from './json.js'
+import { record, text } from '@agentproto/arm-kit'
 
 const AUTH_REQUIRED = -32000
 const METHOD_NOT_FOUND = -32601

@@ -4,9 +4,9 @@ import type { FilePart } from './host-files.js'
 import { HostRefusal } from './host-refusal.js'
 import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand } from './host-terminals.js'
-import { defined, list, number, record, text } from './json.js'
-import type { Json } from './json.js'
-import type { RpcAnswer } from './pending-asks.js'
+import { defined, list, number, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
+import type { RpcAnswer } from './rpc-answer.js'
 
 /** Requests of one agent that are worked on at once. */
 const MAX_PENDING = 64

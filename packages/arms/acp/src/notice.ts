@@ -1,6 +1,6 @@
 import type { AgentCommand, AgentNotice, PlanEntry } from '@agentproto/contracts'
-import { defined, isRecord, list, number, record, text } from './json.js'
-import type { Json } from './json.js'
+import { defined, isRecord, list, number, record, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
 
 /** What an update says about the session. Whatever is not understood is kept as it is. */
 export function noticeOf(update: Json): AgentNotice {

@@ -1,7 +1,7 @@
 import type { Clock } from '@agentproto/contracts'
-import { isRecord, record } from './json.js'
-import type { Json } from './json.js'
-import type { RpcAnswer } from './pending-asks.js'
+import { isRecord, record } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
+import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
 
 /** What the agent says, by kind. */

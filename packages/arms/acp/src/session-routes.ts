@@ -1,11 +1,11 @@
 import type { AgentNotice, AgentprotoError } from '@agentproto/contracts'
-import { isRecord, text } from './json.js'
-import type { Json } from './json.js'
+import { isRecord, text } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/arm-kit'
 import { extension } from './notice.js'
 import type { PeerEvents } from './peer.js'
-import type { RpcAnswer } from './pending-asks.js'
+import type { RpcAnswer } from './rpc-answer.js'
 import type { AcpSession } from './session.js'
-import type { TurnOutcome } from './turn.js'
+import type { TurnOutcome } from '@agentproto/arm-kit'
 
 /** Updates and notices that are kept until there is a session to take them. */
 const MAX_EARLY = 1_000

@@ -12,17 +12,14 @@ import { permissionRequest, questionRequest } from './agent-request.js'
 import type { UserRequest } from './agent-request.js'
 import { SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
-import { record, text } from './json.js'
-import type { Json } from './json.js'
+import { Outbox, PendingAsks, record, text, Turn } from '@agentproto/arm-kit'
+import type { Json, ToolUpdate, TurnOutcome } from '@agentproto/arm-kit'
 import { extension, noticeOf } from './notice.js'
-import { Outbox } from './outbox.js'
-import { PendingAsks } from './pending-asks.js'
-import type { RpcAnswer } from './pending-asks.js'
+import { WITHDRAWN } from './rpc-answer.js'
+import type { RpcAnswer } from './rpc-answer.js'
+import { responseVerdict } from './stop-reason.js'
 import { promptFor } from './prompt.js'
 import { isContentBlock, parseToolUpdate } from './tool-call.js'
-import type { ToolUpdate } from './tool-call.js'
-import { Turn } from './turn.js'
-import type { TurnOutcome } from './turn.js'
 
 /** How long an answered turn without any content waits for it, in milliseconds. */
 const EMPTY_PATIENCE_MS = 20
@@ -71,7 +68,7 @@ export class AcpSession implements ArmSession {
     this.#link = link
     this.#clock = link.clock
     this.#outbox = new Outbox(sink)
-    this.#asks = new PendingAsks(sink, (id, answer) => link.respond(id, answer))
+    this.#asks = new PendingAsks(sink)
     this.agentSessionId = agentSessionId
     this.warnings = warnings
     this.services = services
@@ -168,7 +165,12 @@ export class AcpSession implements ArmSession {
     // The permission may be the first that is heard of the call, and what is said before is logged before.
     if (asked.tool) this.#upsert(turn, turn.tools.news(asked.tool))
     this.#outbox.flush()
-    this.#asks.add(id, asked)
+    const respond = (answer: RpcAnswer): void => this.#link.respond(id, answer)
+    this.#asks.add(id, {
+      request: asked.request,
+      reply: (answer) => respond({ result: asked.reply(answer) }),
+      withdrawn: () => respond(WITHDRAWN),
+    })
   }
 
   /** The agent takes a request back. */
@@ -245,7 +247,7 @@ export class AcpSession implements ArmSession {
    * A turn that seems to have produced nothing is given a moment, because it hardly ever has.
    */
   #responded(turn: Turn, message: Json): void {
-    const answer = { by: 'response' as const, message }
+    const answer = { by: 'agent' as const, verdict: responseVerdict(message) }
     turn.answer = answer
     const end = (): void => this.#end(turn, answer)
     const patient = !turn.productive && !turn.cancelling && message['error'] === undefined

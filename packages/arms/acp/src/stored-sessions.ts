@@ -1,5 +1,5 @@
 import type { StoredAgentSession } from '@agentproto/contracts'
-import { defined, list, record, text } from './json.js'
+import { defined, list, record, text } from '@agentproto/arm-kit'
 
 /** Pages of `session/list` that are read. */
 const MAX_PAGES = 100

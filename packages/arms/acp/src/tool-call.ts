@@ -1,21 +1,6 @@
-import type { ContentBlock, ToolCall, ToolContent, ToolKind, ToolLocation, ToolResult } from '@agentproto/contracts'
-import { defined, isRecord, number, record, text } from './json.js'
-import type { Json } from './json.js'
-
-type Status = 'pending' | 'in_progress' | 'completed' | 'failed'
-
-/** What an update says about a tool call; what it does not say is absent. */
-export interface ToolUpdate {
-  readonly toolCallId: string
-  readonly status?: Status
-  readonly toolName?: string
-  readonly title?: string
-  readonly kind?: ToolKind
-  readonly locations?: readonly ToolLocation[]
-  readonly content?: readonly ToolContent[]
-  readonly input?: unknown
-  readonly output?: unknown
-}
+import type { ContentBlock, ToolContent, ToolKind, ToolLocation } from '@agentproto/contracts'
+import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
+import type { Json, ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
 
 const KINDS: ReadonlySet<string> = new Set<ToolKind>([
   'read',
@@ -29,12 +14,7 @@ const KINDS: ReadonlySet<string> = new Set<ToolKind>([
   'switch_mode',
   'other',
 ])
-const STATUSES: ReadonlySet<string> = new Set<Status>(['pending', 'in_progress', 'completed', 'failed'])
-const RANK: Readonly<Record<Status, number>> = { pending: 0, in_progress: 1, completed: 2, failed: 2 }
-const ENDED = 2
-
-/** Ended calls of one turn that are remembered, so that a late update cannot reopen them. */
-const MAX_ENDED = 10_000
+const STATUSES: ReadonlySet<string> = new Set<ToolStatus>(['pending', 'in_progress', 'completed', 'failed'])
 
 /** Reads `tool_call`, `tool_call_update` and a permission's `toolCall`; undefined without an id. */
 export function parseToolUpdate(update: Json): ToolUpdate | undefined {
@@ -55,71 +35,8 @@ export function parseToolUpdate(update: Json): ToolUpdate | undefined {
   }
 }
 
-/**
- * The tool calls of one turn. Agents send updates before the call they update, repeat calls, and forget
- * to end them; out of here come upserts whose status never goes back, each ended exactly once.
- */
-export class ToolCalls {
-  readonly #open = new Map<string, ToolUpdate>()
-  readonly #ended = new Set<string>()
-
-  /** What an update means for the turn. */
-  upsert(update: ToolUpdate): readonly (ToolCall | ToolResult)[] {
-    const { toolCallId, status } = update
-    if (this.#ended.has(toolCallId)) return []
-    const before = this.#open.get(toolCallId)
-    if (status !== undefined && RANK[status] === ENDED) return this.#end(update, before)
-    const rank = before?.status === undefined ? 0 : RANK[before.status]
-    const { status: _, ...rest } = update
-    const kept = status !== undefined && RANK[status] >= rank ? { ...rest, status } : rest
-    this.#open.set(toolCallId, remembered(before, kept))
-    return [{ type: 'tool-call', ...(kept as Omit<ToolCall, 'type'>) }]
-  }
-
-  /** An open call as far as it is known, for the permission that it waits for. */
-  known(update: ToolUpdate): ToolCall {
-    const { status, ...call } = { ...this.#open.get(update.toolCallId), ...update }
-    return { type: 'tool-call', ...call, ...(status === 'pending' || status === 'in_progress' ? { status } : {}) }
-  }
-
-  /** What a permission says of its call that was not said before; undefined when that is nothing. */
-  news(update: ToolUpdate): ToolUpdate | undefined {
-    const { toolCallId, status, ...said } = update
-    const before = this.#open.get(toolCallId)
-    if (!before) return { ...said, toolCallId, status: 'pending' }
-    const fresh = Object.entries(said).filter(([key, value]) => !same(value, before[key as keyof ToolUpdate]))
-    return fresh.length === 0 ? undefined : { ...Object.fromEntries(fresh), toolCallId }
-  }
-
-  /** Ends what the agent left open. */
-  interrupt(): readonly ToolResult[] {
-    const ids = [...this.#open.keys()]
-    this.#open.clear()
-    return ids.map((toolCallId) => ({ type: 'tool-result', toolCallId, status: 'interrupted' }))
-  }
-
-  #end(update: ToolUpdate, before: ToolUpdate | undefined): readonly (ToolCall | ToolResult)[] {
-    this.#open.delete(update.toolCallId)
-    if (this.#ended.size >= MAX_ENDED) this.#ended.clear()
-    this.#ended.add(update.toolCallId)
-    const result = { type: 'tool-result' as const, ...update, status: update.status as 'completed' | 'failed' }
-    if (before) return [result]
-    // Some agents say of a call only that it ended.
-    const { status: _, content: __, output: ___, ...call } = update
-    return [{ type: 'tool-call', ...call }, result]
-  }
-}
-
-/** Content is left out: it can be large, and a permission request brings its own. */
-function remembered(before: ToolUpdate | undefined, update: ToolUpdate): ToolUpdate {
-  const { content: _, output: __, ...rest } = update
-  return { ...before, ...rest }
-}
-
-const same = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b)
-
-const statusOf = (value: unknown): Status | undefined =>
-  typeof value === 'string' && STATUSES.has(value) ? (value as Status) : undefined
+const statusOf = (value: unknown): ToolStatus | undefined =>
+  typeof value === 'string' && STATUSES.has(value) ? (value as ToolStatus) : undefined
 
 function kindOf(value: unknown): ToolKind | undefined {
   if (typeof value !== 'string') return undefined

@@ -36,6 +36,8 @@ export interface LineClient {
    * @returns whether a turn was running
    */
   end(reason: AgentprotoError, outcome: TurnOutcome): boolean
+  /** Settles once what the client itself runs for the agent is gone; absent where it runs nothing. */
+  released?(): Promise<unknown> | undefined
 }
 
 /** Writes one line to the agent; the newline is added. */
@@ -111,7 +113,10 @@ class ProcessConnection implements ArmConnection {
   close(): Promise<ProcessExit> {
     this.#closing = true
     this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
-    return this.#agent.terminate()
+    // Beside each other: the agent may wait for what is run for it.
+    const released = this.#client.released?.()
+    const exit = this.#agent.terminate()
+    return released ? Promise.all([exit, released]).then(() => exit) : exit
   }
 
   /** A pipe broke. An exit usually follows; a process that lives on without it is ended. */
@@ -132,7 +137,7 @@ class ProcessConnection implements ArmConnection {
     const reason = new AgentprotoError('agent_exited', message, { data })
     const duringTurn = this.#client.end(reason, { by: 'failure', error })
     // "Ended" is said of the whole tree: what it left behind goes first.
-    await this.#agent.terminate().catch(() => {})
+    await Promise.all([this.#agent.terminate().catch(() => {}), this.#client.released?.()])
     if (!this.#closing) ended({ ...exit, duringTurn, cause: this.#givenUp ? 'transport' : 'exit', message, stderrTail })
   }
 }

@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { fixtureAgentPath } from '@agentproto/arm-testing'
-import { defineAgentCli } from '@agentproto/driver-agent-cli'
+import { catalogPath } from '@agentproto/adapters'
+import { defineAgentCli, loadAgentCli } from '@agentproto/driver-agent-cli'
 import type { AgentCliHandle, StreamEvent } from '@agentproto/driver-agent-cli'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, onTestFinished, test } from 'vitest'
@@ -82,4 +84,14 @@ test('a session that the manifest does not call resumable is not resumed', async
   const session = await start(fixture({ capabilities: { resumable: true } }), { origin })
   expect(session.agentSessionId).toBe('thread-7')
   expect(textOf(await say(session, 'remember'))).toBe('remember')
+})
+
+test('Goose’s manifest is valid, and where Goose is not installed its start says so and how to install it', async () => {
+  const goose = await loadAgentCli(join(catalogPath, 'goose'), {
+    env: { PATH: '/no/such/folder' },
+    home: '/no/such/home',
+  })
+  expect(goose.manifest).toMatchObject({ protocol: 'mcp', bin: 'goose' })
+  const failure = await goose.start().catch((thrown: unknown) => thrown)
+  expect(failure).toMatchObject({ code: 'agent_not_installed', message: expect.stringContaining('goose') })
 })

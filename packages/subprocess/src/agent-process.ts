@@ -189,9 +189,12 @@ async function drained(pump: OutputPump, clock: Clock): Promise<void> {
   let reads = pump.reads
   let timer = clock.after(OUTPUT_GRACE_MS, expire)
   function expire(): void {
-    if (!pump.held && pump.reads === reads) return pump.stop()
-    reads = pump.reads
-    timer = clock.after(OUTPUT_GRACE_MS, expire)
+    // Timers of a loop that was busy fire before its pipes are read: silence is known only after a poll.
+    setImmediate(() => {
+      if (!pump.held && pump.reads === reads) return pump.stop()
+      reads = pump.reads
+      timer = clock.after(OUTPUT_GRACE_MS, expire)
+    })
   }
   await pump.ended
   timer.cancel()

@@ -15,6 +15,8 @@ export class OutputPump {
   readonly #stream: Readable
   readonly #take: TakeLines
   #taking: Promise<void> | undefined
+  /** What came while the stream was held up; at most what one pipe and its stream hold. */
+  #waiting: string[] = []
   /** Grows with everything that is read. */
   reads = 0
 
@@ -30,7 +32,7 @@ export class OutputPump {
     this.ended = new Promise((resolve) => {
       stream.once('close', () => {
         this.#hand(framing.end())
-        resolve(this.#taking)
+        resolve(this.#allTaken())
       })
     })
   }
@@ -47,16 +49,29 @@ export class OutputPump {
 
   #hand(lines: readonly string[]): void {
     if (lines.length === 0) return
+    if (this.#taking) {
+      // Node resumes the pipes of a process that ended, paused or not.
+      for (const line of lines) this.#waiting.push(line)
+      this.#stream.pause()
+      return
+    }
     const taking = this.#take(lines)
     if (!taking) return
     this.#stream.pause()
-    const release = (): void => {
-      if (this.#taking !== held) return
-      this.#taking = undefined
-      this.#stream.resume()
-    }
+    const release = (): void => this.#release()
     // A taker that fails is the taker's fault; it must not stop the reading for ever.
-    const held: Promise<void> = Promise.all([this.#taking, taking]).then(release, release)
-    this.#taking = held
+    this.#taking = taking.then(release, release)
+  }
+
+  #release(): void {
+    this.#taking = undefined
+    const next = this.#waiting
+    this.#waiting = []
+    this.#hand(next)
+    if (!this.#taking) this.#stream.resume()
+  }
+
+  async #allTaken(): Promise<void> {
+    while (this.#taking) await this.#taking
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnAgentProcess } from '@agentproto/subprocess'
@@ -151,4 +151,25 @@ test.each([
   chmodSync(file, mode)
   const starting = spawnAgentProcess(launchOf(file), quiet)
   await expect(starting).rejects.toMatchObject({ code: 'spawn_failed', message: expect.stringMatching(words) })
+})
+
+test('what a descendant wrote while the host was busy is still read after the process itself ended', async () => {
+  const dir = scratch()
+  const [go, done] = [join(dir, 'go'), join(dir, 'done')]
+  const timers: (() => void)[] = []
+  const clock = {
+    now: () => 0,
+    after: (_: number, run: () => void) => {
+      timers.push(run)
+      return { cancel: () => void timers.splice(timers.indexOf(run), 1) }
+    },
+  }
+  const orphan = `trap '' TERM; while ! [ -e ${go} ]; do :; done; echo late; : > ${done}`
+  const { agent, lines } = await start(launchOf('/bin/sh', ['-c', `(${orphan}) & echo early`]), { clock })
+  await agent.exit
+  await expect.poll(() => lines).toEqual(['early'])
+  writeFileSync(go, '')
+  while (!existsSync(done));
+  for (const run of timers.splice(0)) run()
+  expect((await agent.closed, lines)).toEqual(['early', 'late'])
 })

@@ -190,7 +190,7 @@ async function drained(pump: OutputPump, clock: Clock): Promise<void> {
   let timer = clock.after(OUTPUT_GRACE_MS, expire)
   function expire(): void {
     // Timers of a loop that was busy fire before its pipes are read: silence is known only after a poll.
-    setImmediate(() => {
+    afterPoll(() => {
       if (!pump.held && pump.reads === reads) return pump.stop()
       reads = pump.reads
       timer = clock.after(OUTPUT_GRACE_MS, expire)
@@ -198,6 +198,11 @@ async function drained(pump: OutputPump, clock: Clock): Promise<void> {
   }
   await pump.ended
   timer.cancel()
+}
+
+// The first immediate may follow a poll that had begun before this call.
+function afterPoll(run: () => void): void {
+  setImmediate(() => setImmediate(run))
 }
 
 // A process that is a zombie already has no row; an empty start time matches none, which is right.

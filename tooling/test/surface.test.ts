@@ -53,11 +53,12 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/client
-      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ErrorCode EventGap
-      EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions FollowOutputOptions Health
-      KillReason OutputItem OutputLine PermissionMode Problem PromptAccepted PromptRequest Session
-      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
-      SpawnAgentRequest Turn TurnResult Workspace WorkspacesClient WorkspacesFile createClient
+      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ConnectionState
+      ErrorCode EventGap EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions
+      FollowOutputOptions GatewayAddress Health KillReason OnConnectionState OutputItem OutputLine
+      PermissionMode Problem PromptAccepted PromptRequest Session SessionChange SessionEvent SessionFilter
+      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult
+      TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
       isAgentprotoError
     @agentproto/contracts
       AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AgentAnswer

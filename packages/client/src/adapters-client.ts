@@ -78,7 +78,6 @@ interface WorkCall extends Call {
 
 /** The data of one stream's messages. It is not resumed: what it tells of has no cursor. */
 async function* messagesOf<T>(transport: Transport, call: WorkCall): AsyncGenerator<T> {
-  const { url } = transport.settings
   try {
     for await (const message of streamed(transport, call)) {
       const isLast = message.event === call.last
@@ -87,9 +86,9 @@ async function* messagesOf<T>(transport: Transport, call: WorkCall): AsyncGenera
     }
   } catch (thrown) {
     if (isAgentprotoError(thrown)) throw thrown
-    throw call.signal?.aborted ? cancelled(thrown) : unreachable(url, thrown)
+    throw call.signal?.aborted ? cancelled(thrown) : unreachable(transport.url, thrown)
   }
-  throw call.signal?.aborted ? cancelled(call.signal.reason) : outcomeUnknown(url, undefined)
+  throw call.signal?.aborted ? cancelled(call.signal.reason) : outcomeUnknown(transport.url, undefined)
 }
 
 async function* streamed(

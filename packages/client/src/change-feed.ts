@@ -1,6 +1,13 @@
 import type { Session, SessionChange } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
+import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
+
+export interface WatchOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told when the connection comes and goes. */
+  readonly onState?: OnConnectionState
+}
 
 /**
  * The changes of all sessions as a feed that never ends by itself. After each connect comes every session
@@ -8,12 +15,13 @@ import type { Feed } from './feed.js'
  */
 export function changeFeed(
   listAll: () => Promise<readonly Session[]>,
-  signal: AbortSignal | undefined,
+  { signal, onState }: WatchOptions,
 ): Feed<SessionChange> {
   const known = new Set<string>()
   return {
     call: { path: '/events', signal },
     cursor: undefined,
+    onState,
     async onConnect() {
       const sessions = await listAll()
       const present = new Set(sessions.map((session) => session.id))

@@ -25,11 +25,22 @@ export interface FetchReader {
   cancel(): Promise<void>
 }
 
+/** Where a gateway answers, and to whom. */
+export interface GatewayAddress {
+  readonly url: string
+  readonly token?: string | undefined
+}
+
 export interface ClientOptions {
   /** Where the gateway answers, e.g. `http://127.0.0.1:7646`; a path prefix is kept. */
   readonly url: string
   /** The bearer token; without one only `health()` is answered. */
   readonly token?: string
+  /**
+   * Tells where the gateway is by now. Asked when it cannot be reached or does not know the token, as it may listen
+   * on another port after a restart; undefined, or a throw, where nobody knows.
+   */
+  readonly locate?: () => Promise<GatewayAddress | undefined>
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch
   /** How long, in ms, a follower tries to come back after a dropped connection. Default 60 000. */
@@ -41,8 +52,8 @@ export interface ClientOptions {
 
 /** The options with their defaults filled in. */
 export interface ClientSettings {
-  readonly url: string
-  readonly token: string | undefined
+  readonly address: GatewayAddress
+  readonly locate: () => Promise<GatewayAddress | undefined>
   readonly fetch: Fetch
   readonly reconnectMs: number
   readonly idleMs: number
@@ -51,8 +62,8 @@ export interface ClientSettings {
 
 export function clientSettings(options: ClientOptions): ClientSettings {
   return {
-    url: options.url.replace(/\/+$/, ''),
-    token: options.token,
+    address: addressOf(options),
+    locate: options.locate ?? (() => Promise.resolve(undefined)),
     // Called as a bare function: browsers refuse a `fetch` whose `this` is not the window.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     reconnectMs: options.reconnectMs ?? 60_000,
@@ -60,6 +71,9 @@ export function clientSettings(options: ClientOptions): ClientSettings {
     clock: options.clock ?? waitingClock,
   }
 }
+
+/** The address as calls are made to it. */
+export const addressOf = ({ url, token }: GatewayAddress): GatewayAddress => ({ url: url.replace(/\/+$/, ''), token })
 
 /** Unlike the host's clock its timers keep the process alive: somebody awaits the follower that pauses. */
 const waitingClock: Clock = {

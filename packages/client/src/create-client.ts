@@ -1,6 +1,6 @@
 import type { Session, SessionChange, Workspace, WorkspacesFile } from '@agentproto/contracts'
 import { adaptersClient, type AdaptersClient } from './adapters-client.js'
-import { changeFeed } from './change-feed.js'
+import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
 import { sessionsClient, type SessionsClient } from './sessions-client.js'
@@ -38,7 +38,7 @@ export interface Client {
    * First every session as it is, then each change; the same again after a dropped connection. Stop it
    * through `signal`, which makes it throw `cancelled`.
    */
-  watch(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionChange>
+  watch(options?: WatchOptions): AsyncIterable<SessionChange>
 }
 
 /**
@@ -55,10 +55,10 @@ export function createClient(options: ClientOptions): Client {
     sessions,
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
-    watch: ({ signal } = {}) =>
+    watch: (watching = {}) =>
       follow(
         transport,
-        changeFeed(() => allSessions(sessions), signal),
+        changeFeed(() => allSessions(sessions), watching),
       ),
   }
 }

@@ -1,5 +1,6 @@
 import { AgentprotoError, type SessionEvent } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
+import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
 
 /** Events that the gateway can no longer serve: those after `after` and before `first`. */
@@ -14,18 +15,21 @@ export interface FollowEventsOptions {
   readonly signal?: AbortSignal | undefined
   /** Told of events that are gone; without it, a gap ends the stream with `storage_corrupt`. */
   readonly onGap?: (gap: EventGap) => void
+  /** Told when the connection comes and goes. */
+  readonly onState?: OnConnectionState
 }
 
 /** The log of one session as a feed; ends with the session. */
 export function eventFeed(
   id: string,
-  { after = 0, signal, onGap = refuseGap }: FollowEventsOptions,
+  { after = 0, signal, onState, onGap = refuseGap }: FollowEventsOptions,
 ): Feed<SessionEvent> {
   let last = after
   let stopped = false
   const feed: Feed<SessionEvent> = {
     call: { path: `/sessions/${encodeURIComponent(id)}/events`, query: { after }, signal },
     cursor: String(after),
+    onState,
     take(message) {
       if (message.event === 'gap') {
         const gap = JSON.parse(message.data) as EventGap

@@ -1,5 +1,6 @@
 import { fromProblem, isAgentprotoError } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
+import type { OnConnectionState } from './connection-state.js'
 import { cancelled, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
 import { pause } from './pause.js'
@@ -14,6 +15,8 @@ export interface Feed<T> {
   take(message: EventSourceMessage): readonly T[]
   /** Whether the stream is complete when the gateway closes it now; otherwise it was cut off. */
   isComplete(): boolean
+  /** Told when the connection comes and goes. */
+  readonly onState?: OnConnectionState | undefined
   /** Items to hand out after each connect, before the stream's own. */
   onConnect?(): Promise<readonly T[]>
 }
@@ -28,7 +31,7 @@ const LONGEST_PAUSE_MS = 2_000
  */
 export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGenerator<T> {
   const { signal } = feed.call
-  const outage = new Outage(transport)
+  const outage = new Outage(transport, feed.onState)
   for (;;) {
     try {
       if (yield* oneConnection(transport, feed, outage)) return
@@ -72,38 +75,48 @@ export function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage
 /** The time since a stream was last seen alive, and when to stop hoping. */
 class Outage {
   readonly #transport: Transport
+  readonly #onState: OnConnectionState | undefined
   #connectedOnce = false
   #since: number | undefined
+  #attempt = 0
   #pauseMs = FIRST_PAUSE_MS
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, onState: OnConnectionState | undefined) {
     this.#transport = transport
+    this.#onState = onState
   }
 
   connected(): void {
     this.#connectedOnce = true
+    this.#onState?.({ state: 'connected', url: this.#transport.url })
   }
 
   /** Something came in: only now is the outage over, as a gateway may accept and close at once. */
   over(): void {
     this.#since = undefined
+    this.#attempt = 0
     this.#pauseMs = FIRST_PAUSE_MS
   }
 
   /** Notes a failure; throws where trying again cannot help. */
   add(thrown: unknown): void {
     if (isAgentprotoError(thrown) && !thrown.row.retryable) throw thrown
-    const { url, reconnectMs, clock } = this.#transport.settings
+    const { url } = this.#transport
+    const { reconnectMs, clock } = this.#transport.settings
     this.#since ??= clock.now()
-    const lasts = clock.now() - this.#since
+    const awayMs = clock.now() - this.#since
     const hopeless = thrown !== undefined && !this.#connectedOnce
-    if (hopeless || lasts >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
+    if (hopeless || awayMs >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
+    const cause = thrown === undefined ? {} : { cause: thrown }
+    this.#onState?.({ state: 'reconnecting', url, attempt: this.#attempt, awayMs, ...cause })
+    this.#attempt++
   }
 
   async wait(signal: AbortSignal | undefined): Promise<void> {
     const ms = this.#pauseMs
     this.#pauseMs = Math.min(ms * 2, LONGEST_PAUSE_MS)
     await pause(this.#transport.settings.clock, ms, signal)
+    if (signal?.aborted !== true) await this.#transport.relocate()
   }
 }
 

@@ -1,19 +1,23 @@
 import type { OutputItem } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
+import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
 
 export interface FollowOutputOptions {
   /** `cursor` of the last item that is known already; without it, the buffered lines come first. */
   readonly after?: string
   readonly signal?: AbortSignal | undefined
+  /** Told when the connection comes and goes. */
+  readonly onState?: OnConnectionState
 }
 
 /** The projection of one session, `line` and `status`, as a feed. */
-export function outputFeed(id: string, { after, signal }: FollowOutputOptions): Feed<OutputItem> {
+export function outputFeed(id: string, { after, signal, onState }: FollowOutputOptions): Feed<OutputItem> {
   let ended = false
   const feed: Feed<OutputItem> = {
     call: { path: `/sessions/${encodeURIComponent(id)}/stream`, query: { after }, signal },
     cursor: after,
+    onState,
     take(message) {
       const item = itemOf(message)
       if (item === undefined || (feed.cursor !== undefined && !isLater(item.cursor, feed.cursor))) return []

@@ -18,7 +18,7 @@ import { eventFeed, type EventGap, type FollowEventsOptions } from './event-feed
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'
 import type { Transport } from './transport.js'
-import { promptAndWait, waitTurn } from './turn-wait.js'
+import { promptAndWait, type TurnWaitOptions, waitTurn } from './turn-wait.js'
 
 export interface EventsPage {
   readonly events: readonly SessionEvent[]
@@ -50,13 +50,9 @@ export interface SessionsClient {
    * come, so that no time limit for an answer cuts it off, and resumes after a dropped connection.
    * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
    */
-  promptAndWait(
-    id: string,
-    request: Pick<PromptRequest, 'prompt'>,
-    options?: { readonly signal?: AbortSignal },
-  ): Promise<TurnResult>
+  promptAndWait(id: string, request: Pick<PromptRequest, 'prompt'>, options?: TurnWaitOptions): Promise<TurnResult>
   /** Waits for the end of a turn that was admitted before. @throws `turn_not_found`, `cancelled` */
-  waitTurn(id: string, turn: number, options?: { readonly signal?: AbortSignal }): Promise<TurnResult>
+  waitTurn(id: string, turn: number, options?: TurnWaitOptions): Promise<TurnResult>
   /**
    * Starts the agent of a session that has ended again: in its old conversation, or with `fresh` in a new one.
    * @throws `session_live`, `not_resumable`
@@ -93,8 +89,8 @@ export function sessionsClient(transport: Transport): SessionsClient {
     get: (id) => transport.json({ path: at(id) }),
     start: (body) => transport.json({ method: 'POST', path: '/sessions/agent', body }),
     prompt: (id, body) => transport.json({ method: 'POST', path: at(id, '/prompt'), body }),
-    promptAndWait: (id, request, { signal } = {}) => promptAndWait(transport, request, { id, signal }),
-    waitTurn: (id, turn, { signal } = {}) => waitTurn(sessions, turn, { id, signal }),
+    promptAndWait: (id, request, options = {}) => promptAndWait(transport, request, { ...options, id }),
+    waitTurn: (id, turn, options = {}) => waitTurn(sessions, turn, { ...options, id }),
     resume: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body }),
     interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
     kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),

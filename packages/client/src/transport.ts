@@ -1,5 +1,5 @@
 import { AgentprotoError, fromProblem } from '@agentproto/contracts'
-import type { ClientSettings, FetchResponse } from './client-options.js'
+import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { pause } from './pause.js'
 
@@ -18,16 +18,30 @@ const RETRY_PAUSES = [50, 250]
 /** One gateway, reached with fetch: tokens, problem documents and broken connections are handled here. */
 export class Transport {
   readonly settings: ClientSettings
+  #address: GatewayAddress
 
   constructor(settings: ClientSettings) {
     this.settings = settings
+    this.#address = settings.address
+  }
+
+  /** Where the gateway is, as far as is known. */
+  get url(): string {
+    return this.#address.url
+  }
+
+  /** Looks where the gateway is by now. @returns whether that is elsewhere, or with another token */
+  async relocate(): Promise<boolean> {
+    const found = await this.settings.locate().catch(() => undefined)
+    if (found === undefined) return false
+    const { url, token } = this.#address
+    this.#address = addressOf(found)
+    return this.#address.url !== url || this.#address.token !== token
   }
 
   /** The JSON of a successful answer, trusted to have the contract's shape; anything else throws. */
   async json<T>(call: Call): Promise<T> {
-    const response = await this.#send(call, 'application/json')
-    if (!response.ok) throw await problemOf(response, this.settings.url)
-    return (await response.json()) as T
+    return (await this.#accepted(await this.#send(call, 'application/json'))).json() as Promise<T>
   }
 
   /**
@@ -35,25 +49,24 @@ export class Transport {
    * @returns the answer, with status 200
    */
   async stream(call: Call, lastEventId: string | undefined): Promise<FetchResponse> {
-    const response = await this.#fetch(call, 'text/event-stream', lastEventId)
-    if (!response.ok) throw await problemOf(response, this.settings.url)
-    return response
+    return this.#accepted(await this.#known(call, 'text/event-stream', lastEventId))
   }
 
   /** Sends a body and takes an event stream for an answer; the failures of {@link Transport.json}. */
   async postForStream(call: Call): Promise<FetchResponse> {
-    const response = await this.#send(call, 'text/event-stream')
-    if (!response.ok) throw await problemOf(response, this.settings.url)
-    return response
+    return this.#accepted(await this.#send(call, 'text/event-stream'))
   }
 
   async #send(call: Call, accept: string): Promise<FetchResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#fetch(call, accept)
+        return await this.#known(call, accept)
       } catch (thrown) {
         if (call.signal?.aborted) throw cancelled(thrown)
-        if (connectionFault(thrown) === 'refused') throw unreachable(this.settings.url, thrown)
+        const refused = connectionFault(thrown) === 'refused'
+        // Nothing was sent, so that any call may be made again where the gateway is now.
+        if (refused && attempt === 0 && (await this.relocate())) continue
+        if (refused) throw unreachable(this.url, thrown)
         const wait = isIdempotent(call) ? RETRY_PAUSES[attempt] : undefined
         if (wait === undefined) throw this.#lost(call, thrown)
         await pause(this.settings.clock, wait, call.signal)
@@ -62,12 +75,25 @@ export class Transport {
   }
 
   #lost(call: Call, thrown: unknown): AgentprotoError {
-    const { url } = this.settings
-    return isIdempotent(call) ? unreachable(url, thrown) : outcomeUnknown(url, thrown)
+    return isIdempotent(call) ? unreachable(this.url, thrown) : outcomeUnknown(this.url, thrown)
+  }
+
+  async #accepted(response: FetchResponse): Promise<FetchResponse> {
+    if (response.ok) return response
+    throw await problemOf(response, this.url)
+  }
+
+  /** A call of whoever is known: a token that was refused may have been another gateway's at this address. */
+  async #known(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
+    const response = await this.#fetch(call, accept, lastEventId)
+    if (response.status !== 401 || !(await this.relocate())) return response
+    await response.body?.getReader().cancel()
+    return this.#fetch(call, accept, lastEventId)
   }
 
   #fetch(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
-    const { url, token, fetch } = this.settings
+    const { url, token } = this.#address
+    const { fetch } = this.settings
     return fetch(`${url}${call.path}${queryOf(call)}`, {
       method: call.method ?? 'GET',
       headers: {

@@ -1,5 +1,6 @@
 import { AgentprotoError, type PromptRequest, type SessionEvent, type TurnResult } from '@agentproto/contracts'
 import { cancelled, outcomeUnknown } from './connection-error.js'
+import type { OnConnectionState } from './connection-state.js'
 import { eventFeed } from './event-feed.js'
 import { readEventStream } from './event-stream.js'
 import { follow, itemsOf } from './feed.js'
@@ -7,9 +8,14 @@ import type { SessionsClient } from './sessions-client.js'
 import type { Transport } from './transport.js'
 import { TurnAccount } from './turn-account.js'
 
-interface Waiting {
+export interface TurnWaitOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Told when the connection comes and goes. */
+  readonly onState?: OnConnectionState
+}
+
+interface Waiting extends TurnWaitOptions {
   readonly id: string
-  readonly signal: AbortSignal | undefined
 }
 
 /**
@@ -34,14 +40,14 @@ export async function promptAndWait(
 export async function waitTurn(
   sessions: Pick<SessionsClient, 'turns' | 'events'>,
   number: number,
-  { id, signal }: Waiting,
+  { id, ...following }: Waiting,
 ): Promise<TurnResult> {
   const admitted = (await sessions.turns(id)).find((turn) => turn.number === number)
   if (admitted === undefined) {
     throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { given: number })
   }
   let account: TurnAccount | undefined
-  const options = { after: admitted.firstSeq - 1, signal }
+  const options = { after: admitted.firstSeq - 1, ...following }
   for await (const event of sessions.events(id, options)) {
     account ??= new TurnAccount(event, number)
     const result = account.take(event)
@@ -53,8 +59,9 @@ export async function waitTurn(
 async function* eventsOfPrompt(
   transport: Transport,
   body: Pick<PromptRequest, 'prompt'>,
-  { id, signal }: Waiting,
+  { id, ...following }: Waiting,
 ): AsyncGenerator<SessionEvent> {
+  const { signal } = following
   const path = `/sessions/${encodeURIComponent(id)}/prompt`
   const response = await transport.postForStream({ method: 'POST', path, body, signal })
   const feed = eventFeed(id, { signal })
@@ -72,8 +79,8 @@ async function* eventsOfPrompt(
   }
   // Only reached when the stream broke before the turn's end: whoever has the end asks for no more.
   if (signal?.aborted) throw cancelled(cause)
-  if (last === undefined) throw outcomeUnknown(transport.settings.url, cause)
-  yield* follow(transport, eventFeed(id, { after: last, signal }))
+  if (last === undefined) throw outcomeUnknown(transport.url, cause)
+  yield* follow(transport, eventFeed(id, { after: last, ...following }))
 }
 
 const endedWithoutTurnEnd = (id: string): AgentprotoError =>

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchInProcess } from './in-process.mjs'
+import { benchManifests } from './manifests.mjs'
 import { benchManySessions } from './many-sessions.mjs'
 import { benchOverHttp } from './over-http.mjs'
 import { benchRaw } from './raw-client.mjs'
@@ -11,8 +12,8 @@ import { printTable } from './table.mjs'
 
 const quick = process.argv.includes('--quick')
 const size = quick
-  ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000 }
-  : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000 }
+  ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000, manifests: 200 }
+  : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000, manifests: 1_000 }
 
 const root = await mkdtemp(join(tmpdir(), 'agentproto-bench-'))
 const home = (name) => join(root, name)
@@ -21,7 +22,8 @@ try {
   const inProcess = await benchInProcess({ home: home('in-process'), cwd: root, ...size })
   const http = await benchOverHttp({ home: home('http'), cwd: root, ...size })
   const many = await benchManySessions({ home: home('many'), cwd: root, ...size })
-  printTable({ raw, inProcess, http, many, sessions: size.sessions })
+  const checked = benchManifests({ folder: home('manifests'), ...size })
+  printTable({ checked, manifests: size.manifests, raw, inProcess, http, many, sessions: size.sessions })
 } finally {
   await rm(root, { recursive: true, force: true })
 }

@@ -4,7 +4,7 @@ const ms = (value) => `${value.toFixed(value < 1 ? 3 : 1)} ms`
 const mb = (value) => `${value.toFixed(0)} MB`
 const k = (value) => `${(value / 1_000).toFixed(0)} k/s`
 
-export function printTable({ raw, inProcess, http, many, sessions }) {
+export function printTable({ checked, manifests, raw, inProcess, http, many, sessions }) {
   const rows = [
     ['spawn to ready, raw SDK client', ms(raw.spawnMs), '', ''],
     ['spawn to ready, registry (and end), in process', ms(inProcess.spawnMs), '', ''],
@@ -20,6 +20,12 @@ export function printTable({ raw, inProcess, http, many, sessions }) {
       least: 120_000,
       unit: k,
       of: raw.perSecond,
+    }),
+    [`the YAML library alone, ${checked.files} files of ${manifests} manifests`, ms(checked.yamlMs), '', ''],
+    row(`manifest validate, ${manifests} manifests, the command`, checked.cliMs, {
+      goal: 2 * manifests,
+      unit: ms,
+      of: checked.yamlMs,
     }),
     row('gateway start to /health', http.startMs, { goal: 300, unit: ms }),
     row('RSS idle', http.idleRss, { goal: 60, unit: mb }),

@@ -31,7 +31,7 @@ export interface CheckedFile {
 export async function checkManifestFiles(paths: readonly string[]): Promise<readonly CheckedFile[]> {
   const references: ReadReferences = new Map()
   const targets = (await Promise.all(paths.map(targetsOf))).flat()
-  const checked = await inTurns(targets, (target) => checkTarget(target, references))
+  const checked = targets.map((target) => checkTarget(target, references))
   const told = new Set([...references.keys()].map((key) => resolve(key.slice(key.indexOf(' ') + 1))))
   return checked.filter((_, index) => {
     const target = targets[index]
@@ -55,20 +55,6 @@ async function targetsOf(path: string): Promise<readonly Target[]> {
   return inside.map((file) => ({ path: file, found: true }))
 }
 
-/** Enough at once to hide the disk's latency, and far from the limit of open descriptors. */
-const AT_ONCE = 8
-
-/** The results in the order of the items, some items worked on at once. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> {
-  const results: R[] = []
-  let next = 0
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < items.length; index = next++) results[index] = await work(items[index] as T)
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  return results
-}
-
 type Parse = (text: string, options: { readonly path: string }) => ParseResult<unknown>
 
 const PARSERS: Readonly<Record<Exclude<ManifestName, 'AGENT-CLI.md'>, Parse>> = {
@@ -78,14 +64,14 @@ const PARSERS: Readonly<Record<Exclude<ManifestName, 'AGENT-CLI.md'>, Parse>> = 
   'RUNNER.md': parseRunner,
 }
 
-async function checkTarget({ path, isEmptyFolder }: Target, references: ReadReferences): Promise<CheckedFile> {
+function checkTarget({ path, isEmptyFolder }: Target, references: ReadReferences): CheckedFile {
   if (isEmptyFolder === true) return { path, ok: false, problems: noManifest(path) }
   const name = manifestNameOf(basename(path)) ?? 'AGENT-CLI.md'
   if (name === 'AGENT-CLI.md') {
-    const result = await readAgentCliAmong(path, {}, references)
+    const result = readAgentCliAmong(path, {}, references)
     return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }
   }
-  const read = await readText(path)
+  const read = readText(path)
   if (!read.ok) return { path, ok: false, problems: read.problems }
   const result = PARSERS[name](read.text, { path })
   return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }

@@ -42,11 +42,11 @@ export interface ReadAgentCliOptions {
  * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Problems of every file come at once.
  * Never throws for what the files hold or lack.
  */
-export const readAgentCli = (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
+export const readAgentCli = async (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
   readAgentCliAmong(path, options, new Map())
 
 /** What references led to, by kind and path; many manifests may share a file, and it is read once. */
-export type ReadReferences = Map<string, Promise<Referenced<unknown>>>
+export type ReadReferences = Map<string, Referenced<unknown>>
 
 interface Referenced<T> {
   readonly path: string
@@ -55,15 +55,11 @@ interface Referenced<T> {
 }
 
 /** The same for one of many manifests. */
-export async function readAgentCliAmong(
-  path: string,
-  options: ReadAgentCliOptions,
-  references: ReadReferences,
-): Promise<ReadResult> {
-  const named = await readText(path)
+export function readAgentCliAmong(path: string, options: ReadAgentCliOptions, references: ReadReferences): ReadResult {
+  const named = readText(path)
   const inFolder = !named.ok && named.isFolder
   const file = inFolder ? join(path, 'AGENT-CLI.md') : path
-  const read = inFolder ? await readText(file) : named
+  const read = inFolder ? readText(file) : named
   if (!read.ok) return { ok: false, problems: read.problems }
   const parsed = parseManifestAt(read.text, { path: file }, agentCliKind(options.sandboxProviders))
   if (!parsed.result.ok) return parsed.result
@@ -78,20 +74,19 @@ interface Loading {
   readonly references: ReadReferences
 }
 
-async function loadReferences({ path, parsed, manifest, options, references }: Loading): Promise<ReadResult> {
+function loadReferences({ path, parsed, manifest, options, references }: Loading): ReadResult {
   const { context } = parsed
   const directory = dirname(path)
   const read = referenceReader(directory, context, references)
   const sandboxOptions = given('sandboxProviders', options.sandboxProviders)
   const { sandbox: source, auth, runner } = manifest
-  const [acp, secrets, sandbox] = await Promise.all([
-    manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined,
-    auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets),
+  const acp = manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined
+  const secrets = auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets)
+  const sandbox =
     source.from === 'inline'
       ? source.profile
-      : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions })),
-    typeof runner === 'string' ? read(['runner'], runner, parseRunner) : undefined,
-  ])
+      : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions }))
+  if (typeof runner === 'string') read(['runner'], runner, parseRunner)
   if (acp !== undefined) capabilityProblems(context, manifest.capabilities, acp)
   if (secrets !== undefined) secretProblems(context, manifest.setup, secrets)
   const problems = context.problems.sorted()
@@ -113,9 +108,9 @@ type Parse<T> = (text: string, options: { readonly path: string }) => ParseResul
 /** Reads one referenced file; what is wrong with it is reported at the reference as well as in the file. */
 const referenceReader =
   (directory: string, { problems, at }: PlacedResult<unknown>['context'], references: ReadReferences) =>
-  async <T>(place: readonly string[], reference: string, parse: Parse<T>): Promise<T | undefined> => {
+  <T>(place: readonly string[], reference: string, parse: Parse<T>): T | undefined => {
     const field = place.join('.')
-    const { path, read, result } = await readOnce(references, join(directory, reference), { field, parse })
+    const { path, read, result } = readOnce(references, join(directory, reference), { field, parse })
     if (!read.ok) {
       const [problem] = read.problems
       problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
@@ -142,14 +137,13 @@ interface Reading<T> {
   readonly parse: Parse<T>
 }
 
-function readOnce<T>(references: ReadReferences, path: string, { field, parse }: Reading<T>): Promise<Referenced<T>> {
+function readOnce<T>(references: ReadReferences, path: string, { field, parse }: Reading<T>): Referenced<T> {
   // The field stands for the parser, so that what is kept under it has the parser's type.
   const key = `${field} ${path}`
-  const known = references.get(key) as Promise<Referenced<T>> | undefined
+  const known = references.get(key) as Referenced<T> | undefined
   if (known !== undefined) return known
-  const reading = readText(path).then((read): Referenced<T> =>
-    read.ok ? { path, read, result: parse(read.text, { path }) } : { path, read },
-  )
-  references.set(key, reading)
-  return reading
+  const read = readText(path)
+  const referenced = read.ok ? { path, read, result: parse(read.text, { path }) } : { path, read }
+  references.set(key, referenced)
+  return referenced
 }

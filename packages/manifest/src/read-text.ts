@@ -1,13 +1,11 @@
-import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { createProblemList } from './problem.js'
 import type { ManifestProblem, ProblemCode, ProblemParts } from './problem.js'
 import { createSourceText } from './source-text.js'
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024
-/** Most manifests fit into the first read. */
-const CHUNK_BYTES = 16 * 1024
+/** Most manifests fit into it. Nothing runs between a read and its decoding, so that one serves all. */
+const firstBytes = Buffer.allocUnsafeSlow(16 * 1024)
 
 export type ReadText =
   | { readonly ok: true; readonly text: string }
@@ -22,14 +20,14 @@ export type ReadText =
  * Reads a file as UTF-8 and nothing else; says so when it is missing, too large or not text. What stands under the
  * name may be anything: a device has no end, and a pipe may have nobody who writes.
  */
-export async function readText(path: string): Promise<ReadText> {
+export function readText(path: string): ReadText {
   try {
-    const file = await open(path, READ_AT_ONCE)
+    const file = openSync(path, READ_AT_ONCE)
     try {
-      const bytes = await readAll(file)
+      const bytes = readAll(file)
       return bytes === undefined ? refuseSize(path) : decode(bytes, path)
     } finally {
-      await file.close()
+      closeSync(file)
     }
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'unknown'
@@ -45,16 +43,19 @@ export async function readText(path: string): Promise<ReadText> {
 // Opening a pipe would wait for its writer, in one of the few threads that all files share. Windows has no such flag.
 const READ_AT_ONCE = constants.O_RDONLY | ((constants.O_NONBLOCK as number | undefined) ?? 0)
 
-/** All bytes of a file; `undefined` when they are too many. */
-async function readAll(file: FileHandle): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  for (let size = 0, room = CHUNK_BYTES; ; room *= 4) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(room), 0, room, null)
-    if (bytesRead === 0) return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-    size += bytesRead
-    if (size > FILE_BYTES_MAX) return undefined
-    chunks.push(buffer.subarray(0, bytesRead))
+/**
+ * All bytes of a file, good until the next is read; `undefined` when they are too many. Synchronous: each asynchronous
+ * step is a trip through another thread, which takes longer than the whole of a small file.
+ */
+function readAll(file: number): Buffer | undefined {
+  let bytes = firstBytes
+  for (let size = 0; size <= FILE_BYTES_MAX;) {
+    if (size === bytes.length) bytes = Buffer.concat([bytes], size * 4)
+    const read = readSync(file, bytes, size, bytes.length - size, null)
+    if (read === 0) return bytes.subarray(0, size)
+    size += read
   }
+  return undefined
 }
 
 const refuseSize = (path: string): ReadText =>

@@ -3,6 +3,7 @@ import type { Alias, CST, Document, Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import type { FrontMatter } from './front-matter.js'
 import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
+import { readPlainYaml } from './plain-yaml.js'
 import { YamlNesting } from './yaml-nesting.js'
 
 /** A YAML value with its place in the file, and the places of everything below it. */
@@ -24,7 +25,16 @@ const NODES_MAX = 20_000
 const DEPTH_MAX = 64
 
 /** Parses front matter; `undefined` when nothing can be made of it. Duplicate keys keep their first value. */
-export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree | undefined {
+export const parseYaml = (front: FrontMatter, problems: ProblemList): YamlTree | undefined =>
+  plainMapping(front) ?? parseAnyYaml(front, problems)
+
+function plainMapping({ yaml, offset }: FrontMatter): YamlTree | undefined {
+  const tree = readPlainYaml(yaml, offset)
+  return tree?.entries === undefined ? undefined : tree
+}
+
+/** The same by the library, which reads all that YAML is. */
+export function parseAnyYaml(front: FrontMatter, problems: ProblemList): YamlTree | undefined {
   const document = parseSafely(front, problems)
   if (document === undefined) return undefined
   if (document.contents === null) return { value: {}, offset: 0, entries: new Map() }

@@ -160,7 +160,7 @@ test('whatever the text, there is an answer with places in it', () => {
   )
 })
 
-test('whatever is done to a good file, there is an answer with places in it', () => {
+test('whatever is done to a good file, there is an answer with places in it', { timeout: 60_000 }, () => {
   const edit = fc.record({ at: fc.nat(SAMPLE.length), cut: fc.nat(40), put: fc.oneof(fc.string(), fragments) })
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), (edits) => {

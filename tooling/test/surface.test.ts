@@ -178,18 +178,23 @@ test('the commands of agentproto', () => {
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--json]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json]
-    agentproto sessions prompt [--wait] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions interrupt
-    agentproto sessions resume [--fresh]
-    agentproto sessions kill [--reason <reason>]
-    agentproto sessions rm
-    agentproto sessions show [--json]
-    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--json <content>]
-    agentproto sessions events [--after <seq>] [-f, --follow] [--json]
-    agentproto serve [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
+    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json] [--no-start]
+    agentproto sessions prompt [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
+    agentproto sessions interrupt [--no-start]
+    agentproto sessions resume [--fresh] [--no-start]
+    agentproto sessions kill [--reason <reason>] [--no-start]
+    agentproto sessions rm [--no-start]
+    agentproto sessions show [--json] [--no-start]
+    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--json <content>] [--no-start]
+    agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
+    agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
     agentproto status [--json]
+    agentproto stop [--force] [--timeout <seconds>] [--json]
+    agentproto logs [-n, --lines <count>] [-f, --follow]
+    agentproto service
+    agentproto service install [--print] [--manager <name>]
+    agentproto service uninstall [--print] [--manager <name>]
     agentproto workspace
     agentproto workspace add [--slug <slug>] [--label <text>] [--use] [--json]
     agentproto workspace list [--json]
@@ -197,14 +202,14 @@ test('the commands of agentproto', () => {
     agentproto workspace use
     agentproto workspace trust
     agentproto workspace distrust
-    agentproto adapters
-    agentproto adapters list [--json]
-    agentproto adapters show [--json]
-    agentproto adapters add [--json]
-    agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json]
-    agentproto adapters install [--force] [--allow-unverified] [--json]
-    agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json]
-    agentproto adapters login [--force] [--json]
+    agentproto adapters [--no-start]
+    agentproto adapters list [--json] [--no-start]
+    agentproto adapters show [--json] [--no-start]
+    agentproto adapters add [--json] [--no-start]
+    agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json] [--no-start]
+    agentproto adapters install [--force] [--allow-unverified] [--json] [--no-start]
+    agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json] [--no-start]
+    agentproto adapters login [--force] [--json] [--no-start]
     agentproto manifest
     agentproto manifest validate [--format <format>] [--json]
     agentproto secrets

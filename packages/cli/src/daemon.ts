@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
-import { createClient, type Client } from '@agentproto/client'
+import { createClient, type Client, type Fetch } from '@agentproto/client'
 import { httpFetch } from './http-fetch.js'
-import type { Io } from './io.js'
+import { print, type Io } from './io.js'
+import { isThere } from './process-there.js'
+import { version } from './version.js'
 
 export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
 
@@ -13,27 +15,55 @@ export interface Daemon {
   readonly token: string | undefined
 }
 
+export interface ConnectOptions {
+  /** How long a follower sits out an outage, in milliseconds. Default: as long as the client's own. */
+  readonly reconnectMs?: number
+}
+
 /**
- * The gateway that the environment names (`AGENTPROTO_URL`, `AGENTPROTO_TOKEN`), else the one that serves
- * the home.
- * @throws `daemon_not_running` when the home has none
+ * A client of the gateway that the environment names (`AGENTPROTO_URL`, `AGENTPROTO_TOKEN`), else of the one that
+ * serves the home, which is started where the command may do so. Where that listens elsewhere after a restart, it is
+ * found there.
+ * @throws `daemon_not_running`
  */
-export async function findDaemon(io: Pick<Io, 'env'>): Promise<Daemon> {
-  const home = homeOf(io)
-  const token = io.env['AGENTPROTO_TOKEN'] || (await readToken(home))
-  const url = io.env['AGENTPROTO_URL'] || (await readDaemon(home))?.url
-  if (url !== undefined) return { url, token }
-  throw new AgentprotoError('daemon_not_running', `No gateway is running for ${home.root}`, {
-    hint: 'Start one with: agentproto serve',
+export async function connect(io: Io, options: ConnectOptions = {}): Promise<Client> {
+  const { url, token } = await findDaemon(io)
+  let answered = false
+  const fetch: Fetch = async (to, init) => {
+    const response = await httpFetch(to, init)
+    answered = true
+    return response
+  }
+  async function locate(): Promise<Daemon | undefined> {
+    // A record of a gateway that was killed, its pid given to another process meanwhile. One that goes away later is
+    // left to its owner.
+    const record = answered || io.mayStart !== true ? await readDaemon(homeOf(io)) : await startOne(io)
+    return record && { url: record.url, token: await tokenOf(io) }
+  }
+  return createClient({
+    url,
+    fetch,
+    ...(isNamed(io) ? {} : { locate }),
+    ...(token === undefined ? {} : { token }),
+    ...options,
   })
 }
 
-export async function connect(io: Pick<Io, 'env'>): Promise<Client> {
-  return clientOf(await findDaemon(io))
+/** @throws `daemon_not_running` when the home has none and none may be started */
+export async function findDaemon(io: Io): Promise<Daemon> {
+  const home = homeOf(io)
+  const named = io.env['AGENTPROTO_URL']
+  const record = named ? undefined : ((await runningRecord(home)) ?? (await started(io)))
+  const url = named || record?.url
+  if (url === undefined) throw notRunning(home)
+  if (record !== undefined) tellSkew(io, record)
+  return { url, token: await tokenOf(io) }
 }
 
-export const clientOf = ({ url, token }: Daemon): Client =>
-  createClient({ url, fetch: httpFetch, ...(token === undefined ? {} : { token }) })
+const notRunning = ({ root }: HomeLayout): AgentprotoError =>
+  new AgentprotoError('daemon_not_running', `No gateway is running for ${root}`, {
+    hint: 'Start one with: agentproto serve --detach',
+  })
 
 /** The home's daemon record; undefined when there is none or it is not one. */
 export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {
@@ -41,9 +71,34 @@ export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undef
   return isDaemonRecord(record) ? record : undefined
 }
 
-async function readToken(home: HomeLayout): Promise<string | undefined> {
-  return (await textOf(home.token))?.trim() || undefined
+const isNamed = ({ env }: Io): boolean => Boolean(env['AGENTPROTO_URL'])
+
+const started = (io: Io): Promise<DaemonRecord | undefined> =>
+  io.mayStart === true ? startOne(io) : Promise.resolve(undefined)
+
+const startOne = async (io: Io): Promise<DaemonRecord> => (await import('./daemon-start.js')).startDaemon(io)
+
+/** A record outlives a gateway that was killed: its process tells. */
+async function runningRecord(home: HomeLayout): Promise<DaemonRecord | undefined> {
+  const record = await readDaemon(home)
+  return record !== undefined && isThere(record.pid) ? record : undefined
 }
+
+/** Who was told; a command connects more than once. */
+const toldSkew = new WeakSet<Io['stderr']>()
+
+function tellSkew({ stderr }: Io, record: DaemonRecord): void {
+  const own = version()
+  if (record.version === own || toldSkew.has(stderr)) return
+  toldSkew.add(stderr)
+  print(
+    stderr,
+    `agentproto: the gateway is ${record.version}, this command is ${own}. Restart it with: agentproto stop && agentproto serve --detach`,
+  )
+}
+
+const tokenOf = async (io: Io): Promise<string | undefined> =>
+  io.env['AGENTPROTO_TOKEN'] || (await textOf(homeOf(io).token))?.trim() || undefined
 
 async function textOf(path: string): Promise<string | undefined> {
   try {

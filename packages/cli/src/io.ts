@@ -12,6 +12,8 @@ export interface Io {
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
+  /** Whether a command may start the gateway that it needs. Default: it may not. */
+  readonly mayStart?: boolean
 }
 
 /** Hands a command's work to the process: what it resolves to becomes the exit code. */

@@ -14,7 +14,6 @@ const EXAMPLES = `
 Examples:
   $ agentproto run demo --prompt "hello"          one prompt, no gateway needed
   $ agentproto adapters install opencode          install an agent; no root is needed
-  $ agentproto serve                              start the gateway of this home
   $ agentproto workspace add . --use              name this folder and make it the active one
   $ agentproto sessions start demo --label try    start a session in the active workspace
   $ agentproto sessions --attach try              talk to it; Ctrl-C twice leaves it running
@@ -23,6 +22,7 @@ Examples:
 Environment:
   AGENTPROTO_HOME   where everything is kept (default ~/.agentproto)
   AGENTPROTO_URL, AGENTPROTO_TOKEN   a gateway elsewhere; found in the home otherwise
+  AGENTPROTO_NO_START   set: no command starts the gateway, as --no-start does for one
   NO_COLOR          no colours
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 timeout, 4 no session or empty turn, 5 denied, 130 interrupted`
@@ -30,8 +30,12 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 timeout, 4 no session or empty turn, 5 de
 /** Parses the command line and runs what it names. Never throws: a failure is told on stderr. */
 export async function runProgram(io: Io, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
+  let mayStart = !io.env['AGENTPROTO_NO_START']
   const program = createProgram(io, async (work) => {
-    exitCode = await work(io)
+    exitCode = await work({ ...io, mayStart })
+  })
+  program.hook('preAction', (_, command) => {
+    if (command.opts()['start'] === false) mayStart = false
   })
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -63,7 +67,17 @@ export function createProgram(io: Io, run: Run): Command {
   addWorkspaceCommands(program, run)
   addAdapterCommands(program, run)
   addSecretCommands(program, run)
+  for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
+}
+
+/** Commands that work without a gateway, or are about it. */
+const ALONE = new Set(['run', 'serve', 'status', 'stop', 'logs', 'service', 'workspace', 'manifest', 'secrets'])
+
+/** Every command that needs a gateway starts it, unless it is told not to. */
+function addNoStart(command: Command): void {
+  command.option('--no-start', 'fail where no gateway runs, instead of starting it')
+  command.commands.forEach(addNoStart)
 }
 
 /** Commander's message on one line, with what to do next. */

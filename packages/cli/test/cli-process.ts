@@ -33,6 +33,8 @@ export const environment = ({ home, env }: Pick<Options, 'home' | 'env'>): NodeJ
   AGENTPROTO_HOME: home,
   AGENTPROTO_DEMO_HOME: join(home, 'demo'),
   NO_COLOR: '1',
+  // A gateway in the background is started by those tests alone that end it.
+  AGENTPROTO_NO_START: '1',
   ...env,
 })
 

@@ -28,7 +28,7 @@ test.each([
   [['run', 'demo', '--output', 'nope', '-p', 'x'], 2, /Allowed choices are text, json, jsonl, quiet/],
   [['run', 'demo', '-o', 'x', '-p', 'x'], 2, /Write it as key=value/],
   [['run', 'demo'], 2, /There is no prompt.*--prompt/],
-  [['sessions'], 1, /No gateway is running for .*agentproto serve\.\n$/],
+  [['sessions'], 1, /No gateway is running for .*agentproto serve --detach\.\n$/],
   [['sessions', 'prompt', 'x', 'hi'], 1, /agentproto serve/],
 ] as const)('%j is refused on one line that says what to do', async (args, code, message) => {
   const ended = await cli(args, { home: folder() })

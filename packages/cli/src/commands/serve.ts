@@ -1,12 +1,18 @@
 import { readFile } from 'node:fs/promises'
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
+import { resolve as resolvePath } from 'node:path'
+import { AgentprotoError, EXIT, isAgentprotoError } from '@agentproto/contracts'
+import type { Gateway } from '@agentproto/runtime'
+import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon.js'
 import { print, type Io } from '../io.js'
 import type { ServeOptions } from '../program/gateway-commands.js'
 import { nameOwner } from '../running-daemon.js'
 
+const DEFAULT_PORT = 7646
+
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
+  if (options.detach === true) return serveDetached(io, options)
   // The handlers come first (F64): a signal during the start must end what was started.
   const asked = firstSignal()
   const { createGateway } = await import('@agentproto/runtime')
@@ -17,15 +23,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {
-    const tls = await tlsOf(options)
-    const { host, port, allowRemote = false } = options
-    const { url } = await gateway.listen({
-      host,
-      port,
-      allowRemote,
-      ownProcess: true,
-      ...(tls === undefined ? {} : { tls }),
-    })
+    const url = await listen(io, gateway, options)
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
@@ -35,6 +33,45 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   }
   return EXIT.ok
 }
+
+/** `--detach`: the address of the gateway in the background, be it the one that runs already. */
+async function serveDetached(io: Io, options: ServeOptions): Promise<number> {
+  const before = await readDaemon(homeOf(io))
+  const record = await startDaemon(io, argsOf(io, options))
+  print(io.stdout, record.url)
+  if (before?.pid === record.pid) print(io.stderr, `A gateway ran already, process ${record.pid}.`)
+  else if (io.stderr.isTTY === true) print(io.stderr, 'Serving in the background. It ends with: agentproto stop')
+  return EXIT.ok
+}
+
+function argsOf(io: Io, { host, port, allowRemote, tlsCert, tlsKey }: ServeOptions): string[] {
+  return [
+    ...(port === undefined ? [] : ['--port', String(port)]),
+    '--host',
+    host,
+    ...(allowRemote === true ? ['--allow-remote'] : []),
+    ...(tlsCert === undefined ? [] : ['--tls-cert', resolvePath(io.cwd, tlsCert)]),
+    ...(tlsKey === undefined ? [] : ['--tls-key', resolvePath(io.cwd, tlsKey)]),
+  ]
+}
+
+/** At the port that was named, or else at the usual one, or at a free one where that is taken. */
+async function listen(io: Io, gateway: Gateway, options: ServeOptions): Promise<string> {
+  const tls = await tlsOf(options)
+  const { host, port, allowRemote = false } = options
+  const at = (chosen: number) =>
+    gateway.listen({ host, port: chosen, allowRemote, ownProcess: true, ...(tls === undefined ? {} : { tls }) })
+  if (port !== undefined) return (await at(port)).url
+  try {
+    return (await at(DEFAULT_PORT)).url
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || !isTaken(thrown.cause)) throw thrown
+    print(io.stderr, `agentproto: port ${DEFAULT_PORT} is taken; a free one is used instead`)
+    return (await at(0)).url
+  }
+}
+
+const isTaken = (cause: unknown): boolean => (cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {

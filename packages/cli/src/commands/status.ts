@@ -1,15 +1,14 @@
 import { EXIT, isLive } from '@agentproto/contracts'
-import { clientOf, findDaemon, homeOf, readDaemon } from '../daemon.js'
+import { connect, findDaemon, homeOf, readDaemon } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../program/workspace-commands.js'
 import { age } from '../render/age.js'
-import { version as ownVersion } from '../version.js'
 
-/** `agentproto status`: fails with `daemon_not_running` when nobody answers. */
-export async function status(io: Io, { json }: JsonOption): Promise<number> {
-  const daemon = await findDaemon(io)
-  const { url } = daemon
-  const client = clientOf(daemon)
+/** `agentproto status`: fails with `daemon_not_running` when nobody answers. It never starts one. */
+export async function status(given: Io, { json }: JsonOption): Promise<number> {
+  const io = { ...given, mayStart: false }
+  const { url } = await findDaemon(io)
+  const client = await connect(io)
   const { version } = await client.health()
   const { sessions } = await client.sessions.list({ limit: 1_000 })
   const record = await readDaemon(homeOf(io))
@@ -22,10 +21,5 @@ export async function status(io: Io, { json }: JsonOption): Promise<number> {
       ofHome === undefined ? '' : `, pid ${ofHome.pid}, up ${age(Date.now() - Date.parse(ofHome.startedAt))}`
     print(io.stdout, [`agentproto ${version} at ${url}${since}`, `${live} live of ${sessions.length} sessions`])
   }
-  if (version !== ownVersion())
-    print(
-      io.stderr,
-      `agentproto: the gateway is ${version}, this command is ${ownVersion()}. Restart it with: agentproto serve`,
-    )
   return EXIT.ok
 }

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import type { AgentProcessInfo, HomeLayout } from '@agentproto/contracts'
+
+/** The process of the gateway that has the home: by pid *and* start time, so that no other one is ever signalled. */
+export interface DaemonProcess {
+  readonly pid: number
+  isAlive(): boolean
+}
+
+/** Undefined when no gateway has the home. */
+export async function daemonProcess({ root }: HomeLayout): Promise<DaemonProcess | undefined> {
+  const { identify } = await import('@agentproto/subprocess')
+  const owner = ownerOf(`${root}/daemon.lock`)
+  if (owner === undefined) return undefined
+  const { pid, startTime } = owner
+  const isAlive = (): boolean => identify(pid)?.startTime === startTime
+  return isAlive() ? { pid, isAlive } : undefined
+}
+
+function ownerOf(path: string): AgentProcessInfo | undefined {
+  try {
+    const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Partial<AgentProcessInfo>
+    return typeof pid === 'number' && pid > 0 && typeof startTime === 'string' ? { pid, startTime } : undefined
+  } catch {
+    return undefined
+  }
+}

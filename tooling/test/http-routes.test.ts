@@ -18,7 +18,9 @@ test('docs/http-api.md has every route of the gateway, and no other', () => {
   // A resource registers its other methods as ALL, to refuse them; only a path that has no methods of its own is ALL.
   const owned = new Set(routes.filter(({ method }) => method !== 'ALL').map(({ path }) => path))
   const served = routes
-    .filter(({ method, path }) => path !== '/*' && (method !== 'ALL' || !owned.has(path)))
+    .filter(({ method, path }) => !path.endsWith('/*') && (method !== 'ALL' || !owned.has(path)))
+    // They are the routes of /sessions/:id, one for one; a test of the gateway's compares them.
+    .filter(({ path }) => !path.startsWith('/agents/:agent/sessions/:id'))
     .map(({ method, path }) => `${method} ${path}`)
   const documented = codeRows(page(ROOT, 'docs/http-api.md'))
     .map(([route = '']) => route)

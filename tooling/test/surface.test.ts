@@ -53,40 +53,41 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/client
-      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ConnectionState
-      ErrorCode EventGap EventsPage Fetch FetchInit FetchReader FetchResponse FollowEventsOptions
-      FollowOutputOptions GatewayAddress Health KillReason OnConnectionState OutputItem OutputLine
-      PermissionMode Problem PromptAccepted PromptRequest Session SessionChange SessionEvent SessionFilter
-      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult
-      TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
-      isAgentprotoError
+      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ConfigRequest
+      ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit FetchReader FetchResponse
+      FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health KillReason
+      OnConnectionState OutputItem OutputLine PermissionMode Problem PromptAccepted PromptRequest Session
+      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
+      SpawnAgentRequest Turn TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient
+      WorkspacesFile createClient isAgentprotoError
     @agentproto/contracts
       AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AgentAnswer
       AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions
       AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd AgentInfo AgentMode
       AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest AgentSignal AgentSink
       AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession
-      AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption ContentBlock
-      DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts
-      ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind HOST_EVENT_TYPES
-      HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer NewId OpenSessionOptions
-      OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode
-      PermissionOption PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit
-      PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest
-      Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RunningAgent
-      RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES SecretKind SecretPlace
-      SecretStatus Session SessionChange SessionEvent SessionEventType SessionFailure SessionFilter
-      SessionHealth SessionOrigin SessionPage SessionRequest SessionSandbox SessionService SessionStatus
-      SessionStopped SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest
-      StartAgent StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn
-      StreamError StreamEvent StreamEventType TURN_END_REASONS TextContent TextDelta Thought Timer
-      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
-      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
-      addWorkspaceSchema answerRequestSchema contentBlockSchema doctorRequestSchema eventsQuerySchema
+      AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption ConfigRequest
+      ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope
+      ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind
+      ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch
+      McpServer NewId OpenSessionOptions OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS
+      PROVISION_PHASES PermissionMode PermissionOption PermissionOptionKind PermissionRequest PlanEntry
+      Principal Problem ProcessExit PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
+      ProvisionRequest QuestionRequest Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent
+      ResumeRequest RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES
+      SecretKind SecretPlace SecretStatus Session SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionRequest SessionSandbox
+      SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType
+      TURN_END_REASONS TextContent TextDelta Thought Timer TokenUsage ToolCall ToolContent ToolKind
+      ToolLocation ToolResult Turn TurnEnd TurnEndReason TurnResult UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addAdapterSchema addWorkspaceSchema answerRequestSchema
+      configRequestSchema contentBlockSchema doctorRequestSchema eventsQuerySchema forkRequestSchema
       fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
-      listQuerySchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
-      promptText provisionRequestSchema randomId resumeRequestSchema spawnAgentSchema systemClock
-      toAgentAnswer toAgentprotoError
+      listQuerySchema mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
+      promptSchema promptText provisionRequestSchema randomId resumeRequestSchema spawnAgentSchema
+      systemClock toAgentAnswer toAgentprotoError
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

@@ -13,7 +13,9 @@ export { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 export type {
   AdapterSummary,
   AnswerRequest,
+  ConfigRequest,
   ErrorCode,
+  ForkRequest,
   KillReason,
   OutputItem,
   OutputLine,

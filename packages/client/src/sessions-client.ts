@@ -1,5 +1,7 @@
 import type {
   AnswerRequest,
+  ConfigRequest,
+  ForkRequest,
   KillReason,
   OutputItem,
   OutputLine,
@@ -58,6 +60,13 @@ export interface SessionsClient {
    * @throws `session_live`, `not_resumable`
    */
   resume(id: string, request?: ResumeRequest): Promise<Session>
+  /**
+   * Sets mode, model and options of the running agent. @throws `session_ended`, `not_supported`, `mode_unknown`,
+   * `option_invalid`
+   */
+  configure(id: string, request: ConfigRequest): Promise<Session>
+  /** A new session whose agent knows what was said so far. @throws `not_supported`, `turn_in_progress` */
+  fork(id: string, request?: ForkRequest): Promise<Session>
   /** Idempotent; resolves once the turn has ended. */
   interrupt(id: string): Promise<{ readonly wasBusy: boolean }>
   /** Resolves after the agent's whole process tree is gone. @throws `termination_failed` */
@@ -92,6 +101,8 @@ export function sessionsClient(transport: Transport): SessionsClient {
     promptAndWait: (id, request, options = {}) => promptAndWait(transport, request, { ...options, id }),
     waitTurn: (id, turn, options = {}) => waitTurn(sessions, turn, { ...options, id }),
     resume: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body }),
+    configure: (id, body) => transport.json({ method: 'POST', path: at(id, '/config'), body }),
+    fork: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/fork'), body }),
     interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
     kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),
     remove: (id) => transport.json({ method: 'DELETE', path: at(id) }),

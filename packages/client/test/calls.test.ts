@@ -27,6 +27,8 @@ test('each call names its route', async () => {
   await health()
   await sessions.get('a/b')
   await sessions.prompt('s', { prompt: 'hi' })
+  await sessions.configure('s', { mode: 'plan' })
+  await sessions.fork('s')
   await sessions.interrupt('s')
   await sessions.kill('s', { reason: 'loop_detected' })
   await sessions.remove('s')
@@ -45,6 +47,8 @@ test('each call names its route', async () => {
     'GET /health',
     'GET /sessions/a%2Fb',
     'POST /sessions/s/prompt',
+    'POST /sessions/s/config',
+    'POST /sessions/s/fork',
     'POST /sessions/s/interrupt',
     'POST /sessions/s/kill',
     'DELETE /sessions/s',

@@ -41,7 +41,8 @@ export type McpServer =
 /** How the conversation begins. */
 export type SessionOrigin =
   | { readonly how: 'new' }
-  | { readonly how: 'load' | 'resume'; readonly agentSessionId: string }
+  /** `fork`: a new conversation that knows the old one's past. */
+  | { readonly how: 'load' | 'resume' | 'fork'; readonly agentSessionId: string }
 
 /** What the registry hands to `startAgent`. */
 export interface StartAgentOptions {

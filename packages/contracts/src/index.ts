@@ -148,11 +148,14 @@ export {
   addWorkspaceSchema,
   answerRequestSchema,
   BOUNDS,
+  configRequestSchema,
   contentBlockSchema,
   doctorRequestSchema,
   eventsQuerySchema,
+  forkRequestSchema,
   killRequestSchema,
   listQuerySchema,
+  mcpServerSchema,
   outputQuerySchema,
   permissionModeSchema,
   promptRequestSchema,
@@ -162,7 +165,14 @@ export {
   spawnAgentSchema,
   toAgentAnswer,
 } from './wire.js'
-export type { AnswerRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
+export type {
+  AnswerRequest,
+  ConfigRequest,
+  ForkRequest,
+  PromptRequest,
+  ResumeRequest,
+  SpawnAgentRequest,
+} from './wire.js'
 export { parseWire } from './wire-parse.js'
 export { homeFrom, homeLayout } from './home-layout.js'
 export type { DaemonRecord, HomeLayout } from './home-layout.js'

@@ -3,7 +3,7 @@ import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
 import type { Principal } from './principal.js'
 import type { Session, SessionStatus, StopReason, Turn, TurnResult } from './session.js'
-import type { PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
+import type { ConfigRequest, ForkRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
 
 /**
  * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
@@ -84,6 +84,17 @@ export interface SessionService {
    * @throws `session_live`, `not_resumable`, and what `spawn` throws of the start
    */
   resume(id: string, request: ResumeRequest, by: Principal): Promise<Session>
+  /**
+   * Sets mode, model and options of the running agent, one after the other; the first that is refused ends it. What was
+   * set is set again when the session is resumed.
+   * @throws `session_ended`, `session_starting`, `not_supported`, `mode_unknown`, `option_invalid`
+   */
+  configure(id: string, request: ConfigRequest, by: Principal): Promise<Session>
+  /**
+   * A new session in the same place whose agent knows what was said so far; the old one goes on unchanged.
+   * @throws `not_supported` where the agent cannot, `turn_in_progress`, and what `spawn` throws of the start
+   */
+  fork(id: string, request: ForkRequest, by: Principal): Promise<Session>
   /** Idempotent; the session lives on. Resolves once the turn has ended. */
   interrupt(id: string, by: Principal): Promise<{ readonly wasBusy: boolean }>
   /**

@@ -1,4 +1,5 @@
 import type { AdapterSessionPolicy } from './adapter-catalog.js'
+import type { ConfigChange, McpServer } from './agent.js'
 import type { Session, Turn } from './session.js'
 import type { SessionRequest } from './agent-request.js'
 
@@ -9,7 +10,7 @@ export interface StoredSession {
   /** The most recent turns, at most 50; older ones are found in the log. */
   readonly turns: readonly Turn[]
   readonly requests: readonly SessionRequest[]
-  /** How the agent was started, for a resume; holds no secret values. */
+  /** How the agent was started, for a resume; of secrets it holds those alone that a caller gave to its MCP servers. */
   readonly spawn: StoredSpawn
   /** The child, so that a later host can find it: never signalled unless both match. */
   readonly process?: { readonly pid: number; readonly startTime: string }
@@ -19,6 +20,9 @@ export interface StoredSpawn {
   readonly mode?: string
   readonly options?: Readonly<Record<string, string | number | boolean>>
   readonly additionalDirectories?: readonly string[]
+  readonly mcpServers?: readonly McpServer[]
+  /** What was set on the running agent since, to be set again. */
+  readonly changes?: readonly ConfigChange[]
   /** AIP-45 `session` of the adapter at that time. */
   readonly policy?: AdapterSessionPolicy
 }

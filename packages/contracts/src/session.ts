@@ -125,6 +125,8 @@ export interface Session {
   readonly expiresAt?: string
   readonly resumedHow?: 'load' | 'resume' | 'fresh' | 'transcript'
   readonly agentSessionId?: string
+  /** Id of the session whose conversation it began with. */
+  readonly forkedFrom?: string
   readonly agent?: AgentInfo
   readonly config?: AgentConfig
   readonly permissionMode: PermissionMode

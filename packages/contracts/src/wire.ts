@@ -56,6 +56,25 @@ export const contentBlockSchema = z.discriminatedUnion('type', [
   }),
 ])
 
+const pairs = z.array(z.strictObject({ name: z.string().min(1).max(200), value: z.string().max(8_192) })).max(64)
+const serverName = z.string().min(1).max(100)
+
+/** An MCP server for the agent to use, in ACP's shape. */
+export const mcpServerSchema = z.union([
+  z.strictObject({
+    name: serverName,
+    command: path,
+    args: z.array(z.string().max(BOUNDS.pathChars)).max(64),
+    env: pairs,
+  }),
+  z.strictObject({
+    type: z.enum(['http', 'sse']),
+    name: serverName,
+    url: z.url().max(BOUNDS.pathChars),
+    headers: pairs,
+  }),
+])
+
 /** A prompt: text, or content blocks. */
 export const promptSchema = z.union([
   z.string().min(1).max(BOUNDS.promptBytes),
@@ -74,6 +93,7 @@ export const spawnAgentSchema = z.strictObject({
   options: z.record(z.string(), optionValue).optional().describe('Values for the adapter’s options'),
   permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
   additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
+  mcpServers: z.array(mcpServerSchema).max(32).optional().describe('MCP servers that the agent is to use'),
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this long'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
@@ -93,6 +113,25 @@ export type PromptRequest = z.infer<typeof promptRequestSchema>
 /** `fresh`: begin a new conversation where the agent has lost the old one, or cannot take it up. */
 export const resumeRequestSchema = z.strictObject({ fresh: z.boolean().optional() })
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
+
+/** What is to be set on a running agent; each is one of the values that the session's `config` offers. */
+export const configRequestSchema = z
+  .strictObject({
+    mode: z.string().min(1).max(200).optional(),
+    model: z.string().min(1).max(200).optional(),
+    options: z.record(z.string(), z.union([z.string().max(1_000), z.boolean()])).optional(),
+  })
+  .refine((request) => Object.keys(request).length > 0, 'a mode, a model or options')
+  .meta({ minProperties: 1 })
+export type ConfigRequest = z.infer<typeof configRequestSchema>
+
+/** What the new session has instead of what the old one has. */
+export const forkRequestSchema = z.strictObject({
+  prompt: promptSchema.optional(),
+  label: label.optional(),
+  title: label.optional(),
+})
+export type ForkRequest = z.infer<typeof forkRequestSchema>
 
 export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
@@ -127,13 +166,13 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
 
 export const listQuerySchema = z.strictObject({
   status: z.enum(['starting', 'running', 'exited', 'killed', 'error']).optional(),
-  adapter: z.string().optional(),
-  workspace: z.string().optional(),
-  label: z.string().optional(),
+  adapter: z.string().max(80).optional(),
+  workspace: z.string().max(80).optional(),
+  label: z.string().max(BOUNDS.labelChars).optional(),
   q: z.string().max(200).optional(),
   onlyAlive: z.stringbool().optional(),
   limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
-  after: z.string().optional(),
+  after: z.string().max(100).optional(),
 })
 
 export const eventsQuerySchema = z.strictObject({

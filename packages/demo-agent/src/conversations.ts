@@ -62,6 +62,18 @@ export class Conversations {
     return settings(this.#reopen(params))
   }
 
+  /** A new conversation that remembers the other one's turns. */
+  fork(params: ResumeSessionRequest): NewSessionResponse {
+    const open = this.#open.get(params.sessionId)
+    const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
+    if (!stored) throw RequestError.sessionNotFound(params.sessionId)
+    const { modeId, modelId, turnCount, turns } = stored
+    const born = newSession(params.cwd, { modeId, modelId })
+    const session = this.#adopt({ ...born, turnCount, turns }, params.additionalDirectories)
+    this.#save(session)
+    return { sessionId: session.id, ...settings(session) }
+  }
+
   list(cwd: string | undefined): SessionInfo[] {
     this.#options.store.flush()
     const stored = this.#options.store.list().filter((session) => cwd === undefined || session.cwd === cwd)

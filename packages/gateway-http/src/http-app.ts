@@ -7,12 +7,16 @@ import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { requestRoutes } from './routes/requests.js'
+import { agentSessionRoutes, sessionCollectionRoutes } from './routes/session-collection.js'
 import { sessionRequestRoutes } from './routes/session-requests.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { streamRoutes } from './routes/streams.js'
 import { watchRoutes } from './routes/watch.js'
 import { workspaceRoutes } from './routes/workspaces.js'
 import { createStreams } from './streams.js'
+
+/** Where the sessions of one agent are. */
+const AGENT_SESSIONS = '/agents/:agent/sessions'
 
 /**
  * Makes the HTTP surface of AIP-46 (§HTTP surface, §SSE event format) and what DESIGN §5 adds to it. It
@@ -31,9 +35,12 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   if (deps.allowedOrigins?.length) app.use(crossOrigin(deps.allowedOrigins))
   app.route('/health', healthRoutes(deps))
   app.use(bearerToken(deps.authenticate))
-  app.route('/sessions', sessionRoutes(deps, streams))
-  app.route('/sessions', streamRoutes(deps, streams))
-  app.route('/sessions', sessionRequestRoutes(deps))
+  app.route('/sessions', sessionCollectionRoutes(deps))
+  app.route(AGENT_SESSIONS, agentSessionRoutes(deps))
+  for (const routes of [sessionRoutes(deps, streams), streamRoutes(deps, streams), sessionRequestRoutes(deps)]) {
+    app.route('/sessions', routes)
+    app.route(AGENT_SESSIONS, routes)
+  }
   app.route('/requests', requestRoutes(deps))
   app.route('/events', watchRoutes(deps, streams))
   app.route('/workspaces', workspaceRoutes(deps))

@@ -2,8 +2,10 @@ import {
   AgentprotoError,
   isLive,
   type AgentAnswer,
+  type ConfigRequest,
   type EventBatch,
   type EventReader,
+  type ForkRequest,
   type KillReason,
   type OutputLine,
   type OutputReader,
@@ -70,6 +72,7 @@ export class FakeSessions implements SessionService {
     const sessions = [...this.all.values()]
       .map(({ session }) => session)
       .filter((session) => !filter.onlyAlive || isLive(session))
+      .filter((session) => filter.adapter === undefined || session.adapterSlug === filter.adapter)
     return { sessions }
   }
 
@@ -140,6 +143,27 @@ export class FakeSessions implements SessionService {
     const found = this.#find(id)
     if (isLive(found.session)) throw new AgentprotoError('session_live', 'The session has not ended')
     found.session = { ...found.session, status: 'running', resumedHow: request.fresh === true ? 'fresh' : 'resume' }
+    return found.session
+  }
+
+  async configure(id: string, { mode, model, options }: ConfigRequest, by: Principal): Promise<Session> {
+    this.#note('configure', id, { mode, model, options }, by)
+    const found = this.#find(id)
+    if (!isLive(found.session)) throw new AgentprotoError('session_ended', 'The session has ended', { given: id })
+    if (mode !== undefined && mode !== 'plan')
+      throw new AgentprotoError('mode_unknown', 'The agent has no such mode', { expected: 'plan', given: mode })
+    const modeId = mode === undefined ? {} : { modeId: mode }
+    found.session = { ...found.session, config: { ...modeId, ...(model === undefined ? {} : { modelId: model }) } }
+    return found.session
+  }
+
+  async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
+    this.#note('fork', id, request, by)
+    const { session } = this.#find(id)
+    if (session.label === 'unforkable') throw new AgentprotoError('not_supported', 'The agent cannot fork a session')
+    const { id: child } = await this.spawn({ adapter: session.adapterSlug, ...request }, by)
+    const found = this.#find(child)
+    found.session = { ...found.session, forkedFrom: id }
     return found.session
   }
 

@@ -87,6 +87,7 @@ const record: Shape<Session> = {
   expiresAt: 'optional',
   resumedHow: 'optional',
   agentSessionId: 'optional',
+  forkedFrom: 'optional',
   agent: 'optional',
   config: 'optional',
   permissionMode: 'required',

@@ -20,6 +20,25 @@ test('the main job in one process: spawn, two turns that remember, kill', async 
   expect(await sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
 })
 
+test('a configuration has its effect on the agent, and a fork knows what was said', async () => {
+  const home = await temporaryHome()
+  const { sessions } = await testGateway({ home })
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)
+  const say = async (at: string, prompt: string): Promise<string> =>
+    (await sessions.waitTurn(at, (await sessions.prompt(at, { prompt }, owner)).turn)).text
+  await say(id, 'the word is heron')
+  const set = await sessions.configure(id, { mode: 'plan', model: 'demo-2' }, owner)
+  expect(set.config).toMatchObject({ modeId: 'plan', modelId: 'demo-2' })
+  await say(id, 'write note.txt hello')
+  expect(existsSync(join(home, 'note.txt'))).toBe(false)
+  await expect(sessions.configure(id, { model: 'demo-9' }, owner)).rejects.toMatchObject({ code: 'option_invalid' })
+  // It goes on although the old one has ended: the agent has stored what was said.
+  await sessions.kill(id, owner)
+  const fork = await sessions.fork(id, {}, owner)
+  expect(fork).toMatchObject({ status: 'running', forkedFrom: id })
+  expect(await say(fork.id, 'recall')).toContain('the word is heron')
+})
+
 test('one registry under both families: what MCP starts, HTTP lists', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })

@@ -1,6 +1,7 @@
 import {
   AgentprotoError,
   type Clock,
+  type ConfigRequest,
   type ContentBlock,
   type EventLogStore,
   isLive,
@@ -17,6 +18,7 @@ import {
 } from '@agentproto/contracts'
 import { type CrashBundleStore, crashBundle } from './crash-bundle.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
+import { changesOf, restoreConfig, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { assertTransition } from './lifecycle.js'
 import type { RegistryConfig } from './registry-config.js'
@@ -55,7 +57,7 @@ export class ManagedSession {
   readonly #log: SessionLog
   readonly #host: SessionHost
   readonly #record: SessionRecord
-  readonly #spawn: StoredSpawn
+  #spawn: StoredSpawn
   readonly #backoff = new ResumeBackoff()
   readonly #supervisor: Supervisor
   #startAbort = new AbortController()
@@ -111,8 +113,8 @@ export class ManagedSession {
   }
 
   /** Starts the agent. Rejects with the cause after the session has become `error`. */
-  start(): Promise<void> {
-    this.#starting = this.#start({ how: 'new' })
+  start(origin: SessionOrigin = { how: 'new' }): Promise<void> {
+    this.#starting = this.#start(origin)
     return this.#starting
   }
 
@@ -144,10 +146,17 @@ export class ManagedSession {
 
   /** See {@link SessionService.prompt}. */
   async prompt(content: readonly ContentBlock[], origin: PromptOrigin): Promise<number> {
-    const { status } = this.#record
-    if (status === 'starting') throw starting()
-    if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
+    this.#assertRunning()
     return this.#flow.prompt(content, origin)
+  }
+
+  /** See {@link SessionService.configure}. */
+  async configure(request: ConfigRequest): Promise<void> {
+    this.#assertRunning()
+    for (const change of changesOf(request)) {
+      await this.#agent?.configure(change)
+      this.#spawn = withChange(this.#spawn, change)
+    }
   }
 
   /** See {@link SessionService.interrupt}. */
@@ -197,6 +206,7 @@ export class ManagedSession {
       this.#agent = agent
       this.#flow.attach(agent)
       this.#record.started(agent, this.#spawn.policy?.mode === 'resumable')
+      if (origin.how !== 'new') for (const told of await restoreConfig(agent, this.#spawn)) this.#record.warn(told)
       void agent.ended.then((end) => this.#end(endingOf(end)).catch(() => undefined))
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
@@ -205,6 +215,12 @@ export class ManagedSession {
       await this.#end(endingOfStart(error))
       throw error
     }
+  }
+
+  #assertRunning(): void {
+    const { status } = this.#record
+    if (status === 'starting') throw starting()
+    if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
   }
 
   #end(ending: Ending): Promise<void> {

@@ -2,8 +2,10 @@ import {
   type AgentAnswer,
   AgentprotoError,
   type Clock,
+  type ConfigRequest,
   type EventBatch,
   type EventReader,
+  type ForkRequest,
   isLive,
   type KillReason,
   type NewId,
@@ -16,6 +18,7 @@ import {
   type ResumeRequest,
   type Session,
   type SessionFilter,
+  type SessionOrigin,
   type SessionPage,
   type SessionRequest,
   type SessionWatcher,
@@ -28,6 +31,7 @@ import {
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
 import { messageOf } from './ending.js'
+import { forkOf } from './fork.js'
 import { Idempotency } from './idempotency.js'
 import { ManagedSession, type SessionHost } from './managed-session.js'
 import { RecordKeeper } from './record-keeper.js'
@@ -36,7 +40,7 @@ import type { SessionRegistry, SessionRegistryOptions } from './registry-options
 import { repairInterrupted } from './repair.js'
 import { SESSION_ID_PREFIX } from './session-id.js'
 import { pageOf } from './session-page.js'
-import { contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
+import { type Birth, contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
@@ -115,21 +119,37 @@ class Registry implements SessionRegistry {
     // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
     this.#assertRoom()
     this.#assertOpen()
-    const born = {
-      id: this.#newId(SESSION_ID_PREFIX),
-      now: new Date(this.#clock.now()).toISOString(),
-      hostId: this.#options.hostId,
-    }
     const session = this.#add(
-      { ...newSession(request, by, born), adapterSlug, cwd, workspaceSlug, warnings },
+      { ...newSession(request, by, this.#born()), adapterSlug, cwd, workspaceSlug, warnings },
       spawnOf(request, policy),
     )
+    return this.#launch(session, request)
+  }
+
+  async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
+    const parent = this.#session(id)
+    this.#assertOpen()
+    this.#assertRoom()
+    const { session, spawn, origin } = forkOf(parent.stored(), request, { by, born: this.#born() })
+    return this.#launch(this.#add(session, spawn), request, origin)
+  }
+
+  async #launch(
+    session: ManagedSession,
+    { prompt }: Pick<SpawnAgentRequest, 'prompt'>,
+    origin?: SessionOrigin,
+  ): Promise<Session> {
     await this.#keeper.save(session)
-    await session.start()
+    await session.start(origin)
     // The child's identity is on the disk before anybody hears of the session: a later host can find it.
     await this.#keeper.save(session)
-    if (request.prompt !== undefined) await session.prompt(contentOf(request.prompt), { origin: 'spawn' })
+    if (prompt !== undefined) await session.prompt(contentOf(prompt), { origin: 'spawn' })
     return session.snapshot()
+  }
+
+  #born(): Birth {
+    const now = new Date(this.#clock.now()).toISOString()
+    return { id: this.#newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
   }
 
   list(filter: SessionFilter = {}): Promise<SessionPage> {
@@ -155,6 +175,16 @@ class Registry implements SessionRegistry {
     const session = this.#session(id)
     this.#assertOpen()
     await this.#resume(session, fresh)
+    return session.snapshot()
+  }
+
+  async configure(id: string, request: ConfigRequest): Promise<Session> {
+    const session = this.#session(id)
+    try {
+      await session.configure(request)
+    } finally {
+      await this.#keeper.save(session)
+    }
     return session.snapshot()
   }
 

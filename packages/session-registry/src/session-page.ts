@@ -1,4 +1,11 @@
-import { BOUNDS, isLive, type Session, type SessionFilter, type SessionPage } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  BOUNDS,
+  isLive,
+  type Session,
+  type SessionFilter,
+  type SessionPage,
+} from '@agentproto/contracts'
 import type { ManagedSession } from './managed-session.js'
 
 const DEFAULT_LIMIT = 100
@@ -15,13 +22,28 @@ export function pageOf(sessions: readonly ManagedSession[], filter: SessionFilte
   const last = page.at(-1)
   const more =
     at >= 0 && last !== undefined && sessions.slice(0, at + 1).some((session) => matches(session.snapshot(), filter))
-  return { sessions: page, ...(more ? { nextCursor: last.id } : {}) }
+  return { sessions: page, ...(more ? { nextCursor: cursorOf(last) } : {}) }
 }
 
-/** The index before the cursor's; the newest when the cursor has been forgotten meanwhile. */
+/** Names the last session of a page, and its start: the place is found also when the session has been forgotten. */
+const cursorOf = ({ startedAt, id }: Session): string => `${Date.parse(startedAt)}.${id}`
+
+const CURSOR = /^(\d{1,15})\.(\S{1,64})$/
+
+/** The index before the cursor's. @throws `invalid_request` */
 function startOf(sessions: readonly ManagedSession[], after: string | undefined): number {
-  const found = after === undefined ? -1 : sessions.findIndex(({ id }) => id === after)
-  return (found < 0 ? sessions.length : found) - 1
+  if (after === undefined) return sessions.length - 1
+  const [, startedAt, id] = CURSOR.exec(after) ?? []
+  if (startedAt === undefined) {
+    throw new AgentprotoError('invalid_request', 'The field "after" is not valid', {
+      expected: 'the nextCursor of the page before',
+      given: after,
+      data: { field: 'after' },
+    })
+  }
+  const found = sessions.findIndex((session) => session.id === id)
+  if (found >= 0) return found - 1
+  return sessions.findLastIndex((session) => Date.parse(session.snapshot().startedAt) < Number(startedAt))
 }
 
 function matches(session: Session, filter: SessionFilter): boolean {

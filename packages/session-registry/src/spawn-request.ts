@@ -51,7 +51,7 @@ export function newSession(
 
 /** What a resume needs to know of the start. */
 export function spawnOf(
-  { mode, options, additionalDirectories }: SpawnAgentRequest,
+  { mode, options, additionalDirectories, mcpServers }: SpawnAgentRequest,
   policy: AdapterSessionPolicy,
 ): StoredSpawn {
   return {
@@ -59,13 +59,14 @@ export function spawnOf(
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
+    ...(mcpServers === undefined ? {} : { mcpServers }),
   }
 }
 
 /** How the agent of a session is started, at first and again. */
 export function startOptionsOf(
   { id, adapterSlug, workspaceSlug, cwd }: Session,
-  { mode, options, additionalDirectories = [] }: StoredSpawn,
+  { mode, options, additionalDirectories = [], mcpServers = [] }: StoredSpawn,
   run: Pick<StartAgentOptions, 'origin' | 'signal'>,
 ): StartAgentOptions {
   return {
@@ -74,7 +75,7 @@ export function startOptionsOf(
     workspaceSlug,
     cwd,
     additionalDirectories,
-    mcpServers: [],
+    mcpServers,
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     env: { AGENTPROTO_SESSION_ID: id },

@@ -122,6 +122,7 @@ class Client implements AcpClient, SessionLink {
 
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
+    if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
     const { params, warnings } = grounds(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     if (origin.how === 'new') return this.#create({ method: 'session/new', params }, { warnings, services }, sink)
@@ -223,13 +224,15 @@ class Client implements AcpClient, SessionLink {
     start: Pick<SessionStart, 'warnings' | 'services'>,
     sink: AgentSink,
   ): Promise<AcpSession> {
+    // An agent may replay what a fork begins with: that is the old session's, and in its log.
+    const phase = method === 'session/fork' ? 'loaded' : 'live'
     return this.#routes.opening(async () => {
       const result = record(await this.#step(method, params, this.#limits.openMs))
       const agentSessionId = text(result['sessionId'])
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const session = new AcpSession(this, sink, { ...start, agentSessionId, phase: 'live' })
+      const session = new AcpSession(this, sink, { ...start, agentSessionId, phase })
       this.#opened(session, result)
       this.#routes.add(session)
       return session

@@ -41,7 +41,7 @@ export interface SessionStart {
   readonly agentSessionId: string
   readonly warnings: readonly string[]
   /** `loading`: what it says is history; `live`: it is new. */
-  readonly phase: 'loading' | 'live'
+  readonly phase: 'loading' | 'loaded' | 'live'
   /** What the host does for this session's agent. */
   readonly services?: HostServices | undefined
 }
@@ -103,7 +103,8 @@ export class AcpSession implements ArmSession {
     const { method, params, agreed } = this.config.call(this.agentSessionId, change)
     const result = await this.#link.request(method, params)
     this.#outbox.put({ type: 'config', config: agreed(result) })
-    this.#outbox.flush()
+    // Whoever asked for it finds it in the record.
+    await this.#outbox.drain()
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import {
 import { Hono } from 'hono'
 import { wantsEventStream } from '../accept.js'
 import { given } from '../given.js'
+import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -48,7 +49,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
     return streams.answer(c, () => Promise.resolve(workMessages(checkMessages(slug, checks), () => leaving.abort())))
   }
 
-  resource(app, '/', { GET: async () => json({ adapters: await adapters.list() }), POST: add })
+  resource(app, '/', { GET: async (c) => taggedJson(c, { adapters: await adapters.list() }), POST: add })
   resource(app, '/:slug', { GET: async (c) => json(await adapters.get(param(c, 'slug'))) })
   resource(app, '/:slug/state', { GET: async (c) => json(await adapters.state(param(c, 'slug'))) })
   resource(app, '/:slug/install', { POST: provision('install') })

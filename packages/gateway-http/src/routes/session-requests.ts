@@ -1,5 +1,6 @@
 import { answerRequestSchema, toAgentAnswer } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -15,7 +16,7 @@ export function sessionRequestRoutes({ sessions }: HttpDeps): HttpApp {
   }
 
   resource(app, '/:id/requests', {
-    GET: async (c) => json({ requests: await sessions.requests(param(c, 'id')) }),
+    GET: async (c) => taggedJson(c, { requests: await sessions.requests(param(c, 'id')) }),
   })
   resource(app, '/:id/requests/:requestId', { POST: answer })
   return app

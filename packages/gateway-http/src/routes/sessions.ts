@@ -1,34 +1,26 @@
 import {
+  configRequestSchema,
+  forkRequestSchema,
   killRequestSchema,
-  listQuerySchema,
   outputQuerySchema,
   parseWire,
   promptRequestSchema,
   resumeRequestSchema,
-  spawnAgentSchema,
 } from '@agentproto/contracts'
-import type { SessionFilter } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { wantsEventStream } from '../accept.js'
+import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
 import { param, resource } from '../resource.js'
 import type { Streams } from '../streams.js'
+import { created } from './session-collection.js'
 import { turnMessages } from '../turn-messages.js'
 
-/** `/sessions`: AIP-46 §HTTP surface, without its streams. */
+/** `/sessions/:id`: AIP-46 §HTTP surface, without its streams. */
 export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-
-  async function list(c: HttpContext): Promise<Response> {
-    return json(await sessions.list(parseWire(listQuerySchema, c.req.query(), 'query') as SessionFilter))
-  }
-
-  async function spawn(c: HttpContext): Promise<Response> {
-    const session = await sessions.spawn(await readBody(c, spawnAgentSchema), c.get('by'))
-    return json(session, 201, { location: `/sessions/${session.id}` })
-  }
 
   async function prompt(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
@@ -41,6 +33,16 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
     // A client that is gone changes nothing (F1). The request's signal would only save this one waiter, and
     // asking for it costs as much as the rest of the request.
     return json({ ok: true, id, turn, result: await sessions.waitTurn(id, turn) })
+  }
+
+  async function configure(c: HttpContext): Promise<Response> {
+    const request = await readBody(c, configRequestSchema)
+    return json(await sessions.configure(param(c, 'id'), request, c.get('by')))
+  }
+
+  async function fork(c: HttpContext): Promise<Response> {
+    const request = await readBody(c, forkRequestSchema)
+    return created(await sessions.fork(param(c, 'id'), request, c.get('by')))
   }
 
   async function interrupt(c: HttpContext): Promise<Response> {
@@ -71,15 +73,15 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
     return json({ lines: await sessions.output(param(c, 'id'), lastN) })
   }
 
-  resource(app, '/', { GET: list })
-  resource(app, '/agent', { POST: spawn })
-  resource(app, '/:id', { GET: async (c) => json(await sessions.get(param(c, 'id'))), DELETE: forget })
+  resource(app, '/:id', { GET: async (c) => taggedJson(c, await sessions.get(param(c, 'id'))), DELETE: forget })
   resource(app, '/:id/prompt', { POST: prompt })
   resource(app, '/:id/interrupt', { POST: interrupt })
   resource(app, '/:id/cancel', { POST: interrupt })
   resource(app, '/:id/resume', { POST: resume })
+  resource(app, '/:id/config', { POST: configure })
+  resource(app, '/:id/fork', { POST: fork })
   resource(app, '/:id/kill', { POST: kill })
   resource(app, '/:id/output', { GET: output })
-  resource(app, '/:id/turns', { GET: async (c) => json({ turns: await sessions.turns(param(c, 'id')) }) })
+  resource(app, '/:id/turns', { GET: async (c) => taggedJson(c, { turns: await sessions.turns(param(c, 'id')) }) })
   return app
 }

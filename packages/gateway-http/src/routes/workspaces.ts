@@ -1,5 +1,6 @@
 import { addWorkspaceSchema } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -26,7 +27,7 @@ export function workspaceRoutes({ workspaces }: HttpDeps): HttpApp {
     return json({ ok: true, slug })
   }
 
-  resource(app, '/', { GET: async () => json(await workspaces.list()), POST: add })
+  resource(app, '/', { GET: async (c) => taggedJson(c, await workspaces.list()), POST: add })
   resource(app, '/:slug', { DELETE: remove })
   resource(app, '/:slug/use', { POST: async (c) => json(await workspaces.use(param(c, 'slug'))) })
   return app

@@ -1,0 +1,51 @@
+import {
+  AgentprotoError,
+  type ForkRequest,
+  type Principal,
+  type Session,
+  type SessionOrigin,
+  type StoredSession,
+  type StoredSpawn,
+} from '@agentproto/contracts'
+import { type Birth, newSession } from './spawn-request.js'
+
+/** A session that begins with the conversation of another one. */
+export interface Fork {
+  readonly session: Session
+  readonly spawn: StoredSpawn
+  readonly origin: SessionOrigin
+}
+
+interface ForkBy {
+  readonly by: Principal
+  readonly born: Birth
+}
+
+/**
+ * What a fork is made of: the old session's ground and settings, and the label and title that the request gives.
+ * @throws `not_supported`, `turn_in_progress`
+ */
+export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequest, { by, born }: ForkBy): Fork {
+  const { agent, agentSessionId, adapterSlug, workspaceSlug, cwd, permissionMode, additionalDirectories } = old
+  if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
+  // The agent has stored what was said before; what is being said it may have or not.
+  if (old.turn.state !== 'idle') {
+    throw new AgentprotoError('turn_in_progress', 'A turn of the session runs: it can be forked when that has ended')
+  }
+  const { label = old.label, title = old.title } = request
+  const given = { ...(label === undefined ? {} : { label }), ...(title === undefined ? {} : { title }) }
+  const directories = additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }
+  const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, born)
+  return {
+    session: { ...fresh, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
+    spawn,
+    origin: { how: 'fork', agentSessionId },
+  }
+}
+
+const cannotFork = ({ adapterSlug, agent }: Session): AgentprotoError =>
+  new AgentprotoError('not_supported', `The agent of ${adapterSlug} cannot fork a session`, {
+    expected: 'an agent with the capability "fork"',
+    given: agent === undefined ? 'an agent that never started' : 'one without',
+    hint: 'Start a new session and tell it what it has to know',
+  })

@@ -20,6 +20,7 @@ import { type CrashBundleStore, crashBundle } from './crash-bundle.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
 import { changesOf, restoreConfig, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
+import { isSignOfLife, isUrgent } from './event-weight.js'
 import { assertTransition } from './lifecycle.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestDesk } from './request-desk.js'
@@ -296,30 +297,16 @@ export class ManagedSession {
   }
 
   #follow(events: readonly SessionEvent[]): void {
-    let urgent = false
     for (const event of events) {
       this.#record.apply(event)
       this.turns.follow(event)
-      urgent ||= URGENT.has(event.type)
       if (event.type === 'user-prompt') this.#supervisor.turnBegan()
       if (event.type === 'turn-end') this.#turnEnded()
     }
-    if (!HOST_OWN.has(events[0]?.type ?? '')) this.#supervisor.active()
-    this.#host.onChange(this, urgent)
+    if (isSignOfLife(events)) this.#supervisor.active()
+    this.#host.onChange(this, events.some(isUrgent))
   }
 }
 
 const starting = (): AgentprotoError =>
   new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
-
-/** What the host does by itself is no sign of life of the agent. */
-const HOST_OWN: ReadonlySet<string> = new Set([
-  'runtime-progress',
-  'runtime-warning',
-  'repair',
-  'status',
-  'session-stopped',
-])
-
-/** What changes the state of a session, and not only its activity. */
-const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])

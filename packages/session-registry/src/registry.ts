@@ -36,9 +36,10 @@ import { Idempotency } from './idempotency.js'
 import { ManagedSession, type SessionHost } from './managed-session.js'
 import { RecordKeeper } from './record-keeper.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
+import { assertRoom } from './live-limit.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { repairInterrupted } from './repair.js'
-import { SESSION_ID_PREFIX } from './session-id.js'
+import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
 import { type Birth, contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
@@ -288,11 +289,8 @@ class Registry implements SessionRegistry {
 
   #session(id: string): ManagedSession {
     const session = this.#sessions.get(id)
-    if (session !== undefined) return session
-    throw new AgentprotoError('session_not_found', 'There is no such session', {
-      given: id,
-      hint: 'Run `agentproto sessions` to see the ids',
-    })
+    if (session === undefined) throw sessionNotFound(id)
+    return session
   }
 
   #assertOpen(): void {
@@ -300,11 +298,7 @@ class Registry implements SessionRegistry {
   }
 
   #assertRoom(): void {
-    const live = [...this.#sessions.values()].filter((session) => session.isLive).length
-    if (live < this.#config.maxSessions) return
-    throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {
-      hint: 'Kill one with `agentproto sessions kill`, or raise sessions.max',
-    })
+    assertRoom(this.#sessions.values(), this.#config.maxSessions)
   }
 
   #add(session: Session, spawn: StoredSpawn): ManagedSession {

@@ -10,6 +10,11 @@ export function assertSessionId(id: string): string {
   throw new AgentprotoError('session_not_found', 'That is no session id', {
     expected: '`s_` and letters or digits',
     given: id,
-    hint: 'Run `agentproto sessions` to see the ids',
+    hint: HINT,
   })
 }
+
+export const sessionNotFound = (id: string): AgentprotoError =>
+  new AgentprotoError('session_not_found', 'There is no such session', { given: id, hint: HINT })
+
+const HINT = 'Run `agentproto sessions` to see the ids'

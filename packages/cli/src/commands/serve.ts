@@ -7,12 +7,14 @@ import { homeOf, readDaemon } from '../daemon.js'
 import { print, type Io } from '../io.js'
 import type { ServeOptions } from '../program/gateway-commands.js'
 import { nameOwner } from '../running-daemon.js'
+import { keepHeapSmall } from '../small-heap.js'
 
 const DEFAULT_PORT = 7646
 
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (options.detach === true) return serveDetached(io, options)
+  keepHeapSmall()
   // The handlers come first (F64): a signal during the start must end what was started.
   const asked = firstSignal()
   const { createGateway } = await import('@agentproto/runtime')

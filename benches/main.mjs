@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchBigHome } from './big-home.mjs'
 import { benchInProcess } from './in-process.mjs'
 import { benchManifests } from './manifests.mjs'
 import { benchManySessions } from './many-sessions.mjs'
@@ -12,8 +13,26 @@ import { printTable } from './table.mjs'
 
 const quick = process.argv.includes('--quick')
 const size = quick
-  ? { starts: 3, prompts: 500, flood: 50_000, sessions: 10, updates: 2_000, manifests: 200 }
-  : { starts: 10, prompts: 3_000, flood: 500_000, sessions: 50, updates: 10_000, manifests: 1_000 }
+  ? {
+      starts: 3,
+      prompts: 500,
+      flood: 50_000,
+      sessions: 10,
+      updates: 2_000,
+      stored: 1_000,
+      events: 100_000,
+      manifests: 200,
+    }
+  : {
+      starts: 10,
+      prompts: 3_000,
+      flood: 500_000,
+      sessions: 50,
+      updates: 10_000,
+      stored: 10_000,
+      events: 1_000_000,
+      manifests: 1_000,
+    }
 
 const root = await mkdtemp(join(tmpdir(), 'agentproto-bench-'))
 const home = (name) => join(root, name)
@@ -22,8 +41,9 @@ try {
   const inProcess = await benchInProcess({ home: home('in-process'), cwd: root, ...size })
   const http = await benchOverHttp({ home: home('http'), cwd: root, ...size })
   const many = await benchManySessions({ home: home('many'), cwd: root, ...size })
+  const big = await benchBigHome({ home: home('big'), cwd: root, ...size })
   const checked = benchManifests({ folder: home('manifests'), ...size })
-  printTable({ checked, manifests: size.manifests, raw, inProcess, http, many, sessions: size.sessions })
+  printTable({ checked, raw, inProcess, http, many, big, ...size })
 } finally {
   await rm(root, { recursive: true, force: true })
 }

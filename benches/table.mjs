@@ -4,7 +4,7 @@ const ms = (value) => `${value.toFixed(value < 1 ? 3 : 1)} ms`
 const mb = (value) => `${value.toFixed(0)} MB`
 const k = (value) => `${(value / 1_000).toFixed(0)} k/s`
 
-export function printTable({ checked, manifests, raw, inProcess, http, many, sessions }) {
+export function printTable({ checked, manifests, raw, inProcess, http, many, big, sessions, stored, events }) {
   const rows = [
     ['spawn to ready, raw SDK client', ms(raw.spawnMs), '', ''],
     ['spawn to ready, registry (and end), in process', ms(inProcess.spawnMs), '', ''],
@@ -31,6 +31,14 @@ export function printTable({ checked, manifests, raw, inProcess, http, many, ses
     row('RSS idle', http.idleRss, { goal: 60, unit: mb }),
     row(`RSS, ${sessions} idle sessions`, many.idleRss, { goal: 85, unit: mb }),
     row(`RSS, ${sessions} sessions streaming, peak`, many.peakRss, { goal: 120, unit: mb }),
+    row(`boot with ${stored} stored sessions`, big.bootMs, { goal: 2_000, unit: ms }),
+    row('  without their index, as after a crash', big.unindexedMs, { goal: 2_000, unit: ms }),
+    row('  list of the newest hundred, HTTP', big.listMs, { goal: 30, unit: ms }),
+    row('  list by a filter that none meets, HTTP', big.filterMs, { goal: 30, unit: ms }),
+    row('  RSS after the lists', big.listRss, { goal: 200, unit: mb }),
+    row(`replay of ${events} events from the disk, SSE`, big.streamed, { least: 300_000, unit: k, of: raw.perSecond }),
+    row('  as JSON pages', big.replay, { least: 300_000, unit: k, of: raw.perSecond }),
+    row('  RSS, peak', big.replayRss, { goal: 200, unit: mb }),
   ]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((cells) => cells[column].length)))
   for (const cells of rows)

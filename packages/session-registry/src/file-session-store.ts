@@ -1,6 +1,14 @@
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError, type Clock, type SessionStore, type StoredSession, type Timer } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type Clock,
+  type Session,
+  type SessionStore,
+  type StoredSession,
+  type Timer,
+} from '@agentproto/contracts'
 import writeFileAtomic from 'write-file-atomic'
 import { assertSessionId } from './session-id.js'
 import { parseStoredSession } from './stored-session.js'
@@ -29,6 +37,7 @@ export class FileSessionStore implements SessionStore {
   readonly #saving = new Map<string, Promise<void>>()
   #timer: Timer | undefined
   #lastCostMs = 0
+  #indexes = 0
   #writing: Promise<void> = Promise.resolve()
   #closed = false
 
@@ -37,18 +46,16 @@ export class FileSessionStore implements SessionStore {
   }
 
   async load(): Promise<{ sessions: readonly StoredSession[]; problems: readonly string[] }> {
-    const { directory } = this.#options
     const problems: string[] = []
-    await mkdir(directory, { recursive: true, mode: 0o700 })
     const index = await this.#readIndex(problems)
     const sessions: StoredSession[] = []
-    const ids = (await readdir(directory, { withFileTypes: true })).filter((entry) => entry.isDirectory())
-    for (const group of chunks(ids, 64)) {
-      const loaded = await Promise.all(group.map(({ name }) => this.#load(name, index, problems)))
-      sessions.push(...loaded.filter((record) => record !== undefined))
+    for (const name of this.#folders()) {
+      const found = await this.#load(name, index, problems)
+      if (found === undefined) continue
+      sessions.push(found.record)
+      this.#records.set(found.record.session.id, found.json)
     }
-    for (const record of sessions) this.#records.set(record.session.id, JSON.stringify(record))
-    sessions.sort((a, b) => a.session.startedAt.localeCompare(b.session.startedAt))
+    sessions.sort((a, b) => byStart(a.session, b.session))
     return { sessions, problems }
   }
 
@@ -82,7 +89,7 @@ export class FileSessionStore implements SessionStore {
     this.#timer?.cancel()
     await Promise.allSettled(this.#saving.values())
     await this.#writing
-    await this.#writeIndex()
+    await this.#writeIndex().catch(() => undefined)
   }
 
   async #write(id: string, json: string): Promise<void> {
@@ -96,11 +103,7 @@ export class FileSessionStore implements SessionStore {
         },
       )
     } catch (cause) {
-      throw new AgentprotoError('storage_failed', `The record of session ${id} could not be written`, {
-        given: cause instanceof Error ? cause.message : cause,
-        hint: 'Check the free space and the permissions of the agentproto home',
-        cause,
-      })
+      throw storageFailed(`The record of session ${id} could not be written`, cause)
     }
   }
 
@@ -109,63 +112,128 @@ export class FileSessionStore implements SessionStore {
     this.#timer = this.#options.clock.after(Math.max(INDEX_DELAY_MS, this.#lastCostMs * INDEX_SHARE), () => {
       this.#timer = undefined
       // A failed index is rebuilt from the directories at boot, so nothing is lost with it.
-      this.#writing = this.#writeIndex().catch(() => undefined)
+      this.#writing = this.#writing.then(() => this.#writeIndex()).catch(() => undefined)
     })
   }
 
+  /** In pieces: at ten thousand sessions the whole would keep everything else waiting for tens of milliseconds. */
   async #writeIndex(): Promise<void> {
     const began = this.#options.clock.now()
-    const savedAt = new Date(began).toISOString()
-    const text = `{"version":1,"savedAt":"${savedAt}","sessions":[\n${[...this.#records.values()].join(',\n')}\n]}\n`
-    await writeFileAtomic(this.#options.indexPath, text, { mode: 0o600, fsync: false })
+    const { indexPath } = this.#options
+    const aside = `${indexPath}.${process.pid}-${(this.#indexes += 1)}`
+    const file = await open(aside, 'wx', 0o600)
+    try {
+      await file.write(`{"version":1,"savedAt":"${new Date(began).toISOString()}","sessions":[\n`)
+      let written = 0
+      for (const group of chunks([...this.#records.keys()], 128)) {
+        const records = group.flatMap((id) => this.#records.get(id) ?? [])
+        if (records.length > 0) await file.write(`${written > 0 ? ',\n' : ''}${records.join(',\n')}`)
+        written += records.length
+      }
+      await file.write('\n]}\n')
+      await file.close()
+      await rename(aside, indexPath)
+    } catch (error) {
+      await file.close().catch(() => undefined)
+      await rm(aside, { force: true })
+      throw error
+    }
     this.#lastCostMs = this.#options.clock.now() - began
   }
 
   async #readIndex(problems: string[]): Promise<Index> {
     const { indexPath } = this.#options
     try {
-      const index = JSON.parse(await readFile(indexPath, 'utf8')) as { savedAt?: unknown; sessions?: unknown }
-      const sessions = Array.isArray(index.sessions) ? index.sessions.map(parseStoredSession) : []
-      const savedAt = typeof index.savedAt === 'string' ? Date.parse(index.savedAt) : Number.NaN
-      if (Number.isNaN(savedAt)) return EMPTY_INDEX
-      return {
-        savedAt,
-        records: new Map(sessions.flatMap((record) => (record === undefined ? [] : [[record.session.id, record]]))),
-      }
+      return parseIndex(await readFile(indexPath))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') problems.push(await moveAside(indexPath))
       return EMPTY_INDEX
     }
   }
 
-  async #load(name: string, index: Index, problems: string[]): Promise<StoredSession | undefined> {
+  /** @throws `storage_failed`: what cannot be listed must not be taken for an empty home (failure mode 46) */
+  #folders(): string[] {
+    const { directory } = this.#options
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      const entries = readdirSync(directory, { withFileTypes: true })
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+    } catch (cause) {
+      throw storageFailed('The sessions of the agentproto home cannot be listed', cause)
+    }
+  }
+
+  /**
+   * Looks at the disk in this thread: nothing else runs before the boot is done, and ten thousand trips through the
+   * thread pool take ten times as long.
+   */
+  async #load(name: string, index: Index, problems: string[]): Promise<Found | undefined> {
     const path = join(this.#options.directory, name, 'meta.json')
     const known = index.records.get(name)
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: undefined }))
+    const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
     // Without a record nothing was acknowledged: the directory is of a spawn that died at birth.
     if (mtimeMs === undefined) return undefined
     if (known !== undefined && mtimeMs < index.savedAt - MTIME_SLACK_MS) return known
-    const record = await readRecord(path)
-    if (record !== undefined) return record
+    const found = readRecord(path)
+    if (found !== undefined) return found
     problems.push(await moveAside(path))
     return known
   }
 }
 
+/** A record with its text, which the index is joined from. */
+interface Found {
+  readonly record: StoredSession
+  readonly json: string
+}
+
 interface Index {
   readonly savedAt: number
-  readonly records: ReadonlyMap<string, StoredSession>
+  readonly records: ReadonlyMap<string, Found>
 }
 
 const EMPTY_INDEX: Index = { savedAt: 0, records: new Map() }
+const NEWLINE = 10
 
-async function readRecord(path: string): Promise<StoredSession | undefined> {
+/** The index has a record a line, so that none has to be serialised again. Throws for what is no index. */
+function parseIndex(bytes: Buffer): Index {
+  const head = bytes.indexOf(NEWLINE)
+  const { savedAt } = JSON.parse(`${bytes.toString('utf8', 0, head)}]}`) as { savedAt?: unknown }
+  const time = typeof savedAt === 'string' ? Date.parse(savedAt) : Number.NaN
+  if (Number.isNaN(time)) return EMPTY_INDEX
+  const records = new Map<string, Found>()
+  let from = head + 1
+  for (let eol = bytes.indexOf(NEWLINE, from); eol >= 0; eol = bytes.indexOf(NEWLINE, from)) {
+    const line = bytes.toString('utf8', from, eol)
+    from = eol + 1
+    if (line === ']}') return { savedAt: time, records }
+    const found = foundIn(line.endsWith(',') ? line.slice(0, -1) : line)
+    if (found !== undefined) records.set(found.record.session.id, found)
+  }
+  throw new AgentprotoError('storage_corrupt', 'The index of the sessions has no end')
+}
+
+function foundIn(json: string): Found | undefined {
+  const record = parseStoredSession(JSON.parse(json))
+  return record === undefined ? undefined : { record, json }
+}
+
+function readRecord(path: string): Found | undefined {
   try {
-    return parseStoredSession(JSON.parse(await readFile(path, 'utf8')))
+    return foundIn(readFileSync(path, 'utf8').trim())
   } catch {
     return undefined
   }
 }
+
+const byStart = (a: Session, b: Session): number => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0)
+
+const storageFailed = (what: string, cause: unknown): AgentprotoError =>
+  new AgentprotoError('storage_failed', what, {
+    given: cause instanceof Error ? cause.message : cause,
+    hint: 'Check the free space and the permissions of the agentproto home',
+    cause,
+  })
 
 /** An unreadable file is kept under another name, never overwritten (failure mode 45). */
 async function moveAside(path: string): Promise<string> {

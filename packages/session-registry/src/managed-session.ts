@@ -47,6 +47,8 @@ export interface SessionHost {
   readonly crashBundles?: CrashBundleStore
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: ManagedSession, urgent: boolean) => void
+  /** Nobody has read an ended session for a while, and its journal is closed. */
+  readonly onUnread: (session: ManagedSession) => void
 }
 
 export class ManagedSession {
@@ -79,6 +81,7 @@ export class ManagedSession {
       end: (ending) => void this.#end(ending).catch(() => undefined),
       follow: (events) => this.#follow(events),
       changed: (urgent) => host.onChange(this, urgent),
+      unread: () => host.onUnread(this),
     })
     this.#record = parts.record
     this.#log = parts.log
@@ -91,6 +94,11 @@ export class ManagedSession {
 
   get isLive(): boolean {
     return isLive(this.#record)
+  }
+
+  /** Whether its record holds all that is known of it, so that nothing is lost when it is dropped from memory. */
+  get mayRest(): boolean {
+    return !this.isLive && !this.#resuming && this.#ending === undefined && this.#backoff.failures === 0
   }
 
   snapshot(): Session {

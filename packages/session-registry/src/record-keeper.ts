@@ -34,6 +34,11 @@ export class RecordKeeper {
     this.#due.set(session, { timer, urgent })
   }
 
+  /** Whether the store does not have the session's latest state yet. */
+  isDue(session: ManagedSession): boolean {
+    return this.#due.has(session)
+  }
+
   /** Saves now. A failure is told, and the next change tries again; the log still has everything. */
   async save(session: ManagedSession): Promise<void> {
     this.#due.get(session)?.timer.cancel()

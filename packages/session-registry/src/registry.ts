@@ -33,7 +33,7 @@ import { ChangeFeed } from './change-feed.js'
 import { messageOf } from './ending.js'
 import { forkOf } from './fork.js'
 import { Idempotency } from './idempotency.js'
-import { ManagedSession, type SessionHost } from './managed-session.js'
+import type { ManagedSession, SessionHost } from './managed-session.js'
 import { RecordKeeper } from './record-keeper.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
 import { assertRoom } from './live-limit.js'
@@ -41,6 +41,7 @@ import type { SessionRegistry, SessionRegistryOptions } from './registry-options
 import { repairInterrupted } from './repair.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
+import { SessionShelf } from './session-shelf.js'
 import { type Birth, contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
 
@@ -64,8 +65,7 @@ class Registry implements SessionRegistry {
   readonly #config: RegistryConfig
   readonly #feed: ChangeFeed
   readonly #keeper: RecordKeeper
-  /** In the order of their start. */
-  readonly #sessions = new Map<string, ManagedSession>()
+  readonly #sessions: SessionShelf
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   #closing: Promise<void> | undefined
@@ -95,13 +95,17 @@ class Registry implements SessionRegistry {
         this.#keeper.changed(session, urgent)
         this.#feed.changed(session, urgent)
       },
+      onUnread: (session) => {
+        if (!this.#keeper.isDue(session)) this.#sessions.rest(session.id)
+      },
     }
+    this.#sessions = new SessionShelf(this.#host)
   }
 
   async load(): Promise<void> {
     const { sessions, problems } = await this.#options.store.load()
     for (const problem of problems) this.#problem(problem)
-    for (const stored of sessions) this.#sessions.set(stored.session.id, new ManagedSession(this.#host, stored))
+    for (const stored of sessions) this.#sessions.put(stored)
     for (const stored of sessions.filter(({ session }) => isLive(session))) await this.#repair(stored)
   }
 
@@ -154,11 +158,11 @@ class Registry implements SessionRegistry {
   }
 
   list(filter: SessionFilter = {}): Promise<SessionPage> {
-    return Promise.resolve(pageOf([...this.#sessions.values()], filter))
+    return Promise.resolve(pageOf(this.#sessions.all, filter))
   }
 
   async get(id: string): Promise<Session> {
-    return this.#session(id).snapshot()
+    return this.#sessions.descriptor(id) ?? this.#session(id).snapshot()
   }
 
   async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
@@ -210,7 +214,7 @@ class Registry implements SessionRegistry {
     const session = this.#session(id)
     await this.kill(id, by)
     await session.journal.close()
-    this.#sessions.delete(id)
+    this.#sessions.delete(session)
     await this.#keeper.forget(session)
     await this.#options.logs.delete(id)
     await this.#options.store.delete(id)
@@ -236,8 +240,7 @@ class Registry implements SessionRegistry {
 
   async requests(id?: string): Promise<readonly SessionRequest[]> {
     if (id !== undefined) return this.#session(id).desk.all
-    const live = [...this.#sessions.values()].filter((session) => session.isLive)
-    return live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
+    return this.#sessions.live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
@@ -258,7 +261,7 @@ class Registry implements SessionRegistry {
   }
 
   async #close(): Promise<void> {
-    const sessions = [...this.#sessions.values()]
+    const sessions = this.#sessions.awake
     const kills = await Promise.allSettled(
       sessions.map((session) => session.kill({ status: 'killed', stopReason: 'shutdown' })),
     )
@@ -298,19 +301,12 @@ class Registry implements SessionRegistry {
   }
 
   #assertRoom(): void {
-    assertRoom(this.#sessions.values(), this.#config.maxSessions)
+    assertRoom(this.#sessions.live, this.#config.maxSessions)
   }
 
   #add(session: Session, spawn: StoredSpawn): ManagedSession {
-    const managed = new ManagedSession(this.#host, {
-      version: 1,
-      session,
-      turns: [],
-      requests: [],
-      spawn,
-    })
-    this.#sessions.set(session.id, managed)
-    return managed
+    this.#sessions.put({ version: 1, session, turns: [], requests: [], spawn })
+    return this.#session(session.id)
   }
 
   #problem(problem: string): void {

@@ -27,6 +27,10 @@ export class ResumeBackoff {
   #failures = 0
   #notBefore = 0
 
+  get failures(): number {
+    return this.#failures
+  }
+
   /** @throws `not_resumable` while a further try has to wait */
   assertDue(now: number): void {
     if (now >= this.#notBefore) return

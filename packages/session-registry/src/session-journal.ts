@@ -27,6 +27,8 @@ export interface SessionJournalOptions {
   readonly outputFrom: () => number
   readonly isLive: () => boolean
   readonly onStored: (events: readonly SessionEvent[]) => void
+  /** Nobody has read for a while; the journal is closed. */
+  readonly onUnread: () => void
 }
 
 export interface OpenJournal {
@@ -56,6 +58,10 @@ export class SessionJournal {
 
   get lastSeq(): number {
     return this.#lastSeq
+  }
+
+  get isOpen(): boolean {
+    return this.#opening !== undefined
   }
 
   /** What had to be repaired when the log was opened. */
@@ -131,6 +137,10 @@ export class SessionJournal {
     return { spine, feed, log, repairs }
   }
 
+  #restUnlessReopened(): void {
+    if (this.#opening === undefined) this.#options.onUnread()
+  }
+
   #counted<R extends { close(): void }>(reader: R): R {
     this.#readers += 1
     let counted = true
@@ -150,7 +160,7 @@ export class SessionJournal {
     if (this.#options.isLive() || this.#readers > 0) return
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(IDLE_CLOSE_MS, () => {
-      if (!this.#options.isLive() && this.#readers === 0) void this.close()
+      if (!this.#options.isLive() && this.#readers === 0) void this.close().then(() => this.#restUnlessReopened())
     })
   }
 }

@@ -6,23 +6,23 @@ import {
   type SessionFilter,
   type SessionPage,
 } from '@agentproto/contracts'
-import type { ManagedSession } from './managed-session.js'
+import { descriptorOf, idOf, type Shelved } from './session-shelf.js'
 
 const DEFAULT_LIMIT = 100
 
 /** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
-export function pageOf(sessions: readonly ManagedSession[], filter: SessionFilter): SessionPage {
+export function pageOf(sessions: readonly Shelved[], filter: SessionFilter): SessionPage {
   const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
   const page: Session[] = []
-  let at = startOf(sessions, filter.after)
-  for (; at >= 0 && page.length < limit; at -= 1) {
-    const session = sessions[at]?.snapshot()
-    if (session !== undefined && matches(session, filter)) page.push(session)
+  for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
+    const session = descriptorOf(sessions[at] as Shelved)
+    if (!matches(session, filter)) continue
+    // One more than the page shows that there is a next one.
+    const last = page.at(-1)
+    if (page.length === limit && last !== undefined) return { sessions: page, nextCursor: cursorOf(last) }
+    page.push(session)
   }
-  const last = page.at(-1)
-  const more =
-    at >= 0 && last !== undefined && sessions.slice(0, at + 1).some((session) => matches(session.snapshot(), filter))
-  return { sessions: page, ...(more ? { nextCursor: cursorOf(last) } : {}) }
+  return { sessions: page }
 }
 
 /** Names the last session of a page, and its start: the place is found also when the session has been forgotten. */
@@ -31,7 +31,7 @@ const cursorOf = ({ startedAt, id }: Session): string => `${Date.parse(startedAt
 const CURSOR = /^(\d{1,15})\.(\S{1,64})$/
 
 /** The index before the cursor's. @throws `invalid_request` */
-function startOf(sessions: readonly ManagedSession[], after: string | undefined): number {
+function startOf(sessions: readonly Shelved[], after: string | undefined): number {
   if (after === undefined) return sessions.length - 1
   const [, startedAt, id] = CURSOR.exec(after) ?? []
   if (startedAt === undefined) {
@@ -41,9 +41,9 @@ function startOf(sessions: readonly ManagedSession[], after: string | undefined)
       data: { field: 'after' },
     })
   }
-  const found = sessions.findIndex((session) => session.id === id)
+  const found = sessions.findIndex((shelved) => idOf(shelved) === id)
   if (found >= 0) return found - 1
-  return sessions.findLastIndex((session) => Date.parse(session.snapshot().startedAt) < Number(startedAt))
+  return sessions.findLastIndex((shelved) => Date.parse(descriptorOf(shelved).startedAt) < Number(startedAt))
 }
 
 function matches(session: Session, filter: SessionFilter): boolean {

@@ -19,6 +19,7 @@ export interface PartsOwner {
   end(ending: Ending): void
   follow(events: readonly SessionEvent[]): void
   changed(urgent: boolean): void
+  unread(): void
 }
 
 export interface SessionParts {
@@ -64,6 +65,7 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
       outputFrom: () => turns.all.at(-3)?.firstSeq ?? 1,
       isLive: () => isLive(record),
       onStored: owner.follow,
+      onUnread: owner.unread,
     },
     stored.session.lastSeq,
   )

@@ -14,6 +14,8 @@ export const PINNED_AGENTS = {
     native: '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex',
   },
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
+  // No agent: an ACP client that is not ours, which drives agents through us.
+  acpx: { package: 'acpx', version: '0.19.1' },
 }
 
 export const cacheFolder = process.env.AGENTPROTO_E2E_CACHE || join(homedir(), '.cache', 'agentproto-e2e')

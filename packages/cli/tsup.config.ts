@@ -105,7 +105,7 @@ export default defineConfig([
   {
     ...bundle,
     entry: { main: 'src/main.ts' },
-    esbuildPlugins: [namedExports, apart({ '@agentproto/runtime': './gateway.js' })],
+    esbuildPlugins: [namedExports, apart({ ...LATER, '@agentproto/runtime': './gateway.js' })],
   },
   {
     ...bundle,

@@ -128,14 +128,15 @@ test('what each package exports', () => {
       FileEventLogStore FileSessionStore FileSessionStoreOptions MemoryEventLogStore MemorySessionStore
       RegistryConfig SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
     @agentproto/subprocess
-      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces MAX_LINE_BYTES MarkedProcess
-      SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor endProcesses
-      findExecutable findMarkedProcesses healPath identify isSecretName spawnAgentProcess
+      AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
+      MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor
+      endProcesses findExecutable findMarkedProcesses healPath identify isSecretName spawnAgentProcess
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
-      connectAcp createAcpClient defineAcp
+      AcpChange AcpClient AcpClientOptions AcpConnection AcpEventsPage AcpHandle AcpOpenRequest AcpOpened
+      AcpProfile AcpServer AcpServerOptions AcpSessions AuthMethod TurnOutcome acpArm connectAcp
+      createAcpClient createAcpServer defineAcp
     @agentproto/arm-kit
       Conversation EventChannel Json Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
       ToolCalls ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess
@@ -216,7 +217,8 @@ test('the commands of agentproto', () => {
     agentproto secrets
     agentproto secrets set [--store <store>] [--oauth]
     agentproto secrets list [--json]
-    agentproto secrets rm"
+    agentproto secrets rm
+    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]"
   `)
 })
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { tellFailure } from './failure.js'
 import { paintOf, type Io, type Run } from './io.js'
 import { addAdapterCommands } from './program/adapter-commands.js'
+import { addBridgeCommands } from './program/bridge-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { addRunCommand } from './program/run-command.js'
 import { addSecretCommands } from './program/secret-commands.js'
@@ -67,6 +68,7 @@ export function createProgram(io: Io, run: Run): Command {
   addWorkspaceCommands(program, run)
   addAdapterCommands(program, run)
   addSecretCommands(program, run)
+  addBridgeCommands(program, run)
   for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
 }

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { acpxOf } from './support/acpx.js'
+import { startGateway } from './support/gateway.js'
+import { startOpenCodeGateway } from './support/opencode.js'
+
+// An ACP client that is not ours drives agents through `agentproto acp` and the gateway behind it.
+
+test('acpx drives the demo agent: a turn, a permission granted and one denied', async () => {
+  const gateway = await startGateway()
+  const acpx = acpxOf(gateway)
+  const said = await acpx.run('--adapter demo', ['--format', 'quiet', 'exec', 'hello there'])
+  expect(said).toMatchObject({ code: 0, stdout: 'echo: hello there\n' })
+  const allowed = await acpx.run('--adapter demo', ['--approve-all', 'exec', 'ask a.txt granted'])
+  expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('[tool] Write a.txt (completed)') })
+  expect(readFileSync(join(gateway.cwd, 'a.txt'), 'utf8')).toBe('granted\n')
+  // Its own exit code for a permission that was denied.
+  expect(await acpx.run('--adapter demo', ['--deny-all', 'exec', 'ask b.txt no'])).toMatchObject({ code: 5 })
+  const { sessions } = await gateway.client.sessions.list()
+  expect(sessions.map(({ title, status }) => [title, status])).toEqual([
+    ['ask b.txt no', 'running'],
+    ['ask a.txt granted', 'running'],
+    ['hello there', 'running'],
+  ])
+})
+
+test('acpx goes on in a session that is there, and what it did is in the log', async () => {
+  const gateway = await startGateway()
+  const { id } = await gateway.client.sessions.start({ adapter: 'demo', cwd: gateway.cwd })
+  await gateway.client.sessions.promptAndWait(id, { prompt: 'remember blue' })
+  const acpx = acpxOf(gateway)
+  const { code, stdout } = await acpx.run(`--session ${id}`, ['exec', 'recall'])
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('remember blue') })
+  expect(await gateway.client.sessions.turns(id)).toHaveLength(2)
+})
+
+test('acpx drives OpenCode through us: what it says, a permission, the file', async () => {
+  const gateway = await startOpenCodeGateway()
+  const acpx = acpxOf(gateway)
+  const said = await acpx.run('--adapter opencode', ['--format', 'json', 'exec', 'my number is 4711'])
+  expect(said).toMatchObject({ code: 0, stderr: '' })
+  const text = said.messages.flatMap(({ params }) => chunkOf(params)).join('')
+  expect(text).toBe('echo: my number is 4711')
+  expect(said.messages.at(-1)).toMatchObject({ result: { stopReason: 'end_turn' } })
+  const wrote = await acpx.run('--adapter opencode', ['--approve-all', 'exec', 'WRITE hello.txt'])
+  expect(wrote).toMatchObject({ code: 0, stdout: expect.stringContaining('[done] end_turn') })
+  expect(readFileSync(join(gateway.cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
+})
+
+function chunkOf(params: unknown): string[] {
+  const { update } = (params ?? {}) as { update?: { sessionUpdate?: string; content?: { text?: string } } }
+  return update?.sessionUpdate === 'agent_message_chunk' ? [update.content?.text ?? ''] : []
+}

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { requireInstalled } from './driven-agent.js'
+import type { TestGateway } from './gateway.js'
+import { temporaryFolder } from './temporary-folder.js'
+
+const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
+
+export interface AcpxRun {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  /** The messages of ACP that went by, with `--format json`. */
+  readonly messages: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface Acpx {
+  /** Runs it to its end, with `agentproto acp` and these flags as its agent. */
+  run(flags: string, args: readonly string[]): Promise<AcpxRun>
+}
+
+/** The ACP client `acpx`, with a home of its own, whose agent is the gateway under test. */
+export function acpxOf({ url, token, cwd }: TestGateway): Acpx {
+  const executable = requireInstalled('acpx')
+  const home = temporaryFolder('acpx')
+  const env = { ...process.env, HOME: home, AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token, NO_COLOR: '1' }
+  return {
+    async run(flags, args) {
+      const agent = `${process.execPath} ${CLI} acp ${flags}`
+      const child = spawn(process.execPath, [executable, '--agent', agent, '--cwd', cwd, ...args], { cwd, env })
+      child.stdin.end()
+      let [stdout, stderr] = ['', '']
+      child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
+      child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
+      const [code] = (await once(child, 'close')) as [number | null]
+      return { code, stdout, stderr, messages: stdout.split('\n').flatMap(messageOf) }
+    },
+  }
+}
+
+function messageOf(line: string): Readonly<Record<string, unknown>>[] {
+  try {
+    const message: unknown = JSON.parse(line)
+    return typeof message === 'object' && message !== null ? [message as Readonly<Record<string, unknown>>] : []
+  } catch {
+    return []
+  }
+}

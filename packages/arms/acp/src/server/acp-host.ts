@@ -1,0 +1,84 @@
+import type {
+  AnswerRequest,
+  ContentBlock,
+  Session,
+  SessionEvent,
+  SessionFilter,
+  SessionPage,
+  SessionRequest,
+} from '@agentproto/contracts'
+
+/** What an ACP server serves: the sessions of a gateway. The `sessions` of `@agentproto/client` are one. */
+export interface AcpSessions {
+  list(filter: SessionFilter): Promise<SessionPage>
+  /** @throws `session_not_found`; so does every call below */
+  get(id: string): Promise<Session>
+  /** Resolves when the prompt is admitted; an ended session that is resumable is resumed first. */
+  prompt(id: string, request: { readonly prompt: ContentBlock[] }): Promise<{ readonly turn: number }>
+  interrupt(id: string): Promise<unknown>
+  remove(id: string): Promise<unknown>
+  /** Follows the log from `after` on; ends with the session. */
+  events(id: string, options: FollowOptions): AsyncIterable<SessionEvent>
+  /** One page of the log, of events with `seq > after`. */
+  eventsPage(id: string, after: number, limit: number): Promise<AcpEventsPage>
+  requests(id: string): Promise<readonly SessionRequest[]>
+  answer(id: string, requestId: string, answer: AnswerRequest): Promise<unknown>
+  /** Absent where nothing can be set on a running agent. */
+  configure?(id: string, change: AcpChange): Promise<Session>
+}
+
+/** What a client sets; each is one of the values that the session's `config` offers. */
+export interface AcpChange {
+  readonly mode?: string
+  readonly model?: string
+  readonly options?: Record<string, string | boolean>
+}
+
+interface FollowOptions {
+  readonly after: number
+  readonly signal: AbortSignal
+  readonly onGap: (gap: { readonly after: number; readonly first: number }) => void
+}
+
+export interface AcpEventsPage {
+  readonly events: readonly SessionEvent[]
+  readonly nextAfter: number
+}
+
+/** What a client asked for with `session/new`. */
+export interface AcpOpenRequest {
+  /** Absolute, as ACP demands; checked by whoever opens. */
+  readonly cwd: string
+  readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly unknown[]
+  /** The request's `_meta.agentproto`, unparsed. */
+  readonly meta: unknown
+}
+
+/** A session for a client: a new one, or one that was there and whose history the client has not seen. */
+export interface AcpOpened {
+  readonly session: Session
+  readonly attached: boolean
+}
+
+export interface AcpServerOptions {
+  readonly sessions: AcpSessions
+  /** Carries out `session/new`. @throws what the client is told */
+  readonly open: (request: AcpOpenRequest) => Promise<AcpOpened>
+  /** Name and version that the server gives of itself. */
+  readonly info: { readonly name: string; readonly version: string }
+  /** What the client says, as it is read; its end is the end of the connection. */
+  readonly input: AsyncIterable<Uint8Array>
+  /** Takes one line without its newline; the promise is back-pressure. */
+  readonly write: (line: string) => void | Promise<void>
+  /** Told of what no client could be told. Must not throw. */
+  readonly onProblem?: (problem: string) => void
+}
+
+/** A connection to one ACP client. */
+export interface AcpServer {
+  /** Settles when the client is gone; turns that it began run on. Never rejects. */
+  readonly closed: Promise<void>
+  /** Lets the client go. Idempotent. */
+  close(): void
+}

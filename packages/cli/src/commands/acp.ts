@@ -1,0 +1,74 @@
+import type { AcpOpened, AcpOpenRequest } from '@agentproto/acp'
+import type { Client } from '@agentproto/client'
+import { AgentprotoError, EXIT, parseWire, spawnAgentSchema, type SpawnAgentRequest } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { print, type Io } from '../io.js'
+import { lineWriter } from '../line-writer.js'
+import type { AcpOptions } from '../program/bridge-commands.js'
+import { findSession } from '../session-ref.js'
+import { version } from '../version.js'
+
+/**
+ * `agentproto acp`: serves the running gateway's sessions to the ACP client on stdin and stdout, until it goes
+ * away. What it began runs on.
+ */
+export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
+  const client = await connect(io)
+  // A gateway that does not answer is told at once, and not at the client's first request.
+  await client.health()
+  const { createAcpServer } = await import('@agentproto/acp')
+  const server = await createAcpServer({
+    sessions: client.sessions,
+    open: (request) => opened(client, options, request),
+    info: { name: 'agentproto', version: version() },
+    input: io.stdin,
+    write: lineWriter(io.stdout),
+    onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
+  })
+  await server.closed
+  return EXIT.ok
+}
+
+async function opened(client: Client, options: AcpOptions, request: AcpOpenRequest): Promise<AcpOpened> {
+  if (options.session !== undefined) return { session: await findSession(client, options.session), attached: true }
+  const asked = spawnRequest(options, request)
+  const adapter = asked.adapter ?? (await onlyInstalled(client))
+  return { session: await client.sessions.start({ ...asked, adapter }), attached: false }
+}
+
+/** What one client wants of one session (`_meta.agentproto`) wins over what the command line says for all. */
+const wishSchema = spawnAgentSchema
+  .pick({ workspaceSlug: true, label: true, title: true, mode: true, options: true, permissionMode: true })
+  .extend({ adapter: spawnAgentSchema.shape.adapter.optional() })
+
+function spawnRequest(
+  { adapter, workspace, label, mode, option, permissions }: AcpOptions,
+  { cwd, additionalDirectories, meta }: AcpOpenRequest,
+): Omit<SpawnAgentRequest, 'adapter'> & { adapter?: string } {
+  const given = {
+    ...(adapter === undefined ? {} : { adapter }),
+    ...(workspace === undefined ? {} : { workspaceSlug: workspace }),
+    ...(label === undefined ? {} : { label }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(Object.keys(option).length === 0 ? {} : { options: option }),
+    ...(permissions === undefined ? {} : { permissionMode: permissions }),
+  }
+  const { adapter: wished = adapter, ...wish } = parseWire(wishSchema, meta ?? {}, '_meta.agentproto')
+  const all = { ...given, ...wish }
+  return {
+    ...all,
+    ...(all.workspaceSlug === undefined ? { cwd } : {}),
+    ...(wished === undefined ? {} : { adapter: wished }),
+    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+  }
+}
+
+async function onlyInstalled(client: Client): Promise<string> {
+  const installed = (await client.adapters.list()).filter((adapter) => adapter.installed).map(({ slug }) => slug)
+  const [only, second] = installed
+  if (only !== undefined && second === undefined) return only
+  throw new AgentprotoError('invalid_request', 'It is not said which agent to start', {
+    expected: `--adapter ${installed.join(' | ') || '<slug>'}`,
+    hint: 'Name it where the client is told the command: agentproto acp --adapter <slug>',
+  })
+}

@@ -70,24 +70,26 @@ test('what each package exports', () => {
       ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope
       ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind
       ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch
-      McpServer NewId OpenSessionOptions OutputItem OutputLine OutputReader PERMISSION_MODES PROTOCOLS
-      PROVISION_PHASES PermissionMode PermissionOption PermissionOptionKind PermissionRequest PlanEntry
-      Principal Problem ProcessExit PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
-      ProvisionRequest QuestionRequest Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent
-      ResumeRequest RunningAgent RuntimeProgress RuntimeWarning SESSION_STATUSES STREAM_EVENT_TYPES
-      SecretKind SecretPlace SecretStatus Session SessionChange SessionEvent SessionEventType
-      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionRequest SessionSandbox
-      SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput
-      SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType
-      TURN_END_REASONS TextContent TextDelta Thought Timer TokenUsage ToolCall ToolContent ToolKind
-      ToolLocation ToolResult Turn TurnEnd TurnEndReason TurnResult UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addWorkspaceSchema answerRequestSchema
-      configRequestSchema contentBlockSchema doctorRequestSchema eventsQuerySchema forkRequestSchema
-      fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
-      listQuerySchema mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
-      promptSchema promptText provisionRequestSchema randomId resumeRequestSchema spawnAgentSchema
-      systemClock toAgentAnswer toAgentprotoError
+      McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
+      OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode PermissionOption
+      PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit PromptRequest
+      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest ROUTE_SCOPES
+      Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RunningAgent
+      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SecretKind
+      SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionPrincipal SessionRequest
+      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
+      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
+      TURN_END_REASONS TextContent TextDelta Thought Timer TokenPrincipal TokenRequest TokenService
+      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
+      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
+      addWorkspaceSchema answerRequestSchema assertMayUse boundsOf configRequestSchema contentBlockSchema
+      createTokenSchema doctorRequestSchema eventsQuerySchema forkRequestSchema fromProblem homeFrom
+      homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse
+      mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
+      promptText provisionRequestSchema randomId resumeRequestSchema scopeOfRoute spawnAgentSchema
+      systemClock toAgentAnswer toAgentprotoError visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -115,7 +117,7 @@ test('what each package exports', () => {
       McpDeps McpEndpoint createMcpEndpoint
     @agentproto/runtime
       DEFAULT_PORT Gateway GatewayOptions ListenOptions OpenAdaptersOptions Question Terminal TlsOptions
-      createGateway openAdapters version
+      createGateway openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes
@@ -152,16 +154,17 @@ test('the error codes', () => {
   expect(text(wrapped(Object.keys(ERRORS)))).toMatchInlineSnapshot(`
     "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
-    turn_not_found request_not_found adapter_not_found workspace_not_found workspace_exists
-    workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid protocol_unsupported
-    mode_unknown option_invalid continuation_unsupported sandbox_unavailable sandbox_read_only
-    no_adapter_installed agent_not_installed auth_required setup_required turn_in_progress queue_full
-    session_limit_reached stream_limit_reached session_ended session_starting session_live
-    request_resolved not_supported not_resumable idempotency_conflict permission_denied empty_turn
-    install_failed version_mismatch setup_failed provisioning_busy secret_not_found spawn_failed
-    handshake_failed protocol_error prompt_failed agent_exited termination_failed timeout cancelled
-    storage_failed storage_corrupt listen_failed daemon_not_running daemon_running shutting_down
-    internal"
+    turn_not_found request_not_found adapter_not_found workspace_not_found token_not_found token_exists
+    workspace_exists workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid
+    protocol_unsupported mode_unknown option_invalid continuation_unsupported sandbox_unavailable
+    sandbox_read_only no_adapter_installed agent_not_installed auth_required setup_required
+    turn_in_progress queue_full token_limit_reached session_limit_reached stream_limit_reached
+    session_ended session_starting session_live request_resolved not_supported not_resumable
+    idempotency_conflict permission_denied empty_turn delegation_denied cwd_outside_parent
+    max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
+    provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error prompt_failed
+    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
+    daemon_not_running daemon_running shutting_down internal"
   `)
 })
 
@@ -218,7 +221,12 @@ test('the commands of agentproto', () => {
     agentproto secrets set [--store <store>] [--oauth]
     agentproto secrets list [--json]
     agentproto secrets rm
-    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]"
+    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]
+    agentproto token [--no-start]
+    agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]
+    agentproto token list [--json] [--no-start]
+    agentproto token revoke [--no-start]
+    agentproto token rotate [--json] [--no-start]"
   `)
 })
 

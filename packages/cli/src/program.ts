@@ -8,6 +8,7 @@ import { addGatewayCommands } from './program/gateway-commands.js'
 import { addRunCommand } from './program/run-command.js'
 import { addSecretCommands } from './program/secret-commands.js'
 import { addSessionCommands } from './program/session-commands.js'
+import { addTokenCommands } from './program/token-commands.js'
 import { addWorkspaceCommands } from './program/workspace-commands.js'
 import { version } from './version.js'
 
@@ -69,6 +70,7 @@ export function createProgram(io: Io, run: Run): Command {
   addAdapterCommands(program, run)
   addSecretCommands(program, run)
   addBridgeCommands(program, run)
+  addTokenCommands(program, run)
   for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
 }

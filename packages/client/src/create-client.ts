@@ -1,9 +1,10 @@
-import type { Session, SessionChange, Workspace, WorkspacesFile } from '@agentproto/contracts'
+import type { Session, SessionChange, TokenService, Workspace, WorkspacesFile } from '@agentproto/contracts'
 import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
 import { sessionsClient, type SessionsClient } from './sessions-client.js'
+import { tokensClient } from './tokens-client.js'
 import { Transport } from './transport.js'
 
 /** What `GET /health` tells, to anybody. */
@@ -34,6 +35,8 @@ export interface Client {
   readonly sessions: SessionsClient
   readonly workspaces: WorkspacesClient
   readonly adapters: AdaptersClient
+  /** The named tokens; their values are in the answers that make them, and nowhere else. */
+  readonly tokens: TokenService
   /**
    * First every session as it is, then each change; the same again after a dropped connection. Stop it
    * through `signal`, which makes it throw `cancelled`.
@@ -55,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
     sessions,
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
+    tokens: tokensClient(transport),
     watch: (watching = {}) =>
       follow(
         transport,

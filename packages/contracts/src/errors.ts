@@ -49,6 +49,8 @@ export const ERRORS = {
   request_not_found: row(404, 'There is no such request', absent),
   adapter_not_found: row(404, 'There is no such adapter', usage),
   workspace_not_found: row(404, 'There is no such workspace', usage),
+  token_not_found: row(404, 'There is no such token', absent),
+  token_exists: row(409, 'The name of the token is taken', usage),
   workspace_exists: row(409, 'The workspace slug is taken', usage),
   workspace_invalid: row(422, 'The workspace is not valid', usage),
   cwd_invalid: row(422, 'The working directory is not valid', usage),
@@ -71,6 +73,7 @@ export const ERRORS = {
   setup_required: row(424, 'The agent is not set up'),
   turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
   queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
+  token_limit_reached: row(429, 'The limit of tokens is reached'),
   session_limit_reached: row(429, 'The limit of live sessions is reached', { retryable: true }),
   stream_limit_reached: row(429, 'The limit of open streams is reached', { retryable: true }),
   session_ended: row(409, 'The session has ended'),
@@ -82,6 +85,12 @@ export const ERRORS = {
   idempotency_conflict: row(409, 'The idempotency key was used with another request', usage),
   permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
   empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
+
+  // Agents that start agents.
+  delegation_denied: row(403, 'The session may not do this', { exit: EXIT.denied }),
+  cwd_outside_parent: row(403, 'The folder is outside the ground of the session that asks', { exit: EXIT.denied }),
+  max_depth_exceeded: row(403, 'The session may not have children', { exit: EXIT.denied }),
+  child_quota_exceeded: row(429, 'The session has as many children as it may', { retryable: true }),
 
   // Provisioning.
   install_failed: row(502, 'The agent could not be installed'),

@@ -11,6 +11,8 @@ export interface HomeLayout {
   readonly daemon: string
   /** The owner's token. */
   readonly token: string
+  /** Named tokens, as hashes. */
+  readonly tokens: string
   readonly secrets: string
   readonly crashBundles: string
   readonly logs: string
@@ -45,6 +47,7 @@ export function homeLayout(root: string): HomeLayout {
     config: at('config.json'),
     daemon: at('daemon.json'),
     token: at('token'),
+    tokens: at('tokens.json'),
     secrets: at('secrets.json'),
     crashBundles: at('crash-bundles'),
     logs: at('logs'),

@@ -129,7 +129,21 @@ export type {
 } from './provisioning.js'
 export type { SecretKind, SecretPlace, SecretStatus } from './secret.js'
 export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
-export type { Authenticate, Principal } from './principal.js'
+export { SCOPES } from './principal.js'
+export type {
+  Authenticate,
+  NamedToken,
+  NewToken,
+  OwnerPrincipal,
+  Principal,
+  Scope,
+  SessionPrincipal,
+  TokenPrincipal,
+  TokenRequest,
+  TokenService,
+} from './principal.js'
+export { assertMayUse, boundsOf, mayUse, ROUTE_SCOPES, scopeOfRoute, TOOL_SCOPES, visibleWorkspaces } from './access.js'
+export type { SessionBounds } from './access.js'
 export type { OutputItem, OutputLine } from './output-line.js'
 export { isTerminalRecord } from './session-service.js'
 export type {
@@ -150,6 +164,7 @@ export {
   BOUNDS,
   configRequestSchema,
   contentBlockSchema,
+  createTokenSchema,
   doctorRequestSchema,
   eventsQuerySchema,
   forkRequestSchema,

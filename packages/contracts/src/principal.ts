@@ -1,5 +1,72 @@
+/** What a principal may do: look; drive sessions; or change the gateway itself. Each holds what is before it. */
+export type Scope = 'read' | 'operate' | 'admin'
+export const SCOPES: readonly Scope[] = ['read', 'operate', 'admin']
+
 /** Who calls. Decided from the token alone, never from what the caller says of itself. */
-export type Principal = { readonly type: 'owner'; readonly name: string }
+export type Principal = OwnerPrincipal | TokenPrincipal | SessionPrincipal
+
+/** Whoever reads the home's token: may do everything. */
+export interface OwnerPrincipal {
+  readonly type: 'owner'
+  readonly name: string
+}
+
+/** Whoever bears a named token. */
+export interface TokenPrincipal {
+  readonly type: 'token'
+  /** The token's name. */
+  readonly name: string
+  readonly scope: Scope
+  /** Slugs of the workspaces that it is bound to; absent for all. */
+  readonly workspaces?: readonly string[]
+}
+
+/** The agent of one session: sees that session and its descendants, and drives these when it may delegate. */
+export interface SessionPrincipal {
+  readonly type: 'session'
+  /** `session <id>`. */
+  readonly name: string
+  readonly sessionId: string
+  /** Whether its session was granted delegation. */
+  readonly delegates: boolean
+}
 
 /** Tells who a bearer token belongs to; undefined for a token that nobody has. */
 export type Authenticate = (token: string) => Principal | undefined
+
+/** A named token as it is listed; its value is told once, when it is made. */
+export interface NamedToken {
+  readonly name: string
+  readonly scope: Scope
+  readonly workspaces?: readonly string[]
+  /** ISO-8601. */
+  readonly createdAt: string
+  /** ISO-8601; absent for one that was never rotated. */
+  readonly rotatedAt?: string
+}
+
+/** A token with its value, as only its maker sees it. */
+export interface NewToken extends NamedToken {
+  readonly token: string
+}
+
+/** The named tokens of a gateway. */
+export interface TokenService {
+  list(): Promise<readonly NamedToken[]>
+  /**
+   * @param request Its name, scope and bounds
+   * @returns The token with its value, which is told this once and not stored
+   * @throws `token_exists`, `token_limit_reached`, `invalid_request` (an `admin` token with bounds), `storage_failed`
+   */
+  create(request: TokenRequest): Promise<NewToken>
+  /** Ends a token; its open streams end with it. @throws `token_not_found`, `storage_failed` */
+  revoke(name: string): Promise<void>
+  /** Gives a token a new value; the old one is nobody's from then on. @throws `token_not_found`, `storage_failed` */
+  rotate(name: string): Promise<NewToken>
+}
+
+export interface TokenRequest {
+  readonly name: string
+  readonly scope: Scope
+  readonly workspaces?: readonly string[]
+}

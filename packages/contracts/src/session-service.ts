@@ -1,3 +1,4 @@
+import type { SessionBounds } from './access.js'
 import type { AgentAnswer, SessionRequest } from './agent-request.js'
 import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
@@ -64,9 +65,13 @@ export interface SessionService {
    * `cwd_invalid`, `session_limit_reached`, `spawn_failed`, `handshake_failed`, `shutting_down`, …
    */
   spawn(request: SpawnAgentRequest, by: Principal): Promise<Session>
-  list(filter?: SessionFilter): Promise<SessionPage>
-  /** @throws `session_not_found`; so does every call below that names a session */
-  get(id: string): Promise<Session>
+  /** @param within Only those that the caller reaches; absent for all */
+  list(filter?: SessionFilter, within?: SessionBounds): Promise<SessionPage>
+  /**
+   * @param within A session outside of it is not found, as if it were not there
+   * @throws `session_not_found`; so does every call below that names a session
+   */
+  get(id: string, within?: SessionBounds): Promise<Session>
   /**
    * Admits one prompt: reserves the turn, logs it, sends it.
    * @throws `turn_in_progress`, `session_ended`, `session_starting`, `storage_failed`
@@ -112,11 +117,12 @@ export interface SessionService {
   follow(id: string, after: number): Promise<EventReader>
   /** Follows the projection after `cursor`, from the start of the ring without one. */
   followOutput(id: string, cursor?: string): Promise<OutputReader>
-  requests(id?: string): Promise<readonly SessionRequest[]>
+  /** Of one session all; without one, those that wait in the sessions within bounds. */
+  requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]>
   /** @throws `request_not_found`, `request_resolved` (naming who answered), `invalid_request` */
   answer(which: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
-  /** Status changes of all sessions, for lists that live. */
-  watch(): SessionWatcher
+  /** Status changes of all sessions within bounds, for lists that live. */
+  watch(within?: SessionBounds): SessionWatcher
 }
 
 /** A reader of all sessions' changes. A reader that lags gets each session's latest record, not every step. */

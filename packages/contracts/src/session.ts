@@ -143,6 +143,11 @@ export interface Session {
   /** Prompts that wait for their turn; absent for none. */
   readonly queuedPrompts?: number
   readonly lastSeq: number
+  /** The session whose agent started it, and the first of that line; absent for one that a person started. */
+  readonly parentSessionId?: string
+  readonly rootSessionId?: string
+  /** Steps from the first of the line; absent for 0. */
+  readonly depth?: number
 }
 
 /** Whether the agent's process is meant to be there. */

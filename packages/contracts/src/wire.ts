@@ -191,6 +191,15 @@ export const addWorkspaceSchema = z.strictObject({
   use: z.boolean().optional(),
 })
 
+export const createTokenSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64')
+    .refine((name) => name !== 'owner', 'another name than "owner"'),
+  scope: z.enum(['read', 'operate', 'admin']),
+  workspaces: z.array(slug).min(1).max(100).optional(),
+})
+
 /** Install, setup and login of an adapter's agent; `until` is the route's. */
 export const provisionRequestSchema = z.strictObject({
   force: z.boolean().optional(),

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { withinScope } from './access.js'
 import type { HttpApp, HttpDeps, HttpEnv } from './http-deps.js'
 import { crossOrigin } from './cross-origin.js'
 import { bearerToken, knownHostAndOrigin } from './guard.js'
@@ -11,6 +12,7 @@ import { agentSessionRoutes, sessionCollectionRoutes } from './routes/session-co
 import { sessionRequestRoutes } from './routes/session-requests.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { streamRoutes } from './routes/streams.js'
+import { tokenRoutes } from './routes/tokens.js'
 import { watchRoutes } from './routes/watch.js'
 import { workspaceRoutes } from './routes/workspaces.js'
 import { createStreams } from './streams.js'
@@ -22,7 +24,7 @@ const AGENT_SESSIONS = '/agents/:agent/sessions'
  * Makes the HTTP surface of AIP-46 (§HTTP surface, §SSE event format) and what DESIGN §5 adds to it. It
  * never listens: hand its `fetch` to a server.
  *
- * Every route but `/health` needs a bearer token; Host and Origin are checked on all. Refusals are RFC 9457
+ * Every route but `/health` needs a bearer token whose scope covers it (`ROUTE_SCOPES` of contracts); Host and Origin are checked on all. Refusals are RFC 9457
  * problem documents, `application/problem+json`, with a `code` of the error table.
  * @param deps The services it serves, and how strict it is; see {@link HttpDeps}
  */
@@ -35,6 +37,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   if (deps.allowedOrigins?.length) app.use(crossOrigin(deps.allowedOrigins))
   app.route('/health', healthRoutes(deps))
   app.use(bearerToken(deps.authenticate))
+  app.use(withinScope(deps.sessions))
   app.route('/sessions', sessionCollectionRoutes(deps))
   app.route(AGENT_SESSIONS, agentSessionRoutes(deps))
   for (const routes of [sessionRoutes(deps, streams), streamRoutes(deps, streams), sessionRequestRoutes(deps)]) {
@@ -46,6 +49,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/workspaces', workspaceRoutes(deps))
   app.route('/adapters', adapterRoutes(deps, streams))
   app.route('/secrets', secretRoutes(deps))
+  if (deps.tokens) app.route('/tokens', tokenRoutes(deps.tokens))
   if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
   return app
 }

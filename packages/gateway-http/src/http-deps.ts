@@ -3,7 +3,9 @@ import type {
   Authenticate,
   Clock,
   Principal,
+  SessionBounds,
   SessionService,
+  TokenService,
   WorkspaceService,
 } from '@agentproto/contracts'
 import type { Context, Hono } from 'hono'
@@ -15,6 +17,10 @@ export interface HttpDeps {
   readonly workspaces: WorkspaceService
   /** Tells whose a bearer token is; compares in constant time. */
   readonly authenticate: Authenticate
+  /** The named tokens; without them `/tokens` is not there. */
+  readonly tokens?: TokenService
+  /** A signal that aborts when a principal's token is revoked; its open streams end then. */
+  readonly revoked?: (by: Principal) => AbortSignal | undefined
   /** Of the gateway; shown by `/health`. */
   readonly version: string
   readonly clock: Clock
@@ -38,7 +44,11 @@ export interface HttpDeps {
 
 /** What our middleware knows of a request. */
 export interface HttpEnv {
-  readonly Variables: { readonly by: Principal }
+  readonly Variables: {
+    readonly by: Principal
+    /** The sessions that `by` reaches; absent for all. */
+    readonly within?: SessionBounds
+  }
 }
 
 /** A Hono app: `fetch(request)` answers, `request(path, init)` is for tests. */

@@ -31,7 +31,8 @@ const HEADERS = {
 const RETRY = 'retry: 1000\n\n'
 
 /** Makes the streams of one app. */
-export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError }: HttpDeps): Streams {
+export function createStreams(deps: HttpDeps): Streams {
+  const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
   let open = 0
 
   function admit(): void {
@@ -61,7 +62,8 @@ export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, s
       }
       const hello = RETRY + (options.hello ?? '') + first
       const farewell = farewellTo(c, onError)
-      return new Response(sseBody(source, { clock, keepAliveMs, hello, signal, farewell, onEnd: leave }), {
+      const until = endOf(signal, deps.revoked?.(c.get('by')))
+      return new Response(sseBody(source, { clock, keepAliveMs, hello, signal: until, farewell, onEnd: leave }), {
         headers: HEADERS,
       })
     } catch (thrown) {
@@ -71,6 +73,12 @@ export function createStreams({ clock, keepAliveMs = 25_000, maxStreams = 512, s
   }
 
   return { admit, answer }
+}
+
+/** Whichever comes first. */
+function endOf(closing: AbortSignal | undefined, revoked: AbortSignal | undefined): AbortSignal | undefined {
+  if (closing === undefined || revoked === undefined) return closing ?? revoked
+  return AbortSignal.any([closing, revoked])
 }
 
 async function firstText(source: SseSource, signal: AbortSignal): Promise<string | undefined> {

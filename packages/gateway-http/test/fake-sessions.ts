@@ -14,6 +14,7 @@ import {
   type RequestKey,
   type ResumeRequest,
   type Session,
+  type SessionBounds,
   type SessionChange,
   type SessionFilter,
   type SessionPage,
@@ -67,18 +68,20 @@ export class FakeSessions implements SessionService {
     return this.#find(id).session
   }
 
-  async list(filter: SessionFilter = {}): Promise<SessionPage> {
+  async list(filter: SessionFilter = {}, within?: SessionBounds): Promise<SessionPage> {
     this.#note('list', filter)
     const sessions = [...this.all.values()]
       .map(({ session }) => session)
-      .filter((session) => !filter.onlyAlive || isLive(session))
+      .filter((session) => (!filter.onlyAlive || isLive(session)) && reaches(session, within))
       .filter((session) => filter.adapter === undefined || session.adapterSlug === filter.adapter)
     return { sessions }
   }
 
-  async get(id: string): Promise<Session> {
+  async get(id: string, within?: SessionBounds): Promise<Session> {
     this.#note('get', id)
     const { session, log } = this.#find(id)
+    if (!reaches(session, within))
+      throw new AgentprotoError('session_not_found', 'There is no such session', { given: id })
     return { ...session, lastSeq: log.lastSeq }
   }
 
@@ -217,9 +220,10 @@ export class FakeSessions implements SessionService {
     return this.#find(id).log.outputReader(cursor)
   }
 
-  async requests(id?: string): Promise<readonly SessionRequest[]> {
+  async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
     this.#note('requests', id)
-    return id === undefined ? [...this.all.values()].flatMap(({ requests }) => requests) : this.#find(id).requests
+    if (id !== undefined) return this.#find(id).requests
+    return [...this.all.values()].filter(({ session }) => reaches(session, within)).flatMap(({ requests }) => requests)
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
@@ -240,7 +244,7 @@ export class FakeSessions implements SessionService {
     return resolved
   }
 
-  watch(): SessionWatcher {
+  watch(within?: SessionBounds): SessionWatcher {
     this.#note('watch')
     this.watchers++
     return {
@@ -251,7 +255,8 @@ export class FakeSessions implements SessionService {
             signal?.addEventListener('abort', () => wake())
           })
         }
-        return this.#changes.splice(0)
+        const reached = (change: SessionChange): boolean => change.type !== 'session' || reaches(change.session, within)
+        return this.#changes.splice(0).filter(reached)
       },
       close: () => void this.watchers--,
     }
@@ -274,6 +279,13 @@ export class FakeSessions implements SessionService {
     if (found === undefined) throw new AgentprotoError('session_not_found', 'There is no such session', { given: id })
     return found
   }
+}
+
+/** Enough of bounds for one generation. */
+function reaches(session: Session, bounds: SessionBounds | undefined): boolean {
+  const { workspaces, under, itself } = bounds ?? {}
+  if (workspaces !== undefined && !workspaces.includes(session.workspaceSlug)) return false
+  return under === undefined || session.parentSessionId === under || (itself === true && session.id === under)
 }
 
 function newSession(id: string, request: SpawnAgentRequest): Session {

@@ -97,6 +97,9 @@ const record: Shape<Session> = {
   pendingRequests: 'required',
   queuedPrompts: 'optional',
   lastSeq: 'required',
+  parentSessionId: 'optional',
+  rootSessionId: 'optional',
+  depth: 'optional',
 }
 
 interface ObjectSchema {

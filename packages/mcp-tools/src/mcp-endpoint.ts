@@ -1,4 +1,13 @@
-import { BOUNDS, isAgentprotoError, AgentprotoError, systemClock } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  assertMayUse,
+  boundsOf,
+  BOUNDS,
+  isAgentprotoError,
+  mayUse,
+  systemClock,
+  TOOL_SCOPES,
+} from '@agentproto/contracts'
 import type { AdapterCatalog, Clock, Principal, SessionService, WorkspaceService } from '@agentproto/contracts'
 import { createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult } from '@modelcontextprotocol/server'
@@ -78,30 +87,37 @@ function toolsOf({ sessions, adapters, workspaces, clock = systemClock }: McpDep
 const INSTRUCTIONS =
   'Runs coding agents in sessions: start one, prompt it, wait for its turn, read its output; answer what it asks. One turn at a time per session.'
 
-function serverOf({ version, onError }: McpDeps, tools: ReadonlyMap<string, Tool>, by: Principal | undefined): Server {
+function serverOf(deps: McpDeps, tools: ReadonlyMap<string, Tool>, by: Principal | undefined): Server {
+  const { version } = deps
   if (by === undefined) throw new Error('The request has no principal')
   const server = new Server(
     { name: 'agentproto', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   )
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.values()].map(({ listed }) => listed) }))
+  server.setRequestHandler('tools/list', () => ({ tools: listFor(by, tools) }))
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const tool = tools.get(params.name)
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`)
-    return answerOf(tool, params.arguments, { call: { by, signal: mcpReq.signal }, onError })
+    return answerOf(tool, params.arguments, { by, signal: mcpReq.signal, deps })
   })
   return server
 }
 
+/** What a caller may not use costs it no context. */
+const listFor = (by: Principal, tools: ReadonlyMap<string, Tool>): Tool['listed'][] =>
+  [...tools.values()].map(({ listed }) => listed).filter(({ name }) => mayUse(by, TOOL_SCOPES[name]))
+
 interface Serving {
-  readonly call: Call
-  readonly onError: McpDeps['onError']
+  readonly by: Principal
+  readonly signal: AbortSignal
+  readonly deps: Pick<McpDeps, 'sessions' | 'onError'>
 }
 
 /** The result of a call; an error is a result too, so that the model that called can read and mend it. */
-async function answerOf(tool: Tool, args: unknown, { call, onError }: Serving): Promise<CallToolResult> {
+async function answerOf(tool: Tool, args: unknown, serving: Serving): Promise<CallToolResult> {
+  const { onError } = serving.deps
   try {
-    const structuredContent = { ...(await tool.call(args, call)) }
+    const structuredContent = { ...(await tool.call(args, callOf(tool, serving))) }
     return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
   } catch (thrown) {
     if (!isAgentprotoError(thrown)) onError?.(thrown)
@@ -110,4 +126,13 @@ async function answerOf(tool: Tool, args: unknown, { call, onError }: Serving): 
       : new AgentprotoError('internal', 'The gateway failed while it answered')
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(error.toProblem()) }] }
   }
+}
+
+/** @throws `forbidden`, `delegation_denied` */
+function callOf({ listed }: Tool, { by, signal, deps }: Serving): Call {
+  const scope = TOOL_SCOPES[listed.name]
+  assertMayUse(by, scope)
+  const within = boundsOf(by, scope)
+  const reach: Call['reach'] = async (id) => (within === undefined ? undefined : deps.sessions.get(id, within))
+  return { by, within, signal, reach }
 }

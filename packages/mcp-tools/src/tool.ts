@@ -1,5 +1,5 @@
 import { parseWire, promptSchema } from '@agentproto/contracts'
-import type { Principal } from '@agentproto/contracts'
+import type { Principal, SessionBounds } from '@agentproto/contracts'
 import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { withParsedStrings } from './stringified.js'
@@ -7,7 +7,11 @@ import { withParsedStrings } from './stringified.js'
 /** Who calls a tool, and whether they still wait. */
 export interface Call {
   readonly by: Principal
+  /** The sessions that the caller reaches with this tool; absent for all. */
+  readonly within?: SessionBounds | undefined
   readonly signal: AbortSignal
+  /** Refuses a session that the caller does not reach. @throws `session_not_found` */
+  reach(sessionId: string): Promise<unknown>
 }
 
 /** One tool: what the list says of it, and what it does. */
@@ -38,7 +42,12 @@ export function defineTool<I extends z.ZodObject>({
   const inputSchema = jsonSchema(input)
   return {
     listed: { name, description, inputSchema, outputSchema: jsonSchema(output), annotations },
-    call: async (args, call) => run(parseWire(input, withParsedStrings(args ?? {}, inputSchema), 'arguments'), call),
+    async call(args, call) {
+      const given = parseWire(input, withParsedStrings(args ?? {}, inputSchema), 'arguments')
+      const id = given['sessionId']
+      if (typeof id === 'string') await call.reach(id)
+      return run(given, call)
+    },
   }
 }
 

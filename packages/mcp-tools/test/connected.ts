@@ -21,10 +21,13 @@ export interface Connected extends FakeGateway {
 }
 
 /** A gateway over fakes with its MCP endpoint, and the official client connected to it through the HTTP app. */
-export async function connected(era: Era = 'modern'): Promise<Connected> {
+export async function connected(era: Era = 'modern', more: Parameters<typeof fakeGateway>[0] = {}): Promise<Connected> {
   const errors: unknown[] = []
   const mounted: { endpoint?: McpEndpoint } = {}
-  const gateway = fakeGateway({ mcp: async (request, by) => (mounted.endpoint as McpEndpoint).fetch(request, by) })
+  const gateway = fakeGateway({
+    mcp: async (request, by) => (mounted.endpoint as McpEndpoint).fetch(request, by),
+    ...more,
+  })
   const { sessions, clock, app } = gateway
   const endpoint = createMcpEndpoint({
     sessions,

@@ -8,6 +8,7 @@ import {
   type HomeLayout,
   type SessionService,
   systemClock,
+  type TokenService,
   type WorkspaceService,
 } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
@@ -33,6 +34,7 @@ import { lazyMcp } from './lazy-mcp.js'
 import { agentHost, openCatalog } from './open-adapters.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
+import { TokenStore } from './token-store.js'
 import { version } from './version.js'
 import { layoutOf, withConfig } from './with-config.js'
 import { workspaceAdapters } from './workspace-adapters.js'
@@ -46,6 +48,8 @@ export interface Gateway extends AsyncDisposable {
   readonly app: HttpApp
   /** The owner's token. */
   readonly token: string
+  /** The named tokens beside it. */
+  readonly tokens: TokenService
   /** Where the state is; absent for a gateway in memory. */
   readonly home: string
   /**
@@ -129,6 +133,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     ...(config === undefined ? {} : { config }),
   })
   const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
+  const tokens = new TokenStore({ path: settings.inMemory ? undefined : layout.tokens, clock, onProblem })
   const mcp = lazyMcp({
     sessions: registry,
     adapters,
@@ -140,20 +145,23 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const ending = new AbortController()
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
-  const app = httpApp(settings, { registry, workspaces, adapters, token, mcp, ending })
-  return { registry, workspaces, adapters, app, token, mcp, ending, address: settings.address }
+  const app = httpApp(settings, { registry, workspaces, adapters, token, tokens, mcp, ending })
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address: settings.address }
 }
 
 function httpApp(
   settings: Settings,
-  { registry, workspaces, adapters, token, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address'>,
+  { registry, workspaces, adapters, token, tokens, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address'>,
 ): HttpApp {
   const { clock, onProblem, allowedHosts, allowedOrigins } = settings
+  const owner = authenticateOwner(token)
   return createHttpApp({
     sessions: registry,
     adapters,
     workspaces,
-    authenticate: authenticateOwner(token),
+    authenticate: (given) => owner(given) ?? tokens.authenticate(given),
+    tokens,
+    revoked: (by) => tokens.revoked(by),
     version,
     clock,
     mcp: (request, by) => mcp.fetch(request, by),
@@ -186,6 +194,7 @@ interface Parts {
   readonly adapters: AdapterService
   readonly app: HttpApp
   readonly token: string
+  readonly tokens: TokenStore
   readonly mcp: McpEndpoint
   readonly layout: HomeLayout
   readonly lock: HomeLock | undefined
@@ -199,6 +208,7 @@ class RunningGateway implements Gateway {
   readonly adapters: AdapterService
   readonly app: HttpApp
   readonly token: string
+  readonly tokens: TokenService
   readonly home: string
   readonly #parts: Parts
   readonly #servers: ListeningServer[] = []
@@ -210,6 +220,7 @@ class RunningGateway implements Gateway {
     this.adapters = parts.adapters
     this.app = parts.app
     this.token = parts.token
+    this.tokens = parts.tokens
     this.home = parts.layout.root
     this.#parts = parts
   }

@@ -1,6 +1,7 @@
 // The whole of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
 export { openAdapters } from './open-adapters.js'
+export { openTokens } from './open-tokens.js'
 export type { OpenAdaptersOptions } from './open-adapters.js'
 export type { Question, Terminal } from '@agentproto/driver-agent-cli/provision'
 export type { Gateway } from './create-gateway.js'

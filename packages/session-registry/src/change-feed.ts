@@ -1,4 +1,4 @@
-import type { Clock, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
+import type { Clock, Session, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
 import type { ManagedSession } from './managed-session.js'
 import { Wakeup } from './wakeup.js'
 
@@ -19,8 +19,9 @@ export class ChangeFeed {
     this.#clock = clock
   }
 
-  watch(): SessionWatcher {
-    const watcher = new Watcher(() => this.#watchers.delete(watcher))
+  /** @param reaches Those that the watcher may hear of; without it all */
+  watch(reaches?: (session: Session) => boolean): SessionWatcher {
+    const watcher = new Watcher(() => this.#watchers.delete(watcher), reaches)
     if (this.#closed) watcher.close()
     else this.#watchers.add(watcher)
     return watcher
@@ -41,8 +42,9 @@ export class ChangeFeed {
     })
   }
 
-  forgotten(id: string): void {
-    for (const watcher of this.#watchers) watcher.put(id, { type: 'forgotten', id })
+  forgotten(session: Session): void {
+    const { id } = session
+    for (const watcher of this.#watchers) watcher.put(session, { type: 'forgotten', id })
   }
 
   close(): void {
@@ -52,21 +54,28 @@ export class ChangeFeed {
   }
 
   #tell(session: ManagedSession): void {
-    for (const watcher of this.#watchers) watcher.put(session.id, { type: 'session', session: session.snapshot() })
+    for (const watcher of this.#watchers) {
+      const snapshot = session.snapshot()
+      watcher.put(snapshot, { type: 'session', session: snapshot })
+    }
   }
 }
 
 class Watcher implements SessionWatcher {
   readonly #wakeup = new Wakeup()
   readonly #onClose: () => void
+  readonly #reaches: ((session: Session) => boolean) | undefined
   #pending = new Map<string, SessionChange>()
   #closed = false
 
-  constructor(onClose: () => void) {
+  constructor(onClose: () => void, reaches?: (session: Session) => boolean) {
     this.#onClose = onClose
+    this.#reaches = reaches
   }
 
-  put(id: string, change: SessionChange): void {
+  put(session: Session, change: SessionChange): void {
+    const { id } = session
+    if (this.#reaches?.(session) === false) return
     // Deleted first so that the newest change of a session is also the last in order.
     this.#pending.delete(id)
     if (this.#pending.size >= MAX_PENDING) this.#pending.delete(this.#pending.keys().next().value as string)

@@ -17,6 +17,7 @@ import {
   type RequestKey,
   type ResumeRequest,
   type Session,
+  type SessionBounds,
   type SessionFilter,
   type SessionOrigin,
   type SessionPage,
@@ -30,8 +31,10 @@ import {
   type TurnResult,
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
+import { endAll } from './end-all.js'
 import { messageOf } from './ending.js'
 import { forkOf } from './fork.js'
+import { groundOf } from './ground.js'
 import { Idempotency } from './idempotency.js'
 import type { ManagedSession, SessionHost } from './managed-session.js'
 import { RecordKeeper } from './record-keeper.js'
@@ -110,17 +113,16 @@ class Registry implements SessionRegistry {
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
-    const { id } = await this.#spawned.once(request.idempotencyKey, request, () => this.#spawn(request, by))
+    // A key is its caller's own: nobody is handed another's session for it.
+    const key = request.idempotencyKey && `${by.type} ${by.name} ${request.idempotencyKey}`
+    const { id } = await this.#spawned.once(key, request, () => this.#spawn(request, by))
     return this.#session(id).snapshot()
   }
 
   async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
     const { slug: adapterSlug, session: policy } = await installedAdapter(this.#options.adapters, request.adapter)
-    const { cwd, workspaceSlug, warnings } = await this.#options.workspaces.resolve({
-      ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
-      ...(request.workspaceSlug === undefined ? {} : { workspaceSlug: request.workspaceSlug }),
-    })
+    const { cwd, workspaceSlug, warnings } = await groundOf(this.#options.workspaces, request, by)
     // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
     this.#assertRoom()
     this.#assertOpen()
@@ -157,12 +159,14 @@ class Registry implements SessionRegistry {
     return { id: this.#newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
   }
 
-  list(filter: SessionFilter = {}): Promise<SessionPage> {
-    return Promise.resolve(pageOf(this.#sessions.all, filter))
+  list(filter: SessionFilter = {}, within?: SessionBounds): Promise<SessionPage> {
+    return Promise.resolve(pageOf(this.#sessions.all, filter, this.#sessions.reached(within)))
   }
 
-  async get(id: string): Promise<Session> {
-    return this.#sessions.descriptor(id) ?? this.#session(id).snapshot()
+  async get(id: string, within?: SessionBounds): Promise<Session> {
+    const session = this.#sessions.descriptor(id)
+    if (session !== undefined && this.#sessions.reached(within)(session)) return session
+    throw sessionNotFound(id)
   }
 
   async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
@@ -213,12 +217,13 @@ class Registry implements SessionRegistry {
   async forget(id: string, by: Principal): Promise<void> {
     const session = this.#session(id)
     await this.kill(id, by)
+    const last = session.snapshot()
     await session.journal.close()
     this.#sessions.delete(session)
     await this.#keeper.forget(session)
     await this.#options.logs.delete(id)
     await this.#options.store.delete(id)
-    this.#feed.forgotten(id)
+    this.#feed.forgotten(last)
   }
 
   async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
@@ -238,17 +243,19 @@ class Registry implements SessionRegistry {
     return this.#session(id).journal.followOutput(cursor)
   }
 
-  async requests(id?: string): Promise<readonly SessionRequest[]> {
+  async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
     if (id !== undefined) return this.#session(id).desk.all
-    return this.#sessions.live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
+    const reaches = this.#sessions.reached(within)
+    const live = this.#sessions.live.filter((session) => reaches(session.snapshot()))
+    return live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     return this.#session(id).desk.answer(requestId, answer, { type: 'principal', name: by.name })
   }
 
-  watch(): SessionWatcher {
-    return this.#feed.watch()
+  watch(within?: SessionBounds): SessionWatcher {
+    return this.#feed.watch(within === undefined ? undefined : this.#sessions.reached(within))
   }
 
   close(): Promise<void> {
@@ -262,10 +269,7 @@ class Registry implements SessionRegistry {
 
   async #close(): Promise<void> {
     const sessions = this.#sessions.awake
-    const kills = await Promise.allSettled(
-      sessions.map((session) => session.kill({ status: 'killed', stopReason: 'shutdown' })),
-    )
-    for (const kill of kills) if (kill.status === 'rejected') this.#problem(String(kill.reason))
+    for (const problem of await endAll(sessions)) this.#problem(problem)
     this.#feed.close()
     await Promise.allSettled(sessions.map((session) => session.journal.close()))
     await this.#keeper.close()

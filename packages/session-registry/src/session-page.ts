@@ -11,12 +11,16 @@ import { descriptorOf, idOf, type Shelved } from './session-shelf.js'
 const DEFAULT_LIMIT = 100
 
 /** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
-export function pageOf(sessions: readonly Shelved[], filter: SessionFilter): SessionPage {
+export function pageOf(
+  sessions: readonly Shelved[],
+  filter: SessionFilter,
+  reaches: (session: Session) => boolean = () => true,
+): SessionPage {
   const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
   const page: Session[] = []
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
     const session = descriptorOf(sessions[at] as Shelved)
-    if (!matches(session, filter)) continue
+    if (!matches(session, filter) || !reaches(session)) continue
     // One more than the page shows that there is a next one.
     const last = page.at(-1)
     if (page.length === limit && last !== undefined) return { sessions: page, nextCursor: cursorOf(last) }

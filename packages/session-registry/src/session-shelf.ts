@@ -1,5 +1,6 @@
-import { isLive, type Session, type StoredSession } from '@agentproto/contracts'
+import { isLive, type Session, type SessionBounds, type StoredSession } from '@agentproto/contracts'
 import { ManagedSession, type SessionHost } from './managed-session.js'
+import { isWithin } from './reach.js'
 
 /**
  * Every session of a host, in the order of their start. One that has ended and that nobody asks for is its record and
@@ -50,6 +51,11 @@ export class SessionShelf {
   descriptor(id: string): Session | undefined {
     const shelved = this.#all.get(id)
     return shelved === undefined ? undefined : descriptorOf(shelved)
+  }
+
+  /** Tells which sessions lie within bounds. */
+  reached(within: SessionBounds | undefined): (session: Session) => boolean {
+    return (session) => isWithin(session, within, (id) => this.descriptor(id))
   }
 
   delete(session: ManagedSession): void {

@@ -6,6 +6,8 @@ import { resource } from '../resource.js'
 /** `/requests`: what the agents of all sessions ask. */
 export function requestRoutes({ sessions }: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-  resource(app, '/', { GET: async (c) => taggedJson(c, { requests: await sessions.requests() }) })
+  resource(app, '/', {
+    GET: async (c) => taggedJson(c, { requests: await sessions.requests(undefined, c.get('within')) }),
+  })
   return app
 }

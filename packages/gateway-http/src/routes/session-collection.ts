@@ -16,7 +16,7 @@ import { param, resource } from '../resource.js'
 /** `/sessions` itself: AIP-46 §HTTP surface. */
 export function sessionCollectionRoutes({ sessions }: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-  resource(app, '/', { GET: async (c) => taggedJson(c, await sessions.list(filterOf(c))) })
+  resource(app, '/', { GET: async (c) => taggedJson(c, await sessions.list(filterOf(c), c.get('within'))) })
   resource(app, '/agent', {
     POST: async (c) => created(await sessions.spawn(await readBody(c, spawnAgentSchema), c.get('by'))),
   })
@@ -43,7 +43,7 @@ export function agentSessionRoutes({ sessions, adapters }: HttpDeps): HttpApp {
     await next()
   })
   resource(app, '/', {
-    GET: async (c) => taggedJson(c, await sessions.list({ ...filterOf(c), adapter: agentOf(c) })),
+    GET: async (c) => taggedJson(c, await sessions.list({ ...filterOf(c), adapter: agentOf(c) }, c.get('within'))),
     POST: async (c) => {
       const request = await readBody(c, agentSpawnSchema)
       return created(await sessions.spawn({ ...request, adapter: agentOf(c) }, c.get('by')))

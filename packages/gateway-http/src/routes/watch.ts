@@ -10,9 +10,11 @@ import type { Streams } from '../streams.js'
  */
 export function watchRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-  const open = (): ReturnType<typeof changeMessages> => changeMessages(sessions.watch())
   resource(app, '/', {
-    GET: (c) => streams.answer(c, () => Promise.resolve(open()), { hello: 'event: ready\ndata: {}\n\n' }),
+    GET: (c) =>
+      streams.answer(c, () => Promise.resolve(changeMessages(sessions.watch(c.get('within')))), {
+        hello: 'event: ready\ndata: {}\n\n',
+      }),
   })
   return app
 }

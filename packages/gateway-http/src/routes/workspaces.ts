@@ -1,4 +1,4 @@
-import { addWorkspaceSchema } from '@agentproto/contracts'
+import { addWorkspaceSchema, visibleWorkspaces } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
@@ -27,7 +27,10 @@ export function workspaceRoutes({ workspaces }: HttpDeps): HttpApp {
     return json({ ok: true, slug })
   }
 
-  resource(app, '/', { GET: async (c) => taggedJson(c, await workspaces.list()), POST: add })
+  resource(app, '/', {
+    GET: async (c) => taggedJson(c, visibleWorkspaces(await workspaces.list(), c.get('by'))),
+    POST: add,
+  })
   resource(app, '/:slug', { DELETE: remove })
   resource(app, '/:slug/use', { POST: async (c) => json(await workspaces.use(param(c, 'slug'))) })
   return app

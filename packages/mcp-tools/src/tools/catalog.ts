@@ -1,3 +1,4 @@
+import { visibleWorkspaces } from '@agentproto/contracts'
 import type { AdapterCatalog, WorkspaceService } from '@agentproto/contracts'
 import * as z from 'zod'
 import { defineTool } from '../tool.js'
@@ -25,5 +26,5 @@ const listWorkspaces = (workspaces: WorkspaceService): Tool =>
     input: z.strictObject({}),
     output: z.looseObject({ workspaces: z.array(z.looseObject({ slug: z.string(), path: z.string() })) }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    run: () => workspaces.list(),
+    run: async (_args, { by }) => visibleWorkspaces(await workspaces.list(), by),
   })

@@ -52,12 +52,15 @@ const list = (sessions: SessionService): Tool =>
     }),
     output: z.looseObject({ sessions: z.array(sessionResult), nextCursor: z.string().optional() }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    run: ({ onlyAlive, limit, after }) =>
-      sessions.list({
-        ...(onlyAlive === undefined ? {} : { onlyAlive }),
-        ...(limit === undefined ? {} : { limit }),
-        ...(after === undefined ? {} : { after }),
-      }),
+    run: ({ onlyAlive, limit, after }, { within }) =>
+      sessions.list(
+        {
+          ...(onlyAlive === undefined ? {} : { onlyAlive }),
+          ...(limit === undefined ? {} : { limit }),
+          ...(after === undefined ? {} : { after }),
+        },
+        within,
+      ),
   })
 
 const output = (sessions: SessionService): Tool =>

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { cli, folder, serve } from './cli-process.js'
+
+test('token create prints the value once; it drives a gateway; list, rotate and revoke', async () => {
+  const home = folder()
+  const made = await cli(['token', 'create', '--name', 'ci', '--scope', 'read'], { home })
+  const first = made.stdout.trim()
+  expect([made.code, first]).toEqual([0, expect.stringMatching(/^agp_t_[0-9a-f]{16}_[\w-]{43}$/)])
+
+  const { url } = await serve(home)
+  const as = (token: string, ...args: string[]) =>
+    cli(args, { home: folder(), env: { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token } })
+  expect(await as(first, 'sessions', '--json')).toMatchObject({ code: 0 })
+  expect(await as(first, 'sessions', 'start', 'demo')).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('the scope operate'),
+  })
+
+  const rotated = JSON.parse((await cli(['token', 'rotate', 'ci', '--json'], { home })).stdout)
+  expect(rotated).toMatchObject({ name: 'ci', scope: 'read', token: expect.stringMatching(/^agp_t_/) })
+  expect(await as(first, 'sessions')).toMatchObject({ code: 5 })
+  const list = await cli(['token', 'list'], { home })
+  expect(list.stdout).toMatch(/ci +read +all/)
+  expect(list.stdout).not.toContain('agp_t_')
+  expect(await cli(['token', 'revoke', 'ci'], { home })).toMatchObject({ code: 0, stderr: 'ci is revoked.\n' })
+  expect(await as(rotated.token, 'sessions')).toMatchObject({ code: 5 })
+  expect(JSON.parse((await cli(['token', 'list', '--json'], { home })).stdout)).toEqual({ tokens: [] })
+})
+
+test('a token of a workspace sees and starts what is in it', async () => {
+  const home = folder()
+  const [shop, other] = [folder('shop'), folder('other')]
+  await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
+  const { url } = await serve(home)
+  const { stdout } = await cli(['token', 'create', '--name', 't', '--scope', 'operate', '--workspace', 'shop'], {
+    home,
+  })
+  const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: stdout.trim() }
+  const mine = await cli(['sessions', 'start', 'demo', '--cwd', shop], { home: other, env })
+  expect(mine).toMatchObject({ code: 0 })
+  expect(await cli(['sessions', 'start', 'demo', '--cwd', other], { home: other, env })).toMatchObject({ code: 5 })
+  const owners = await cli(['sessions', 'start', 'demo', '--cwd', other], { home })
+  const ids = async (more: object): Promise<string[]> => {
+    const { sessions } = JSON.parse((await cli(['sessions', '--json'], { home, ...more })).stdout)
+    return sessions.map(({ id }: { id: string }) => id).toSorted()
+  }
+  expect(await ids({ env })).toEqual([mine.stdout.trim()])
+  expect(await ids({})).toEqual([mine.stdout.trim(), owners.stdout.trim()].toSorted())
+  expect(await cli(['sessions', 'kill', owners.stdout.trim()], { home, env })).toMatchObject({ code: 4 })
+})

@@ -1,0 +1,30 @@
+import { systemClock, type TokenService } from '@agentproto/contracts'
+import { mkdirSync } from 'node:fs'
+import type { GatewayOptions } from './gateway-options.js'
+import { lockHome } from './home-lock.js'
+import { TokenStore } from './token-store.js'
+import { layoutOf } from './with-config.js'
+
+/** The tokens of a home that no gateway serves; each call holds its lock. */
+export function openTokens(options: Pick<GatewayOptions, 'home' | 'env' | 'clock' | 'onProblem'> = {}): TokenService {
+  const { root, tokens: path } = layoutOf(options)
+  const { clock = systemClock, onProblem = (): void => undefined } = options
+
+  /** @throws `daemon_running`: a gateway has its tokens in memory, and has to be asked */
+  async function locked<T>(work: (tokens: TokenService) => Promise<T>): Promise<T> {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+    const lock = lockHome(`${root}/daemon.lock`)
+    try {
+      return await work(new TokenStore({ path, clock, onProblem }))
+    } finally {
+      lock.release()
+    }
+  }
+
+  return {
+    list: () => locked((tokens) => tokens.list()),
+    create: (request) => locked((tokens) => tokens.create(request)),
+    revoke: (name) => locked((tokens) => tokens.revoke(name)),
+    rotate: (name) => locked((tokens) => tokens.rotate(name)),
+  }
+}

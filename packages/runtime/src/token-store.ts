@@ -1,0 +1,210 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { chmodSync, readFileSync, renameSync } from 'node:fs'
+import {
+  AgentprotoError,
+  type Clock,
+  createTokenSchema,
+  type NamedToken,
+  type NewToken,
+  type Principal,
+  type TokenPrincipal,
+  type TokenRequest,
+  type TokenService,
+} from '@agentproto/contracts'
+import writeAtomic from 'write-file-atomic'
+import * as z from 'zod'
+
+/** The named tokens of a home: their digests in a file of its owner's alone, their values nowhere. */
+
+export interface TokenStoreOptions {
+  /** Undefined for tokens that end with the process. */
+  readonly path: string | undefined
+  readonly clock: Clock
+  readonly onProblem: (problem: string) => void
+}
+
+const MAX_TOKENS = 100
+
+const storedSchema = z.strictObject({
+  ...createTokenSchema.shape,
+  workspaces: createTokenSchema.shape.workspaces.unwrap().exactOptional(),
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.string(),
+  rotatedAt: z.string().exactOptional(),
+})
+const fileSchema = z.strictObject({ version: z.literal(1), tokens: z.array(storedSchema).max(MAX_TOKENS) })
+type Stored = z.infer<typeof storedSchema>
+
+interface Held {
+  readonly stored: Stored
+  readonly digest: Buffer
+  readonly principal: TokenPrincipal
+  readonly ended: AbortController
+}
+
+/** `agp_t_<id>_<secret>`: the id finds the token, the digest of the whole proves it. The shape is redacted in logs. */
+const SHAPE = /^agp_t_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/
+
+export class TokenStore implements TokenService {
+  readonly #options: TokenStoreOptions
+  #held: ReadonlyMap<string, Held>
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: TokenStoreOptions) {
+    this.#options = options
+    this.#held = held(options.path === undefined ? [] : readTokens(options.path, options))
+  }
+
+  /** Whose a token is; undefined when it is none of these. One hash and one comparison, whatever is given. */
+  authenticate(token: string): Principal | undefined {
+    const id = SHAPE.exec(token)?.[1]
+    const found = id === undefined ? undefined : this.#held.get(id)
+    if (found === undefined || !timingSafeEqual(digest(token), found.digest)) return undefined
+    return found.principal
+  }
+
+  /** Aborts when the token of a principal is revoked or rotated. */
+  revoked(by: Principal): AbortSignal | undefined {
+    if (by.type !== 'token') return undefined
+    for (const { principal, ended } of this.#held.values()) if (principal === by) return ended.signal
+    // It was revoked between its check and this call.
+    return AbortSignal.abort()
+  }
+
+  list(): Promise<readonly NamedToken[]> {
+    return Promise.resolve(Array.from(this.#held.values(), ({ stored }) => shown(stored)))
+  }
+
+  create(request: TokenRequest): Promise<NewToken> {
+    const { name, scope, workspaces } = request
+    return this.#change((tokens) => {
+      assertSound(request)
+      if (tokens.some((token) => token.name === name)) throw taken(name)
+      if (tokens.length >= MAX_TOKENS) throw tooMany()
+      const { token, ...proof } = mint()
+      const bounds = workspaces === undefined ? {} : { workspaces: [...new Set(workspaces)] }
+      const stored: Stored = { name, scope, ...bounds, ...proof, createdAt: this.#now() }
+      return [[...tokens, stored], { ...shown(stored), token }]
+    })
+  }
+
+  revoke(name: string): Promise<void> {
+    return this.#change((tokens) => {
+      const found = byName(tokens, name)
+      return [tokens.filter((token) => token !== found), undefined]
+    })
+  }
+
+  rotate(name: string): Promise<NewToken> {
+    return this.#change((tokens) => {
+      const found = byName(tokens, name)
+      const { token, ...proof } = mint()
+      const stored: Stored = { ...found, ...proof, rotatedAt: this.#now() }
+      return [tokens.map((each) => (each === found ? stored : each)), { ...shown(stored), token }]
+    })
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.now()).toISOString()
+  }
+
+  /** One change at a time; it holds once it is on the disk. */
+  #change<T>(change: (tokens: readonly Stored[]) => readonly [readonly Stored[], T]): Promise<T> {
+    const turn = this.#last.then(async () => {
+      const [tokens, result] = change(Array.from(this.#held.values(), ({ stored }) => stored))
+      await this.#write(tokens)
+      const before = this.#held
+      this.#held = held(tokens, before)
+      for (const [id, { ended }] of before) if (!this.#held.has(id)) ended.abort()
+      return result
+    })
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #write(tokens: readonly Stored[]): Promise<void> {
+    const { path } = this.#options
+    if (path === undefined) return
+    try {
+      await writeAtomic(path, `${JSON.stringify({ version: 1, tokens }, undefined, 2)}\n`, { mode: 0o600 })
+    } catch (cause) {
+      throw new AgentprotoError('storage_failed', 'The tokens could not be stored', { given: path, cause })
+    }
+  }
+}
+
+/** By id; those that were held before stay the same, so that their streams go on. */
+function held(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = new Map()): ReadonlyMap<string, Held> {
+  return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? hold(stored)]))
+}
+
+function hold(stored: Stored): Held {
+  const { name, scope, workspaces, sha256 } = stored
+  const principal: TokenPrincipal = { type: 'token', name, scope, ...(workspaces === undefined ? {} : { workspaces }) }
+  return { stored, digest: Buffer.from(sha256, 'hex'), principal, ended: new AbortController() }
+}
+
+const shown = ({ id: _id, sha256: _sha256, ...token }: Stored): NamedToken => token
+
+function mint(): { readonly token: string; readonly id: string; readonly sha256: string } {
+  const id = randomBytes(8).toString('hex')
+  const token = `agp_t_${id}_${randomBytes(32).toString('base64url')}`
+  return { token, id, sha256: digest(token).toString('hex') }
+}
+
+const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
+
+/** An unreadable file is moved aside and nobody's token holds: never the other way round. */
+function readTokens(path: string, { clock, onProblem }: TokenStoreOptions): readonly Stored[] {
+  const text = textOf(path)
+  if (text === undefined) return []
+  try {
+    const { tokens } = fileSchema.parse(JSON.parse(text))
+    chmodSync(path, 0o600)
+    return tokens
+  } catch {
+    const aside = `${path}.unreadable-${clock.now()}`
+    renameSync(path, aside)
+    onProblem(`The tokens could not be read; the file was moved to ${aside}, and no named token holds.`)
+    return []
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new AgentprotoError('storage_failed', 'The tokens could not be read', { given: path, cause: error })
+  }
+}
+
+/** An admin may name any folder a workspace, and so leave every bound. */
+function assertSound({ scope, workspaces }: TokenRequest): void {
+  if (workspaces === undefined || scope !== 'admin') return
+  throw new AgentprotoError('invalid_request', 'A token with the scope admin cannot be bound to workspaces', {
+    expected: 'the scope read or operate, or no workspaces',
+    given: scope,
+  })
+}
+
+function byName(tokens: readonly Stored[], name: string): Stored {
+  const found = tokens.find((token) => token.name === name)
+  if (found !== undefined) return found
+  throw new AgentprotoError('token_not_found', 'There is no such token', {
+    given: name,
+    hint: 'List them with: agentproto token list',
+  })
+}
+
+const taken = (given: string): AgentprotoError =>
+  new AgentprotoError('token_exists', 'There is already a token of that name', {
+    given,
+    hint: `Take another name, or give it a new value: agentproto token rotate ${given}`,
+  })
+
+const tooMany = (): AgentprotoError =>
+  new AgentprotoError('token_limit_reached', `There are ${MAX_TOKENS} tokens, as many as a home may have`, {
+    hint: 'Revoke one with: agentproto token revoke <name>',
+  })

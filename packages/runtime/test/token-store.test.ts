@@ -1,0 +1,108 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '@agentproto/contracts'
+import { openTokens } from '@agentproto/runtime'
+import { expect, test } from 'vitest'
+import { TokenStore } from '../src/token-store.js'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+function storeIn(home: string, problems: string[] = []): TokenStore {
+  return new TokenStore({
+    path: join(home, 'tokens.json'),
+    clock: systemClock,
+    onProblem: (problem) => problems.push(problem),
+  })
+}
+
+test('a token is whoever bears it, in this process and after it; its value is stored nowhere', async () => {
+  const home = await temporaryHome()
+  const store = storeIn(home)
+  const { token, ...made } = await store.create({ name: 'ci', scope: 'operate', workspaces: ['shop', 'shop'] })
+  const principal = { type: 'token', name: 'ci', scope: 'operate', workspaces: ['shop'] }
+  expect(store.authenticate(token)).toEqual(principal)
+  expect(storeIn(home).authenticate(token)).toEqual(principal)
+  expect(await store.list()).toEqual([made])
+  const path = join(home, 'tokens.json')
+  expect(readFileSync(path, 'utf8')).not.toContain(token.slice(-43))
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('what is not exactly the token is nobody’s', async () => {
+  const store = storeIn(await temporaryHome())
+  const { token } = await store.create({ name: 'a', scope: 'read' })
+  const { token: other } = await store.create({ name: 'b', scope: 'admin' })
+  const last = token.at(-1) === 'A' ? 'B' : 'A'
+  for (const wrong of ['', 'agp_t_', `${token} `, `${token}A`, token.slice(0, -1), token.slice(0, -1) + last])
+    expect(store.authenticate(wrong)).toBe(undefined)
+  expect(store.authenticate(token.slice(0, 23) + other.slice(23))).toBe(undefined)
+})
+
+test('a revoked token is nobody’s and its streams are told; a rotated one has another value', async () => {
+  const home = await temporaryHome()
+  const store = storeIn(home)
+  const [a, b] = [await store.create({ name: 'a', scope: 'read' }), await store.create({ name: 'b', scope: 'read' })]
+  const [byA, byB] = [store.authenticate(a.token), store.authenticate(b.token)]
+  if (byA === undefined || byB === undefined) throw new Error('nobody')
+  const [endA, endB] = [store.revoked(byA), store.revoked(byB)]
+  await store.revoke('a')
+  expect([store.authenticate(a.token), endA?.aborted, endB?.aborted]).toEqual([undefined, true, false])
+  expect(store.revoked(byA)?.aborted).toBe(true)
+  const rotated = await store.rotate('b')
+  expect([store.authenticate(b.token), endB?.aborted]).toEqual([undefined, true])
+  expect(store.authenticate(rotated.token)).toMatchObject({ name: 'b', scope: 'read' })
+  expect(storeIn(home).authenticate(rotated.token)).toMatchObject({ name: 'b' })
+  await expect(store.revoke('a')).rejects.toMatchObject({ code: 'token_not_found' })
+})
+
+test('what cannot be is refused and stores nothing', async () => {
+  const store = storeIn(await temporaryHome())
+  await store.create({ name: 'a', scope: 'read' })
+  await expect(store.create({ name: 'a', scope: 'admin' })).rejects.toMatchObject({ code: 'token_exists' })
+  await expect(store.create({ name: 'b', scope: 'admin', workspaces: ['w'] })).rejects.toMatchObject({
+    code: 'invalid_request',
+  })
+  expect((await store.list()).map(({ name }) => name)).toEqual(['a'])
+})
+
+test('there are at most a hundred', async () => {
+  const store = new TokenStore({ path: undefined, clock: systemClock, onProblem: () => undefined })
+  for (let n = 0; n < 100; n++) await store.create({ name: `t${n}`, scope: 'read' })
+  await expect(store.create({ name: 'more', scope: 'read' })).rejects.toMatchObject({ code: 'token_limit_reached' })
+  await store.revoke('t5')
+  await store.create({ name: 'more', scope: 'read' })
+})
+
+test('an unreadable file is moved aside, and then no named token holds', async () => {
+  const home = await temporaryHome()
+  const { token } = await storeIn(home).create({ name: 'a', scope: 'read' })
+  writeFileSync(join(home, 'tokens.json'), '{"version":1,"tokens":[{}]}')
+  const problems: string[] = []
+  expect(storeIn(home, problems).authenticate(token)).toBe(undefined)
+  expect(problems).toEqual([expect.stringContaining('tokens.json.unreadable-')])
+  expect(readdirSync(home).filter((name) => name.startsWith('tokens.json'))).toEqual([
+    expect.stringContaining('unreadable'),
+  ])
+})
+
+test('a file that others could read is made private', async () => {
+  const home = await temporaryHome()
+  await storeIn(home).create({ name: 'a', scope: 'read' })
+  chmodSync(join(home, 'tokens.json'), 0o644)
+  storeIn(home)
+  expect(statSync(join(home, 'tokens.json')).mode & 0o777).toBe(0o600)
+})
+
+test('tokens are made without a gateway, hold in the next one, and are that one’s while it runs', async () => {
+  const home = await temporaryHome()
+  const { token } = await openTokens({ home }).create({ name: 'ci', scope: 'read' })
+  const gateway = await testGateway({ home })
+  const status = async (bearer: string, path: string): Promise<number> =>
+    (await gateway.app.request(path, { headers: { authorization: `Bearer ${bearer}`, host: 'localhost' } })).status
+  expect([await status(token, '/sessions'), await status(token, '/tokens'), await status('x', '/sessions')]).toEqual([
+    200, 403, 401,
+  ])
+  expect(await status(gateway.token, '/tokens')).toBe(200)
+  await expect(openTokens({ home }).revoke('ci')).rejects.toMatchObject({ code: 'daemon_running' })
+  await gateway.tokens.revoke('ci')
+  expect(await status(token, '/sessions')).toBe(401)
+})

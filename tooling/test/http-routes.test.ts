@@ -10,8 +10,9 @@ const idle = {
   clock: systemClock,
   version: '0.0.0',
   authenticate: () => undefined,
+  tokens: {},
   mcp: () => Promise.resolve(new Response()),
-} as Partial<HttpDeps> as HttpDeps
+} as unknown as HttpDeps
 
 test('docs/http-api.md has every route of the gateway, and no other', () => {
   const { routes } = createHttpApp(idle)

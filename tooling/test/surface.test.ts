@@ -185,13 +185,17 @@ test('the commands of agentproto', () => {
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--json] [--no-start]
     agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json] [--no-start]
-    agentproto sessions prompt [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
-    agentproto sessions interrupt [--no-start]
-    agentproto sessions resume [--fresh] [--no-start]
-    agentproto sessions kill [--reason <reason>] [--no-start]
-    agentproto sessions rm [--no-start]
+    agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
+    agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
+    agentproto sessions interrupt [--json] [--no-start]
+    agentproto sessions resume [--fresh] [--json] [--no-start]
+    agentproto sessions kill [--reason <reason>] [--json] [--no-start]
+    agentproto sessions rm [--json] [--no-start]
     agentproto sessions show [--json] [--no-start]
-    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--json <content>] [--no-start]
+    agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--json] [--no-start]
+    agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--json] [--no-start]
+    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--json] [--no-start]
+    agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
     agentproto status [--json]
@@ -203,10 +207,11 @@ test('the commands of agentproto', () => {
     agentproto workspace
     agentproto workspace add [--slug <slug>] [--label <text>] [--use] [--json]
     agentproto workspace list [--json]
-    agentproto workspace remove
-    agentproto workspace use
-    agentproto workspace trust
-    agentproto workspace distrust
+    agentproto workspace remove [--json]
+    agentproto workspace show [--json]
+    agentproto workspace use [--json]
+    agentproto workspace trust [--json]
+    agentproto workspace distrust [--json]
     agentproto adapters [--no-start]
     agentproto adapters list [--json] [--no-start]
     agentproto adapters show [--json] [--no-start]
@@ -218,9 +223,9 @@ test('the commands of agentproto', () => {
     agentproto manifest
     agentproto manifest validate [--format <format>] [--json]
     agentproto secrets
-    agentproto secrets set [--store <store>] [--oauth]
+    agentproto secrets set [--store <store>] [--oauth] [--json]
     agentproto secrets list [--json]
-    agentproto secrets rm
+    agentproto secrets rm [--json]
     agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]
     agentproto token [--no-start]
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]

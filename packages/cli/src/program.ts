@@ -2,6 +2,7 @@ import { EXIT } from '@agentproto/contracts'
 import { Command, CommanderError } from 'commander'
 import { tellFailure } from './failure.js'
 import { paintOf, type Io, type Run } from './io.js'
+import { addExamples } from './program/examples.js'
 import { addAdapterCommands } from './program/adapter-commands.js'
 import { addBridgeCommands } from './program/bridge-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
@@ -71,6 +72,7 @@ export function createProgram(io: Io, run: Run): Command {
   addSecretCommands(program, run)
   addBridgeCommands(program, run)
   addTokenCommands(program, run)
+  addExamples(program)
   for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
 }

@@ -46,7 +46,7 @@ export interface SessionsClient {
    */
   start(request: SpawnAgentRequest): Promise<Session>
   /** Resolves when the prompt is admitted. @throws `turn_in_progress`, `session_ended` */
-  prompt(id: string, request: Pick<PromptRequest, 'prompt'>): Promise<PromptAccepted>
+  prompt(id: string, request: Pick<PromptRequest, 'prompt' | 'whenBusy'>): Promise<PromptAccepted>
   /**
    * Prompts and waits for the end of that turn, however long it takes: it reads the turn's events as they
    * come, so that no time limit for an answer cuts it off, and resumes after a dropped connection.

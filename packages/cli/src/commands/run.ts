@@ -3,7 +3,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts'
 import { withGateway } from '../in-process.js'
 import { print, type Io } from '../io.js'
 import type { RunOptions } from '../program/run-command.js'
-import { promptText } from '../prompt-text.js'
+import { promptOf } from '../prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
 
@@ -12,7 +12,7 @@ import { TurnLimits } from '../turn/turn-limits.js'
  * Everything that can be refused is, before an agent is started (F69).
  */
 export async function runOnce(io: Io, adapter: string, options: RunOptions): Promise<number> {
-  const prompt = await promptText(io, options.prompt)
+  const prompt = await promptOf(io, options.prompt)
   const request = spawnRequest(io, adapter, options)
   const limits = new TurnLimits(options.timeout)
   try {

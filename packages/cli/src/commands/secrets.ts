@@ -19,10 +19,11 @@ import { renderTable, type Column } from '../render/table.js'
 export interface SetSecretOptions {
   readonly store?: 'keyring' | 'file'
   readonly oauth?: boolean
+  readonly json?: boolean
 }
 
 /** `agentproto secrets set`: the value comes from stdin or a hidden prompt, never from an argument. */
-export async function setSecret(io: Io, slug: string, { store, oauth }: SetSecretOptions): Promise<number> {
+export async function setSecret(io: Io, slug: string, { store, oauth, json }: SetSecretOptions): Promise<number> {
   // Before anybody is asked for a value that would then be refused.
   if (!isSecretSlug(slug)) await secretsOf(io).set(slug, { kind: 'opaque', value: '-' })
   const value = oauth === true ? await oauthValue(io, slug) : await plainValue(io, slug)
@@ -33,7 +34,8 @@ export async function setSecret(io: Io, slug: string, { store, oauth }: SetSecre
       `agentproto: It is so short that it cannot be told from ordinary text: it is not taken out of logs.`,
     )
   }
-  print(io.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
+  if (json === true) printJson(io, { slug, place, set: true })
+  else print(io.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
   return EXIT.ok
 }
 
@@ -47,9 +49,10 @@ export async function listSecrets(io: Io, { json }: JsonOption): Promise<number>
 }
 
 /** `agentproto secrets rm`. */
-export async function removeSecret(io: Io, slug: string): Promise<number> {
+export async function removeSecret(io: Io, slug: string, { json }: JsonOption): Promise<number> {
   await secretsOf(io).remove(slug)
-  print(io.stderr, `${slug} is removed.`)
+  if (json === true) printJson(io, { slug, set: false })
+  else print(io.stderr, `${slug} is removed.`)
   return EXIT.ok
 }
 

@@ -1,6 +1,6 @@
 import { AgentprotoError, EXIT, type AnswerRequest, type SessionRequest } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
-import { print, type Io } from '../io.js'
+import { print, printJson, type Io } from '../io.js'
 import type { AnswerOptions } from '../program/session-commands.js'
 import { requestTitle } from '../render/request-title.js'
 import { allowing, denying } from '../requests/verdict.js'
@@ -17,8 +17,9 @@ export async function answerSession(
   const pending = (await client.sessions.requests(id)).filter(({ state }) => state === 'pending')
   const request = pick(pending, requestId)
   const answer = answerOf(request, options)
-  await client.sessions.answer(id, request.requestId, answer)
-  print(io.stderr, `Answered: ${requestTitle(request.request)}`)
+  const answered = await client.sessions.answer(id, request.requestId, answer)
+  if (options.json === true) printJson(io, answered)
+  else print(io.stderr, `Answered: ${requestTitle(request.request)}`)
   return EXIT.ok
 }
 
@@ -41,15 +42,15 @@ function pick(pending: readonly SessionRequest[], requestId: string | undefined)
   })
 }
 
-function answerOf({ request }: SessionRequest, { option, allow, deny, json }: AnswerOptions): AnswerRequest {
+function answerOf({ request }: SessionRequest, { option, allow, deny, content }: AnswerOptions): AnswerRequest {
   if (option !== undefined) return { optionId: option }
-  if (json !== undefined) return { action: 'accept', content: objectOf(json) }
+  if (content !== undefined) return { action: 'accept', content: objectOf(content) }
   if (allow === true) return allowing(request)
   if (deny === true) return denying(request)
   const options =
     request.kind === 'permission' ? request.options.map(({ optionId, name }) => `${optionId} (${name})`) : []
   throw new AgentprotoError('invalid_request', `It asks: ${requestTitle(request)}`, {
-    expected: 'an answer: --allow, --deny, --option <optionId> or --json <content>',
+    expected: 'an answer: --allow, --deny, --option <optionId> or --content <json>',
     ...(options.length === 0 ? {} : { hint: `Options: ${options.join(', ')}` }),
   })
 }
@@ -62,7 +63,7 @@ function objectOf(text: string): Record<string, unknown> {
     // Told below, as for any other text that is no object.
   }
   throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', {
-    expected: `--json '{"name": "value"}'`,
+    expected: `--content '{"name": "value"}'`,
     given: text,
   })
 }

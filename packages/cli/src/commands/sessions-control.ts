@@ -1,50 +1,63 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
-import { print, type Io } from '../io.js'
+import { print, printJson, type Io } from '../io.js'
+import { withProgress } from '../progress.js'
 import type { KillOptions, ResumeOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../program/workspace-commands.js'
 import { findSession } from '../session-ref.js'
 
 /** `agentproto sessions interrupt`. */
-export async function interruptSession(io: Io, ref: string): Promise<number> {
+export async function interruptSession(io: Io, ref: string, { json }: JsonOption): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const { wasBusy } = await client.sessions.interrupt(id)
-  print(io.stderr, wasBusy ? 'The turn was interrupted.' : 'No turn was running.')
+  const { wasBusy } = await withProgress(io, 'Interrupting', () => client.sessions.interrupt(id))
+  if (json === true) printJson(io, { id, wasBusy })
+  else print(io.stderr, wasBusy ? 'The turn was interrupted.' : 'No turn was running.')
   return EXIT.ok
 }
 
 /** `agentproto sessions resume`: prints the id once the agent is ready. */
-export async function resumeSession(io: Io, ref: string, { fresh = false }: ResumeOptions): Promise<number> {
+export async function resumeSession(io: Io, ref: string, { fresh = false, json }: ResumeOptions): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const { resumedHow } = await client.sessions.resume(id, fresh ? { fresh } : {})
+  const session = await withProgress(io, 'Resuming', () => client.sessions.resume(id, fresh ? { fresh } : {}))
+  if (json === true) {
+    printJson(io, session)
+    return EXIT.ok
+  }
   print(io.stdout, id)
-  print(
-    io.stderr,
-    resumedHow === 'fresh' ? 'The agent runs in a new conversation.' : 'The agent runs in its old conversation.',
-  )
+  const conversation = session.resumedHow === 'fresh' ? 'a new conversation' : 'its old conversation'
+  print(io.stderr, `The agent runs in ${conversation}.`)
   return EXIT.ok
 }
 
 /** `agentproto sessions kill`: prints each id once its processes are gone. */
-export async function killSessions(io: Io, refs: readonly string[], { reason }: KillOptions): Promise<number> {
+export async function killSessions(io: Io, refs: readonly string[], { reason, json }: KillOptions): Promise<number> {
   const client = await connect(io)
+  const killed = []
   for (const ref of refs) {
     const { id } = await findSession(client, ref)
-    const { ok } = await client.sessions.kill(id, reason === undefined ? {} : { reason })
+    const done = await withProgress(io, `Ending ${id}`, () =>
+      client.sessions.kill(id, reason === undefined ? {} : { reason }),
+    )
+    killed.push(done)
+    if (json === true) continue
     print(io.stdout, id)
-    if (!ok) print(io.stderr, `${id} had ended before.`)
+    if (!done.ok) print(io.stderr, `${id} had ended before.`)
   }
+  if (json === true) printJson(io, { sessions: killed })
   return EXIT.ok
 }
 
 /** `agentproto sessions rm`. */
-export async function removeSessions(io: Io, refs: readonly string[]): Promise<number> {
+export async function removeSessions(io: Io, refs: readonly string[], { json }: JsonOption): Promise<number> {
   const client = await connect(io)
+  const removed = []
   for (const ref of refs) {
     const { id } = await findSession(client, ref)
-    await client.sessions.remove(id)
-    print(io.stdout, id)
+    removed.push(await withProgress(io, `Removing ${id}`, () => client.sessions.remove(id)))
+    if (json !== true) print(io.stdout, id)
   }
+  if (json === true) printJson(io, { sessions: removed })
   return EXIT.ok
 }

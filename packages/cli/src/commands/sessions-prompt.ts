@@ -2,7 +2,7 @@ import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { PromptOptions } from '../program/session-commands.js'
-import { promptText } from '../prompt-text.js'
+import { promptOf } from '../prompt-text.js'
 import { findSession } from '../session-ref.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
@@ -11,18 +11,19 @@ import { TurnLimits } from '../turn/turn-limits.js'
 export async function promptSession(
   io: Io,
   { ref, text }: { readonly ref: string; readonly text: string },
-  { wait, json, output, timeout }: PromptOptions,
+  { wait, json, output, timeout, whenBusy }: PromptOptions,
 ): Promise<number> {
-  const prompt = await promptText(io, text)
+  const prompt = await promptOf(io, text)
   const client = await connect(io)
   const session = await findSession(client, ref)
   if (wait === true) {
     const limits = new TurnLimits(timeout)
     const seeMore = `agentproto sessions events ${session.id}`
     const mode = json === true ? 'json' : output
-    return driveTurn(io, { client, session, prompt, output: mode, limits, seeMore }).finally(() => limits.release())
+    const request = { client, session, prompt, whenBusy, output: mode, limits, seeMore }
+    return driveTurn(io, request).finally(() => limits.release())
   }
-  const accepted = await client.sessions.prompt(session.id, { prompt })
+  const accepted = await client.sessions.prompt(session.id, { prompt, ...(whenBusy && { whenBusy }) })
   if (json === true) printJson(io, accepted)
   else print(io.stdout, String(accepted.turn))
   return EXIT.ok

@@ -5,7 +5,7 @@ import { connect } from '../daemon.js'
 import { isInteractive, print, printJson, type Io } from '../io.js'
 import type { StartOptions } from '../program/session-commands.js'
 import { withProgress } from '../progress.js'
-import { promptText } from '../prompt-text.js'
+import { promptOf } from '../prompt-text.js'
 
 /** `agentproto sessions start`: prints the id of the new session. */
 export async function startSession(io: Io, adapter: string, options: StartOptions): Promise<number> {
@@ -41,7 +41,7 @@ async function spawnRequest(io: Io, adapter: string, options: StartOptions): Pro
   const { prompt, cwd, workspace, label, mode, option, permissions } = options
   return {
     adapter,
-    ...(prompt === undefined ? {} : { prompt: await promptText(io, prompt) }),
+    ...(prompt === undefined ? {} : { prompt: await promptOf(io, prompt) }),
     ...(cwd === undefined ? {} : { cwd: resolve(io.cwd, cwd) }),
     ...(workspace === undefined ? {} : { workspaceSlug: workspace }),
     ...(label === undefined ? {} : { label }),

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { access, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AgentprotoError, EXIT, type Workspace, type WorkspaceService } from '@agentproto/contracts'
@@ -40,22 +41,53 @@ export async function listWorkspaces(io: Io, { json }: JsonOption): Promise<numb
 }
 
 /** `agentproto workspace remove`. */
-export async function removeWorkspace(io: Io, slug: string): Promise<number> {
+export async function removeWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
   await workspacesOf(io).remove(slug)
-  print(io.stderr, `Forgot ${slug}; its folder is untouched.`)
+  if (json === true) printJson(io, { slug, removed: true })
+  else print(io.stderr, `Forgot ${slug}; its folder is untouched.`)
   return EXIT.ok
 }
 
 /** `agentproto workspace use`. */
-export async function useWorkspace(io: Io, slug: string): Promise<number> {
-  const { path } = await workspacesOf(io).use(slug)
-  print(io.stderr, `Sessions now start in ${path}`)
+export async function useWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
+  const workspace = await workspacesOf(io).use(slug)
+  if (json === true) printJson(io, workspace)
+  else print(io.stderr, `Sessions now start in ${workspace.path}`)
+  return EXIT.ok
+}
+
+/** `agentproto workspace show`: the one that is named, else the active one. */
+export async function showWorkspace(io: Io, slug: string | undefined, { json }: JsonOption): Promise<number> {
+  const { active } = await workspacesOf(io).list()
+  const name = slug ?? active
+  if (name === undefined) {
+    throw new AgentprotoError('workspace_not_found', 'No workspace is active', {
+      hint: 'Make this folder one with: agentproto workspace add --use',
+    })
+  }
+  const workspace = await findWorkspace(io, name)
+  const about = {
+    ...workspace,
+    active: name === active,
+    exists: await isThere(workspace),
+    trusted: (await trustOf(io).list()).some(({ path }) => path === realOf(workspace.path)),
+  }
+  if (json === true) printJson(io, about)
+  else
+    print(
+      io.stdout,
+      Object.entries(about).map(([key, value]) => `${key.padEnd(9)}  ${oneLine(String(value))}`),
+    )
   return EXIT.ok
 }
 
 /** `agentproto workspace trust`: the adapters of the workspace's own folder may be started from now on. */
-export async function trustWorkspace(io: Io, slug: string): Promise<number> {
+export async function trustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
   const { path } = await trustOf(io).trust((await findWorkspace(io, slug)).path)
+  if (json === true) {
+    printJson(io, { slug, path, trusted: true })
+    return EXIT.ok
+  }
   const adapters = await readdir(join(path, '.agentproto', 'adapters')).catch(() => [])
   const found = adapters.length === 0 ? 'it has none now' : adapters.map(oneLine).join(', ')
   print(io.stderr, `The adapters of ${path} may be started, now and after every change to it: ${found}`)
@@ -63,10 +95,11 @@ export async function trustWorkspace(io: Io, slug: string): Promise<number> {
 }
 
 /** `agentproto workspace distrust`. */
-export async function distrustWorkspace(io: Io, slug: string): Promise<number> {
+export async function distrustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
   const { path } = await findWorkspace(io, slug)
   const was = await trustOf(io).distrust(path)
-  print(io.stderr, was ? `The adapters of ${path} are left out again.` : `${path} was not trusted.`)
+  if (json === true) printJson(io, { slug, path, trusted: false })
+  else print(io.stderr, was ? `The adapters of ${path} are left out again.` : `${path} was not trusted.`)
   return EXIT.ok
 }
 
@@ -83,6 +116,15 @@ async function findWorkspace(io: Io, slug: string): Promise<Workspace> {
     given: slug,
     hint: 'Run: agentproto workspace add <folder>',
   })
+}
+
+/** Trust is kept by real paths. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }
 
 const workspacesOf = (io: Io): WorkspaceService => createWorkspaces({ ...filesOf(io), defaultCwd: io.cwd })

@@ -1,4 +1,4 @@
-import { PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import { PERMISSION_MODES, type PermissionMode, type PromptRequest } from '@agentproto/contracts'
 import { InvalidArgumentError, Option } from 'commander'
 
 export type OptionValues = Readonly<Record<string, string | number | boolean>>
@@ -16,6 +16,13 @@ export const adapterOption = (): Option =>
 /** `--input step=value`, repeatable: answers to setup steps. */
 export const inputOption = (): Option =>
   new Option('--input <step=value>', 'answer to a setup step; repeatable').argParser(addOptionValue).default({}, 'none')
+
+export type WhenBusy = NonNullable<PromptRequest['whenBusy']>
+
+export const whenBusyOption = (): Option =>
+  new Option('--when-busy <what>', 'while a turn runs: refuse, wait for its end, or interrupt it')
+    .choices(['reject', 'queue', 'interrupt'])
+    .default('reject')
 
 export interface AgentOptions {
   readonly cwd?: string

@@ -25,6 +25,7 @@ export function addSecretCommands(program: Command, run: Run): void {
       ]),
     )
     .option('--oauth', 'tokens: JSON with access_token, refresh_token and expires_at')
+    .option('--json', 'as JSON')
     .action((slug: string, options: SetSecretOptions) =>
       run(async (io) => (await commands()).setSecret(io, slug, options)),
     )
@@ -37,7 +38,10 @@ export function addSecretCommands(program: Command, run: Run): void {
     .command('rm')
     .description('remove a secret')
     .argument('<slug>')
-    .action((slug: string) => run(async (io) => (await commands()).removeSecret(io, slug)))
+    .option('--json', 'as JSON')
+    .action((slug: string, options: JsonOption) =>
+      run(async (io) => (await commands()).removeSecret(io, slug, options)),
+    )
 }
 
 const commands = (): Promise<typeof import('../commands/secrets.js')> => import('../commands/secrets.js')

@@ -1,6 +1,15 @@
 import { Option, type Command } from 'commander'
 import type { Run } from '../io.js'
-import { adapterOption, permissionsOption, toCount, toSeconds, type AgentOptions } from './option-values.js'
+import {
+  adapterOption,
+  permissionsOption,
+  toCount,
+  toSeconds,
+  whenBusyOption,
+  type AgentOptions,
+  type OptionValues,
+  type WhenBusy,
+} from './option-values.js'
 import type { OutputMode } from './run-command.js'
 import type { JsonOption } from './workspace-commands.js'
 
@@ -16,25 +25,45 @@ export interface StartOptions extends AgentOptions, JsonOption {
   readonly attach?: boolean
 }
 export interface PromptOptions extends JsonOption {
+  readonly whenBusy?: WhenBusy
   readonly wait?: boolean
   readonly output: OutputMode
   readonly timeout?: number
 }
-export interface AnswerOptions {
+export interface WaitOptions extends JsonOption {
+  readonly turn?: number
+  readonly output: OutputMode
+  readonly timeout?: number
+}
+export interface SessionLogsOptions extends JsonOption {
+  readonly lines: number
+  readonly follow?: boolean
+}
+export interface AnswerOptions extends JsonOption {
   readonly option?: string
   readonly allow?: boolean
   readonly deny?: boolean
-  readonly json?: string
+  readonly content?: string
 }
 export interface EventsOptions extends JsonOption {
   readonly after: number
   readonly follow?: boolean
 }
-export interface ResumeOptions {
+export interface ResumeOptions extends JsonOption {
   readonly fresh?: boolean
 }
 
-export interface KillOptions {
+export interface ConfigureOptions extends JsonOption {
+  readonly mode?: string
+  readonly model?: string
+  readonly option: OptionValues
+}
+export interface ForkOptions extends JsonOption {
+  readonly prompt?: string
+  readonly label?: string
+}
+
+export interface KillOptions extends JsonOption {
   readonly reason?: 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'
 }
 
@@ -61,7 +90,10 @@ export function addSessionCommands(program: Command, run: Run): void {
     .action((options: SessionsOptions) => run(async (io) => (await listing()).showSessions(io, options)))
   addStart(sessions, run)
   addPrompt(sessions, run)
+  addWait(sessions, run)
   addControls(sessions, run)
+  addShow(sessions, run)
+  addConfigure(sessions, run)
   addAnswer(sessions, run)
   addEvents(sessions, run)
 }
@@ -90,7 +122,8 @@ function addPrompt(sessions: Command, run: Run): void {
     .command('prompt')
     .description('send a prompt')
     .argument('<id>')
-    .argument('<text>', 'the prompt; - reads it from stdin')
+    .argument('<text>', 'the prompt, @file in it attaches a file; - reads it from stdin')
+    .addOption(whenBusyOption())
     .option('--wait', 'follow the turn to its end and print its text')
     .addOption(
       new Option('--output <mode>', 'what stdout gets with --wait')
@@ -104,17 +137,37 @@ function addPrompt(sessions: Command, run: Run): void {
     )
 }
 
+function addWait(sessions: Command, run: Run): void {
+  sessions
+    .command('wait')
+    .description('wait for the end of a turn, and print its text')
+    .argument('<id>')
+    .option('--turn <number>', 'that turn (default: the last one)', toCount)
+    .addOption(
+      new Option('--output <mode>', 'what stdout gets').choices(['text', 'json', 'jsonl', 'quiet']).default('text'),
+    )
+    .option('--json', 'the same as --output json')
+    .option('--timeout <seconds>', 'stop waiting after this long and exit with 3; the turn goes on', toSeconds)
+    .action((id: string, options: WaitOptions) =>
+      run(async (io) => (await import('../commands/sessions-wait.js')).waitForTurn(io, id, options)),
+    )
+}
+
 function addControls(sessions: Command, run: Run): void {
   sessions
     .command('interrupt')
     .description('stop the running turn; the session lives on')
     .argument('<id>')
-    .action((id: string) => run(async (io) => (await controls()).interruptSession(io, id)))
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      run(async (io) => (await controls()).interruptSession(io, id, options)),
+    )
   sessions
     .command('resume')
     .description('start the agent of an ended session again, in its old conversation')
     .argument('<id>')
     .option('--fresh', 'in a new conversation')
+    .option('--json', 'print the whole session as JSON')
     .action((id: string, options: ResumeOptions) =>
       run(async (io) => (await controls()).resumeSession(io, id, options)),
     )
@@ -123,8 +176,14 @@ function addControls(sessions: Command, run: Run): void {
     .description('end sessions and every process of theirs')
     .argument('<id...>')
     .addOption(
-      new Option('--reason <reason>').choices(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']),
+      new Option('--reason <reason>', 'why, for whoever looks at it later').choices([
+        'user_canceled',
+        'max_iterations',
+        'loop_detected',
+        'budget_exceeded',
+      ]),
     )
+    .option('--json', 'as JSON')
     .action((ids: string[], options: KillOptions) =>
       run(async (io) => (await controls()).killSessions(io, ids, options)),
     )
@@ -132,7 +191,13 @@ function addControls(sessions: Command, run: Run): void {
     .command('rm')
     .description('kill where needed, then forget sessions and their logs')
     .argument('<id...>')
-    .action((ids: string[]) => run(async (io) => (await controls()).removeSessions(io, ids)))
+    .option('--json', 'as JSON')
+    .action((ids: string[], options: JsonOption) =>
+      run(async (io) => (await controls()).removeSessions(io, ids, options)),
+    )
+}
+
+function addShow(sessions: Command, run: Run): void {
   sessions
     .command('show')
     .description('everything that is known of a session')
@@ -143,6 +208,31 @@ function addControls(sessions: Command, run: Run): void {
     )
 }
 
+/** What is set on the running agent, and another agent that knows the same. */
+function addConfigure(sessions: Command, run: Run): void {
+  sessions
+    .command('config')
+    .description('show or set mode, model and options of the running agent')
+    .argument('<id>')
+    .option('--mode <id>', 'one of its modes')
+    .option('--model <id>', 'one of its models')
+    .addOption(adapterOption())
+    .option('--json', 'as JSON')
+    .action((id: string, options: ConfigureOptions) =>
+      run(async (io) => (await import('../commands/sessions-config.js')).configureSession(io, id, options)),
+    )
+  sessions
+    .command('fork')
+    .description('start a new session whose agent knows what was said so far, and print its id')
+    .argument('<id>')
+    .option('-p, --prompt <text>', 'a first prompt; - reads it from stdin')
+    .option('--label <text>', 'a name to find it by')
+    .option('--json', 'print the whole session as JSON')
+    .action((id: string, options: ForkOptions) =>
+      run(async (io) => (await import('../commands/sessions-fork.js')).forkSession(io, id, options)),
+    )
+}
+
 function addAnswer(sessions: Command, run: Run): void {
   sessions
     .command('answer')
@@ -150,11 +240,12 @@ function addAnswer(sessions: Command, run: Run): void {
     .argument('<id>')
     .argument('[requestId]', 'needed when more than one request waits')
     .addOption(
-      new Option('--option <optionId>', 'choose this option of a permission').conflicts(['allow', 'deny', 'json']),
+      new Option('--option <optionId>', 'choose this option of a permission').conflicts(['allow', 'deny', 'content']),
     )
-    .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'json']))
-    .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('json'))
-    .option('--json <content>', 'accept a question with this JSON object')
+    .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'content']))
+    .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('content'))
+    .option('--content <json>', 'accept a question with this JSON object')
+    .option('--json', 'print the request as it is then, as JSON')
     .action((id: string, requestId: string | undefined, options: AnswerOptions) =>
       run(async (io) =>
         (await import('../commands/sessions-answer.js')).answerSession(io, { ref: id, requestId }, options),
@@ -163,6 +254,16 @@ function addAnswer(sessions: Command, run: Run): void {
 }
 
 function addEvents(sessions: Command, run: Run): void {
+  sessions
+    .command('logs')
+    .description('print what a session said, line by line')
+    .argument('<id>')
+    .option('-n, --lines <count>', 'the last so many lines', toCount, 200)
+    .option('-f, --follow', 'go on until the session ends')
+    .option('--json', 'each line as one line of JSON')
+    .action((id: string, options: SessionLogsOptions) =>
+      run(async (io) => (await import('../commands/sessions-logs.js')).printSessionLogs(io, id, options)),
+    )
   sessions
     .command('events')
     .description('print the log of a session')

@@ -46,22 +46,46 @@ export function addWorkspaceCommands(program: Command, run: Run): void {
     .command('remove')
     .description('forget a workspace; the folder stays')
     .argument('<slug>')
-    .action((slug: string) => run(async (io) => (await commands()).removeWorkspace(io, slug)))
+    .option('--json', 'as JSON')
+    .action((slug: string, options: JsonOption) =>
+      run(async (io) => (await commands()).removeWorkspace(io, slug, options)),
+    )
+  workspace
+    .command('show')
+    .description('show one, with whether its folder is there and trusted')
+    .argument('[slug]', 'the active one without it')
+    .option('--json', 'as JSON')
+    .action((slug: string | undefined, options: JsonOption) =>
+      run(async (io) => (await commands()).showWorkspace(io, slug, options)),
+    )
   workspace
     .command('use')
     .description('make a workspace the active one')
     .argument('<slug>')
-    .action((slug: string) => run(async (io) => (await commands()).useWorkspace(io, slug)))
+    .option('--json', 'as JSON')
+    .action((slug: string, options: JsonOption) =>
+      run(async (io) => (await commands()).useWorkspace(io, slug, options)),
+    )
+  addTrust(workspace, run)
+}
+
+function addTrust(workspace: Command, run: Run): void {
   workspace
     .command('trust')
     .description('let in the adapters of its own folder, .agentproto/adapters')
     .argument('<slug>')
-    .action((slug: string) => run(async (io) => (await commands()).trustWorkspace(io, slug)))
+    .option('--json', 'as JSON')
+    .action((slug: string, options: JsonOption) =>
+      run(async (io) => (await commands()).trustWorkspace(io, slug, options)),
+    )
   workspace
     .command('distrust')
     .description('leave them out again')
     .argument('<slug>')
-    .action((slug: string) => run(async (io) => (await commands()).distrustWorkspace(io, slug)))
+    .option('--json', 'as JSON')
+    .action((slug: string, options: JsonOption) =>
+      run(async (io) => (await commands()).distrustWorkspace(io, slug, options)),
+    )
 }
 
 const commands = (): Promise<typeof import('../commands/workspace.js')> => import('../commands/workspace.js')

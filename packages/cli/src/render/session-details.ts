@@ -69,6 +69,6 @@ function pendingLines({ requestId, sessionId, request }: SessionRequest, paint: 
     '',
     paint.yellow(`Waits for an answer: ${requestTitle(request)}`),
     ...options,
-    `  agentproto sessions answer ${sessionId} ${requestId} ${request.kind === 'permission' ? '--allow' : "--json '{…}'"}`,
+    `  agentproto sessions answer ${sessionId} ${requestId} ${request.kind === 'permission' ? '--allow' : "--content '{…}'"}`,
   ]
 }

@@ -8,6 +8,15 @@ export function answererFor(io: Io): Answerer {
   return io.stdin.isTTY === true && io.stderr.isTTY === true ? terminalAnswerer(io) : denyingAnswerer(io)
 }
 
+/** Who answers where a turn is only watched: a person, where there is one, else whoever else may. */
+export function watchingAnswerer(io: Io, seeMore: string): Answerer {
+  if (io.stdin.isTTY === true && io.stderr.isTTY === true) return terminalAnswerer(io)
+  return ({ request }) => {
+    print(io.stderr, `agentproto: it waits for an answer: ${requestTitle(request)}. See: ${seeMore}`)
+    return Promise.resolve(undefined)
+  }
+}
+
 /** Asks the person at the terminal by key, on stderr, so that stdout stays the answer. */
 const terminalAnswerer =
   (io: Io): Answerer =>

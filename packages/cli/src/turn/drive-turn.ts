@@ -2,7 +2,9 @@ import { isAgentprotoError, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { tellFailure } from '../failure.js'
 import { print, type Io } from '../io.js'
+import type { WhenBusy } from '../program/option-values.js'
 import type { OutputMode } from '../program/run-command.js'
+import type { Prompt } from '../prompt-text.js'
 import { answererFor } from './answerer.js'
 import { followTurn } from './follow-turn.js'
 import { turnFailure } from './turn-exit.js'
@@ -12,7 +14,8 @@ import { turnOutput } from './turn-output.js'
 export interface DriveOptions {
   readonly client: Client
   readonly session: Session
-  readonly prompt: string
+  readonly prompt: Prompt
+  readonly whenBusy?: WhenBusy | undefined
   readonly output: OutputMode
   readonly limits: TurnLimits
   /** The command line that shows more of a turn that failed. */
@@ -21,9 +24,11 @@ export interface DriveOptions {
 
 /** Sends one prompt and follows its turn to the end. @returns the exit code that the turn deserves */
 export async function driveTurn(io: Io, options: DriveOptions): Promise<number> {
-  const { client, session, prompt, output, limits, seeMore } = options
+  const { client, session, prompt, whenBusy, output, limits, seeMore } = options
   const asJson = output === 'json' || output === 'jsonl'
-  const { turn } = await limits.during(() => client.sessions.prompt(session.id, { prompt }))
+  const { turn } = await limits.during(() =>
+    client.sessions.prompt(session.id, { prompt, ...(whenBusy && { whenBusy }) }),
+  )
   limits.interruptWith(() => {
     if (io.stderr.isTTY === true) print(io.stderr, 'Interrupting; Ctrl-C again stops waiting for it.')
     void client.sessions.interrupt(session.id).catch(() => undefined)

@@ -1,0 +1,66 @@
+import { type AgentConfig, type ConfigRequest, EXIT } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
+import type { ConfigureOptions } from '../program/session-commands.js'
+import { oneLine } from '../render/printable.js'
+import { renderTable, type Column } from '../render/table.js'
+import { findSession } from '../session-ref.js'
+
+/** `agentproto sessions config`: what the agent offers and has set, after what was asked to be set. */
+export async function configureSession(io: Io, ref: string, options: ConfigureOptions): Promise<number> {
+  const request = requestOf(options)
+  const client = await connect(io)
+  const found = await findSession(client, ref)
+  const session =
+    request === undefined ? await client.sessions.get(found.id) : await client.sessions.configure(found.id, request)
+  const { config = {} } = session
+  if (options.json === true) printJson(io, config)
+  else if (knobsOf(config).length === 0) print(io.stderr, 'The agent offers nothing to set.')
+  else print(io.stdout, table(io, knobsOf(config)))
+  return EXIT.ok
+}
+
+/** Undefined when nothing is to be set. */
+function requestOf({ mode, model, option }: ConfigureOptions): ConfigRequest | undefined {
+  const options = Object.entries(option).map(([key, value]) => [key, settable(value)] as const)
+  if (mode === undefined && model === undefined && options.length === 0) return undefined
+  return {
+    ...(mode === undefined ? {} : { mode }),
+    ...(model === undefined ? {} : { model }),
+    ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+  }
+}
+
+/** Agents know texts and switches. */
+const settable = (value: string | number | boolean): string | boolean =>
+  typeof value === 'number' ? String(value) : value
+
+interface Knob {
+  readonly name: string
+  readonly value: string
+  readonly allowed: string
+}
+
+function knobsOf({ modeId, modes = [], modelId, models = [], options = [] }: AgentConfig): Knob[] {
+  const ids = (all: readonly { readonly id: string }[]): string => all.map(({ id }) => id).join(' ')
+  return [
+    ...(modes.length === 0 ? [] : [{ name: 'mode', value: modeId ?? '', allowed: ids(modes) }]),
+    ...(models.length === 0 ? [] : [{ name: 'model', value: modelId ?? '', allowed: ids(models) }]),
+    ...options.map(({ id, value, values }) => ({
+      name: `option ${id}`,
+      value: String(value),
+      allowed: values === undefined ? 'true false' : values.map((each) => each.value).join(' '),
+    })),
+  ]
+}
+
+function table(io: Io, knobs: readonly Knob[]): string[] {
+  const paint = paintOf(io, io.stdout)
+  const columns: Column<Knob>[] = [
+    { title: 'WHAT', cell: ({ name }) => oneLine(name), paint: paint.cyan },
+    { title: 'IS', cell: ({ value }) => oneLine(value), shrinkTo: 8 },
+    { title: 'CAN BE', cell: ({ allowed }) => oneLine(allowed), paint: paint.dim, shrinkTo: 12 },
+  ]
+  const [titles = '', ...lines] = renderTable(columns, knobs, widthOf(io.stdout))
+  return [paint.bold(titles), ...lines]
+}

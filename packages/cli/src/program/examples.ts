@@ -1,0 +1,66 @@
+import type { Command } from 'commander'
+
+/** What people type, by command; `--help`, the man pages and the tests read it. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'sessions start': [
+    'sessions start demo --label try',
+    'sessions start opencode --workspace shop -p "Why is the cart empty?"',
+    'sessions start demo --attach',
+  ],
+  'sessions prompt': [
+    'sessions prompt try "read README.md" --wait',
+    'sessions prompt try "explain @src/cart.ts" --wait',
+    'git diff | agentproto sessions prompt try - --when-busy queue',
+  ],
+  'sessions wait': ['sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60'],
+  'sessions interrupt': ['sessions interrupt try'],
+  'sessions resume': ['sessions resume try', 'sessions resume try --fresh'],
+  'sessions kill': ['sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'],
+  'sessions rm': ['sessions rm try'],
+  'sessions show': ['sessions show try', 'sessions show try --json'],
+  'sessions config': ['sessions config try', 'sessions config try --model demo-2 --mode plan'],
+  'sessions fork': ['sessions fork try --label other', 'sessions fork try -p "and now in Rust"'],
+  'sessions answer': [
+    'sessions answer try --allow',
+    'sessions answer try --option reject-once',
+    'sessions answer try --content \'{"colour": "red"}\'',
+  ],
+  'sessions logs': ['sessions logs try -n 20', 'sessions logs try -f'],
+  'sessions events': ['sessions events try', 'sessions events try -f --json', 'sessions events try --after 120'],
+  'service install': ['service install', 'service install --print'],
+  'service uninstall': ['service uninstall'],
+  'workspace add': ['workspace add . --use', 'workspace add ~/code/shop --slug shop --label "Web shop"'],
+  'workspace list': ['workspace list', 'workspace list --json'],
+  'workspace remove': ['workspace remove shop'],
+  'workspace show': ['workspace show', 'workspace show shop --json'],
+  'workspace use': ['workspace use shop'],
+  'workspace trust': ['workspace trust shop'],
+  'workspace distrust': ['workspace distrust shop'],
+  'adapters list': ['adapters list', 'adapters list --json'],
+  'adapters show': ['adapters show opencode'],
+  'adapters add': ['adapters add ./my-agent', 'adapters add @acme/our-agent'],
+  'adapters doctor': ['adapters doctor opencode', 'adapters doctor demo --live'],
+  'adapters install': ['adapters install opencode', 'adapters install opencode --force'],
+  'adapters setup': ['adapters setup shop --input url=http://127.0.0.1:9000'],
+  'adapters login': ['adapters login claude-code'],
+  manifest: ['manifest validate my-agent/AGENT-CLI.md'],
+  'secrets set': ['secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key'],
+  'secrets list': ['secrets list'],
+  'secrets rm': ['secrets rm acme/key'],
+  'token create': ['token create --name ci --scope operate --workspace shop'],
+  'token list': ['token list'],
+  'token revoke': ['token revoke ci'],
+  'token rotate': ['token rotate ci'],
+}
+
+const TITLE = '\nExamples:\n'
+
+/** Adds to each command's help what people type. */
+export function addExamples(command: Command, path: readonly string[] = []): void {
+  const examples = EXAMPLES[path.join(' ')]
+  if (examples !== undefined)
+    command.addHelpText('after', TITLE + examples.map((each) => `  $ ${whole(each)}`).join('\n'))
+  for (const child of command.commands) addExamples(child, [...path, child.name()])
+}
+
+const whole = (example: string): string => (example.includes('| agentproto ') ? example : `agentproto ${example}`)

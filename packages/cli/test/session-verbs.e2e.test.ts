@@ -1,0 +1,134 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, serve, start, type Ended } from './cli-process.js'
+
+async function gateway(label: string): Promise<{ home: string; run(...args: string[]): Promise<Ended> }> {
+  const home = folder()
+  await serve(home)
+  const run = (...args: string[]): Promise<Ended> => cli(args, { home })
+  await run('sessions', 'start', 'demo', '--label', label, '--cwd', home)
+  return { home, run }
+}
+
+test('wait follows a turn to its end, prints its text and exits as it deserves', async () => {
+  const { home, run } = await gateway('try')
+  expect(await run('sessions', 'wait', 'try')).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('agentproto sessions prompt'),
+  })
+  await run('sessions', 'prompt', 'try', 'late 300')
+  const waited = await run('sessions', 'wait', 'try', '--json')
+  expect(waited.code).toBe(0)
+  expect(JSON.parse(waited.stdout)).toMatchObject({ turn: 1, reason: 'end_turn' })
+  await run('sessions', 'prompt', 'try', 'hello', '--wait')
+  expect(await run('sessions', 'wait', 'try')).toMatchObject({ code: 0, stdout: 'echo: hello\n' })
+  expect((await run('sessions', 'wait', 'try', '--turn', '1')).stdout).not.toContain('hello')
+  expect(await run('sessions', 'wait', 'try', '--turn', '9')).toMatchObject({ code: 4 })
+  await run('sessions', 'prompt', 'try', 'hang')
+  expect(await run('sessions', 'wait', 'try', '--timeout', '0.2')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('agentproto sessions interrupt'),
+  })
+  const waiting = start(['sessions', 'wait', 'try'], { home })
+  await run('sessions', 'interrupt', 'try')
+  expect(await waiting.ended).toMatchObject({ code: 130 })
+})
+
+test('a prompt to a busy session is queued or interrupts, as asked', async () => {
+  const { run } = await gateway('busy')
+  await run('sessions', 'prompt', 'busy', 'late 500')
+  const queued = await run('sessions', 'prompt', 'busy', 'second', '--when-busy', 'queue', '--wait')
+  expect(queued).toMatchObject({ code: 0, stdout: 'echo: second\n' })
+  await run('sessions', 'prompt', 'busy', 'hang')
+  const instead = await run('sessions', 'prompt', 'busy', 'third', '--when-busy', 'interrupt', '--wait')
+  expect(instead).toMatchObject({ code: 0, stdout: 'echo: third\n' })
+  expect(await run('sessions', 'prompt', 'busy', 'x', '--when-busy', 'later')).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('@file attaches a file; what is piped in is left as it is', async () => {
+  const { home, run } = await gateway('files')
+  writeFileSync(join(home, 'notes.txt'), 'forty-two')
+  writeFileSync(join(home, 'a b.txt'), 'spaced')
+  const attached = await run('sessions', 'prompt', 'files', 'see @notes.txt, and @"a b.txt"', '--wait')
+  expect(attached).toMatchObject({ code: 0, stderr: '' })
+  const events = (await run('sessions', 'events', 'files', '--json')).stdout
+  const prompt = JSON.parse(events.split('\n').find((line) => line.includes('"user-prompt"')) ?? '') as {
+    content: unknown
+  }
+  expect(prompt.content).toMatchObject([
+    { type: 'text', text: 'see @notes.txt, and @"a b.txt"' },
+    { type: 'resource', resource: { text: 'forty-two' } },
+    { type: 'resource', resource: { text: 'spaced' } },
+  ])
+  expect(await run('sessions', 'prompt', 'files', 'see @missing.txt', '--wait')).toMatchObject({
+    code: 0,
+    stdout: 'echo: see @missing.txt\n',
+    stderr: 'agentproto: no file is attached for @missing.txt: there is none\n',
+  })
+  const piped = await cli(['sessions', 'prompt', 'files', '-', '--wait'], { home, input: '@notes.txt' })
+  expect(piped).toMatchObject({ stdout: 'echo: @notes.txt\n', stderr: '' })
+  expect((await run('sessions', 'prompt', 'files', '\\@notes.txt', '--wait')).stdout).toBe('echo: @notes.txt\n')
+})
+
+test('logs prints what was said, the last so many lines, and goes on', async () => {
+  const { home, run } = await gateway('talks')
+  await run('sessions', 'prompt', 'talks', 'one', '--wait')
+  await run('sessions', 'prompt', 'talks', 'two', '--wait')
+  expect((await run('sessions', 'logs', 'talks')).stdout).toMatch(/echo: one[\s\S]*echo: two/)
+  const last = (await run('sessions', 'logs', 'talks', '-n', '3')).stdout
+  expect(last).toContain('echo: two')
+  expect(last).not.toContain('echo: one')
+  expect(JSON.parse((await run('sessions', 'logs', 'talks', '--json', '-n', '1')).stdout)).toMatchObject({
+    line: expect.any(String),
+    stream: 'stdout',
+  })
+  const following = start(['sessions', 'logs', 'talks', '-f', '-n', '3'], { home })
+  await following.line(/echo: two/)
+  const third = following.line(/echo: three/)
+  await run('sessions', 'prompt', 'talks', 'three', '--wait')
+  await third
+  await run('sessions', 'kill', 'talks')
+  const { code, stdout } = await following.ended
+  expect(code).toBe(0)
+  expect(stdout).not.toContain('echo: one')
+})
+
+test('config shows what the agent offers, and sets it', async () => {
+  const { run } = await gateway('knobs')
+  expect((await run('sessions', 'config', 'knobs')).stdout).toMatch(/^mode +default +default plan$/m)
+  const set = await run('sessions', 'config', 'knobs', '--model', 'demo-2', '--mode', 'plan', '--json')
+  expect(set.code).toBe(0)
+  expect(JSON.parse(set.stdout)).toMatchObject({ modeId: 'plan', modelId: 'demo-2' })
+  expect(await run('sessions', 'config', 'knobs', '--mode', 'nope')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('plan'),
+  })
+})
+
+test('fork starts a session that knows what was said', async () => {
+  const { run } = await gateway('first')
+  await run('sessions', 'prompt', 'first', 'remember blue', '--wait')
+  const forked = await run('sessions', 'fork', 'first', '--label', 'second')
+  expect(forked).toMatchObject({ code: 0, stderr: '' })
+  expect(forked.stdout).toMatch(/^s_\w+\n$/)
+  expect((await run('sessions', 'prompt', 'second', 'recall', '--wait')).stdout).toContain('remember blue')
+})
+
+test('with --json a verb prints one document and nothing else', async () => {
+  const { run } = await gateway('json')
+  const shapes: [string[], object][] = [
+    [['interrupt', 'json'], { id: expect.any(String), wasBusy: false }],
+    [['show', 'json'], { label: 'json', status: 'running' }],
+    [['kill', 'json'], { sessions: [{ ok: true, id: expect.any(String) }] }],
+    [['resume', 'json'], { label: 'json', status: 'running', resumedHow: expect.any(String) }],
+    [['rm', 'json'], { sessions: [{ ok: true, id: expect.any(String) }] }],
+  ]
+  for (const [args, shape] of shapes) {
+    const { code, stdout, stderr } = await run('sessions', ...args, '--json')
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject(shape)
+  }
+})

@@ -4,7 +4,8 @@ export interface PinnedAgent {
   /** Path below node_modules of the program itself, on the platform that has it so. */
   readonly native?: string
 }
-export declare const PINNED_AGENTS: Readonly<Record<'opencode' | 'codex' | 'gemini' | 'acpx', PinnedAgent>>
+type PinnedName = 'opencode' | 'codex' | 'codex-acp' | 'gemini' | 'acpx'
+export declare const PINNED_AGENTS: Readonly<Record<PinnedName, PinnedAgent>>
 export declare const cacheFolder: string
 export declare function agentFolder(name: keyof typeof PINNED_AGENTS): string
 export declare function installedAgent(name: keyof typeof PINNED_AGENTS): string | undefined

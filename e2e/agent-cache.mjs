@@ -13,6 +13,8 @@ export const PINNED_AGENTS = {
     // What npm's launcher starts: without it there is one process less.
     native: '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex',
   },
+  // Codex of today, over ACP.
+  'codex-acp': { package: '@agentclientprotocol/codex-acp', version: '2.6.0' },
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
   // No agent: an ACP client that is not ours, which drives agents through us.
   acpx: { package: 'acpx', version: '0.19.1' },

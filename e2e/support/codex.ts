@@ -5,23 +5,42 @@ import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
 import { drive, fromCatalogue, requireInstalled, type DrivenAgent, type Driving } from './driven-agent.js'
 import { temporaryFolder } from './temporary-folder.js'
 
+export interface DrivenWithModel extends DrivenAgent {
+  readonly mock: MockLlm
+}
+
 /** Codex as an MCP server, with a home of its own and a mock model, driven by the driver alone. */
-export async function driveCodexMcp(
-  options: Omit<Driving, 'env'> = {},
-): Promise<DrivenAgent & { readonly mock: MockLlm }> {
-  const executables = { codex: requireInstalled('codex') }
+export const driveCodexMcp = (options: Omit<Driving, 'env'> = {}): Promise<DrivenWithModel> =>
+  driveCodex('codex-mcp', { codex: requireInstalled('codex') }, options)
+
+/** Codex of today, over ACP. */
+export const driveCodexAcp = (options: Omit<Driving, 'env'> = {}): Promise<DrivenWithModel> =>
+  driveCodex('codex', { 'codex-acp': requireInstalled('codex-acp') }, options)
+
+async function driveCodex(
+  slug: string,
+  executables: Readonly<Record<string, string>>,
+  options: Omit<Driving, 'env'>,
+): Promise<DrivenWithModel> {
   const mock = await startMockLlm()
   onTestFinished(() => mock.close())
   const env = codexEnvironment(temporaryFolder('codex'), mock.url)
-  const handle = await fromCatalogue('codex-mcp', { executables, env: { PATH: process.env['PATH'] } })
+  const handle = await fromCatalogue(slug, { executables, env: { PATH: process.env['PATH'] } })
   return { ...(await drive(handle, { ...options, env })), mock }
 }
 
-function codexEnvironment(home: string, mockUrl: string): Record<string, string> {
+/** The variables of a Codex that has this home and that model. */
+export function codexEnvironment(home: string, mockUrl: string): Record<string, string> {
   const folder = join(home, '.codex')
   mkdirSync(folder)
   writeFileSync(join(folder, 'config.toml'), codexConfig(mockUrl))
-  return { HOME: home, CODEX_HOME: folder, MOCK_MODEL_ACCESS: 'dummy', NO_PROXY: '127.0.0.1,localhost' }
+  return {
+    HOME: home,
+    CODEX_HOME: folder,
+    MOCK_MODEL_ACCESS: 'dummy',
+    NO_BROWSER: '1',
+    NO_PROXY: '127.0.0.1,localhost',
+  }
 }
 
 /** A model that Codex knows, or it warns before every answer; and nothing that asks a name beyond loopback. */
@@ -37,6 +56,10 @@ exporter = "none"
 [features]
 plugins = false
 apps = false
+remote_plugin = false
+plugin_discovery_prefetch = false
+skill_search = false
+tool_suggest = false
 [model_providers.mock]
 name = "Mock"
 base_url = "${mockUrl}/v1"

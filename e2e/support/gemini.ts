@@ -18,19 +18,22 @@ export interface GeminiHome {
 export async function geminiHome(): Promise<GeminiHome> {
   const mock = await startMockLlm()
   onTestFinished(() => mock.close())
-  const home = temporaryFolder('gemini')
+  return { mock, env: geminiEnvironment(temporaryFolder('gemini'), mock.url) }
+}
+
+/** The variables of a Gemini CLI that has this home and that model. */
+export function geminiEnvironment(home: string, mockUrl: string): Record<string, string> {
   mkdirSync(join(home, '.gemini'))
   writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(SETTINGS))
-  const env = {
+  return {
     HOME: home,
     TERM: 'dumb',
     NO_COLOR: '1',
     NO_PROXY: '127.0.0.1,localhost',
     GEMINI_CLI_NO_RELAUNCH: 'true',
     GEMINI_API_KEY: 'dummy',
-    GOOGLE_GEMINI_BASE_URL: mock.url,
+    GOOGLE_GEMINI_BASE_URL: mockUrl,
   }
-  return { mock, env }
 }
 
 const SETTINGS = {

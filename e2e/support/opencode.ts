@@ -2,10 +2,22 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatewayOptions } from '@agentproto/runtime'
 import { onTestFinished } from 'vitest'
-import { installedAgent, PINNED_AGENTS } from '../agent-cache.mjs'
 import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
+import { drive, fromCatalogue, requireInstalled, type DrivenAgent, type Driving } from './driven-agent.js'
 import { startGateway, type TestGateway } from './gateway.js'
 import { temporaryFolder } from './temporary-folder.js'
+
+/** OpenCode, driven by the driver alone. */
+export async function driveOpenCode(
+  options: Omit<Driving, 'env'> = {},
+): Promise<DrivenAgent & { readonly mock: MockLlm }> {
+  const mock = await startMockLlm()
+  onTestFinished(() => mock.close())
+  const env = openCodeEnvironment(temporaryFolder('opencode'), mock.url)
+  const executables = { opencode: requireInstalled('opencode') }
+  const handle = await fromCatalogue('opencode', { executables, env: { PATH: process.env['PATH'] } })
+  return { ...(await drive(handle, { ...options, env })), mock }
+}
 
 export interface OpenCodeGround {
   /** Of the agent. */
@@ -17,7 +29,7 @@ export interface OpenCodeGround {
 export async function startOpenCodeGateway(
   more: (ground: OpenCodeGround) => Partial<GatewayOptions> = () => ({}),
 ): Promise<TestGateway & { readonly mock: MockLlm }> {
-  const executable = openCodeExecutable()
+  const executable = requireInstalled('opencode')
   const mock = await startMockLlm()
   onTestFinished(() => mock.close())
   const home = temporaryFolder('opencode')
@@ -29,14 +41,8 @@ export async function startOpenCodeGateway(
   return { ...gateway, mock }
 }
 
-/** @throws when it is not installed: a test that cannot run has not passed */
-function openCodeExecutable(): string {
-  const executable = installedAgent('opencode')
-  if (executable !== undefined) return executable
-  throw new Error(`OpenCode ${PINNED_AGENTS.opencode.version} is not installed; run: node e2e/install-agents.mjs`)
-}
-
-function openCodeEnvironment(home: string, mockUrl: string): Record<string, string> {
+/** The variables of an OpenCode that has this home and that model. */
+export function openCodeEnvironment(home: string, mockUrl: string): Record<string, string> {
   const folder = join(home, '.config', 'opencode')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(openCodeConfig(mockUrl)))

@@ -73,7 +73,8 @@ export interface ProcessExit {
 export interface AgentEnd extends ProcessExit {
   /** Whether a turn was running at that moment; its `error` and `turn-end` were emitted before this settles. */
   readonly duringTurn: boolean
-  readonly cause: 'exit' | 'transport' | 'protocol'
+  /** `timeout`: its host's limit of time ended it. */
+  readonly cause: 'exit' | 'transport' | 'protocol' | 'timeout'
   readonly message: string
   readonly stderrTail: string
 }

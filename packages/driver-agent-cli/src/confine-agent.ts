@@ -1,9 +1,8 @@
-import type { AgentSink, ArmConnection, Clock, Launch, SessionSandbox } from '@agentproto/contracts'
-import { DEFAULT_ARM_LIMITS } from '@agentproto/contracts'
+import type { Clock, Launch, SessionSandbox } from '@agentproto/contracts'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Sandboxes } from '@agentproto/sandbox'
-import { checkLaunch, endProcesses } from '@agentproto/subprocess'
+import { checkLaunch } from '@agentproto/subprocess'
 import { agentHome } from './agent-home.js'
 import type { AgentHost } from './agent-host.js'
 import { agentPrefix } from './locate-agent.js'
@@ -78,26 +77,4 @@ function sandboxesOf(host: AgentHost): Promise<Sandboxes> {
     BY_HOST.get(host) ?? import('@agentproto/sandbox').then((module) => module.createSandboxes(host.sandbox))
   BY_HOST.set(host, known)
   return known
-}
-
-export interface Deadline {
-  readonly timeoutMs?: number
-  readonly host: AgentHost
-  readonly clock: Clock
-  readonly sink: AgentSink
-}
-
-/**
- * Ends an agent's process after `limits.timeout_ms`; its end is then told as that of any process that ends.
- * @returns takes it back
- */
-export function endInTime({ process }: ArmConnection, { timeoutMs, host, clock, sink }: Deadline): () => void {
-  if (timeoutMs === undefined || process === undefined) return () => {}
-  const graces = { termGraceMs: host.limits?.termGraceMs ?? DEFAULT_ARM_LIMITS.termGraceMs }
-  const timer = clock.after(timeoutMs, () => {
-    const text = `The agent ran for the ${timeoutMs} ms that limits.timeout_ms of its sandbox gives it, and is ended`
-    void Promise.resolve(sink.emit([{ type: 'notice', severity: 'error', text }])).catch(() => {})
-    void endProcesses([process], graces, clock).catch(() => {})
-  })
-  return () => timer.cancel()
 }

@@ -16,13 +16,15 @@ import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
-import { confineAgent, endInTime } from './confine-agent.js'
+import { confineAgent } from './confine-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './protocol-arms.js'
+import { ResumeGap } from './resume-gap.js'
 import { StartedAgent } from './running-agent.js'
 import { sessionMode } from './session-mode.js'
+import { timeLimit } from './time-limit.js'
 import { resolveDirectories } from './working-directories.js'
 
 export interface LaunchOptions extends StartAgentOptions {
@@ -66,6 +68,8 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const own = [...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length), ...(options.moreArgs ?? [])]
   const launch = { command, args: [...args, ...own], cwd: directories.cwd, env, marker: options.sessionId }
   const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
+  const gap = new ResumeGap(manifest, { host, clock })
+  const limit = timeLimit({ ...adapter.sandbox.limits, host, clock })
   const connecting: ArmConnectOptions = {
     launch: confined.launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
@@ -76,18 +80,20 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     ...(profile === undefined ? {} : { profile }),
   }
   try {
+    await gap.wait(options.origin, sink, signal)
+    const startedAt = clock.now()
     const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
     const opening = { ...directories, mcpServers: options.mcpServers, origin: reachable(options, connection.info) }
     const mode = sessionMode(manifest, options.mode)
-    const guarded = guard.sink(sink)
+    const guarded = limit.sink(guard.sink(sink))
     const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })
-    const inTime = endInTime(connection, { ...adapter.sandbox.limits, host, clock, sink: guarded })
-    return new StartedAgent(guard.connection(connection), session, {
+    gap.note(session.agentSessionId, startedAt)
+    return new StartedAgent(limit.connection(guard.connection(connection), guarded), session, {
       clock,
       sandbox: confined.sandbox,
       warnings: [...guard.warnings, ...confined.warnings],
       release: () => {
-        inTime()
+        limit.cancel()
         return confined.release()
       },
     })

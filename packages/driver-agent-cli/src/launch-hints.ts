@@ -17,7 +17,7 @@ export interface LaunchHints {
   /** `doctor.prompt` and `doctor.long_prompt`: what to say to it for an examination. */
   readonly prompt?: string
   readonly longPrompt?: string
-  /** `doctor.resume_after_ms`: how long after its start a session can first be resumed; at most two minutes. */
+  /** `resume_after_ms`: how long after its start a session can first be gone on with; at most two minutes. */
   readonly resumeAfterMs: number
 }
 
@@ -31,7 +31,7 @@ export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): Launc
     ...textAs('node', manifestHint(manifest, 'node')),
     ...textAs('prompt', member(doctor, 'prompt')),
     ...textAs('longPrompt', member(doctor, 'long_prompt')),
-    resumeAfterMs: milliseconds(member(doctor, 'resume_after_ms')),
+    resumeAfterMs: milliseconds(manifestHint(manifest, 'resume_after_ms')),
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   ConfigChange,
   ContentBlock,
   ProcessExit,
+  SessionSandbox,
   StoredAgentSession,
   StreamEvent,
 } from '@agentproto/contracts'
@@ -29,6 +30,8 @@ export interface Session {
   /** The agent's own id of the session, by which it can be resumed where the agent can. Empty until it names one. */
   readonly agentSessionId: string
   readonly warnings: readonly string[]
+  /** What confines the agent, and whether it does (AIP-36). */
+  readonly sandbox?: SessionSandbox
   /**
    * Sends a turn and gives its events, the last of which is `turn-end`. Leaving the loop early cancels it.
    * The iterator throws `turn_in_progress` while another turn runs, `session_ended` after the end.
@@ -132,6 +135,7 @@ export function createSession({ agent, sink, preamble }: Continued, callbacks: S
       return agent.agentSessionId
     },
     warnings: agent.warnings,
+    ...(agent.sandbox === undefined ? {} : { sandbox: agent.sandbox }),
     send,
     storedSessions: async (cwd) => (await agent.storedSessions?.(cwd)) ?? [],
     cancel: () => agent.cancel(),

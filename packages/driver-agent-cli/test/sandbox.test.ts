@@ -37,6 +37,7 @@ interface Launched {
   readonly sessionId: string
   /** What it said so far. */
   readonly said: () => string
+  readonly signals: readonly AgentSignal[]
 }
 
 async function launch(sandbox: object, more: Partial<LaunchOptions> = {}): Promise<Launched> {
@@ -58,7 +59,7 @@ async function launch(sandbox: object, more: Partial<LaunchOptions> = {}): Promi
   })
   onTestFinished(async () => void (await agent.stop()))
   const said = (): string => signals.flatMap((each) => ('text' in each ? [each.text] : [])).join('')
-  return { agent, sessionId, said }
+  return { agent, sessionId, said, signals }
 }
 
 const MOUNTS = { mounts: [{ source: 'workspace', at: '/workspace', mode: 'read-write' }] }
@@ -88,10 +89,21 @@ test('F22 a stubborn agent and its grandchild in a session of its own are gone f
   expect(ofSession()).toEqual([])
 })
 
-test('an agent that is ended by limits.timeout_ms ends as one that ended, after a word to the user', async () => {
-  const { agent, said } = await launch({ limits: { timeoutMs: 300 } })
-  expect(await agent.ended).toMatchObject({ cause: 'exit', signal: 'SIGTERM' })
+test('limits.timeout_ms ends an agent and its turn as a timeout, after a word to the user', async () => {
+  const { agent, said, signals } = await launch({ limits: { timeoutMs: 500 } })
+  await agent.send([{ type: 'text', text: 'hang' }])
+  expect(signals).toContainEqual({ type: 'turn-end', reason: 'timeout', empty: true })
+  const message = expect.stringContaining('limits.timeout_ms') as string
+  expect(await agent.ended).toMatchObject({ cause: 'timeout', signal: 'SIGTERM', message })
   expect(said()).toContain('limits.timeout_ms')
+})
+
+test('an agent that ends before limits.timeout_ms ends as it does otherwise', async () => {
+  const { agent, signals } = await launch({ limits: { timeoutMs: 60_000 } })
+  await agent.send([{ type: 'text', text: 'mode' }])
+  await agent.stop()
+  expect(signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
+  expect(JSON.stringify(signals)).not.toContain('limits.timeout_ms')
 })
 
 test('F28 what is missing is named as such although another program would start it', async () => {

@@ -11,6 +11,11 @@ test('a turn is read event by event, and ends', async () => {
   expect(events).toHaveLength(5001)
 })
 
+test('a session tells what confines it', async () => {
+  const reason = 'the manifest asks for no confinement'
+  expect((await start()).sandbox).toEqual({ provider: 'local', enforced: false, reason })
+})
+
 test('a slow reader loses nothing', async () => {
   const session = await start()
   let read = 0

@@ -54,7 +54,6 @@ export const PROBLEM_CODES = [
   'sandbox_provider_unknown',
   'secret_in_manifest',
   'secret_in_argv',
-  'limit_not_enforced',
   // Referenced files.
   'reference_missing',
   'reference_invalid',

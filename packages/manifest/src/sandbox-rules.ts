@@ -17,7 +17,6 @@ export const SANDBOX_PROVIDERS: readonly string[] = [
 /** AIP-36's rules for a profile, inline at a path or the whole of a SANDBOX.md. */
 export function sandboxRules(context: RuleContext, path: readonly string[], registered: readonly string[] = []): void {
   providerRule(context, path, [...SANDBOX_PROVIDERS, ...registered])
-  limitsRule(context, path)
   strayKeys(context, path)
   secretValueRule(context, [...path, 'env', 'set'])
 }
@@ -39,29 +38,6 @@ function providerRule(
     given: provider,
     suggestion: nearest(provider, known),
   })
-}
-
-/**
- * Limits that the built-in providers cannot enforce wherever they run; what one machine cannot do is told when a
- * session starts there.
- */
-const UNENFORCED: Readonly<Record<string, readonly string[]>> = {
-  local: ['timeout_ms'],
-  'node-permission': ['timeout_ms'],
-}
-
-/** AIP-36: a limit that the provider cannot enforce is warned about, never silently dropped. */
-function limitsRule({ document, problems, keyAt }: RuleContext, path: readonly string[]): void {
-  const { provider, limits } = profileAt(document, path)
-  const unenforced = typeof provider === 'string' && Object.hasOwn(UNENFORCED, provider) ? UNENFORCED[provider] : []
-  for (const limit of unenforced ?? []) {
-    if (!Object.hasOwn(fieldsOf(limits), limit)) continue
-    problems.warn('limit_not_enforced', keyAt(...path, 'limits', limit), {
-      message: `The sandbox provider ${String(provider)} cannot enforce the limit ${limit}.`,
-      expected: 'a bound on turns or idle time under `session`',
-      given: limit,
-    })
-  }
 }
 
 const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)

@@ -23,6 +23,8 @@ const MAX_SUMMARY = 2_048
 export function endingOf(end: AgentEnd): Ending {
   if (end.cause === 'transport') return broken('transport_failure', end)
   if (end.cause === 'protocol') return broken('protocol_failure', end)
+  if (end.cause === 'timeout')
+    return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', end.message) }
   const failed = end.exitCode !== 0
   const failure = { failure: failureOf('process_exit', withTail(end)) }
   const evidence = { ...failure, stderrTail: end.stderrTail }

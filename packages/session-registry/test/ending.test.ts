@@ -71,6 +71,19 @@ test('F6 an agent that dies in the middle of a turn leaves an error, a turn-end 
   await expect(registry.prompt(id, { prompt: 'y' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
 })
 
+test('an agent that its limit of time ended leaves the session killed, as a timeout', async () => {
+  const agents = scripted()
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  agents.agents[0]?.die({ cause: 'timeout', signal: 'SIGTERM', message: 'limits.timeout_ms' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({
+    status: 'killed',
+    stopReason: 'timeout',
+    failure: { kind: 'timeout', summary: 'limits.timeout_ms' },
+  })
+})
+
 test('a start that fails leaves the session in error, with the kind of failure', async () => {
   const startAgent = (): Promise<never> => Promise.reject(new AgentprotoError('handshake_failed', 'No answer'))
   const { registry } = await memoryRegistry({ startAgent })

@@ -22,7 +22,6 @@ export async function liveChecks(examining: Examining): Promise<void> {
     if (first === undefined) return
     const resumes = await firstSession(first, examining)
     if (resumes === undefined || examining.signal.aborted) return
-    await untilResumable(first.startedAt, examining)
     await secondSession(examining, cwd, resumes)
   } finally {
     await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
@@ -31,8 +30,6 @@ export async function liveChecks(examining: Examining): Promise<void> {
 
 interface Live {
   readonly agent: RunningAgent
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number
   readonly listener: Listener
 }
 
@@ -57,19 +54,6 @@ async function firstSession(live: Live, examining: Examining): Promise<SessionOr
     await ends(live, examining)
   }
   return resumeOrigin(agent, answered, tell)
-}
-
-/** Some name their records by the minute, and spoil one that they take up again within it. */
-async function untilResumable(startedAt: number, { adapter, host, signal }: Examining): Promise<void> {
-  const clock = host.clock ?? systemClock
-  const wait = launchHints(adapter.manifest).resumeAfterMs - (clock.now() - startedAt)
-  if (wait <= 0 || signal.aborted) return
-  // Timers of a Clock do not keep the process alive.
-  const hold = setInterval(() => undefined, 60_000)
-  await new Promise<void>((resolve) => {
-    const timer = clock.after(wait, resolve)
-    signal.addEventListener('abort', () => (timer.cancel(), resolve()), { once: true })
-  }).finally(() => clearInterval(hold))
 }
 
 async function secondSession(examining: Examining, cwd: string, origin: SessionOrigin): Promise<void> {
@@ -113,7 +97,7 @@ async function start(examining: Examining, { cwd, origin, id, title }: Starting)
     })
     const how = origin.how === 'new' ? '' : ` by ${origin.how}`
     tell({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
-    return { agent, listener, startedAt: began }
+    return { agent, listener }
   } catch (thrown) {
     if (signal.aborted) throw thrown
     tell({ id, title, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })

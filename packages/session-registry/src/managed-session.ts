@@ -1,32 +1,29 @@
 import {
+  type AgentEnd,
   AgentprotoError,
-  type Clock,
   type ConfigRequest,
   type ContentBlock,
-  type EventLogStore,
   isLive,
-  type NewId,
   type ProcessExit,
   type RunningAgent,
   type Session,
   type SessionEvent,
   type SessionFailure,
   type SessionOrigin,
-  type StartAgent,
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { type CrashBundleStore, crashBundle } from './crash-bundle.js'
+import { crashBundle } from './crash-bundle.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
 import { changesOf, restoreConfig, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
 import { assertTransition } from './lifecycle.js'
-import type { RegistryConfig } from './registry-config.js'
 import type { RequestDesk } from './request-desk.js'
 import { ResumeBackoff, resumptionOf } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
 import type { SessionLog } from './session-log.js'
+import type { SessionHost } from './session-host.js'
 import { sessionParts } from './session-parts.js'
 import type { SessionRecord } from './session-record.js'
 import { startOptionsOf } from './spawn-request.js'
@@ -35,21 +32,6 @@ import type { TurnBook } from './turn-book.js'
 import type { PromptOrigin, TurnFlow } from './turn-flow.js'
 
 /** One session: its record, log, turns and requests, and the agent from its start to its end. */
-
-/** What all sessions of a registry share. */
-export interface SessionHost {
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly logs: EventLogStore
-  readonly startAgent: StartAgent
-  readonly config: RegistryConfig
-  readonly redact?: (text: string) => string
-  readonly crashBundles?: CrashBundleStore
-  /** `urgent` changes are stored and told at once, others when they have piled up. */
-  readonly onChange: (session: ManagedSession, urgent: boolean) => void
-  /** Nobody has read an ended session for a while, and its journal is closed. */
-  readonly onUnread: (session: ManagedSession) => void
-}
 
 export class ManagedSession {
   readonly id: string
@@ -202,6 +184,7 @@ export class ManagedSession {
   }
 
   async #start(origin: SessionOrigin): Promise<void> {
+    this.#agent = undefined
     try {
       this.#log.attach((await this.journal.open()).spine)
       const { status } = this.#record
@@ -216,7 +199,7 @@ export class ManagedSession {
       this.#flow.attach(agent)
       this.#record.started(agent, this.#spawn.policy?.mode === 'resumable')
       if (origin.how !== 'new') for (const told of await restoreConfig(agent, this.#spawn)) this.#record.warn(told)
-      void agent.ended.then((end) => this.#end(endingOf(end)).catch(() => undefined))
+      void agent.ended.then((end) => this.#agentEnded(agent, end)).catch(() => undefined)
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
       this.#supervisor.start()
@@ -224,6 +207,11 @@ export class ManagedSession {
       await this.#end(endingOfStart(error))
       throw error
     }
+  }
+
+  /** Of a former run's agent nothing ends this one. */
+  async #agentEnded(agent: RunningAgent, end: AgentEnd): Promise<void> {
+    if (this.#agent === agent) await this.#end(endingOf(end))
   }
 
   #assertRunning(): void {
@@ -244,7 +232,7 @@ export class ManagedSession {
   async #finish(cause: Ending): Promise<void> {
     if (!this.isLive) return
     this.#supervisor.stop()
-    await this.#flow.dropQueue()
+    await this.#flow.end()
     const { exitCode, signal } = await this.#stopAgent()
     this.#record.disconnected()
     const reason = cause.stopReason === 'timeout' ? 'timeout' : cause.status === 'killed' ? 'cancelled' : 'error'

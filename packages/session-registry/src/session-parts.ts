@@ -1,6 +1,6 @@
 import { isLive, type Session, type SessionEvent, type StoredSession } from '@agentproto/contracts'
 import { type Ending, endingOfStorage } from './ending.js'
-import type { SessionHost } from './managed-session.js'
+import type { SessionHost } from './session-host.js'
 import { RequestDesk } from './request-desk.js'
 import { SessionJournal } from './session-journal.js'
 import { SessionLog } from './session-log.js'

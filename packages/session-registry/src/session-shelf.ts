@@ -1,6 +1,7 @@
 import { isLive, type Session, type SessionBounds, type StoredSession } from '@agentproto/contracts'
-import { ManagedSession, type SessionHost } from './managed-session.js'
+import { ManagedSession } from './managed-session.js'
 import { isWithin } from './reach.js'
+import type { SessionHost } from './session-host.js'
 
 /**
  * Every session of a host, in the order of their start. One that has ended and that nobody asks for is its record and

@@ -71,10 +71,8 @@ export class Spine {
       this.#events.push(event)
       this.#nextSeq += 1
     }
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined
-    })
-    return this.#flushing
+    if (this.#queue.length > 0) this.#flushing ??= this.#flush()
+    return this.#flushing ?? Promise.resolve()
   }
 
   /** One page of what is stored. */
@@ -99,24 +97,32 @@ export class Spine {
   }
 
   async #flush(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue
-      const events = this.#events
-      this.#queue = []
-      this.#events = []
-      try {
-        await this.#options.log.append(batch)
-      } catch (error) {
-        this.#takeBack()
-        throw toAgentprotoError(error, 'storage_failed')
-      }
-      this.#publishedSeq = (batch.at(-1) as EventRecord).seq
-      // A large batch is handed to those who wait, and the others find it on the disk: kept here, it would
-      // outlive young garbage collections, in every session at once.
-      this.#newest = batch.length > KEPT_BATCH ? [] : batch
-      this.#options.onStored(events)
-      this.#wakeup.wake(batch)
+    try {
+      while (this.#queue.length > 0) await this.#writeQueue()
+    } finally {
+      // In the very step in which the queue was found empty: whoever appends in the next one, woken by this write, would
+      // else be given a promise that has settled already, and its entries would wait for somebody else's.
+      this.#flushing = undefined
     }
+  }
+
+  async #writeQueue(): Promise<void> {
+    const batch = this.#queue
+    const events = this.#events
+    this.#queue = []
+    this.#events = []
+    try {
+      await this.#options.log.append(batch)
+    } catch (error) {
+      this.#takeBack()
+      throw toAgentprotoError(error, 'storage_failed')
+    }
+    this.#publishedSeq = (batch.at(-1) as EventRecord).seq
+    // A large batch is handed to those who wait, and the others find it on the disk: kept here, it would
+    // outlive young garbage collections, in every session at once.
+    this.#newest = batch.length > KEPT_BATCH ? [] : batch
+    this.#options.onStored(events)
+    this.#wakeup.wake(batch)
   }
 
   /** After a failed write: what waited behind it fails with it, so that the numbers have no hole. */

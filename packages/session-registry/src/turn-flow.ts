@@ -50,6 +50,8 @@ export class TurnFlow {
   #timedOut: number | undefined
   #queue: (readonly ContentBlock[])[] = []
   #sending: Promise<void> = Promise.resolve()
+  #ending: Promise<void> | undefined
+  #over = false
 
   constructor(options: TurnFlowOptions) {
     this.#options = options
@@ -57,6 +59,13 @@ export class TurnFlow {
 
   attach(agent: RunningAgent): void {
     this.#agent = agent
+    this.#over = false
+  }
+
+  /** The session ends: what waits is never sent, and no turn begins any more until an agent is attached again. */
+  end(): Promise<void> {
+    this.#over = true
+    return this.dropQueue()
   }
 
   /**
@@ -109,7 +118,9 @@ export class TurnFlow {
 
   /** Closes a turn that the agent left open. */
   async close(reason: Extract<TurnEndReason, 'cancelled' | 'error' | 'timeout'>, message?: string): Promise<void> {
-    const { turns, desk, log } = this.#options
+    const { turns } = this.#options
+    // Whoever comes second, agent or host, finds the turn ended; but for an end that could not be logged.
+    while (this.#ending !== undefined) await this.#ending
     const turn = turns.current
     if (turn === undefined) return
     const entries: LogEntry[] = turns.openTools.map((toolCallId) => ({
@@ -120,8 +131,21 @@ export class TurnFlow {
     if (message !== undefined) entries.push({ type: 'error', message })
     entries.push({ type: 'turn-end', reason, ...(turns.produced ? {} : { empty: true }) })
     this.#open = undefined
-    await desk.cancelAll({ type: 'turn-end' })
-    await log.appendOrApply(entries, turn.number)
+    await this.#ends(this.#closeWith(entries, turn.number))
+  }
+
+  async #closeWith(entries: readonly LogEntry[], turn: number): Promise<void> {
+    await this.#options.desk.cancelAll({ type: 'turn-end' })
+    await this.#options.log.appendOrApply(entries, turn)
+  }
+
+  /** Remembers an end that is on its way to the log. */
+  #ends(end: Promise<void>): Promise<void> {
+    const done = end.finally(() => {
+      if (this.#ending === done) this.#ending = undefined
+    })
+    this.#ending = done
+    return done
   }
 
   /** The agent's end of the session. */
@@ -140,8 +164,8 @@ export class TurnFlow {
     this.#open = undefined
     if (this.#timedOut === turn) batch = batch.map(asTimeout)
     // Without a pending request this does nothing, and the turn's last events go out in this very step.
-    if (desk.pendingCount > 0) return this.#emitEnd(batch, end, turn)
-    const within = log.appendOrEnd(batch.slice(0, end + 1), turn)
+    if (desk.pendingCount > 0) return this.#ends(this.#emitEnd(batch, end, turn))
+    const within = this.#ends(log.appendOrEnd(batch.slice(0, end + 1), turn))
     return end + 1 === batch.length ? within : log.appendOrEnd(batch.slice(end + 1).map(outsideTurn))
   }
 
@@ -162,6 +186,8 @@ export class TurnFlow {
 
   async #begin(content: readonly ContentBlock[], origin: UserPrompt['origin']): Promise<number> {
     const { log, turns } = this.#options
+    // The end of the session may have come while this prompt waited for another turn's.
+    if (this.#over) throw new AgentprotoError('session_ended', 'The session ended before the prompt was sent')
     this.#reserved = true
     try {
       // Nothing is awaited between the look at the next number and the append that takes it.
@@ -239,6 +265,8 @@ export class TurnFlow {
   async #run(turn: number, content: readonly ContentBlock[]): Promise<void> {
     // A prompt of a stopped generation is never sent (failure mode 18).
     if (this.#cancelled === turn) return this.close('cancelled')
+    // Its session ended while the prompt was being logged.
+    if (this.#open !== turn) return
     try {
       await this.#agent?.send(content)
     } catch (error) {

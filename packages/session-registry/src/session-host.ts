@@ -1,0 +1,19 @@
+import type { Clock, EventLogStore, NewId, StartAgent } from '@agentproto/contracts'
+import type { CrashBundleStore } from './crash-bundle.js'
+import type { ManagedSession } from './managed-session.js'
+import type { RegistryConfig } from './registry-config.js'
+
+/** What all sessions of a registry share. */
+export interface SessionHost {
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly logs: EventLogStore
+  readonly startAgent: StartAgent
+  readonly config: RegistryConfig
+  readonly redact?: (text: string) => string
+  readonly crashBundles?: CrashBundleStore
+  /** `urgent` changes are stored and told at once, others when they have piled up. */
+  readonly onChange: (session: ManagedSession, urgent: boolean) => void
+  /** Nobody has read an ended session for a while, and its journal is closed. */
+  readonly onUnread: (session: ManagedSession) => void
+}

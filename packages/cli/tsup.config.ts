@@ -96,6 +96,7 @@ const apart = (packages: Readonly<Record<string, string>>): Plugin => ({
 /** What the gateway imports only when the first agent needs it. */
 const LATER = {
   '@agentproto/mcp-tools': './mcp-tools.js',
+  '@agentproto/gateway-http/openapi': './openapi.js',
   '@agentproto/acp': './acp.js',
   '@agentproto/arm-mcp': './arm-mcp.js',
   '@agentproto/adapter-pty-repl': './adapter-pty-repl.js',
@@ -116,6 +117,7 @@ export default defineConfig([
     ...bundle,
     entry: {
       'mcp-tools': '../mcp-tools/src/index.ts',
+      openapi: '../gateway-http/src/openapi/index.ts',
       acp: '../arms/acp/src/index.ts',
       'arm-mcp': '../arms/mcp/src/index.ts',
       'adapter-pty-repl': '../adapter-pty-repl/src/index.ts',

@@ -25,7 +25,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/contracts . ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./provision ./doctor ./package.json
-    @agentproto/gateway-http . ./package.json
+    @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/runtime . ./package.json

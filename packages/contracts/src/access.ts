@@ -47,6 +47,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'POST /tokens': 'admin',
   'DELETE /tokens/:name': 'admin',
   'POST /tokens/:name/rotate': 'admin',
+  'GET /openapi.json': 'read',
   // Each of its tools has a row of its own.
   'ALL /mcp': 'read',
 }

@@ -7,6 +7,7 @@ import { answerError, answerNoRoute } from './problem-reply.js'
 import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
+import { openApiRoutes } from './routes/openapi.js'
 import { requestRoutes } from './routes/requests.js'
 import { agentSessionRoutes, sessionCollectionRoutes } from './routes/session-collection.js'
 import { sessionRequestRoutes } from './routes/session-requests.js'
@@ -50,6 +51,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/adapters', adapterRoutes(deps, streams))
   app.route('/secrets', secretRoutes(deps))
   if (deps.tokens) app.route('/tokens', tokenRoutes(deps.tokens))
+  if (deps.openApi) app.route('/openapi.json', openApiRoutes(deps.openApi))
   if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
   return app
 }

@@ -26,6 +26,8 @@ export interface HttpDeps {
   readonly clock: Clock
   /** Answers `/mcp`; without it the route is not there. */
   readonly mcp?: (request: Request, by: Principal) => Promise<Response>
+  /** The document that `/openapi.json` answers with; without it the route is not there. */
+  readonly openApi?: () => Promise<object>
   /** Host names beyond the loopback ones: `name` for any port, `name:port` for one. */
   readonly allowedHosts?: readonly string[]
   /** Origins beyond the loopback ones and the gateway's own; these may also read answers across origins (CORS). */

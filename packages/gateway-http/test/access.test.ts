@@ -24,6 +24,7 @@ const tokens: TokenService = {
 async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
   const gateway = fakeGateway({
     tokens,
+    openApi: () => Promise.resolve({}),
     mcp: async () => new Response('{}'),
     authenticate: (token) => (token === 'setup' ? OWNER : by),
   })

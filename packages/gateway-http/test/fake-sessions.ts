@@ -94,7 +94,8 @@ export class FakeSessions implements SessionService {
     const turn = turns.length + 1
     turns.push({ number: turn, state: 'running', startedAt: session.startedAt, firstSeq: log.lastSeq + 1 })
     found.session = { ...session, turnCount: turn, turn: { number: turn, state: 'busy' } }
-    log.append({ type: 'user-prompt', turn, content: request.prompt })
+    const content = typeof request.prompt === 'string' ? [{ type: 'text', text: request.prompt }] : request.prompt
+    log.append({ type: 'user-prompt', turn, content })
     if (request.prompt === 'ask') this.ask(id)
     else if (request.prompt !== 'hang')
       this.endTurn(id, [{ type: 'text-delta', turn, text: `echo ${JSON.stringify(request.prompt)}` }])

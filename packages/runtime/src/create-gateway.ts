@@ -31,6 +31,7 @@ import { type HomeLock, lockHome } from './home-lock.js'
 import { HostAdapters } from './host-adapters.js'
 import { endLeftovers } from './leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
+import { lazyOpenApi } from './lazy-openapi.js'
 import { agentHost, openCatalog } from './open-adapters.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type ListeningServer, listen } from './server.js'
@@ -165,6 +166,7 @@ function httpApp(
     version,
     clock,
     mcp: (request, by) => mcp.fetch(request, by),
+    openApi: lazyOpenApi(),
     signal: ending.signal,
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${describe(error)}`),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),

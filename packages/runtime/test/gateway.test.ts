@@ -39,6 +39,17 @@ test('a configuration has its effect on the agent, and a fork knows what was sai
   expect(await say(fork.id, 'recall')).toContain('the word is heron')
 })
 
+test('the OpenAPI document is that of the whole gateway, made once', async () => {
+  const gateway = await testGateway({ home: await temporaryHome() })
+  const headers = { authorization: `Bearer ${gateway.token}`, host: 'localhost' }
+  const response = await gateway.app.request('/openapi.json', { headers })
+  const document = (await response.json()) as { openapi: string; components: { schemas: { Session: object } } }
+  expect(document.openapi).toBe('3.1.1')
+  expect(document.components.schemas.Session).toMatchObject({ properties: { id: { type: 'string' } } })
+  const again = { ...headers, 'if-none-match': response.headers.get('etag') ?? '' }
+  expect((await gateway.app.request('/openapi.json', { headers: again })).status).toBe(304)
+})
+
 test('one registry under both families: what MCP starts, HTTP lists', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })

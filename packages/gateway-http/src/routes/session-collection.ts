@@ -10,6 +10,7 @@ import { Hono } from 'hono'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
+import { agentSpawnSchema } from '../query-schemas.js'
 import { json } from '../reply.js'
 import { param, resource } from '../resource.js'
 
@@ -22,8 +23,6 @@ export function sessionCollectionRoutes({ sessions }: HttpDeps): HttpApp {
   })
   return app
 }
-
-const agentSpawnSchema = spawnAgentSchema.omit({ adapter: true })
 
 /**
  * `/agents/:agent/sessions`: the sessions of one agent, as if there were no others; below it are the routes of

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import { wantsEventStream } from '../accept.js'
 import { eventPage } from '../event-page.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
+import { CURSOR } from '../query-schemas.js'
 import { jsonText } from '../reply.js'
 import { param, resource } from '../resource.js'
 import { eventMessages, outputMessages } from '../sse-messages.js'
@@ -36,9 +37,6 @@ export function streamRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp 
   resource(app, '/:id/events', { GET: events })
   return app
 }
-
-/** `<seq>` alone stands for all that the event completed: the cursor of `/events` goes on here, too. */
-const CURSOR = /^\d{1,15}(?:\.\d{1,9})?$/
 
 function outputCursor(c: HttpContext): string | undefined {
   return lastEventId(c, CURSOR, 'the id of a message, "<seq>.<n>"') ?? cursorOf(c.req.query('after'), 'after')

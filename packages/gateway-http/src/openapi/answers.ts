@@ -1,0 +1,127 @@
+import { TURN_END_REASONS } from '@agentproto/contracts'
+import * as z from 'zod'
+
+// What the gateway answers, as the OpenAPI document says it. Each object may hold more: readers ignore what they do
+// not know (AIP-46 §Session data model).
+
+/** Described by `session.schema.json` and `stream-event.schema.json`; the document refers to them. */
+export const session = z.unknown()
+export const event = z.unknown()
+
+const time = z.iso.datetime()
+const count = z.int().min(0)
+
+export const acknowledged = z.looseObject({ ok: z.boolean(), id: z.string() })
+export const interrupted = acknowledged.extend({ wasBusy: z.boolean() })
+
+export const sessionPage = z.looseObject({
+  sessions: z.array(session),
+  nextCursor: z.string().optional().describe('Give it as `after` to get the next page; absent on the last one'),
+})
+
+const turn = z.looseObject({
+  number: z.int().min(1),
+  state: z.string(),
+  startedAt: time,
+  endedAt: time.optional(),
+  reason: z.enum(TURN_END_REASONS).optional(),
+  empty: z.boolean().optional().describe('It produced nothing'),
+  firstSeq: count,
+  lastSeq: count.optional(),
+  error: z.string().optional(),
+})
+export const turns = z.looseObject({ turns: z.array(turn) })
+export const promptAccepted = acknowledged.extend({ turn: z.int().min(1) })
+export const promptFinished = promptAccepted.extend({
+  result: turn.extend({ text: z.string().describe('The agent’s text of the turn, joined') }),
+})
+
+export const lines = z.looseObject({
+  lines: z.array(z.looseObject({ line: z.string(), stream: z.enum(['stdout', 'stderr']) })),
+})
+export const eventPage = z.looseObject({
+  events: z.array(event),
+  nextAfter: count.describe('Give it as `after` to get the next page'),
+  gap: z.looseObject({ after: count, first: count }).optional().describe('What lies between is gone'),
+})
+
+export const agentRequest = z.looseObject({
+  requestId: z.string(),
+  sessionId: z.string(),
+  turn: count,
+  request: z.looseObject({ kind: z.enum(['permission', 'question']) }),
+  state: z.enum(['pending', 'resolved']),
+  createdAt: time,
+  resolvedAt: time.optional(),
+  answer: z.looseObject({ outcome: z.string() }).optional(),
+  answeredBy: z.looseObject({ type: z.string() }).optional(),
+})
+export const agentRequests = z.looseObject({ requests: z.array(agentRequest) })
+
+export const workspace = z.looseObject({
+  slug: z.string(),
+  path: z.string(),
+  addedAt: time,
+  updatedAt: time,
+  label: z.string().optional(),
+})
+export const workspaces = z.looseObject({
+  version: z.literal(1),
+  active: z.string().optional(),
+  workspaces: z.array(workspace),
+})
+export const removed = z.looseObject({ ok: z.literal(true), slug: z.string() })
+
+export const adapter = z.looseObject({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  version: z.string(),
+  protocol: z.enum(['acp', 'mcp', 'proprietary']),
+  installed: z.boolean(),
+  source: z.enum(['bundled', 'user', 'workspace', 'host']),
+  installHint: z.string().optional(),
+  modes: z.array(z.string()),
+  session: z.looseObject({ mode: z.enum(['ephemeral', 'persistent', 'resumable']) }),
+})
+export const adapters = z.looseObject({ adapters: z.array(adapter) })
+export const adapterState = z.looseObject({
+  slug: z.string(),
+  installed: z.boolean(),
+  versionRange: z.string(),
+  setup: z.array(z.looseObject({ id: z.string(), kind: z.string(), state: z.enum(['pending', 'done', 'skipped']) })),
+  auth: z.enum(['not_needed', 'unknown', 'unauthed', 'authed']),
+  secrets: z.array(z.looseObject({ slug: z.string(), set: z.boolean() })),
+  ready: z.boolean().describe('Whether a session can be started as far as this host can tell'),
+})
+export const report = z.looseObject({
+  slug: z.string(),
+  ok: z.boolean(),
+  checks: z.array(
+    z.looseObject({
+      id: z.string(),
+      title: z.string(),
+      verdict: z.enum(['ok', 'warn', 'fail', 'skip']),
+      detail: z.string(),
+    }),
+  ),
+})
+export const secrets = z.looseObject({
+  secrets: z.array(
+    z.looseObject({ slug: z.string(), kind: z.string(), set: z.boolean(), variables: z.array(z.string()) }),
+  ),
+})
+
+const token = z.looseObject({
+  name: z.string(),
+  scope: z.enum(['read', 'operate', 'admin']),
+  workspaces: z.array(z.string()).optional(),
+  createdAt: time,
+  rotatedAt: time.optional(),
+})
+export const tokens = z.looseObject({ tokens: z.array(token) })
+export const newToken = token.extend({ token: z.string() })
+export const revoked = z.looseObject({ ok: z.literal(true), name: z.string() })
+
+export const health = z.looseObject({ ok: z.literal(true), version: z.string() })
+export const openApi = z.looseObject({ openapi: z.literal('3.1.1') })

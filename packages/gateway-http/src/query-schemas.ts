@@ -1,0 +1,14 @@
+import { spawnAgentSchema } from '@agentproto/contracts'
+import * as z from 'zod'
+
+// What only HTTP has; the rest of the wire is in contracts.
+
+/** A cursor of lines: `<seq>` alone stands for all that the event completed, so the cursor of `/events` goes on here. */
+export const CURSOR = /^\d{1,15}(?:\.\d{1,9})?$/
+
+export const streamQuerySchema = z.looseObject({
+  after: z.string().regex(CURSOR).optional().describe('The id of the last message that is known, "<seq>.<n>"'),
+})
+
+/** A spawn below the agent that it is of. */
+export const agentSpawnSchema = spawnAgentSchema.omit({ adapter: true })

@@ -149,3 +149,53 @@ test('/detach and Ctrl-D on an empty line detach', () => {
   expect(type(screen(), '/detach\n')).toEqual({ type: 'detach' })
   expect(screen().key(named('d', true), NOW)).toEqual({ type: 'detach' })
 })
+
+test('slash commands of the agent are shown as one is typed, and completed by Tab', () => {
+  const one = screen()
+  const commands = [
+    { name: 'compact', description: 'Shortens the conversation' },
+    { name: 'compare', description: 'Compares', hint: 'file' },
+  ]
+  show(one, [{ type: 'config', config: { commands } }])
+  type(one, '/')
+  expect(one.live(NOW).rows[0]).toBe('/compact  /compare  /detach')
+  type(one, 'c')
+  one.key(named('tab'), NOW)
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ /compa')
+  type(one, 'r')
+  expect(one.live(NOW).rows[0]).toBe('/compare <file>  Compares')
+  one.key(named('tab'), NOW)
+  expect(type(one, 'a.ts\n')).toEqual({ type: 'prompt', text: '/compare a.ts' })
+  type(one, '/nope')
+  expect(one.live(NOW).rows[0]).toContain('No such command')
+  one.key(named('tab'), NOW)
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ /nope')
+})
+
+test('earlier prompts of the session are found with the arrow keys', () => {
+  const one = screen()
+  show(one, [prompted, { type: 'turn-end', reason: 'end_turn' }])
+  one.key(named('up'), NOW)
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ go')
+})
+
+test('an outage is said once, keeps the line, and its end is said', () => {
+  const one = screen()
+  show(one, [prompted, { type: 'text-delta', text: 'half a li' }])
+  one.away()
+  one.away()
+  expect(one.takeFinished()).toEqual(['❯ go', 'half a li', '! The gateway is away; waiting for it.'])
+  expect(type(one, 'more\n')).toBeUndefined()
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ more')
+  one.back()
+  one.back()
+  expect(one.takeFinished()).toEqual(['! The gateway is back.'])
+})
+
+test('a prompt that was not taken comes back, unless another is typed by now', () => {
+  const one = screen()
+  one.giveBack('lost')
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ lost')
+  one.giveBack('other')
+  expect(one.live(NOW).rows.at(-1)).toBe('❯ lost')
+})

@@ -1,7 +1,14 @@
-import type { AnswerRequest, Session, SessionEvent, SessionRequest } from '@agentproto/contracts'
+import {
+  promptText,
+  type AnswerRequest,
+  type Session,
+  type SessionEvent,
+  type SessionRequest,
+} from '@agentproto/contracts'
 import type { Paint } from '../render/paint.js'
 import { cut } from '../render/fit.js'
 import { Transcript } from '../render/transcript.js'
+import { commandHint, completeCommand } from './command-completion.js'
 import { isCtrl, type Key } from './key.js'
 import { LineEditor } from './line-editor.js'
 import type { LiveRows } from './live-area.js'
@@ -38,6 +45,7 @@ export class AttachScreen {
   readonly #dialogs = new Map<string, RequestDialog>()
   #finished: string[] = []
   #note = ''
+  #isAway = false
   #interruptedAt = -Infinity
 
   constructor(options: ScreenOptions) {
@@ -53,6 +61,7 @@ export class AttachScreen {
   event(event: SessionEvent): void {
     this.#finished.push(...this.#transcript.take(event))
     this.#status.take(event)
+    if (event.type === 'user-prompt') this.#editor.remember(promptText(event.content))
     if (event.type === 'agent-prompt') this.#dialogs.set(event.requestId, requestDialog(event.request))
     if (event.type === 'agent-prompt-resolved') this.#dialogs.delete(event.requestId)
     if (event.type === 'turn-end' || event.type === 'session-stopped') {
@@ -66,6 +75,25 @@ export class AttachScreen {
     for (const { requestId, request } of requests) this.#dialogs.set(requestId, requestDialog(request))
   }
 
+  /** The gateway does not answer: said in the transcript, once. */
+  away(): void {
+    if (this.#isAway) return
+    this.#isAway = true
+    this.#finished.push(...this.#aside('The gateway is away; waiting for it.'))
+  }
+
+  /** The gateway answers again; what happened meanwhile follows. */
+  back(): void {
+    if (!this.#isAway) return
+    this.#isAway = false
+    this.#finished.push(...this.#aside('The gateway is back.'))
+  }
+
+  /** A prompt that was not taken comes back into the line, unless something else is typed by now. */
+  giveBack(text: string): void {
+    if (this.#editor.text === '') this.#editor.text = text
+  }
+
   /** Something that the person should know, until the next key. */
   note(text: string): void {
     this.#note = text
@@ -77,6 +105,7 @@ export class AttachScreen {
     if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
     const asked = this.#asked
     if (asked !== undefined) return answerOf(asked, key)
+    if (key.name === 'tab') return this.#complete()
     const line = this.#editor.key(key)
     return line === undefined ? undefined : this.#submit(line)
   }
@@ -93,11 +122,7 @@ export class AttachScreen {
     const width = this.#options.width()
     const { partial } = this.#transcript
     const status = this.#status.row({ now, width, paint, hint: this.#hint() })
-    const above = [
-      ...(partial === '' ? [] : [partial]),
-      ...(this.#note === '' ? [] : [paint.yellow(cut(this.#note, width))]),
-      status,
-    ]
+    const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), status]
     const asked = this.#asked
     if (asked !== undefined) {
       const { rows, column } = asked.dialog.view({ paint, width })
@@ -109,6 +134,23 @@ export class AttachScreen {
       rows: [...above, paint.bold(PROMPT) + text],
       cursor: { row: above.length, column: PROMPT.length + column },
     }
+  }
+
+  #noteRows(width: number): string[] {
+    const { paint } = this.#options
+    if (this.#note !== '') return [paint.yellow(cut(this.#note, width))]
+    const completion = completeCommand(this.#editor.text, this.#status.commands)
+    return completion === undefined ? [] : [paint.dim(cut(commandHint(completion), width))]
+  }
+
+  #complete(): undefined {
+    const completion = completeCommand(this.#editor.text, this.#status.commands)
+    if (completion !== undefined) this.#editor.text = completion.text
+  }
+
+  /** A row of ours in the transcript. */
+  #aside(text: string): string[] {
+    return [...this.#transcript.pause(), this.#options.paint.yellow(cut(`! ${text}`, this.#options.width()))]
   }
 
   /**
@@ -138,6 +180,11 @@ export class AttachScreen {
     const text = line.trim()
     if (text === '') return undefined
     if (text === '/detach' || text === '/quit') return { type: 'detach' }
+    if (this.#isAway) {
+      this.#editor.text = line
+      this.#note = 'The gateway is away; your line is kept until it is back.'
+      return undefined
+    }
     if (this.#status.isBusy) {
       this.#editor.text = line
       this.#note = 'A turn is running: wait for its end, or interrupt it with Ctrl-C.'
@@ -148,7 +195,9 @@ export class AttachScreen {
 
   #hint(): string {
     if (this.#dialogs.size > 0 && this.#editor.text !== '') return 'Ctrl-U clears your line, then answer'
+    if (this.#isAway) return 'gateway away'
     if (this.#status.isBusy) return 'Ctrl-C interrupts'
+    if (this.#status.hasEnded) return 'a prompt wakes it'
     return '/detach leaves'
   }
 }

@@ -21,6 +21,14 @@ export class LineEditor {
     this.#after = []
   }
 
+  /** Adds a line that was submitted elsewhere, for the arrow keys to find. */
+  remember(line: string): void {
+    const atEnd = this.#historyAt === this.#history.length
+    if (line.trim() !== '' && this.#history.at(-1) !== line) this.#history.push(line)
+    if (this.#history.length > MAX_HISTORY) this.#history.shift()
+    if (atEnd) this.#historyAt = this.#history.length
+  }
+
   /** Takes one key. @returns the line when it was submitted */
   key(key: Key): string | undefined {
     if (key.name === 'paste-start' || key.name === 'paste-end') {
@@ -56,8 +64,7 @@ export class LineEditor {
       return undefined
     }
     const line = this.text
-    if (line.trim() !== '' && this.#history.at(-1) !== line) this.#history.push(line)
-    if (this.#history.length > MAX_HISTORY) this.#history.shift()
+    this.remember(line)
     this.clear()
     return line
   }

@@ -1,4 +1,4 @@
-import type { AgentConfig, Session, SessionEvent } from '@agentproto/contracts'
+import type { AgentCommand, AgentConfig, Session, SessionEvent } from '@agentproto/contracts'
 import { duration } from '../render/age.js'
 import { cut } from '../render/fit.js'
 import type { Paint } from '../render/paint.js'
@@ -25,6 +25,11 @@ export class StatusRow {
 
   get isBusy(): boolean {
     return this.#busySince !== undefined
+  }
+
+  /** The slash commands that the agent has. */
+  get commands(): readonly AgentCommand[] {
+    return this.#config.commands ?? []
   }
 
   get hasEnded(): boolean {

@@ -1,11 +1,14 @@
 import { EXIT, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
+import { Writable } from 'node:stream'
 import { AttachScreen, type AttachAction } from '../attach/attach-screen.js'
 import { openKeyboard } from '../attach/keyboard.js'
 import { LiveArea } from '../attach/live-area.js'
 import { paced } from '../attach/paced.js'
+import { sessionFeed } from '../attach/session-feed.js'
 import { connect } from '../daemon.js'
 import { isInteractive, paintOf, print, type Io } from '../io.js'
+import { withAttachments } from '../prompt-attachments.js'
 import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
@@ -18,7 +21,7 @@ const TICK_MS = 250
 
 /** `agentproto sessions --attach`: the live transcript, and with a terminal a line to type in. */
 export async function attachSession(io: Io, ref: string): Promise<number> {
-  const client = await connect(io)
+  const client = await connect(io, isInteractive(io) ? { reconnectMs: Number.MAX_SAFE_INTEGER } : {})
   const session = await findSession(client, ref)
   const after = await startOf(client, session)
   return isInteractive(io)
@@ -51,69 +54,152 @@ function printTranscript(io: Io, { client, session, after }: Attached): Promise<
 
 async function attachTerminal(io: Io, { client, session, after }: Attached): Promise<number> {
   const screen = new AttachScreen({ session, paint: paintOf(io, io.stdout), width: () => io.stdout.columns ?? 80 })
-  const area = new LiveArea(io.stdout)
   const abort = new AbortController()
-  let isOpen = true
-  const draw = (): void => {
-    if (isOpen) area.draw(screen.takeFinished(), screen.live(Date.now()))
+  const wake = new Wake()
+  const act = actor({ io, client, session }, { screen, abort, wake })
+  if (after > 0)
+    print(io.stdout, paintOf(io, io.stdout).dim(`… earlier turns: agentproto sessions events ${session.id}`))
+  const picture = openPicture(io, screen, { abort, act })
+  const tell = (change: () => void) => () => {
+    change()
+    picture.soon()
   }
-  const frame = paced(draw, FRAME_MS)
-  const act = actor(client, session, abort)
-  const keyboard = openKeyboard({ stdin: io.stdin, output: io.stdout }, (key) => {
-    const action = screen.key(key, Date.now())
-    if (action !== undefined)
-      void act(action)
-        .catch((thrown: unknown) => screen.note(messageOf(thrown)))
-        .finally(frame.soon)
-    draw()
+  const events = sessionFeed({
+    client,
+    session,
+    after,
+    signal: abort.signal,
+    away: tell(() => screen.away()),
+    back: tell(() => screen.back()),
+    woken: () => wake.next(),
   })
-  const ticks = setInterval(draw, TICK_MS)
-  io.stdout.on('resize', draw)
-  const stop = (): void => abort.abort()
-  process.once('SIGTERM', stop)
   try {
-    if (after > 0)
-      print(io.stdout, paintOf(io, io.stdout).dim(`… earlier turns: agentproto sessions events ${session.id}`))
-    for await (const event of client.sessions.events(session.id, { after, signal: abort.signal })) {
+    for await (const event of events) {
       screen.event(event)
-      frame.soon()
+      picture.soon()
     }
   } catch (thrown) {
     if (!abort.signal.aborted) throw thrown
   } finally {
-    isOpen = false
-    frame.cancel()
-    clearInterval(ticks)
-    io.stdout.off('resize', draw)
-    process.off('SIGTERM', stop)
-    keyboard.close()
-    area.close(screen.takeFinished())
+    picture.close()
   }
   await sayGoodbye(io, client, session)
   return EXIT.ok
 }
 
-function actor(client: Client, { id }: Session, abort: AbortController): (action: AttachAction) => Promise<void> {
+interface Picture {
+  /** Something has changed. */
+  soon(): void
+  close(): void
+}
+
+/** The screen on the terminal: keys go to it, and it is drawn as it changes. */
+function openPicture(
+  io: Io,
+  screen: AttachScreen,
+  { abort, act }: { readonly abort: AbortController; readonly act: (action: AttachAction) => Promise<void> },
+): Picture {
+  const area = new LiveArea(io.stdout)
+  let isOpen = true
+  const draw = (): void => {
+    if (isOpen) area.draw(screen.takeFinished(), screen.live(Date.now()))
+  }
+  const frame = paced(draw, FRAME_MS)
+  const keyboard = openKeyboard({ stdin: io.stdin, output: io.stdout }, (key) => {
+    const action = screen.key(key, Date.now())
+    if (action !== undefined) void act(action).finally(frame.soon)
+    draw()
+  })
+  const ticks = setInterval(draw, TICK_MS)
+  const stop = (): void => abort.abort()
+  io.stdout.on('resize', draw)
+  process.once('SIGTERM', stop)
+  return {
+    soon: frame.soon,
+    close() {
+      isOpen = false
+      frame.cancel()
+      clearInterval(ticks)
+      io.stdout.off('resize', draw)
+      process.off('SIGTERM', stop)
+      keyboard.close()
+      area.close(screen.takeFinished())
+    },
+  }
+}
+
+/** Lets whoever waits for a session to wake go on. */
+class Wake {
+  #resolve: (() => void) | undefined
+
+  next(): Promise<void> {
+    return new Promise((resolve) => (this.#resolve = resolve))
+  }
+
+  now(): void {
+    this.#resolve?.()
+  }
+}
+
+interface Attachee {
+  readonly io: Io
+  readonly client: Client
+  readonly session: Session
+}
+interface Acting {
+  readonly screen: AttachScreen
+  readonly abort: AbortController
+  readonly wake: Wake
+}
+
+/** Carries out what a key asked for; what goes wrong is said on the screen. */
+function actor(attached: Attachee, acting: Acting): (action: AttachAction) => Promise<void> {
+  const { screen } = acting
   return async (action) => {
-    switch (action.type) {
-      case 'prompt':
-        await client.sessions.prompt(id, { prompt: action.text })
-        return
-      case 'answer':
-        await client.sessions.answer(id, action.requestId, action.answer)
-        return
-      case 'interrupt':
-        await client.sessions.interrupt(id)
-        return
-      case 'detach':
-        abort.abort()
+    try {
+      await carryOut(attached, acting, action)
+    } catch (thrown) {
+      screen.note(messageOf(thrown))
+      if (action.type === 'prompt') screen.giveBack(action.text)
     }
   }
 }
 
+async function carryOut(
+  { io, client, session: { id } }: Attachee,
+  { screen, abort, wake }: Acting,
+  action: AttachAction,
+): Promise<void> {
+  switch (action.type) {
+    case 'prompt': {
+      const stderr = noteWriter((text) => screen.note(text))
+      await client.sessions.prompt(id, { prompt: await withAttachments({ cwd: io.cwd, stderr }, action.text) })
+      wake.now()
+      return
+    }
+    case 'answer':
+      await client.sessions.answer(id, action.requestId, action.answer)
+      return
+    case 'interrupt':
+      await client.sessions.interrupt(id)
+      return
+    case 'detach':
+      abort.abort()
+  }
+}
+
+/** What would go to stderr, which would tear the screen. */
+const noteWriter = (note: (text: string) => void): Writable =>
+  new Writable({
+    write(chunk, _, done) {
+      note(String(chunk).trim())
+      done()
+    },
+  })
+
 async function sayGoodbye(io: Io, client: Client, { id, label }: Session): Promise<void> {
   const session = await client.sessions.get(id).catch(() => undefined)
-  if (session !== undefined && isLive(session)) {
+  if (session !== undefined && (isLive(session) || session.resumable)) {
     print(io.stderr, `Detached; the session goes on. Come back with: agentproto sessions --attach ${label ?? id}`)
   }
 }

@@ -46,11 +46,14 @@ function knobsOf({ modeId, modes = [], modelId, models = [], options = [] }: Age
   return [
     ...(modes.length === 0 ? [] : [{ name: 'mode', value: modeId ?? '', allowed: ids(modes) }]),
     ...(models.length === 0 ? [] : [{ name: 'model', value: modelId ?? '', allowed: ids(models) }]),
-    ...options.map(({ id, value, values }) => ({
-      name: `option ${id}`,
-      value: String(value),
-      allowed: values === undefined ? 'true false' : values.map((each) => each.value).join(' '),
-    })),
+    // Agents tell mode and model as options, too.
+    ...options
+      .filter(({ category }) => category !== 'mode' && category !== 'model')
+      .map(({ id, value, values }) => ({
+        name: `option ${id}`,
+        value: String(value),
+        allowed: values === undefined ? 'true false' : values.map((each) => each.value).join(' '),
+      })),
   ]
 }
 

@@ -1,3 +1,4 @@
+import type { ConnectionState } from '@agentproto/client'
 import { EXIT, isLive, type Session, type SessionChange } from '@agentproto/contracts'
 import { isCtrl } from '../attach/key.js'
 import { openKeyboard } from '../attach/keyboard.js'
@@ -15,7 +16,7 @@ const FRAME_MS = 100
 
 /** `agentproto sessions --watch`: the table, redrawn as sessions change, until q or Ctrl-C. */
 export async function watchSessions(io: Io, { alive }: SessionsOptions): Promise<number> {
-  const client = await connect(io)
+  const client = await connect(io, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
     (session) => alive !== true || isLive(session),
     (id) => lastLineOf(client, id),
@@ -32,7 +33,11 @@ export async function watchSessions(io: Io, { alive }: SessionsOptions): Promise
   io.stdout.on('resize', draw)
   process.once('SIGTERM', stop)
   try {
-    for await (const change of client.watch({ signal: abort.signal })) {
+    const onState = (state: ConnectionState): void => {
+      board.isAway = state.state === 'reconnecting' && state.attempt > 0
+      frame.soon()
+    }
+    for await (const change of client.watch({ signal: abort.signal, onState })) {
       board.apply(change, frame.soon)
       frame.soon()
     }
@@ -55,6 +60,8 @@ class Board {
   readonly #lastLines = new Map<string, string>()
   readonly #isShown: (session: Session) => boolean
   readonly #readLine: (id: string) => Promise<string | undefined>
+  /** What is shown is as old as the outage. */
+  isAway = false
 
   constructor(isShown: (session: Session) => boolean, readLine: (id: string) => Promise<string | undefined>) {
     this.#isShown = isShown
@@ -83,7 +90,10 @@ class Board {
     const room = Math.max(3, (io.stdout.rows ?? 24) - 2)
     const cut =
       lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
-    return [...cut, paint.dim('q ends this view; the sessions go on.')]
+    const last = this.isAway
+      ? paint.yellow('The gateway is away; waiting for it. q ends this view.')
+      : paint.dim('q ends this view; the sessions go on.')
+    return [...cut, last]
   }
 
   async #refreshLine(id: string, onLine: () => void): Promise<void> {

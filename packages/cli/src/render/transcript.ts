@@ -59,6 +59,11 @@ export class Transcript {
     return rows
   }
 
+  /** What has grown so far, as final rows: something else comes in between. */
+  pause(): string[] {
+    return this.#flush()
+  }
+
   get partial(): string {
     return this.#growing === undefined ? '' : this.#styleOf(this.#growing.kind)(this.#growing.line)
   }

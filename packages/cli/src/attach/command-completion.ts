@@ -1,0 +1,38 @@
+import type { AgentCommand } from '@agentproto/contracts'
+import { oneLine } from '../render/printable.js'
+
+/** What attach itself understands. */
+const OWN: readonly AgentCommand[] = [{ name: 'detach', description: 'leave; the session goes on' }]
+
+/** Slash commands: those of the agent and our own, for a line that begins with one. */
+export interface Completion {
+  /** As much of the command as is certain. */
+  readonly text: string
+  readonly matching: readonly AgentCommand[]
+}
+
+/** @returns undefined for a line that is no command, or whose command is complete */
+export function completeCommand(line: string, agents: readonly AgentCommand[]): Completion | undefined {
+  if (!/^\/\S*$/.test(line)) return undefined
+  const typed = line.slice(1)
+  const matching = [...agents, ...OWN].filter(({ name }) => name.startsWith(typed))
+  const [only, second] = matching
+  if (only === undefined) return { text: line, matching }
+  if (second === undefined) return { text: `/${only.name} `, matching }
+  return { text: `/${commonStart(matching.map(({ name }) => name))}`, matching }
+}
+
+/** The commands on one line; a single one with what it does. */
+export function commandHint({ matching }: Completion): string {
+  const [only, second] = matching
+  if (only === undefined) return 'No such command; it is sent as it is.'
+  if (second !== undefined) return matching.map(({ name }) => `/${oneLine(name)}`).join('  ')
+  const hint = only.hint === undefined ? '' : ` <${only.hint}>`
+  return `${oneLine(`/${only.name}${hint}`)}  ${oneLine(only.description)}`
+}
+
+function commonStart([first = '', ...rest]: readonly string[]): string {
+  let end = first.length
+  for (const name of rest) while (!name.startsWith(first.slice(0, end))) end -= 1
+  return first.slice(0, end)
+}

@@ -16,6 +16,7 @@ export interface GatewayConfig {
   readonly homes?: 'operator' | 'isolated'
   readonly sandbox?: 'warn' | 'refuse'
   readonly sandboxProviders?: Readonly<Record<string, string>>
+  readonly listen?: { readonly host?: string; readonly port?: number; readonly allowRemote?: boolean }
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
 }

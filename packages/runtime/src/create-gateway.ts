@@ -34,7 +34,7 @@ import { lazyMcp } from './lazy-mcp.js'
 import { lazyOpenApi } from './lazy-openapi.js'
 import { agentHost, openCatalog } from './open-adapters.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
-import { type ListeningServer, listen } from './server.js'
+import { listen, type Listening, type ListeningServer } from './server.js'
 import { TokenStore } from './token-store.js'
 import { version } from './version.js'
 import { layoutOf, withConfig } from './with-config.js'
@@ -147,12 +147,21 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
   const app = httpApp(settings, { registry, workspaces, adapters, token, tokens, mcp, ending })
-  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address: settings.address }
+  const listening = { ...settings.listen, onProblem }
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address: settings.address, listening }
 }
 
 function httpApp(
   settings: Settings,
-  { registry, workspaces, adapters, token, tokens, mcp, ending }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address'>,
+  {
+    registry,
+    workspaces,
+    adapters,
+    token,
+    tokens,
+    mcp,
+    ending,
+  }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address' | 'listening'>,
 ): HttpApp {
   const { clock, onProblem, allowedHosts, allowedOrigins } = settings
   const owner = authenticateOwner(token)
@@ -202,6 +211,7 @@ interface Parts {
   readonly lock: HomeLock | undefined
   readonly ending: AbortController
   readonly address: { url?: string }
+  readonly listening: Listening
 }
 
 class RunningGateway implements Gateway {
@@ -228,8 +238,8 @@ class RunningGateway implements Gateway {
   }
 
   async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { app, lock, layout, token, address } = this.#parts
-    const server = await listen((request) => app.fetch(request), options)
+    const { app, lock, layout, token, address, listening } = this.#parts
+    const server = await listen((request) => app.fetch(request), { ...listening, ...options })
     this.#servers.push(server)
     // Agents are told the first, which stays theirs.
     address.url ??= server.url

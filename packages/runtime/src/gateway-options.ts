@@ -36,6 +36,8 @@ export interface GatewayOptions {
   /** Absolute path of the command line that agents may call; its folder comes first on their PATH. */
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>
+  /** Where `listen` listens if its caller does not say. */
+  readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote'>
   /** Host names beyond loopback under which the gateway is reached. */
   readonly allowedHosts?: readonly string[]
   /** Web origins beyond loopback that may call it. */
@@ -50,6 +52,8 @@ export interface ListenOptions {
   readonly host?: string
   /** 0 picks a free one. Default 7646. */
   readonly port?: number
+  /** Where nobody named a port and the usual one is taken, a free one, and a problem says so. Default: it fails. */
+  readonly orFree?: boolean
   readonly allowRemote?: boolean
   /**
    * The process serves nothing else, so its global `Request` and `Response` may be replaced by ones that cost

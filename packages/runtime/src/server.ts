@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { getRequestListener } from '@hono/node-server'
 import { Connections } from './connections.js'
 import type { ListenOptions } from './gateway-options.js'
@@ -27,11 +27,16 @@ const HEADERS_MS = 15_000
 const REQUEST_MS = 60_000
 const MAX_HEADER_BYTES = 16 * 1024
 
+/** How to listen, and who is told what nobody's call could be told. */
+export interface Listening extends ListenOptions {
+  readonly onProblem: (problem: string) => void
+}
+
 export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,
-  options: ListenOptions,
+  options: Listening,
 ): Promise<ListeningServer> {
-  const { host = '127.0.0.1', port = DEFAULT_PORT, ownProcess = false, tls } = options
+  const { host = '127.0.0.1', ownProcess = false, tls } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
   const respond = getRequestListener(fetch, { overrideGlobalObjects: ownProcess })
   const listener: RequestListener = (incoming, outgoing) => void respond(incoming, outgoing)
@@ -44,7 +49,7 @@ export async function listen(
           listener,
         )
   const connections = new Connections(server)
-  await bound(server, port, host)
+  await boundAs(server, host, options)
   const { port: actual } = server.address() as AddressInfo
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
@@ -54,9 +59,23 @@ export async function listen(
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
+async function boundAs(server: Server, host: string, { port, orFree, onProblem }: Listening): Promise<void> {
+  if (port !== undefined || orFree !== true) return bound(server, port ?? DEFAULT_PORT, host)
+  try {
+    await bound(server, DEFAULT_PORT, host)
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || !isTaken(thrown.cause)) throw thrown
+    onProblem(`port ${DEFAULT_PORT} is taken; a free one is used instead`)
+    await bound(server, 0, host)
+  }
+}
+
+const isTaken = (cause: unknown): boolean => cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+
 function bound(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)))
+    const refuse = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, host, port))
+    server.once('error', refuse)
     server.listen(port, host, () => {
       server.removeAllListeners('error')
       // A socket that fails later is one client's trouble, never the gateway's.
@@ -78,7 +97,7 @@ function closed(server: Server, connections: Connections, graceMs: number): Prom
 }
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): AgentprotoError {
-  const taken = error.code === 'EADDRINUSE'
+  const taken = isTaken(error)
   return new AgentprotoError('listen_failed', `Cannot listen on ${host}:${port}`, {
     given: error.message,
     hint: taken

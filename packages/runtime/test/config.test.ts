@@ -1,11 +1,13 @@
+import { once } from 'node:events'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
 import type { Principal } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import type { Gateway, GatewayOptions } from '@agentproto/runtime'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
@@ -105,6 +107,25 @@ test('allowedHosts and allowedOrigins let others call', async () => {
   expect([host, origin]).toEqual([403, 403])
   expect(await ask(await configured({ allowedHosts: ['gateway.example'] }))).toEqual([200, 403])
   expect(await ask(await configured({ allowedOrigins: ['https://app.example'] }))).toEqual([403, 200])
+})
+
+test('listen says where the gateway listens, and what its caller says wins', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as AddressInfo
+  // What is named is not replaced by a free one.
+  await expect((await configured({ listen: { port } })).listen({ orFree: true })).rejects.toMatchObject({
+    code: 'listen_failed',
+    message: expect.stringContaining(`Cannot listen on 127.0.0.1:${port}`) as string,
+  })
+  const elsewhere = await (await configured({ listen: { host: 'localhost', port } })).listen({ port: 0 })
+  expect(new URL(elsewhere.url)).toMatchObject({ hostname: 'localhost' })
+  expect(new URL(elsewhere.url).port).not.toBe(String(port))
+  const beyond = { host: '0.0.0.0', port: 0 }
+  await expect((await configured({ listen: beyond })).listen()).rejects.toMatchObject({ code: 'listen_failed' })
+  const open = { listen: { ...beyond, allowRemote: true } }
+  expect(await settingsOf(open)).toMatchObject(open)
 })
 
 test('durability is what the log is opened with', async () => {

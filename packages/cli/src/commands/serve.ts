@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { resolve as resolvePath } from 'node:path'
-import { AgentprotoError, EXIT, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, EXIT } from '@agentproto/contracts'
 import type { Gateway } from '@agentproto/runtime'
 import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon.js'
@@ -8,8 +8,6 @@ import { print, type Io } from '../io.js'
 import type { ServeOptions } from '../program/gateway-commands.js'
 import { nameOwner } from '../running-daemon.js'
 import { keepHeapSmall } from '../small-heap.js'
-
-const DEFAULT_PORT = 7646
 
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
@@ -25,7 +23,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {
-    const url = await listen(io, gateway, options)
+    const url = await listen(gateway, options)
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
@@ -49,31 +47,27 @@ async function serveDetached(io: Io, options: ServeOptions): Promise<number> {
 function argsOf(io: Io, { host, port, allowRemote, tlsCert, tlsKey }: ServeOptions): string[] {
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
-    '--host',
-    host,
+    ...(host === undefined ? [] : ['--host', host]),
     ...(allowRemote === true ? ['--allow-remote'] : []),
     ...(tlsCert === undefined ? [] : ['--tls-cert', resolvePath(io.cwd, tlsCert)]),
     ...(tlsKey === undefined ? [] : ['--tls-key', resolvePath(io.cwd, tlsKey)]),
   ]
 }
 
-/** At the port that was named, or else at the usual one, or at a free one where that is taken. */
-async function listen(io: Io, gateway: Gateway, options: ServeOptions): Promise<string> {
+/** Where the command line says, else config.json, else at the usual port, or at a free one where that is taken. */
+async function listen(gateway: Gateway, options: ServeOptions): Promise<string> {
   const tls = await tlsOf(options)
-  const { host, port, allowRemote = false } = options
-  const at = (chosen: number) =>
-    gateway.listen({ host, port: chosen, allowRemote, ownProcess: true, ...(tls === undefined ? {} : { tls }) })
-  if (port !== undefined) return (await at(port)).url
-  try {
-    return (await at(DEFAULT_PORT)).url
-  } catch (thrown) {
-    if (!isAgentprotoError(thrown) || !isTaken(thrown.cause)) throw thrown
-    print(io.stderr, `agentproto: port ${DEFAULT_PORT} is taken; a free one is used instead`)
-    return (await at(0)).url
-  }
+  const { host, port, allowRemote } = options
+  const { url } = await gateway.listen({
+    orFree: true,
+    ownProcess: true,
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(allowRemote === undefined ? {} : { allowRemote }),
+    ...(tls === undefined ? {} : { tls }),
+  })
+  return url
 }
-
-const isTaken = (cause: unknown): boolean => (cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -8,7 +8,7 @@ import { toCount, toSeconds } from './option-values.js'
 export interface ServeOptions {
   readonly detach?: boolean
   readonly port?: number
-  readonly host: string
+  readonly host?: string
   readonly allowRemote?: boolean
   readonly tlsCert?: string
   readonly tlsKey?: string
@@ -21,7 +21,7 @@ Examples:
   $ agentproto serve --port 0          on a free port; the other commands find it by themselves
 
 Prints its address on stdout once it answers. A home has one gateway; commands that need it start it by themselves.
-Without --port it is 7646, or a free one where that is taken. Its end is the end of every agent.`
+Without --port it is that of config.json, else 7646, or a free one where that is taken. Its end is the end of every agent.`
 
 const STATUS_HELP = `
 Examples:
@@ -86,7 +86,7 @@ function addServe(program: Command, run: Run): void {
     .description('run the gateway of this home')
     .option('-d, --detach', 'in the background')
     .option('--port <port>', 'port to listen on; 0 picks a free one', toPort)
-    .option('--host <host>', 'address to listen on', '127.0.0.1')
+    .option('--host <host>', 'address to listen on (default: that of config.json, else 127.0.0.1)')
     .option('--allow-remote', 'allow a --host that other machines can reach')
     .option('--tls-cert <file>', 'certificate in PEM; with --tls-key it serves https')
     .option('--tls-key <file>', 'its key in PEM')

@@ -68,9 +68,9 @@ test('what each package exports', () => {
       AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession
       AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption ConfigRequest
       ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope
-      ErrorCode ErrorParts ErrorRow EventBatch EventLog EventLogStore EventReader EventRecord FailureKind
-      ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch
-      McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
+      ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog EventLogStore EventReader EventRecord
+      FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason
+      Launch McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
       OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode PermissionOption
       PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit PromptRequest
       Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest ROUTE_SCOPES

@@ -1,13 +1,7 @@
-import { AgentprotoError, type SessionEvent } from '@agentproto/contracts'
+import { AgentprotoError, type EventGap, type SessionEvent } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
-
-/** Events that the gateway can no longer serve: those after `after` and before `first`. */
-export interface EventGap {
-  readonly after: number
-  readonly first: number
-}
 
 export interface FollowEventsOptions {
   /** The last sequence number that is known already; default 0, the whole log. */

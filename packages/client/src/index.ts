@@ -7,7 +7,7 @@ export type { EventsPage, PromptAccepted, SessionsClient } from './sessions-clie
 export type { ConnectionState, OnConnectionState } from './connection-state.js'
 export type { TurnWaitOptions } from './turn-wait.js'
 export type { WatchOptions } from './change-feed.js'
-export type { EventGap, FollowEventsOptions } from './event-feed.js'
+export type { FollowEventsOptions } from './event-feed.js'
 export type { FollowOutputOptions } from './output-feed.js'
 export { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 export type {
@@ -15,6 +15,7 @@ export type {
   AnswerRequest,
   ConfigRequest,
   ErrorCode,
+  EventGap,
   ForkRequest,
   KillReason,
   OutputItem,

@@ -20,7 +20,7 @@ export function outputFeed(id: string, { after, signal, onState }: FollowOutputO
     onState,
     take(message) {
       const item = itemOf(message)
-      if (item === undefined || (feed.cursor !== undefined && !isLater(item.cursor, feed.cursor))) return []
+      if (item === undefined || (item.type !== 'gap' && isKnown(item.cursor, feed.cursor))) return []
       feed.cursor = item.cursor
       if (item.type === 'status') ended = item.status.status !== 'starting' && item.status.status !== 'running'
       return [item]
@@ -34,8 +34,11 @@ function itemOf({ id, event, data }: EventSourceMessage): OutputItem | undefined
   if (id === undefined) return undefined
   if (event === 'line') return { cursor: id, type: 'line', line: JSON.parse(data) }
   if (event === 'status') return { cursor: id, type: 'status', status: JSON.parse(data) }
+  if (event === 'gap') return { cursor: id, type: 'gap', gap: JSON.parse(data) }
   return undefined
 }
+
+const isKnown = (cursor: string, last: string | undefined): boolean => last !== undefined && !isLater(cursor, last)
 
 /** Cursors are `<seq>.<n>`, two whole numbers: `9.2` comes before `9.10`. */
 function isLater(cursor: string, than: string): boolean {
@@ -45,6 +48,7 @@ function isLater(cursor: string, than: string): boolean {
 }
 
 function numbersOf(cursor: string): [number, number] {
-  const [seq = '', n = ''] = cursor.split('.')
-  return [Number(seq), Number(n)]
+  const [seq = '', n] = cursor.split('.')
+  // `<seq>` alone is everything that the event completed.
+  return [Number(seq), n === undefined ? Infinity : Number(n)]
 }

@@ -1,6 +1,7 @@
 import type {
   AnswerRequest,
   ConfigRequest,
+  EventGap,
   ForkRequest,
   KillReason,
   OutputItem,
@@ -16,7 +17,7 @@ import type {
   Turn,
   TurnResult,
 } from '@agentproto/contracts'
-import { eventFeed, type EventGap, type FollowEventsOptions } from './event-feed.js'
+import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'
 import type { Transport } from './transport.js'
@@ -84,7 +85,7 @@ export interface SessionsClient {
   events(id: string, options?: FollowEventsOptions): AsyncIterable<SessionEvent>
   /** One page of the log, of events with `seq > after`. */
   eventsPage(id: string, after?: number, limit?: number): Promise<EventsPage>
-  /** Follows the projected lines and status changes; resumes as {@link SessionsClient.events} does. */
+  /** Follows the projected lines, status changes and gaps; resumes as {@link SessionsClient.events} does. */
   stream(id: string, options?: FollowOutputOptions): AsyncIterable<OutputItem>
   requests(id: string): Promise<readonly SessionRequest[]>
   /** @throws `request_not_found`, `request_resolved`, `invalid_request` */

@@ -1,3 +1,4 @@
+import { HOST_EVENT_TYPES, STREAM_EVENT_TYPES } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { createClient, type SessionEvent } from '@agentproto/client'
 import { event, fakeGateway, json, sse, stopped } from './fake-gateway.js'
@@ -247,3 +248,12 @@ function deferred(): { promise: Promise<void>; resolve: () => void } {
   const promise = new Promise<void>((done) => (resolve = done))
   return { promise, resolve }
 }
+
+test('F65 an event reaches its follower whatever its name is', async () => {
+  const types = [...STREAM_EVENT_TYPES, ...HOST_EVENT_TYPES].filter((type) => type !== 'session-stopped')
+  const gateway = await fakeGateway((_, response) =>
+    sse(response).end(types.map((type, at) => event(at + 1, { type })).join('') + stopped(types.length + 1)),
+  )
+  const events = await collect(createClient({ url: gateway.url }).sessions.events('s1'))
+  expect(events.map(({ type }) => type)).toEqual([...types, 'session-stopped'])
+})

@@ -29,11 +29,17 @@ export interface EventRecord {
   readonly json: string
 }
 
+/** Events that cannot be served any more: those after `after` and before `first`. */
+export interface EventGap {
+  readonly after: number
+  readonly first: number
+}
+
 /** What a reader gets for one pull. */
 export interface EventBatch {
   readonly records: readonly EventRecord[]
   /** Present when events after the cursor cannot be served any more; the first one that can is `first`. */
-  readonly gap?: { readonly after: number; readonly first: number }
+  readonly gap?: EventGap
 }
 
 /** The log of one session. Every call is asynchronous, so that a log may live elsewhere. */

@@ -66,6 +66,7 @@ export type {
 export type {
   Envelope,
   EventBatch,
+  EventGap,
   EventLog,
   EventLogStore,
   EventRecord,

@@ -1,3 +1,4 @@
+import type { EventGap } from './event-log.js'
 import type { StatusChange } from './host-event.js'
 
 /** AIP-46's projection: what a person reads of a session, line by line. */
@@ -14,3 +15,5 @@ export interface OutputLine {
 export type OutputItem =
   | { readonly cursor: string; readonly type: 'line'; readonly line: OutputLine }
   | { readonly cursor: string; readonly type: 'status'; readonly status: StatusChange }
+  /** What was to be told between these events is gone. */
+  | { readonly cursor: string; readonly type: 'gap'; readonly gap: EventGap }

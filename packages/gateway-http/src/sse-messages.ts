@@ -49,15 +49,19 @@ export function eventMessages(reader: EventReader, isLast: (record: EventRecord)
 const gapMessage = (gap: { readonly after: number; readonly first: number }): string =>
   `id: ${gap.first - 1}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`
 
-/** The projection as messages (AIP-46 §SSE event format): `line` and `status`. */
+/** The projection as messages (AIP-46 §SSE event format): `line`, `status` and `gap`. */
 export function outputMessages(reader: OutputReader): SseSource {
   const pieces = inPieces(outputMessage, (signal) => reader.next(signal))
   return { next: pieces, close: () => reader.close() }
 }
 
 function outputMessage(item: OutputItem): string {
-  const data = item.type === 'line' ? item.line : item.status
-  return `id: ${item.cursor}\nevent: ${item.type}\ndata: ${JSON.stringify(data)}\n\n`
+  return `id: ${item.cursor}\nevent: ${item.type}\ndata: ${JSON.stringify(dataOf(item))}\n\n`
+}
+
+function dataOf(item: OutputItem): unknown {
+  if (item.type === 'line') return item.line
+  return item.type === 'status' ? item.status : item.gap
 }
 
 /** Changes of all sessions as messages. They have no id: after a reconnect the list is the truth, not a cursor. */

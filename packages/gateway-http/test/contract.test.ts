@@ -158,6 +158,26 @@ test('the document is valid OpenAPI 3.1', async () => {
   expect(await new Validator().validate(structuredClone(whole))).toEqual({ valid: true })
 })
 
+/** Every name of a member or parameter that takes a number. */
+function numbersOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, Schema>> }
+  const own = Object.entries(properties).flatMap(([name, { type }]) =>
+    /integer|number/.test(String(type)) ? [name] : [],
+  )
+  return [...own, ...Object.values(schema).flatMap(numbersOf)]
+}
+
+test('F76 a time that a request takes names its unit', () => {
+  const taken = operations.flatMap(({ operation }) => [
+    ...operation.parameters.flatMap(({ name, schema }) => numbersOf({ properties: { [name]: schema } })),
+    ...numbersOf(operation.requestBody),
+  ])
+  expect(taken).toContain('ttlSeconds')
+  const times = taken.filter((name) => /time|ttl|delay|grace|idle|interval|duration|wait|age|expire/i.test(name))
+  expect(times.filter((name) => !/(Ms|Seconds)$/.test(name))).toEqual([])
+})
+
 test('what the document takes is taken, and answered as the document says', { timeout: 120_000 }, async () => {
   for (const { method, path, operation } of operations) {
     const at = `${method} ${path}`

@@ -1,4 +1,4 @@
-import type { Clock, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
+import type { Clock, EventGap, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
 import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
 import { eventOf } from './event-record.js'
 import { type Cursor, Projection } from './projection.js'
@@ -64,6 +64,7 @@ export class OutputFeed {
     await this.#fill()
     let closed = false
     let replay: Replay | undefined
+    let told = this.#beyond(at)
     const advance = (items: readonly OutputItem[] | undefined): readonly OutputItem[] | undefined => {
       const last = items?.at(-1)
       if (last !== undefined) at = parseCursor(last.cursor)
@@ -72,6 +73,9 @@ export class OutputFeed {
     return {
       next: async (signal) => {
         while (!closed && !(signal?.aborted ?? false)) {
+          const gap = told
+          told = undefined
+          if (gap !== undefined) return advance([gap])
           const near = this.#after(at)
           if (near !== undefined) {
             replay = undefined
@@ -126,7 +130,8 @@ export class OutputFeed {
     if (this.#projected === undefined) this.#incomplete = from > 1
     this.#projected = from - 1
     while (this.#projected < spine.lastSeq) {
-      const { records } = await spine.read(this.#projected, BATCH * 2)
+      const { records, gap } = await spine.read(this.#projected, BATCH * 2)
+      if (gap !== undefined) this.#incomplete = true
       if (records.length === 0) break
       // What was pushed while this was read has been taken already.
       this.#take(records.filter(({ seq }) => seq > (this.#projected ?? 0)).map(eventOf))
@@ -185,11 +190,19 @@ export class OutputFeed {
     return this.#ring.slice(from, from + BATCH)
   }
 
+  /** The notice for a cursor that the log has not come to: of another log, or of one that lost its end. */
+  #beyond(at: Cursor | undefined): OutputItem | undefined {
+    const { lastSeq } = this.#options.spine
+    return at === undefined || at.seq <= lastSeq ? undefined : gapItem({ after: at.seq, first: lastSeq + 1 })
+  }
+
   /** Yields what follows a position, and returns the position after all of it. */
   async *#replay(at: Cursor): Replay {
     const projection = new Projection()
     const end = this.#options.spine.lastSeq
-    for await (const events of eventsBetween(this.#options.spine, this.#options.turnStart(at.seq), end)) {
+    for await (const { events, gap } of eventsBetween(this.#options.spine, this.#options.turnStart(at.seq), end)) {
+      // Only what the reader has not had is missing to it: the turn may have begun before.
+      if (gap !== undefined && at.seq < gap.first - 1) yield [gapItem({ after: at.seq, first: gap.first })]
       yield* remaining(projection.project(events), at)
     }
     yield* remaining(projection.flushSilent(this.#options.clock.now()), at)
@@ -233,12 +246,20 @@ function* remaining(items: readonly OutputItem[], at: Cursor): Generator<readonl
   if (from < items.length) yield items.slice(from)
 }
 
-async function* eventsBetween(spine: Spine, from: number, to: number): AsyncGenerator<readonly SessionEvent[]> {
+interface Stretch {
+  readonly events: readonly SessionEvent[]
+  readonly gap: EventGap | undefined
+}
+
+async function* eventsBetween(spine: Spine, from: number, to: number): AsyncGenerator<Stretch> {
   let cursor = from - 1
   while (cursor < to) {
-    const { records } = await spine.read(cursor, BATCH * 2)
-    if (records.length === 0) return
-    cursor = records.at(-1)?.seq ?? to
-    yield records.map(eventOf)
+    const { records, gap } = await spine.read(cursor, BATCH * 2)
+    if (records.length === 0 && gap === undefined) return
+    cursor = records.at(-1)?.seq ?? (gap === undefined ? to : gap.first - 1)
+    yield { events: records.map(eventOf), gap }
   }
 }
+
+/** Its cursor stands for everything before the first event that there is. */
+const gapItem = (gap: EventGap): OutputItem => ({ cursor: String(gap.first - 1), type: 'gap', gap })

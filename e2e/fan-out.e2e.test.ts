@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { createClient, type ConnectionState, type OutputItem, type SessionEvent } from '@agentproto/client'
+import { expect, test } from 'vitest'
+import { startDaemon, type Daemon } from './support/daemon.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+const FAST = 470
+const SLOW = 20
+const VANISHING = 10
+
+/** Reads a stream to its end and keeps the ids of its messages. */
+interface Subscriber {
+  readonly ids: number[]
+  readonly response: IncomingMessage
+  readonly ended: Promise<unknown>
+}
+
+async function subscribe({ url, token }: Daemon, id: string): Promise<Subscriber> {
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}` }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`${url}/sessions/${id}/events`, { agent: false, headers }, resolve).on('error', reject)
+  })
+  response.setEncoding('utf8')
+  const ids: number[] = []
+  const ended = new Promise((resolve) => response.on('close', resolve))
+  response.on('error', () => undefined)
+  return { ids, response, ended }
+}
+
+function read({ response, ids }: Subscriber): void {
+  let rest = ''
+  response.on('data', (chunk: string) => {
+    const messages = (rest + chunk).split('\n\n')
+    rest = messages.pop() ?? ''
+    for (const message of messages) {
+      const id = /^id: (\d+)$/m.exec(message)?.[1]
+      if (id !== undefined) ids.push(Number(id))
+    }
+  })
+}
+
+test('500 subscribers of one session each get every event; slow ones and those that vanish cost nobody anything', async () => {
+  const daemon = await startDaemon({ home: temporaryFolder('fan-out') })
+  const { sessions } = daemon.client
+  const { id } = await sessions.start({ adapter: 'demo', cwd: temporaryFolder('cwd') })
+  const all = await Promise.all(Array.from({ length: FAST + SLOW + VANISHING }, () => subscribe(daemon, id)))
+  const fast = all.slice(0, FAST)
+  const slow = all.slice(FAST, FAST + SLOW)
+  fast.forEach(read)
+  for (const { response } of all.slice(FAST + SLOW)) response.once('data', () => response.destroy())
+  // Nobody reads the slow ones before everything has been said.
+  await sessions.promptAndWait(id, { prompt: 'flood 800' })
+  slow.forEach(read)
+  await sessions.kill(id)
+  await Promise.all([...fast, ...slow].map(({ ended }) => ended))
+  const { lastSeq } = await sessions.get(id)
+  const expected = Array.from({ length: lastSeq }, (_, index) => index + 1)
+  expect(lastSeq).toBeGreaterThan(5)
+  for (const { ids } of [...fast, ...slow]) expect(ids).toEqual(expected)
+})
+
+/** Counts until the session ends, and makes something happen on the way. */
+async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => void): Promise<T[]> {
+  const collected: T[] = []
+  for await (const item of items) {
+    collected.push(item)
+    if (collected.length === at) happen()
+  }
+  return collected
+}
+
+test('a gateway that is killed and started again elsewhere: its followers go on without loss or repetition', async () => {
+  const home = temporaryFolder('restart')
+  const first = await startDaemon({ home })
+  const locate = async (): Promise<{ url: string; token: string }> => {
+    const { url } = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
+    return { url, token: first.token }
+  }
+  const client = createClient({ url: first.url, token: first.token, locate, reconnectMs: 300_000 })
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
+  const states: ConnectionState[] = []
+  let restarted: Promise<Daemon> | undefined
+  const restart = (): void => void (restarted ??= first.crash().then(() => startDaemon({ home })))
+  const onState = (state: ConnectionState): void => void states.push(state)
+  const events: Promise<SessionEvent[]> = collect(client.sessions.events(id, { onState }), 200, restart)
+  const lines: Promise<OutputItem[]> = collect(client.sessions.stream(id), 200, restart)
+  await client.sessions.prompt(id, { prompt: 'stream 100000 1' })
+
+  const seqs = (await events).map(({ seq }) => seq)
+  const cursors = (await lines).map(({ cursor }) => cursor)
+  const second = await restarted
+  expect(second?.url).not.toBe(first.url)
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+  expect(seqs.length).toBe((await client.sessions.get(id)).lastSeq)
+  expect(new Set(cursors).size).toBe(cursors.length)
+  const said = (await lines).flatMap((item) =>
+    item.type === 'line' ? (/^chunk (\d+)$/.exec(item.line.line)?.[1] ?? []) : [],
+  )
+  expect(said).toEqual(said.map((_, index) => String(index + 1)))
+  expect((await events).at(-1)).toMatchObject({ type: 'session-stopped', stopReason: 'agent_crashed' })
+  const kinds = states.map(({ state }) => state)
+  expect([kinds[0], kinds[1], kinds.at(-1)]).toEqual(['connected', 'reconnecting', 'connected'])
+  expect(states.at(-1)?.url).toBe(second?.url)
+})

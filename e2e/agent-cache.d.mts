@@ -3,8 +3,10 @@ export interface PinnedAgent {
   readonly version: string
   /** Path below node_modules of the program itself, on the platform that has it so. */
   readonly native?: string
+  /** It has no `--version`: that it is installed is all that is known. */
+  readonly mute?: boolean
 }
-type PinnedName = 'opencode' | 'codex' | 'codex-acp' | 'gemini' | 'acpx'
+type PinnedName = 'opencode' | 'codex' | 'codex-acp' | 'gemini' | 'acpx' | 'conformance' | 'inspector'
 export declare const PINNED_AGENTS: Readonly<Record<PinnedName, PinnedAgent>>
 export declare const cacheFolder: string
 export declare function agentFolder(name: keyof typeof PINNED_AGENTS): string

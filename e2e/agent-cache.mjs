@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The agents that are driven, each pinned: a newer one is taken by hand, after a look at what it changed. */
+/** The agents that are driven, and clients of others, each pinned: a newer one is taken by hand, after a look at what it changed. */
 export const PINNED_AGENTS = {
   opencode: { package: 'opencode-ai', version: '1.18.33' },
   // The last line of Codex that is an MCP server too; later ones dropped it.
@@ -18,6 +18,9 @@ export const PINNED_AGENTS = {
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
   // No agent: an ACP client that is not ours, which drives agents through us.
   acpx: { package: 'acpx', version: '0.19.1' },
+  // MCP clients that are not ours. Neither prints its version by itself.
+  conformance: { package: '@modelcontextprotocol/conformance', version: '0.1.16', mute: true },
+  inspector: { package: '@modelcontextprotocol/inspector', version: '2.12.0', mute: true },
 }
 
 export const cacheFolder = process.env.AGENTPROTO_E2E_CACHE || join(homedir(), '.cache', 'agentproto-e2e')

@@ -55,7 +55,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   adapters: { may: [] },
   'demo-agent': { may: [] },
   runtime: { may: ALL_BUT_CLI },
-  cli: { may: ['client', 'manifest', 'secrets', 'workspaces'], lazily: ['acp', 'runtime', 'subprocess'] },
+  cli: { may: ['client', 'manifest', 'secrets', 'workspaces'], lazily: ['acp', 'mcp-tools', 'runtime', 'subprocess'] },
 }
 
 /** Packages that hold data or a program to test against: anybody may have them as a development dependency. */

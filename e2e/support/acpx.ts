@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { requireInstalled } from './driven-agent.js'
+import { finished, type Finished } from './finished-process.js'
 import type { TestGateway } from './gateway.js'
 import { temporaryFolder } from './temporary-folder.js'
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-export interface AcpxRun {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
+export interface AcpxRun extends Finished {
   /** The messages of ACP that went by, with `--format json`. */
   readonly messages: readonly Readonly<Record<string, unknown>>[]
 }
@@ -28,13 +24,8 @@ export function acpxOf({ url, token, cwd }: TestGateway): Acpx {
   return {
     async run(flags, args) {
       const agent = `${process.execPath} ${CLI} acp ${flags}`
-      const child = spawn(process.execPath, [executable, '--agent', agent, '--cwd', cwd, ...args], { cwd, env })
-      child.stdin.end()
-      let [stdout, stderr] = ['', '']
-      child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text))
-      child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text))
-      const [code] = (await once(child, 'close')) as [number | null]
-      return { code, stdout, stderr, messages: stdout.split('\n').flatMap(messageOf) }
+      const run = await finished([executable, '--agent', agent, '--cwd', cwd, ...args], { cwd, env })
+      return { ...run, messages: run.stdout.split('\n').flatMap(messageOf) }
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Client, SessionRequest } from '@agentproto/client'
 import { expect } from 'vitest'
 
 /** Waits until the session's agent asks for a permission. */
-export async function pendingPermission(client: Client, sessionId: string): Promise<SessionRequest> {
+export async function pendingPermission(client: Pick<Client, 'sessions'>, sessionId: string): Promise<SessionRequest> {
   let pending: SessionRequest | undefined
   await expect
     .poll(

@@ -114,7 +114,8 @@ test('what each package exports', () => {
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli
     @agentproto/mcp-tools
-      McpDeps McpEndpoint createMcpEndpoint
+      McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
+      createMcpEndpoint serveMcpStdio
     @agentproto/runtime
       DEFAULT_PORT Gateway GatewayOptions ListenOptions OpenAdaptersOptions Question Terminal TlsOptions
       createGateway openAdapters openTokens version
@@ -227,6 +228,7 @@ test('the commands of agentproto', () => {
     agentproto secrets list [--json]
     agentproto secrets rm [--json]
     agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]
+    agentproto mcp [--no-start]
     agentproto token [--no-start]
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]
     agentproto token list [--json] [--no-start]

@@ -42,9 +42,11 @@ export async function waitTurn(
   number: number,
   { id, ...following }: Waiting,
 ): Promise<TurnResult> {
-  const admitted = (await sessions.turns(id)).find((turn) => turn.number === number)
+  const turns = await sessions.turns(id)
+  const admitted = turns.find((turn) => turn.number === number)
   if (admitted === undefined) {
-    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { given: number })
+    const expected = `1 to ${turns.at(-1)?.number ?? 0}`
+    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { expected, given: number })
   }
   let account: TurnAccount | undefined
   const options = { after: admitted.firstSeq - 1, ...following }

@@ -1,18 +1,8 @@
 import { parseWire, promptSchema } from '@agentproto/contracts'
-import type { Principal, SessionBounds } from '@agentproto/contracts'
 import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { withParsedStrings } from './stringified.js'
-
-/** Who calls a tool, and whether they still wait. */
-export interface Call {
-  readonly by: Principal
-  /** The sessions that the caller reaches with this tool; absent for all. */
-  readonly within?: SessionBounds | undefined
-  readonly signal: AbortSignal
-  /** Refuses a session that the caller does not reach. @throws `session_not_found` */
-  reach(sessionId: string): Promise<unknown>
-}
+import type { Call } from './tool-services.js'
 
 /** One tool: what the list says of it, and what it does. */
 export interface Tool {
@@ -66,5 +56,10 @@ type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['o
 
 const shorten: Override = ({ zodSchema, jsonSchema: json }) => {
   if (zodSchema === promptSchema) json.anyOf = [{ type: 'string' }, { type: 'array', items: { type: 'object' } }]
+  // A schema that takes anything, said in so many words.
+  if (isEmpty(json.additionalProperties)) delete json.additionalProperties
   for (const word of ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'] as const) delete json[word]
 }
+
+const isEmpty = (schema: unknown): boolean =>
+  typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0

@@ -1,11 +1,15 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock, EventReader, SessionRequest, SessionService, TurnResult } from '@agentproto/contracts'
+import type { Clock, EventReader, SessionRequest, TurnResult } from '@agentproto/contracts'
+import type { Call, ToolSessions } from './tool-services.js'
+import { TurnProgress } from './turn-progress.js'
 
 export interface TurnWait {
   /** The last turn when absent. */
   readonly turn: number | undefined
   readonly timeoutMs: number
   readonly signal: AbortSignal
+  /** Told of what goes on meanwhile, at least now and then. */
+  readonly progress: Call['progress'] | undefined
 }
 
 /** How far a turn has come when the waiting ends. */
@@ -16,7 +20,7 @@ export type TurnState = { readonly sessionId: string; readonly turn: number } & 
 )
 
 interface Waiting {
-  readonly sessions: SessionService
+  readonly sessions: ToolSessions
   readonly clock: Clock
 }
 
@@ -36,7 +40,8 @@ export async function waitForTurn({ sessions, clock }: Waiting, id: string, wait
   wait.signal.addEventListener('abort', stop)
   try {
     const ended = sessions.waitTurn(id, turn, over.signal).then((result) => ({ state: 'ended', result }) as const)
-    const asked = untilAsked(reader, () => pendingOf(sessions, id, turn), over.signal)
+    const progress = wait.progress && new TurnProgress(clock, wait.progress, over.signal)
+    const asked = untilAsked(reader, () => pendingOf(sessions, id, turn), { signal: over.signal, progress })
     const busy = after(clock, wait.timeoutMs, over.signal)
     return { sessionId: id, turn, ...(await Promise.race([ended, asked, busy])) }
   } finally {
@@ -52,18 +57,19 @@ type Asked = Extract<TurnState, { state: 'awaiting-input' }>
 async function untilAsked(
   reader: EventReader,
   pending: () => Promise<readonly SessionRequest[]>,
-  signal: AbortSignal,
+  { signal, progress }: { readonly signal: AbortSignal; readonly progress: TurnProgress | undefined },
 ): Promise<Pick<Asked, 'state' | 'requests'>> {
   let requests = await pending()
   while (requests.length === 0) {
     const batch = await reader.next(signal)
     if (batch === undefined || signal.aborted) return new Promise(() => {})
+    progress?.take(batch.records)
     if (batch.records.some(({ type }) => type === 'agent-prompt')) requests = await pending()
   }
   return { state: 'awaiting-input', requests }
 }
 
-async function pendingOf(sessions: SessionService, id: string, turn: number): Promise<readonly SessionRequest[]> {
+async function pendingOf(sessions: ToolSessions, id: string, turn: number): Promise<readonly SessionRequest[]> {
   return (await sessions.requests(id)).filter((request) => request.state === 'pending' && request.turn === turn)
 }
 

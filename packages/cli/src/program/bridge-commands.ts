@@ -17,6 +17,13 @@ Examples:
 
 Nothing but the protocol is written to stdout; what a client began runs on when it goes away.`
 
+const MCP_HELP = `
+Examples:
+  $ agentproto mcp                                 as a client runs it; see docs/mcp.md
+  $ claude mcp add agentproto -- agentproto mcp
+
+Nothing but the protocol is written to stdout. A client that speaks HTTP can use the gateway's /mcp instead.`
+
 /** The commands that programs run, and not people: a protocol on stdin and stdout. */
 export function addBridgeCommands(program: Command, run: Run): void {
   program
@@ -31,4 +38,9 @@ export function addBridgeCommands(program: Command, run: Run): void {
     .addOption(permissionsOption())
     .addHelpText('after', ACP_HELP)
     .action((options: AcpOptions) => run(async (io) => (await import('../commands/acp.js')).serveAcp(io, options)))
+  program
+    .command('mcp')
+    .description('be an MCP server on stdin and stdout: the tools of the running gateway')
+    .addHelpText('after', MCP_HELP)
+    .action(() => run(async (io) => (await import('../commands/mcp.js')).serveMcp(io)))
 }

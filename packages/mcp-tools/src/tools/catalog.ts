@@ -1,15 +1,15 @@
 import { visibleWorkspaces } from '@agentproto/contracts'
-import type { AdapterCatalog, WorkspaceService } from '@agentproto/contracts'
 import * as z from 'zod'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
+import type { ToolAdapters, ToolWorkspaces } from '../tool-services.js'
 
 /** The tools that tell what start_agent_session takes. */
-export function catalogTools(adapters: AdapterCatalog, workspaces: WorkspaceService): readonly Tool[] {
+export function catalogTools(adapters: ToolAdapters, workspaces: ToolWorkspaces): readonly Tool[] {
   return [listAdapters(adapters), listWorkspaces(workspaces)]
 }
 
-const listAdapters = (adapters: AdapterCatalog): Tool =>
+const listAdapters = (adapters: ToolAdapters): Tool =>
   defineTool({
     name: 'list_agent_adapters',
     description: 'List the agents that can be started, whether they are installed, and their modes.',
@@ -19,7 +19,7 @@ const listAdapters = (adapters: AdapterCatalog): Tool =>
     run: async () => ({ adapters: await adapters.list() }),
   })
 
-const listWorkspaces = (workspaces: WorkspaceService): Tool =>
+const listWorkspaces = (workspaces: ToolWorkspaces): Tool =>
   defineTool({
     name: 'list_agent_workspaces',
     description: 'List the named folders and which is active.',

@@ -1,18 +1,18 @@
 import { answerRequestSchema, parseWire, toAgentAnswer } from '@agentproto/contracts'
-import type { SessionService } from '@agentproto/contracts'
 import * as z from 'zod'
 import { sessionId } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
+import type { ToolSessions } from '../tool-services.js'
 
 /** The tool that answers what an agent asks. */
-export function requestTools(sessions: SessionService): readonly Tool[] {
+export function requestTools(sessions: ToolSessions): readonly Tool[] {
   return [answer(sessions)]
 }
 
 const [byOption, byAction] = answerRequestSchema.options
 
-const answer = (sessions: SessionService): Tool =>
+const answer = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'answer_agent_request',
     description: 'Answer a permission with one of its optionIds, or a question with an action and its content.',

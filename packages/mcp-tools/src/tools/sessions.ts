@@ -5,20 +5,20 @@ import {
   promptSchema,
   spawnAgentSchema,
 } from '@agentproto/contracts'
-import type { SessionService } from '@agentproto/contracts'
 import * as z from 'zod'
 import { acknowledged, sessionId, sessionResult } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
+import type { ToolSessions } from '../tool-services.js'
 
 const DEFAULT_LINES = 200
 
 /** The five tools of AIP-46 §MCP tools, by name and with its inputs, and the one that gets a session. */
-export function sessionTools(sessions: SessionService): readonly Tool[] {
+export function sessionTools(sessions: ToolSessions): readonly Tool[] {
   return [start(sessions), prompt(sessions), list(sessions), output(sessions), kill(sessions), get(sessions)]
 }
 
-const start = (sessions: SessionService): Tool =>
+const start = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'start_agent_session',
     description: 'Start a coding agent in a folder, with a first prompt or without. Returns the session.',
@@ -28,7 +28,7 @@ const start = (sessions: SessionService): Tool =>
     run: (request, { by }) => sessions.spawn(request, by),
   })
 
-const prompt = (sessions: SessionService): Tool =>
+const prompt = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'prompt_agent_session',
     description: 'Send a prompt and return at once. Then wait_agent_turn, or get_agent_session_output.',
@@ -41,7 +41,7 @@ const prompt = (sessions: SessionService): Tool =>
     },
   })
 
-const list = (sessions: SessionService): Tool =>
+const list = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'list_agent_sessions',
     description: 'List sessions, the newest first.',
@@ -63,7 +63,7 @@ const list = (sessions: SessionService): Tool =>
       ),
   })
 
-const output = (sessions: SessionService): Tool =>
+const output = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'get_agent_session_output',
     description: `Read the last lines of a session, the oldest first; ${DEFAULT_LINES} when lastN is absent.`,
@@ -75,7 +75,7 @@ const output = (sessions: SessionService): Tool =>
     run: async ({ sessionId: id, lastN = DEFAULT_LINES }) => ({ lines: await sessions.output(id, lastN) }),
   })
 
-const kill = (sessions: SessionService): Tool =>
+const kill = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'kill_agent_session',
     description: 'End a session and every process of it. ok is false when it had ended already.',
@@ -88,7 +88,7 @@ const kill = (sessions: SessionService): Tool =>
     },
   })
 
-const get = (sessions: SessionService): Tool =>
+const get = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'get_agent_session',
     description: 'Get a session: its status, its turn, and what its agent asks and nobody answered yet (requests).',

@@ -1,20 +1,21 @@
 import { resumeRequestSchema } from '@agentproto/contracts'
-import type { Clock, SessionService } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
 import * as z from 'zod'
 import { acknowledged, sessionId, sessionResult } from '../results.js'
 import { defineTool } from '../tool.js'
 import type { Tool } from '../tool.js'
+import type { ToolSessions } from '../tool-services.js'
 import { waitForTurn } from '../turn-wait.js'
 
 /** Below the minute after which MCP clients give up (F73). */
 const LONGEST_WAIT_SECONDS = 49
 
 /** The tools that wait for a turn, that stop it, and that make a further one possible. */
-export function turnTools(sessions: SessionService, clock: Clock): readonly Tool[] {
+export function turnTools(sessions: ToolSessions, clock: Clock): readonly Tool[] {
   return [wait(sessions, clock), interrupt(sessions), resume(sessions)]
 }
 
-const wait = (sessions: SessionService, clock: Clock): Tool =>
+const wait = (sessions: ToolSessions, clock: Clock): Tool =>
   defineTool({
     name: 'wait_agent_turn',
     description:
@@ -31,11 +32,11 @@ const wait = (sessions: SessionService, clock: Clock): Tool =>
       result: z.looseObject({ text: z.string() }).optional(),
     }),
     annotations: { readOnlyHint: true, openWorldHint: false },
-    run: ({ sessionId: id, turn, timeoutSeconds = LONGEST_WAIT_SECONDS }, { signal }) =>
-      waitForTurn({ sessions, clock }, id, { turn, timeoutMs: timeoutSeconds * 1_000, signal }),
+    run: ({ sessionId: id, turn, timeoutSeconds = LONGEST_WAIT_SECONDS }, { signal, progress }) =>
+      waitForTurn({ sessions, clock }, id, { turn, timeoutMs: timeoutSeconds * 1_000, signal, progress }),
   })
 
-const interrupt = (sessions: SessionService): Tool =>
+const interrupt = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'interrupt_agent_session',
     description: 'Stop the running turn; the session lives on.',
@@ -45,7 +46,7 @@ const interrupt = (sessions: SessionService): Tool =>
     run: async ({ sessionId: id }, { by }) => ({ ok: true, sessionId: id, ...(await sessions.interrupt(id, by)) }),
   })
 
-const resume = (sessions: SessionService): Tool =>
+const resume = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'resume_agent_session',
     description: 'Start the agent of an ended session again in its old conversation, or with fresh in a new one.',

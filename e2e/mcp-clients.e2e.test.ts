@@ -1,0 +1,75 @@
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { authorisingFront } from './support/authorising-front.js'
+import { requireInstalled } from './support/driven-agent.js'
+import { finished, type Finished } from './support/finished-process.js'
+import { startGateway, type TestGateway } from './support/gateway.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+// MCP clients that are not ours: the protocol's own conformance suite, and the inspector's command line.
+
+const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
+const ON_NODE_20 = new URL('./support/conformance-on-node-20.mjs', import.meta.url).href
+
+test.each(['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'])(
+  'the conformance suite passes: %s',
+  async (scenario) => {
+    const front = await authorisingFront(await startGateway())
+    const suite = ['--import', ON_NODE_20, requireInstalled('conformance')]
+    const { code, stdout, stderr } = await finished(
+      [...suite, 'server', '--url', `${front}/mcp`, '--scenario', scenario],
+      {
+        cwd: temporaryFolder('conformance'),
+        env: process.env,
+      },
+    )
+    expect([code, `${stdout}${stderr}`]).toEqual([0, expect.stringMatching(/Passed: [1-9]\d*\/\d+, 0 failed/)])
+  },
+)
+
+interface Inspected {
+  readonly run: Finished
+  readonly answer: Readonly<Record<string, unknown>>
+}
+
+/** What the inspector prints of one request, sent over HTTP or to `agentproto mcp`. */
+async function inspect(gateway: TestGateway, over: 'http' | 'stdio', args: readonly string[]): Promise<Inspected> {
+  const home = temporaryFolder('inspector')
+  const http = [`${gateway.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${gateway.token}`]
+  // It hands its server a few variables alone; the others are named.
+  const variables = [`AGENTPROTO_URL=${gateway.url}`, `AGENTPROTO_TOKEN=${gateway.token}`].flatMap((set) => ['-e', set])
+  const target = over === 'http' ? http : [process.execPath, CLI, 'mcp', ...variables]
+  const run = await finished([requireInstalled('inspector'), '--cli', ...target, ...args], {
+    cwd: home,
+    env: { ...process.env, HOME: home },
+  })
+  return { run, answer: parsed(run.stdout) }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>
+  } catch {
+    return {}
+  }
+}
+
+test.each(['http', 'stdio'] as const)('the inspector lists and calls tools over %s, in both eras', async (over) => {
+  const gateway = await startGateway()
+  const listed = await inspect(gateway, over, ['--method', 'tools/list', '--strict'])
+  expect([listed.run.code, listed.answer['tools']]).toEqual([0, expect.any(Array)])
+  expect(listed.answer['tools']).toHaveLength(12)
+  const args = JSON.stringify({ adapter: 'demo', cwd: gateway.cwd, prompt: 'hello' })
+  const call = ['--method', 'tools/call', '--tool-name']
+  const started = await inspect(gateway, over, [...call, 'start_agent_session', '--tool-args-json', args])
+  expect(started.answer['structuredContent']).toMatchObject({ adapterSlug: 'demo', status: 'running' })
+  const { id: sessionId } = started.answer['structuredContent'] as { id: string }
+  const wait = JSON.stringify({ sessionId, turn: 1 })
+  const modern = ['--protocol-era', 'modern', ...call]
+  const waited = await inspect(gateway, over, [...modern, 'wait_agent_turn', '--tool-args-json', wait])
+  expect(waited.answer['structuredContent']).toMatchObject({ state: 'ended', result: { text: 'echo: hello' } })
+  const nobody = JSON.stringify({ sessionId: 'nobody' })
+  const refused = await inspect(gateway, over, [...call, 'kill_agent_session', '--tool-args-json', nobody])
+  // Its own exit code for a result with `isError`.
+  expect(refused).toMatchObject({ run: { code: 5 }, answer: { isError: true } })
+})

@@ -1,0 +1,214 @@
+import { fileURLToPath } from 'node:url'
+import { isAgentprotoError, type Client as Gateway } from '@agentproto/client'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, onTestFinished, test } from 'vitest'
+import { startGateway, type TestGateway } from './support/gateway.js'
+import { pendingPermission } from './support/pending-request.js'
+
+// F70: the same input has the same result, or the same error, over HTTP, over MCP, and over `agentproto mcp`.
+
+const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
+
+/** One surface: calls a tool, or what is the same there. An error is its problem document. */
+type Surface = (row: Row, ground: Ground) => Promise<unknown>
+
+/** What the calls are about; made anew for what changes it, so that each surface does the same to the same. */
+interface Ground {
+  readonly cwd: string
+  /** An idle session that has had one turn. */
+  readonly idle: string
+  /** One whose turn asks for a permission. */
+  readonly asking: string
+  readonly requestId: string
+  /** One that was killed. */
+  readonly over: string
+}
+
+interface Row {
+  readonly name: string
+  readonly tool: string
+  readonly args: (ground: Ground) => Record<string, unknown>
+  readonly http: (gateway: Gateway, ground: Ground) => Promise<unknown>
+}
+
+/** Rows that leave the ground other than they found it. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'prompt_agent_session',
+  'interrupt_agent_session',
+  'answer_agent_request',
+  'resume_agent_session',
+  'kill_agent_session',
+])
+
+const row = (
+  tool: string,
+  args: Row['args'],
+  [http, name = tool]: readonly [http: Row['http'], name?: string],
+): Row => ({ name, tool, args, http })
+
+const ROWS: readonly Row[] = [
+  row('start_agent_session', ({ cwd }) => ({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }), [
+    ({ sessions }, { cwd }) => sessions.start({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }),
+  ]),
+  row('start_agent_session', () => ({ adapter: 'nobody' }), [
+    ({ sessions }) => sessions.start({ adapter: 'nobody' }),
+    'start with an unknown adapter',
+  ]),
+  row('start_agent_session', ({ cwd }) => ({ adapter: 'demo', cwd, mode: 'nope' }), [
+    ({ sessions }, { cwd }) => sessions.start({ adapter: 'demo', cwd, mode: 'nope' }),
+    'start in an unknown mode',
+  ]),
+  row('start_agent_session', () => ({ adapter: 'demo', colour: 'red' }), [
+    ({ sessions }) => sessions.start({ adapter: 'demo', colour: 'red' } as never),
+    'start with an unknown field',
+  ]),
+  row('start_agent_session', () => ({ adapter: 'demo', workspaceSlug: 'nowhere' }), [
+    ({ sessions }) => sessions.start({ adapter: 'demo', workspaceSlug: 'nowhere' }),
+    'start in an unknown workspace',
+  ]),
+  row('prompt_agent_session', ({ idle }) => ({ sessionId: idle, prompt: 'again' }), [
+    ({ sessions }, { idle }) => sessions.prompt(idle, { prompt: 'again' }),
+  ]),
+  row('prompt_agent_session', ({ asking }) => ({ sessionId: asking, prompt: 'again' }), [
+    ({ sessions }, { asking }) => sessions.prompt(asking, { prompt: 'again' }),
+    'prompt a busy session',
+  ]),
+  row('prompt_agent_session', ({ idle }) => ({ sessionId: idle, prompt: '' }), [
+    ({ sessions }, { idle }) => sessions.prompt(idle, { prompt: '' }),
+    'prompt with nothing',
+  ]),
+  row('list_agent_sessions', () => ({ limit: 2, onlyAlive: true }), [
+    ({ sessions }) => sessions.list({ limit: 2, onlyAlive: true }),
+  ]),
+  row('get_agent_session', ({ idle }) => ({ sessionId: idle }), [
+    // MCP tells what waits for an answer in the same breath.
+    async ({ sessions }, { idle }) => ({ ...(await sessions.get(idle)), requests: [] }),
+  ]),
+  row('get_agent_session', () => ({ sessionId: 'nobody' }), [
+    ({ sessions }) => sessions.get('nobody'),
+    'get what nobody has',
+  ]),
+  row('get_agent_session_output', ({ idle }) => ({ sessionId: idle, lastN: 3 }), [
+    async ({ sessions }, { idle }) => ({ lines: await sessions.output(idle, 3) }),
+  ]),
+  row('get_agent_session_output', ({ idle }) => ({ sessionId: idle, lastN: 9_999 }), [
+    async ({ sessions }, { idle }) => ({ lines: await sessions.output(idle, 9_999) }),
+    'output of too many lines',
+  ]),
+  row('interrupt_agent_session', ({ asking }) => ({ sessionId: asking }), [
+    ({ sessions }, { asking }) => sessions.interrupt(asking),
+  ]),
+  row('answer_agent_request', ({ asking, requestId }) => ({ sessionId: asking, requestId, optionId: 'reject' }), [
+    ({ sessions }, { asking, requestId }) => sessions.answer(asking, requestId, { optionId: 'reject' }),
+  ]),
+  row('answer_agent_request', ({ asking }) => ({ sessionId: asking, requestId: 'none', action: 'cancel' }), [
+    ({ sessions }, { asking }) => sessions.answer(asking, 'none', { action: 'cancel' }),
+    'answer what nobody asked',
+  ]),
+  row('answer_agent_request', ({ asking, requestId }) => ({ sessionId: asking, requestId, optionId: 'maybe' }), [
+    ({ sessions }, { asking, requestId }) => sessions.answer(asking, requestId, { optionId: 'maybe' }),
+    'answer with no option of it',
+  ]),
+  row('resume_agent_session', ({ idle }) => ({ sessionId: idle }), [
+    ({ sessions }, { idle }) => sessions.resume(idle),
+    'resume what is live',
+  ]),
+  row('resume_agent_session', ({ over }) => ({ sessionId: over }), [({ sessions }, { over }) => sessions.resume(over)]),
+  row('kill_agent_session', ({ idle }) => ({ sessionId: idle, reason: 'loop_detected' }), [
+    ({ sessions }, { idle }) => sessions.kill(idle, { reason: 'loop_detected' }),
+  ]),
+  row('kill_agent_session', ({ over }) => ({ sessionId: over }), [
+    ({ sessions }, { over }) => sessions.kill(over),
+    'kill what has ended',
+  ]),
+  row('wait_agent_turn', ({ idle }) => ({ sessionId: idle, turn: 1 }), [
+    async ({ sessions }, { idle }) => ({ turn: 1, state: 'ended', id: idle, result: await sessions.waitTurn(idle, 1) }),
+  ]),
+  row('wait_agent_turn', ({ idle }) => ({ sessionId: idle, turn: 7 }), [
+    ({ sessions }, { idle }) => sessions.waitTurn(idle, 7),
+    'wait for a turn that is none',
+  ]),
+  row('list_agent_adapters', () => ({}), [async ({ adapters }) => ({ adapters: await adapters.list() })]),
+  row('list_agent_workspaces', () => ({}), [({ workspaces }) => workspaces.list()]),
+]
+
+test('the table has every tool', async () => {
+  const { mcp } = await overMcp(await startGateway(), 'http')
+  const { tools } = await mcp.listTools()
+  expect(tools.map(({ name }) => name).toSorted()).toEqual([...new Set(ROWS.map(({ tool }) => tool))].toSorted())
+})
+
+test('each row has the same result over all surfaces', async () => {
+  const gateway = await startGateway({ sessions: { maxSessions: 1_000 } })
+  const surfaces: readonly Surface[] = [
+    ({ http }, ground) => http(gateway.client, ground),
+    (await overMcp(gateway, 'http')).call,
+    (await overMcp(gateway, 'stdio')).call,
+  ]
+  const shared = await groundOf(gateway)
+  for (const each of ROWS) {
+    const [expected, ...others] = await inTurn(surfaces, async (surface) => {
+      const ground = CHANGING.has(each.name) ? await groundOf(gateway) : shared
+      return comparable(await surface(each, ground).catch(problemOf), ground)
+    })
+    for (const other of others) expect([each.name, other]).toEqual([each.name, expected])
+  }
+}, 300_000)
+
+async function inTurn<T, U>(all: readonly T[], work: (one: T) => Promise<U>): Promise<U[]> {
+  const results: U[] = []
+  for (const one of all) results.push(await work(one))
+  return results
+}
+
+async function groundOf({ client: { sessions }, cwd }: TestGateway): Promise<Ground> {
+  const start = async (): Promise<string> => (await sessions.start({ adapter: 'demo', cwd })).id
+  const [over, idle, asking] = await Promise.all([start(), start(), start()])
+  const greet = (id: string): Promise<unknown> => sessions.promptAndWait(id, { prompt: 'hello' })
+  await Promise.all([greet(over), greet(idle), sessions.prompt(asking, { prompt: 'ask' })])
+  await sessions.kill(over)
+  const { requestId } = await pendingPermission({ sessions }, asking)
+  return { cwd, idle, asking, over, requestId }
+}
+
+interface OverMcp {
+  readonly mcp: Client
+  readonly call: Surface
+}
+
+async function overMcp({ url, token }: TestGateway, over: 'http' | 'stdio'): Promise<OverMcp> {
+  const mcp = new Client({ name: 'test', version: '1' })
+  const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token }
+  const requestInit = { headers: { authorization: `Bearer ${token}` } }
+  await mcp.connect(
+    over === 'http'
+      ? new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit })
+      : new StdioClientTransport({ command: process.execPath, args: [CLI, 'mcp'], env }),
+  )
+  onTestFinished(() => mcp.close())
+  async function call({ tool, args }: Row, ground: Ground): Promise<unknown> {
+    const result = await mcp.callTool({ name: tool, arguments: args(ground) })
+    const [content] = result.content
+    return result.isError === true ? JSON.parse(content?.type === 'text' ? content.text : '') : result.structuredContent
+  }
+  return { mcp, call }
+}
+
+const problemOf = (thrown: unknown): unknown => {
+  if (!isAgentprotoError(thrown)) throw thrown
+  return thrown.toProblem()
+}
+
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
+
+/** A result without what no two can have in common: ids and times; AIP-46 calls the id of a session by two names. */
+function comparable(result: unknown, ground: Ground): unknown {
+  let text = JSON.stringify(result).replaceAll(TIME, 'TIME').replaceAll('"sessionId":', '"id":')
+  // In a query a number is a text.
+  text = text.replaceAll(/\\"(\d+)\\"/g, '$1')
+  for (const [name, value] of Object.entries(ground)) text = text.replaceAll(value, name)
+  text = text.replaceAll(/s_[0-9a-z]{14,}/g, 'new').replaceAll(/demo-[0-9a-f-]{36}/g, 'agent')
+  const { ok: _ok, lastSeq: _lastSeq, ...rest } = JSON.parse(text) as Record<string, unknown>
+  return rest
+}

@@ -1,0 +1,59 @@
+import type { Client } from '@agentproto/client'
+import type { AgentAnswer, AnswerRequest, EventReader, EventRecord } from '@agentproto/contracts'
+import type { McpDeps } from '@agentproto/mcp-tools'
+
+/** The services that MCP's tools are made of, of a gateway in another process. It decides by the client's token. */
+export function clientServices({
+  sessions,
+  adapters,
+  workspaces,
+}: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces'> {
+  return {
+    adapters,
+    workspaces,
+    sessions: {
+      spawn: (request) => sessions.start(request),
+      list: (filter) => sessions.list(filter),
+      get: (id) => sessions.get(id),
+      prompt: (id, request) => sessions.prompt(id, request),
+      waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
+      resume: (id, request) => sessions.resume(id, request),
+      interrupt: (id) => sessions.interrupt(id),
+      kill: (id, _by, reason) => sessions.kill(id, reason === undefined ? {} : { reason }),
+      output: (id, lastN) => sessions.output(id, lastN),
+      requests: async (id) => (id === undefined ? [] : sessions.requests(id)),
+      answer: ({ id, requestId }, answer) => sessions.answer(id, requestId, wireAnswer(answer)),
+      follow: async (id, after) => eventReader(sessions, id, after),
+    },
+  }
+}
+
+/** An answer as it is sent. */
+function wireAnswer(answer: AgentAnswer): AnswerRequest {
+  switch (answer.outcome) {
+    case 'selected':
+      return { optionId: answer.optionId }
+    case 'accept':
+      return { action: 'accept', ...(answer.content === undefined ? {} : { content: { ...answer.content } }) }
+    case 'decline':
+      return { action: 'decline' }
+    case 'cancelled':
+      return { action: 'cancel' }
+  }
+}
+
+/** Pulls the log, an event at a time; connected once somebody asks for the first. */
+function eventReader(sessions: Client['sessions'], id: string, after: number): EventReader {
+  const leaving = new AbortController()
+  const events = sessions.events(id, { after, signal: leaving.signal, onGap: () => undefined })[Symbol.asyncIterator]()
+  return {
+    async next(signal) {
+      signal?.addEventListener('abort', () => leaving.abort(), { once: true })
+      const { done, value } = await events.next()
+      if (done === true) return undefined
+      const record: EventRecord = { seq: value.seq, type: value.type, json: JSON.stringify(value) }
+      return { records: [record] }
+    },
+    close: () => leaving.abort(),
+  }
+}

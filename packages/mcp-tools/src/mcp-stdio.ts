@@ -1,0 +1,45 @@
+import { BOUNDS } from '@agentproto/contracts'
+import type { Principal } from '@agentproto/contracts'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
+import { toolServer, toolsOf } from './tool-server.js'
+import type { McpDeps } from './tool-server.js'
+
+export interface McpStdioOptions {
+  /** Who the one caller is. Where a gateway elsewhere decides, it does so from the token that it is called with. */
+  readonly by: Principal
+  readonly input: Readable
+  readonly output: Writable
+}
+
+/** A connection over two pipes. */
+export interface McpStdio {
+  /** Settles when the client has closed its end, or `close` was called; never rejects. */
+  readonly closed: Promise<void>
+  /** Idempotent. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves the tools of {@link createMcpEndpoint} to the one client at the other end of two pipes, in whichever era of
+ * the protocol it opens. Nothing but the protocol is written to `output`.
+ */
+export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOptions): McpStdio {
+  const tools = toolsOf(deps)
+  const transport = new StdioServerTransport(input, output, { maxBufferSize: BOUNDS.bodyBytes })
+  const served = serveStdio(() => toolServer(deps, tools, by), {
+    transport,
+    ...(deps.onError === undefined ? {} : { onerror: deps.onError }),
+  })
+  const closed = new Promise<void>((resolve) => {
+    const over = (): void => resolve()
+    for (const event of ['end', 'close', 'error']) input.once(event, over)
+    for (const event of ['close', 'error']) output.once(event, over)
+  })
+  return {
+    closed,
+    async close() {
+      await served.close()
+    },
+  }
+}

@@ -13,14 +13,16 @@ const ACP_HELP = `
 Examples:
   $ agentproto acp --adapter opencode              as an editor runs it; see docs/ide.md
   $ agentproto acp --session try                   the client's session is that one
-  $ acpx --agent "agentproto acp --adapter demo" exec "hello"
+
+With acpx: acpx --agent "agentproto acp --adapter demo" exec "hello"
 
 Nothing but the protocol is written to stdout; what a client began runs on when it goes away.`
 
 const MCP_HELP = `
 Examples:
   $ agentproto mcp                                 as a client runs it; see docs/mcp.md
-  $ claude mcp add agentproto -- agentproto mcp
+
+With Claude Code: claude mcp add agentproto -- agentproto mcp
 
 Nothing but the protocol is written to stdout. A client that speaks HTTP can use the gateway's /mcp instead.`
 

@@ -108,8 +108,9 @@ test('what each package exports', () => {
       LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option OptionValue
       PROBLEM_CODES ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode
       Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration
-      SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck compileLaunch declaredVariables
-      formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
+      SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck compileLaunch configSchema
+      declaredVariables formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox
+      parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli
@@ -233,7 +234,14 @@ test('the commands of agentproto', () => {
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]
     agentproto token list [--json] [--no-start]
     agentproto token revoke [--no-start]
-    agentproto token rotate [--json] [--no-start]"
+    agentproto token rotate [--json] [--no-start]
+    agentproto config
+    agentproto config list [--json]
+    agentproto config get [--json]
+    agentproto config set [--json]
+    agentproto config unset [--json]
+    agentproto doctor [--json]
+    agentproto support-bundle [--output <file>] [--json]"
   `)
 })
 

@@ -5,6 +5,8 @@ import { paintOf, type Io, type Run } from './io.js'
 import { addExamples } from './program/examples.js'
 import { addAdapterCommands } from './program/adapter-commands.js'
 import { addBridgeCommands } from './program/bridge-commands.js'
+import { addConfigCommands } from './program/config-commands.js'
+import { addSupportCommands } from './program/support-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
 import { addRunCommand } from './program/run-command.js'
 import { addSecretCommands } from './program/secret-commands.js'
@@ -72,13 +74,28 @@ export function createProgram(io: Io, run: Run): Command {
   addSecretCommands(program, run)
   addBridgeCommands(program, run)
   addTokenCommands(program, run)
+  addConfigCommands(program, run)
+  addSupportCommands(program, run)
   addExamples(program)
   for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
 }
 
 /** Commands that work without a gateway, or are about it. */
-const ALONE = new Set(['run', 'serve', 'status', 'stop', 'logs', 'service', 'workspace', 'manifest', 'secrets'])
+const ALONE = new Set([
+  'run',
+  'serve',
+  'status',
+  'stop',
+  'logs',
+  'service',
+  'workspace',
+  'manifest',
+  'secrets',
+  'config',
+  'doctor',
+  'support-bundle',
+])
 
 /** Every command that needs a gateway starts it, unless it is told not to. */
 function addNoStart(command: Command): void {

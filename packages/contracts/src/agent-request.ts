@@ -1,3 +1,4 @@
+import type { RuleLifetime } from './permission-rule.js'
 import type { ToolCall } from './stream-event.js'
 
 /**
@@ -32,20 +33,30 @@ export interface QuestionRequest {
 
 export type AgentRequest = PermissionRequest | QuestionRequest
 
-/** What the agent is told. */
+/** What the agent is told. `reason`: why, where no person decided; protocols that have a place for it carry it. */
 export type AgentAnswer =
-  | { readonly outcome: 'selected'; readonly optionId: string }
+  | {
+      readonly outcome: 'selected'
+      readonly optionId: string
+      /** A person's word that the answer holds for later calls like this one too; it makes a rule. */
+      readonly remember?: RuleLifetime
+      readonly reason?: string
+    }
   | { readonly outcome: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
-  | { readonly outcome: 'decline' }
-  | { readonly outcome: 'cancelled' }
+  | { readonly outcome: 'decline'; readonly reason?: string }
+  | { readonly outcome: 'cancelled'; readonly reason?: string }
 
-/** Who or what gave an answer: a principal's name, a rule, or the clock. */
+/**
+ * Who or what gave an answer: a principal's name, a permission mode or the id of a rule, the clock, or the end of
+ * what the request was a part of. `gateway-end`: nobody decided, because the gateway ended while it waited.
+ */
 export type AnsweredBy =
   | { readonly type: 'principal'; readonly name: string }
   | { readonly type: 'policy'; readonly rule: string }
   | { readonly type: 'timeout' }
   | { readonly type: 'turn-end' }
   | { readonly type: 'session-end' }
+  | { readonly type: 'gateway-end' }
 
 /** A request as a resource of its session. */
 export interface SessionRequest {
@@ -53,12 +64,19 @@ export interface SessionRequest {
   readonly sessionId: string
   readonly turn: number
   readonly request: AgentRequest
-  readonly state: 'pending' | 'resolved'
+  /**
+   * `interrupted`: the gateway ended while it waited, so its agent is not there to be told. A person may still decide
+   * for the next time that the agent asks the same (`remember`).
+   */
+  readonly state: RequestState
   readonly createdAt: string
   readonly resolvedAt?: string
   readonly answer?: AgentAnswer
   readonly answeredBy?: AnsweredBy
 }
+
+export type RequestState = 'pending' | 'resolved' | 'interrupted'
+export const REQUEST_STATES: readonly RequestState[] = ['pending', 'resolved', 'interrupted']
 
 /** Whether a request is answered without a person. */
 export type PermissionMode = 'ask' | 'approve-reads' | 'approve-all' | 'deny-all'

@@ -22,6 +22,8 @@ export interface HomeLayout {
   readonly agents: string
   /** Private homes of agents, one folder an adapter, where the policy is `isolated`. */
   readonly homes: string
+  /** Permission rules of workspaces, one file each. */
+  readonly rules: string
   /** How far each agent is installed and set up, one file an adapter. */
   readonly provisioning: string
 }
@@ -54,6 +56,7 @@ export function homeLayout(root: string): HomeLayout {
     adapters: at('adapters'),
     agents: at('agents'),
     homes: at('homes'),
+    rules: at('rules'),
     provisioning: at('provisioning'),
   }
 }

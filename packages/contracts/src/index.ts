@@ -30,7 +30,7 @@ export type {
   TurnEndReason,
 } from './stream-event.js'
 export type { AgentCommand, AgentConfig, AgentMode, AgentNotice, ConfigOption, PlanEntry } from './notice.js'
-export { PERMISSION_MODES } from './agent-request.js'
+export { PERMISSION_MODES, REQUEST_STATES } from './agent-request.js'
 export type {
   AgentAnswer,
   AgentRequest,
@@ -40,8 +40,17 @@ export type {
   PermissionOptionKind,
   PermissionRequest,
   QuestionRequest,
+  RequestState,
   SessionRequest,
 } from './agent-request.js'
+export type {
+  PermissionRule,
+  PermissionService,
+  RuleLifetime,
+  RuleMatch,
+  RuleScope,
+  RuleStore,
+} from './permission-rule.js'
 export type {
   AgentCliAdapter,
   AgentCliCapabilities,
@@ -160,6 +169,7 @@ export type {
 } from './session-service.js'
 export {
   addAdapterSchema,
+  addRuleSchema,
   addWorkspaceSchema,
   answerRequestSchema,
   BOUNDS,
@@ -182,6 +192,7 @@ export {
   toAgentAnswer,
 } from './wire.js'
 export type {
+  AddRuleRequest,
   AnswerRequest,
   ConfigRequest,
   ForkRequest,

@@ -117,9 +117,15 @@ export interface SessionService {
   follow(id: string, after: number): Promise<EventReader>
   /** Follows the projection after `cursor`, from the start of the ring without one. */
   followOutput(id: string, cursor?: string): Promise<OutputReader>
-  /** Of one session all; without one, those that wait in the sessions within bounds. */
+  /**
+   * What a session's agent has asked, the newest last; without an id, what waits for a person in the sessions
+   * within bounds: pending requests, and interrupted ones whose session can be resumed.
+   */
   requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]>
-  /** @throws `request_not_found`, `request_resolved` (naming who answered), `invalid_request` */
+  /**
+   * Answers a request once. With `remember`, the answer becomes a rule as well.
+   * @throws `request_not_found`, `request_resolved` (naming who answered), `request_interrupted`, `invalid_request`
+   */
   answer(which: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
   /** Status changes of all sessions within bounds, for lists that live. */
   watch(within?: SessionBounds): SessionWatcher

@@ -2,6 +2,7 @@ import type { AdapterSessionPolicy } from './adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent.js'
 import type { Session, Turn } from './session.js'
 import type { SessionRequest } from './agent-request.js'
+import type { PermissionRule } from './permission-rule.js'
 
 /** Everything about a session that is not in its log and must survive a restart. */
 export interface StoredSession {
@@ -10,6 +11,8 @@ export interface StoredSession {
   /** The most recent turns, at most 50; older ones are found in the log. */
   readonly turns: readonly Turn[]
   readonly requests: readonly SessionRequest[]
+  /** Permission rules of the session itself; absent for none. */
+  readonly rules?: readonly PermissionRule[]
   /** How the agent was started, for a resume; of secrets it holds those alone that a caller gave to its MCP servers. */
   readonly spawn: StoredSpawn
   /** The child, so that a later host can find it: never signalled unless both match. */

@@ -32,6 +32,30 @@ const optionValue = z.union([z.string(), z.number(), z.boolean()])
 
 export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
 
+const ruleLifetimeSchema = z.enum(['once', 'session', 'workspace'])
+const toolKindSchema = z.enum([
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+])
+
+/** A rule for the permission requests of a session or of a workspace; at least one of the three says of what. */
+export const addRuleSchema = z.strictObject({
+  decision: z.enum(['allow', 'deny']),
+  toolKind: toolKindSchema.optional(),
+  path: path.optional().describe('Path pattern; a relative one begins at the session’s or the workspace’s folder'),
+  command: path.optional().describe('Words of a command; * within a word, a last ** for any words'),
+  lifetime: z.enum(['once', 'session']).optional().describe('Of a session’s rule; default session'),
+})
+export type AddRuleRequest = z.infer<typeof addRuleSchema>
+
 export const contentBlockSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text: z.string() }),
   z.strictObject({ type: z.literal('image'), data: z.string(), mimeType: z.string(), uri: z.string().optional() }),
@@ -114,14 +138,18 @@ export type PromptRequest = z.infer<typeof promptRequestSchema>
 export const resumeRequestSchema = z.strictObject({ fresh: z.boolean().optional() })
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
 
-/** What is to be set on a running agent; each is one of the values that the session's `config` offers. */
+/**
+ * What is to be set on a running agent; each is one of the values that the session's `config` offers. The
+ * `permissionMode` is the host's own, so that one of a session that has ended can be set too.
+ */
 export const configRequestSchema = z
   .strictObject({
     mode: z.string().min(1).max(200).optional(),
     model: z.string().min(1).max(200).optional(),
     options: z.record(z.string(), z.union([z.string().max(1_000), z.boolean()])).optional(),
+    permissionMode: permissionModeSchema.optional(),
   })
-  .refine((request) => Object.keys(request).length > 0, 'a mode, a model or options')
+  .refine((request) => Object.keys(request).length > 0, 'a mode, a model, options or a permissionMode')
   .meta({ minProperties: 1 })
 export type ConfigRequest = z.infer<typeof configRequestSchema>
 
@@ -148,7 +176,10 @@ function isShallow(content: unknown): boolean {
 
 /** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
 export const answerRequestSchema = z.union([
-  z.strictObject({ optionId: z.string().min(1) }),
+  z.strictObject({
+    optionId: z.string().min(1),
+    remember: ruleLifetimeSchema.optional().describe('Make a rule of it, for later calls like this one'),
+  }),
   z.strictObject({
     action: z.enum(['accept', 'decline', 'cancel']),
     content: z.record(z.string(), z.unknown()).refine(isShallow, `at most ${BOUNDS.contentDepth} levels`).optional(),
@@ -158,7 +189,10 @@ export type AnswerRequest = z.infer<typeof answerRequestSchema>
 
 /** What the agent is told when a caller answers with this. */
 export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
-  if ('optionId' in given) return { outcome: 'selected', optionId: given.optionId }
+  if ('optionId' in given) {
+    const { optionId, remember } = given
+    return { outcome: 'selected', optionId, ...(remember === undefined ? {} : { remember }) }
+  }
   if (given.action === 'decline') return { outcome: 'decline' }
   if (given.action === 'cancel') return { outcome: 'cancelled' }
   return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }

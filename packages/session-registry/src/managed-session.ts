@@ -8,17 +8,17 @@ import {
   type RunningAgent,
   type Session,
   type SessionEvent,
-  type SessionFailure,
   type SessionOrigin,
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { crashBundle } from './crash-bundle.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
 import { changesOf, restoreConfig, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
+import { keptFailure } from './kept-failure.js'
 import { assertTransition } from './lifecycle.js'
+import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
 import { ResumeBackoff, resumptionOf } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
@@ -38,6 +38,7 @@ export class ManagedSession {
   readonly journal: SessionJournal
   readonly turns: TurnBook
   readonly desk: RequestDesk
+  readonly permissions: SessionPermissions
   readonly #flow: TurnFlow
   readonly #log: SessionLog
   readonly #host: SessionHost
@@ -71,6 +72,7 @@ export class ManagedSession {
     this.#supervisor = parts.supervisor
     this.turns = parts.turns
     this.desk = parts.desk
+    this.permissions = parts.permissions
     this.journal = parts.journal
   }
 
@@ -98,6 +100,7 @@ export class ManagedSession {
       session: this.snapshot(),
       turns: this.turns.all.slice(-50),
       requests: this.desk.all,
+      ...(this.permissions.own.length === 0 ? {} : { rules: this.permissions.own }),
       spawn: this.#spawn,
       ...(this.#agent?.process === undefined || !this.isLive ? {} : { process: this.#agent.process }),
     }
@@ -121,6 +124,7 @@ export class ManagedSession {
     this.#startAbort = new AbortController()
     // Of two at once only one starts an agent: the status is not `starting` before that is logged.
     this.#resuming = true
+    if (fresh) this.permissions.forgetOnce()
     this.#starting = this.#start(origin)
     try {
       await this.#starting
@@ -143,8 +147,14 @@ export class ManagedSession {
 
   /** See {@link SessionService.configure}. */
   async configure(request: ConfigRequest): Promise<void> {
-    this.#assertRunning()
-    for (const change of changesOf(request)) {
+    const changes = changesOf(request)
+    if (changes.length > 0) this.#assertRunning()
+    if (request.permissionMode !== undefined) {
+      this.#record.permissionMode = request.permissionMode
+      await this.desk.review()
+      this.#host.onChange(this, true)
+    }
+    for (const change of changes) {
       await this.#agent?.configure(change)
       this.#spawn = withChange(this.#spawn, change)
     }
@@ -175,6 +185,8 @@ export class ManagedSession {
     if (event.type === 'user-prompt') this.turns.begin(event.seq, event.ts)
     this.#record.apply(event)
     this.turns.follow(event)
+    this.desk.replay(event)
+    this.permissions.replay(event)
   }
 
   /** Appends what a repair at boot found to be missing. */
@@ -186,6 +198,7 @@ export class ManagedSession {
   async #start(origin: SessionOrigin): Promise<void> {
     this.#agent = undefined
     try {
+      this.desk.begins()
       this.#log.attach((await this.journal.open()).spine)
       const { status } = this.#record
       await this.#log.append([
@@ -232,6 +245,8 @@ export class ManagedSession {
   async #finish(cause: Ending): Promise<void> {
     if (!this.isLive) return
     this.#supervisor.stop()
+    // The agent takes its requests back as it ends; whoever decided that it ends is why.
+    this.desk.ends({ type: cause.stopReason === 'shutdown' ? 'gateway-end' : 'session-end' })
     await this.#flow.end()
     const { exitCode, signal } = await this.#stopAgent()
     this.#record.disconnected()
@@ -245,29 +260,17 @@ export class ManagedSession {
     const code = exitCode === undefined ? {} : { exitCode }
     const exit = { ...code, ...(signal === undefined ? {} : { signal }) }
     const { stopReason } = cause
-    const failure = await this.#withBundle(cause, exit)
+    const failure = await keptFailure(cause, this.#host, () => ({
+      session: this.snapshot(),
+      process: this.#agent?.process,
+      exit,
+      at: this.#log.now(),
+    }))
     await this.#log.appendOrApply([
       { type: 'status', status, previous, ...code },
       { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }), ...exit },
     ])
     await this.journal.settle()
-  }
-
-  /** The failure, with the path of what was kept of it. */
-  async #withBundle(ending: Ending, exit: ProcessExit): Promise<SessionFailure | undefined> {
-    const { failure } = ending
-    const { crashBundles, redact } = this.#host
-    // What a person asked for is no crash.
-    if (failure === undefined || crashBundles === undefined || failure.kind === 'cancellation') return failure
-    const facts = {
-      session: this.snapshot(),
-      ending: { ...ending, failure },
-      process: this.#agent?.process,
-      exit,
-      at: this.#log.now(),
-    }
-    const path = await crashBundles.write(crashBundle(facts), redact).catch(() => undefined)
-    return path === undefined ? failure : { ...failure, crashBundlePath: path }
   }
 
   async #stopAgent(): Promise<ProcessExit> {
@@ -279,6 +282,7 @@ export class ManagedSession {
       this.#record.disconnected()
       this.#record.warn(message)
       this.#cause = undefined
+      this.desk.begins()
       await this.#log.appendOrApply([{ type: 'runtime-warning', message }])
       throw error
     }

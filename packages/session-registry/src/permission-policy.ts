@@ -1,53 +1,64 @@
-import { realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type {
   AgentAnswer,
   AgentRequest,
   PermissionMode,
   PermissionOption,
   PermissionRequest,
+  PermissionRule,
 } from '@agentproto/contracts'
+import { isInside } from './permissions/rule-match.js'
+import type { ToolFacts } from './permissions/tool-facts.js'
 
-/** What a permission mode answers by itself, and why. */
+/** What a rule or a permission mode answers by itself, and why. */
 
 export interface PolicyAnswer {
   readonly answer: AgentAnswer
+  /** The mode, or the id of the rule. */
   readonly rule: string
 }
 
-/** @returns undefined when a person has to be asked */
-export async function answerByPolicy(
+/** The answer of a mode. Returns undefined when a person has to be asked. */
+export function answerOfMode(
   request: AgentRequest,
   mode: PermissionMode,
-  roots: readonly string[],
-): Promise<PolicyAnswer | undefined> {
-  if (request.kind === 'question')
-    return mode === 'deny-all' ? { answer: { outcome: 'decline' }, rule: mode } : undefined
-  switch (mode) {
-    case 'ask':
-      return undefined
-    case 'deny-all':
-      return { answer: denial(request), rule: mode }
-    case 'approve-all':
-      return approve(request, mode)
-    case 'approve-reads':
-      return (await readsInside(request, roots)) ? approve(request, mode) : undefined
-  }
+  { facts, roots }: { readonly facts?: ToolFacts; readonly roots: readonly string[] },
+): PolicyAnswer | undefined {
+  if (mode === 'ask') return undefined
+  if (mode === 'deny-all') return { answer: denial(request, 'The permission mode is deny-all.'), rule: mode }
+  if (request.kind === 'question' || facts === undefined) return undefined
+  // Leaving a plan is a decision about everything that follows, so no mode makes it.
+  if (facts.leavesPlan || (mode === 'approve-reads' && !readsInside(facts, roots))) return undefined
+  return allowance(request, mode)
 }
 
-/** The answer that says no: the agent's own way of refusing once, else a cancellation. */
-export function denial(request: AgentRequest): AgentAnswer {
-  if (request.kind === 'question') return { outcome: 'decline' }
-  const option = optionOf(request, 'reject_once') ?? optionOf(request, 'reject_always')
-  return option === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: option.optionId }
+/** The answer of the rule that decides. Returns undefined for one that the agent has no word for. */
+export function answerOfRule(request: PermissionRequest, rule: PermissionRule): PolicyAnswer | undefined {
+  if (rule.decision === 'allow') return allowance(request, rule.ruleId)
+  return { answer: denial(request, `A rule of the ${SCOPES[rule.lifetime]} denies it.`), rule: rule.ruleId }
 }
+
+const SCOPES = { once: 'session', session: 'session', workspace: 'workspace' } as const
+
+/** A path with NUL names something else to whoever checks it than to whoever opens it. */
+export const answerOfNul = (request: AgentRequest): PolicyAnswer => ({
+  answer: denial(request, 'It names a path or a command that holds NUL.'),
+  rule: 'nul',
+})
 
 /**
- * Allow-once is never raised to allow-always. Leaving a plan is a decision about everything that follows,
- * so no mode makes it.
+ * The answer that says no: the agent's own way of refusing once, else a cancellation. Nobody who is not a person
+ * says *never*.
  */
-function approve(request: PermissionRequest, rule: string): PolicyAnswer | undefined {
-  if (request.toolCall.kind === 'switch_mode') return undefined
+export function denial(request: AgentRequest, reason: string): AgentAnswer {
+  if (request.kind === 'question') return { outcome: 'decline', reason }
+  const option = optionOf(request, 'reject_once')
+  return option === undefined
+    ? { outcome: 'cancelled', reason }
+    : { outcome: 'selected', optionId: option.optionId, reason }
+}
+
+/** Allow-once is never raised to allow-always. */
+function allowance(request: PermissionRequest, rule: string): PolicyAnswer | undefined {
   const option = optionOf(request, 'allow_once')
   return option && { answer: { outcome: 'selected', optionId: option.optionId }, rule }
 }
@@ -55,31 +66,6 @@ function approve(request: PermissionRequest, rule: string): PolicyAnswer | undef
 const optionOf = (request: PermissionRequest, kind: PermissionOption['kind']): PermissionOption | undefined =>
   request.options.find((option) => option.kind === kind)
 
-/** A read is one by the tool's kind and its locations, all inside the session's ground; titles prove nothing. */
-async function readsInside({ toolCall }: PermissionRequest, roots: readonly string[]): Promise<boolean> {
-  if (toolCall.kind !== 'read' && toolCall.kind !== 'search') return false
-  const locations = toolCall.locations ?? []
-  if (locations.length === 0) return false
-  for (const { path } of locations) {
-    if (!(await isInside(path, roots))) return false
-  }
-  return true
-}
-
-/** Whether a path, symlinks resolved, lies in one of the roots (which are resolved already). */
-async function isInside(path: string, roots: readonly string[]): Promise<boolean> {
-  const [first] = roots
-  if (path.includes('\0') || first === undefined) return false
-  const real = await realOrParent(isAbsolute(path) ? resolve(path) : resolve(first, path))
-  return roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep))
-}
-
-/** Resolves what exists of a path; the rest of it (a file to be made) cannot be a link. */
-async function realOrParent(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch {
-    const parent = dirname(path)
-    return parent === path ? path : join(await realOrParent(parent), path.slice(parent.length))
-  }
-}
+/** Everything that it reads lies inside the session's ground. */
+const readsInside = ({ kind, unclear, paths }: ToolFacts, roots: readonly string[]): boolean =>
+  (kind === 'read' || kind === 'search') && !unclear && paths.length > 0 && paths.every((path) => isInside(path, roots))

@@ -3,6 +3,8 @@ import type {
   Clock,
   EventLogStore,
   NewId,
+  PermissionService,
+  RuleStore,
   SessionService,
   SessionStore,
   StartAgent,
@@ -26,6 +28,8 @@ export interface SessionRegistryOptions {
   readonly config?: Partial<RegistryConfig>
   /** Takes known secret values out of what is logged. */
   readonly redact?: (text: string) => string
+  /** Keeps the permission rules of workspaces; without it they end with the registry. */
+  readonly rules?: RuleStore
   /** Keeps what is left of a failure; without it nothing is kept. */
   readonly crashBundles?: CrashBundleStore
   /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
@@ -35,6 +39,8 @@ export interface SessionRegistryOptions {
 }
 
 export interface SessionRegistry extends SessionService, AsyncDisposable {
+  /** How permission requests are answered without a person. */
+  readonly permissions: PermissionService
   /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
   close(): Promise<void>
 }

@@ -11,6 +11,7 @@ import {
   type NewId,
   type OutputLine,
   type OutputReader,
+  type PermissionService,
   type Principal,
   type PromptRequest,
   randomId,
@@ -32,22 +33,25 @@ import {
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
 import { endAll } from './end-all.js'
-import { messageOf } from './ending.js'
 import { forkOf } from './fork.js'
 import { groundOf } from './ground.js'
 import { Idempotency } from './idempotency.js'
 import type { ManagedSession } from './managed-session.js'
-import type { SessionHost } from './session-host.js'
+import { MemoryRuleStore } from './permissions/file-rule-store.js'
+import { permissionService, reviewAll } from './permissions/permission-service.js'
+import { WorkspaceRules } from './permissions/workspace-rules.js'
 import { RecordKeeper } from './record-keeper.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
 import { assertRoom } from './live-limit.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
-import { repairInterrupted } from './repair.js'
+import { repairStored } from './repair.js'
+import { sessionHost } from './session-host.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
 import { SessionShelf } from './session-shelf.js'
 import { type Birth, contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
 import { readTurn, readTurns } from './turn-log.js'
+import { waitingIn } from './waiting.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
 
@@ -62,10 +66,10 @@ export async function openSessionRegistry(options: SessionRegistryOptions): Prom
 }
 
 class Registry implements SessionRegistry {
+  readonly permissions: PermissionService
   readonly #options: SessionRegistryOptions
   readonly #clock: Clock
   readonly #newId: NewId
-  readonly #host: SessionHost
   readonly #config: RegistryConfig
   readonly #feed: ChangeFeed
   readonly #keeper: RecordKeeper
@@ -73,6 +77,7 @@ class Registry implements SessionRegistry {
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   #closing: Promise<void> | undefined
+  readonly #problem = (problem: string): void => this.#options.onProblem?.(problem)
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options
@@ -82,28 +87,26 @@ class Registry implements SessionRegistry {
     this.#feed = new ChangeFeed(this.#clock)
     this.#spawned = new Idempotency(this.#clock)
     this.#prompted = new Idempotency(this.#clock)
-    this.#keeper = new RecordKeeper({
-      store: options.store,
-      clock: this.#clock,
-      onProblem: (problem) => this.#problem(problem),
+    this.#keeper = new RecordKeeper({ store: options.store, clock: this.#clock, onProblem: this.#problem })
+    const workspaceRules = new WorkspaceRules(options.rules ?? new MemoryRuleStore(), options.workspaces)
+    const own = { clock: this.#clock, newId: this.#newId, workspaceRules }
+    this.permissions = permissionService({
+      ...own,
+      session: (id) => this.#session(id),
+      sessions: () => this.#sessions.live,
+      save: (session) => this.#keeper.save(session),
     })
-    this.#host = {
-      clock: this.#clock,
-      newId: this.#newId,
-      logs: options.logs,
-      startAgent: options.startAgent,
+    const host = sessionHost(options, {
+      ...own,
       config: this.#config,
-      ...(options.redact === undefined ? {} : { redact: options.redact }),
-      ...(options.crashBundles === undefined ? {} : { crashBundles: options.crashBundles }),
+      onProblem: this.#problem,
       onChange: (session, urgent) => {
         this.#keeper.changed(session, urgent)
         this.#feed.changed(session, urgent)
       },
-      onUnread: (session) => {
-        if (!this.#keeper.isDue(session)) this.#sessions.rest(session.id)
-      },
-    }
-    this.#sessions = new SessionShelf(this.#host)
+      onUnread: (session) => void (this.#keeper.isDue(session) || this.#sessions.rest(session.id)),
+    })
+    this.#sessions = new SessionShelf(host)
   }
 
   async load(): Promise<void> {
@@ -246,13 +249,16 @@ class Registry implements SessionRegistry {
 
   async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
     if (id !== undefined) return this.#session(id).desk.all
-    const reaches = this.#sessions.reached(within)
-    const live = this.#sessions.live.filter((session) => reaches(session.snapshot()))
-    return live.flatMap((session) => session.desk.all.filter(({ state }) => state === 'pending'))
+    return waitingIn(this.#sessions, within)
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
-    return this.#session(id).desk.answer(requestId, answer, { type: 'principal', name: by.name })
+    const session = this.#session(id)
+    const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })
+    if (answer.outcome !== 'selected' || answer.remember === undefined) return request
+    await reviewAll(this.#sessions.live)
+    await this.#keeper.save(session)
+    return request
   }
 
   watch(within?: SessionBounds): SessionWatcher {
@@ -280,13 +286,7 @@ class Registry implements SessionRegistry {
   /** A record that a dead host left live: its processes end first, then its log is brought to an end. */
   async #repair(stored: StoredSession): Promise<void> {
     const session = this.#session(stored.session.id)
-    try {
-      await this.#options.endLeftovers?.(stored)
-      await repairInterrupted(session, stored)
-      await this.#keeper.save(session)
-    } catch (error) {
-      this.#problem(`Session ${session.id} could not be repaired: ${messageOf(error)}`)
-    }
+    if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
   }
 
   async #resume(session: ManagedSession, fresh: boolean): Promise<void> {
@@ -312,9 +312,5 @@ class Registry implements SessionRegistry {
   #add(session: Session, spawn: StoredSpawn): ManagedSession {
     this.#sessions.put({ version: 1, session, turns: [], requests: [], spawn })
     return this.#session(session.id)
-  }
-
-  #problem(problem: string): void {
-    this.#options.onProblem?.(problem)
   }
 }

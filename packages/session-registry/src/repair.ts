@@ -1,15 +1,37 @@
-import { isLive, type SessionStatus, type StoredSession } from '@agentproto/contracts'
-import { type Ending, failureOf } from './ending.js'
+import { type AnsweredBy, isLive, type SessionStatus, type StoredSession } from '@agentproto/contracts'
+import { type Ending, failureOf, messageOf } from './ending.js'
 import type { LogEntry } from './event-record.js'
 import type { ManagedSession } from './managed-session.js'
+import { UnheardAnswers } from './permissions/unheard-answers.js'
 import { eventsFrom } from './turn-log.js'
+
+interface Repairing {
+  readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  readonly onProblem?: (problem: string) => void
+}
+
+/** Repairs a session, after what is left of its processes has ended. @returns whether that was possible */
+export async function repairStored(
+  session: ManagedSession,
+  stored: StoredSession,
+  { endLeftovers, onProblem }: Repairing,
+): Promise<boolean> {
+  try {
+    await endLeftovers?.(stored)
+    await repairInterrupted(session, stored)
+    return true
+  } catch (error) {
+    onProblem?.(`Session ${session.id} could not be repaired: ${messageOf(error)}`)
+    return false
+  }
+}
 
 /**
  * What a host does at boot with a session that its predecessor left live: the record catches up with the
  * log, which is never behind it, and the log is brought to an end by appending, never by rewriting
  * (failure modes 11, 60). The session's processes are gone by now.
  */
-export async function repairInterrupted(session: ManagedSession, stored: StoredSession): Promise<void> {
+async function repairInterrupted(session: ManagedSession, stored: StoredSession): Promise<void> {
   const requests = await catchUp(session, stored)
   const torn = (await session.journal.repairs()).map((detail): LogEntry => ({ type: 'repair', detail }))
   const { status } = session.snapshot()
@@ -18,6 +40,7 @@ export async function repairInterrupted(session: ManagedSession, stored: StoredS
   const { detail, ending } = diagnose(status)
   const turn = session.turns.current
   if (turn !== undefined) await session.appendRepair(endOfTurn(session, requests, detail), turn.number)
+  for (const requestId of requests) session.desk.interrupted(requestId)
   await session.appendRepair([
     ...torn,
     { type: 'repair', detail },
@@ -31,16 +54,20 @@ export async function repairInterrupted(session: ManagedSession, stored: StoredS
 async function catchUp(session: ManagedSession, stored: StoredSession): Promise<readonly string[]> {
   const open = stored.turns.find(({ state }) => state === 'running')
   const requests = new Set<string>()
+  const answers = new UnheardAnswers()
   for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
     session.replay(event)
+    answers.follow(event)
     if (event.type === 'agent-prompt') requests.add(event.requestId)
     if (event.type === 'agent-prompt-resolved') requests.delete(event.requestId)
   }
+  await answers.keep(session.permissions, stored.session)
   return [...requests]
 }
 
+const GATEWAY_END: AnsweredBy = { type: 'gateway-end' }
+
 function endOfTurn(session: ManagedSession, requests: readonly string[], message: string): LogEntry[] {
-  const by = { type: 'session-end' } as const
   return [
     ...session.turns.openTools.map((toolCallId): LogEntry => ({
       type: 'tool-result',
@@ -51,7 +78,7 @@ function endOfTurn(session: ManagedSession, requests: readonly string[], message
       type: 'agent-prompt-resolved',
       requestId,
       answer: { outcome: 'cancelled' },
-      by,
+      by: GATEWAY_END,
     })),
     { type: 'error', message },
     { type: 'turn-end', reason: 'error', ...(session.turns.produced ? {} : { empty: true }) },

@@ -5,12 +5,12 @@ import {
   type AnsweredBy,
   type Clock,
   type NewId,
-  type PermissionMode,
+  type SessionEvent,
   type SessionRequest,
   type Timer,
 } from '@agentproto/contracts'
 import type { LogEntry } from './event-record.js'
-import { answerByPolicy, denial } from './permission-policy.js'
+import { denial, type PolicyAnswer } from './permission-policy.js'
 
 /** What the agent asks in the middle of a turn: logged, answered once by a person, a rule or the clock. */
 
@@ -18,13 +18,18 @@ export interface RequestDeskOptions {
   readonly sessionId: string
   readonly clock: Clock
   readonly newId: NewId
-  readonly mode: PermissionMode
-  /** Resolved folders inside which reads may be approved. */
-  readonly roots: readonly string[]
   /** After this much silence a request is denied, in milliseconds. */
   readonly timeoutMs: number
   readonly append: (entry: LogEntry, turn: number) => Promise<void>
   readonly onChange: () => void
+  /** What a rule or the permission mode says; undefined when a person has to be asked. */
+  readonly decide: (request: AgentRequest) => Promise<PolicyAnswer | undefined>
+  /**
+   * Prepares to remember an answer.
+   * @returns what makes the rule, called once the answer holds
+   * @throws `invalid_request` when it cannot be remembered
+   */
+  readonly remember: (request: SessionRequest, answer: AgentAnswer, by: AnsweredBy) => Promise<() => Promise<void>>
 }
 
 const KEPT_RESOLVED = 100
@@ -40,10 +45,12 @@ export class RequestDesk {
   readonly #options: RequestDeskOptions
   readonly #pending = new Map<string, Pending>()
   #resolved: SessionRequest[]
+  /** Why nothing more of this run is answered by anybody. */
+  #ending: AnsweredBy | undefined
 
-  constructor(options: RequestDeskOptions, resolved: readonly SessionRequest[]) {
+  constructor(options: RequestDeskOptions, known: readonly SessionRequest[]) {
     this.#options = options
-    this.#resolved = [...resolved]
+    this.#resolved = [...known]
   }
 
   get pendingCount(): number {
@@ -63,30 +70,30 @@ export class RequestDesk {
     const createdAt = new Date(clock.now()).toISOString()
     const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
     const answered = this.#wait(resource, signal)
-    const byPolicy = await answerByPolicy(request, this.#options.mode, this.#options.roots)
-    if (byPolicy !== undefined) await this.#resolve(requestId, byPolicy.answer, { type: 'policy', rule: byPolicy.rule })
+    await this.#byPolicy(resource)
     return answered
   }
 
-  /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
+  /**
+   * Answers a request that waits; with `remember`, also one that was interrupted, for the next time it is asked.
+   * @throws `request_not_found`, `request_resolved`, `request_interrupted`, `invalid_request`
+   */
   async answer(requestId: string, answer: AgentAnswer, by: AnsweredBy): Promise<SessionRequest> {
-    const pending = this.#pending.get(requestId)
-    const done = this.#resolved.find((request) => request.requestId === requestId)
-    if (pending === undefined && done === undefined) {
-      throw new AgentprotoError('request_not_found', 'The session has no such request', {
-        given: requestId,
-        hint: 'List them with GET /sessions/:id/requests',
-      })
-    }
-    const first = pending?.resolving ?? done?.answeredBy
-    if (pending === undefined || first !== undefined) {
-      throw new AgentprotoError('request_resolved', `The request was answered by ${nameOf(first)}`, {
-        data: { answeredBy: first, answer: done?.answer },
-      })
-    }
-    assertAnswer(pending.request.request, answer)
-    await this.#resolve(requestId, answer, by)
-    return this.#resolved.find((request) => request.requestId === requestId) as SessionRequest
+    const { request } = this.#answerable(requestId, answer)
+    assertAnswer(request.request, answer)
+    const wanted = answer.outcome === 'selected' && answer.remember !== undefined
+    // What cannot be remembered is refused before anybody is told anything; meanwhile others may have been quicker.
+    const remember = wanted ? await this.#options.remember(request, answer, by) : undefined
+    const { pending } = this.#answerable(requestId, answer)
+    if (pending === undefined) this.#settled({ ...request, state: 'resolved', answer, answeredBy: by })
+    else await this.#resolve(requestId, answer, by)
+    await remember?.()
+    return this.#known(requestId) ?? request
+  }
+
+  /** A rule was made, or the mode was changed: what waits may be answered by it. */
+  async review(): Promise<void> {
+    await Promise.all(Array.from(this.#pending.values(), ({ request }) => this.#byPolicy(request)))
   }
 
   /** Answers everything that waits with a cancellation. */
@@ -94,12 +101,48 @@ export class RequestDesk {
     await Promise.all(Array.from(this.#pending.keys(), (id) => this.#resolve(id, { outcome: 'cancelled' }, by)))
   }
 
+  /** The agent is being ended: what is cancelled from now on ends for this reason, whoever is told first. */
+  ends(by: AnsweredBy): void {
+    this.#ending = by
+  }
+
+  /** A new run of the agent. */
+  begins(): void {
+    this.#ending = undefined
+  }
+
+  /** Follows an event of the log that the stored record may not know of. */
+  replay(event: SessionEvent): void {
+    const { sessionId } = this.#options
+    if (event.type === 'agent-prompt') {
+      const { requestId, request, turn = 0, ts: createdAt } = event
+      this.#settled({ requestId, sessionId, turn, request, state: 'pending', createdAt })
+    }
+    if (event.type !== 'agent-prompt-resolved') return
+    const asked = this.#known(event.requestId)
+    if (asked !== undefined) this.#settled(resolvedWith(asked, event))
+  }
+
+  /** Nobody had answered it when the gateway ended. */
+  interrupted(requestId: string): void {
+    const asked = this.#known(requestId)
+    const ts = new Date(this.#options.clock.now()).toISOString()
+    if (asked) this.#settled(resolvedWith(asked, { answer: { outcome: 'cancelled' }, by: { type: 'gateway-end' }, ts }))
+  }
+
+  async #byPolicy({ requestId, request }: SessionRequest): Promise<void> {
+    const said = await this.#options.decide(request)
+    if (said !== undefined) await this.#resolve(requestId, said.answer, { type: 'policy', rule: said.rule })
+  }
+
   #wait(request: SessionRequest, signal: AbortSignal): Promise<AgentAnswer> {
     const { requestId } = request
+    const { clock, timeoutMs } = this.#options
     const withdrawn = (): void => void this.#resolve(requestId, { outcome: 'cancelled' }, { type: 'turn-end' })
     return new Promise((resolve) => {
-      const timer = this.#options.clock.after(this.#options.timeoutMs, () => {
-        void this.#resolve(requestId, denial(request.request), { type: 'timeout' })
+      const timer = clock.after(timeoutMs, () => {
+        const reason = `Nobody answered within ${Math.round(timeoutMs / 1_000)} s.`
+        void this.#resolve(requestId, denial(request.request, reason), { type: 'timeout' })
       })
       const settle = (answer: AgentAnswer): void => {
         signal.removeEventListener('abort', withdrawn)
@@ -114,21 +157,59 @@ export class RequestDesk {
   }
 
   /** The first to come decides; the answer is logged before the agent is told. */
-  async #resolve(requestId: string, answer: AgentAnswer, by: AnsweredBy): Promise<void> {
+  async #resolve(requestId: string, answer: AgentAnswer, given: AnsweredBy): Promise<void> {
     const pending = this.#pending.get(requestId)
     if (pending === undefined || pending.resolving !== undefined) return
+    const by = answer.outcome === 'cancelled' && isEnd(given) ? (this.#ending ?? given) : given
     pending.resolving = by
     try {
       await this.#options.append({ type: 'agent-prompt-resolved', requestId, answer, by }, pending.request.turn)
     } finally {
-      const resolvedAt = new Date(this.#options.clock.now()).toISOString()
+      const ts = new Date(this.#options.clock.now()).toISOString()
       this.#pending.delete(requestId)
-      this.#resolved.push({ ...pending.request, state: 'resolved', resolvedAt, answer, answeredBy: by })
-      this.#resolved = this.#resolved.slice(-KEPT_RESOLVED)
+      this.#settled(resolvedWith(pending.request, { answer, by, ts }))
       pending.settle(answer)
       this.#options.onChange()
     }
   }
+
+  /** @throws `request_not_found`, `request_resolved`, `request_interrupted` */
+  #answerable(
+    requestId: string,
+    answer: AgentAnswer,
+  ): { readonly request: SessionRequest; readonly pending?: Pending } {
+    const pending = this.#pending.get(requestId)
+    if (pending !== undefined && pending.resolving === undefined) return { request: pending.request, pending }
+    const request = pending?.request ?? this.#known(requestId)
+    if (request === undefined) throw notFound(requestId)
+    const ahead = answer.outcome === 'selected' && answer.remember !== undefined
+    if (request.state !== 'interrupted') throw answered(request, pending?.resolving)
+    if (!ahead) throw gone(request)
+    return { request }
+  }
+
+  #known(requestId: string): SessionRequest | undefined {
+    return this.#resolved.find((request) => request.requestId === requestId)
+  }
+
+  /** Takes the place of what was known of the request. */
+  #settled(request: SessionRequest): void {
+    const others = this.#resolved.filter(({ requestId }) => requestId !== request.requestId)
+    this.#resolved = [...others, request].slice(-KEPT_RESOLVED)
+  }
+}
+
+const isEnd = ({ type }: AnsweredBy): boolean => type === 'turn-end' || type === 'session-end'
+
+interface Resolution {
+  readonly answer: AgentAnswer
+  readonly by: AnsweredBy
+  readonly ts: string
+}
+
+function resolvedWith(request: SessionRequest, { answer, by, ts: resolvedAt }: Resolution): SessionRequest {
+  const state = by.type === 'gateway-end' ? 'interrupted' : 'resolved'
+  return { ...request, state, resolvedAt, answer, answeredBy: by }
 }
 
 function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
@@ -148,6 +229,23 @@ function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
   })
 }
 
+const notFound = (requestId: string): AgentprotoError =>
+  new AgentprotoError('request_not_found', 'The session has no such request', {
+    given: requestId,
+    hint: 'List them with GET /sessions/:id/requests',
+  })
+
+const answered = ({ answeredBy, answer }: SessionRequest, resolving = answeredBy): AgentprotoError =>
+  new AgentprotoError('request_resolved', `The request was answered by ${nameOf(resolving)}`, {
+    data: { answeredBy: resolving, answer },
+  })
+
+const gone = ({ answeredBy, resolvedAt, turn }: SessionRequest): AgentprotoError =>
+  new AgentprotoError('request_interrupted', `The gateway ended while the request waited, and turn ${turn} with it`, {
+    hint: 'Resume the session. To decide for the next time that the agent asks this, answer with "remember": "once"',
+    data: { answeredBy, resolvedAt, turn },
+  })
+
 function nameOf(by: AnsweredBy | undefined): string {
   switch (by?.type) {
     case 'principal':
@@ -159,6 +257,8 @@ function nameOf(by: AnsweredBy | undefined): string {
     case 'turn-end':
     case 'session-end':
       return 'the end of its turn'
+    case 'gateway-end':
+      return 'the end of the gateway'
     case undefined:
       return 'someone'
   }

@@ -1,7 +1,9 @@
 import type { Clock, EventLogStore, NewId, StartAgent } from '@agentproto/contracts'
 import type { CrashBundleStore } from './crash-bundle.js'
 import type { ManagedSession } from './managed-session.js'
+import type { WorkspaceRules } from './permissions/workspace-rules.js'
 import type { RegistryConfig } from './registry-config.js'
+import type { SessionRegistryOptions } from './registry-options.js'
 
 /** What all sessions of a registry share. */
 export interface SessionHost {
@@ -12,8 +14,23 @@ export interface SessionHost {
   readonly config: RegistryConfig
   readonly redact?: (text: string) => string
   readonly crashBundles?: CrashBundleStore
+  readonly workspaceRules: WorkspaceRules
+  readonly onProblem: (problem: string) => void
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: ManagedSession, urgent: boolean) => void
   /** Nobody has read an ended session for a while, and its journal is closed. */
   readonly onUnread: (session: ManagedSession) => void
 }
+
+type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles'
+
+export const sessionHost = (
+  { logs, startAgent, redact, crashBundles }: SessionRegistryOptions,
+  own: Omit<SessionHost, FromOptions>,
+): SessionHost => ({
+  ...own,
+  logs,
+  startAgent,
+  ...(redact === undefined ? {} : { redact }),
+  ...(crashBundles === undefined ? {} : { crashBundles }),
+})

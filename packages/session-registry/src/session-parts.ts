@@ -1,7 +1,10 @@
 import { isLive, type Session, type SessionEvent, type StoredSession } from '@agentproto/contracts'
-import { type Ending, endingOfStorage } from './ending.js'
-import type { SessionHost } from './session-host.js'
+import { type Ending, endingOfStorage, messageOf } from './ending.js'
+import { isRule } from './permissions/file-rule-store.js'
+import { rememberAnswer } from './permissions/remembered-answer.js'
+import { SessionPermissions } from './permissions/session-permissions.js'
 import { RequestDesk } from './request-desk.js'
+import type { SessionHost } from './session-host.js'
 import { SessionJournal } from './session-journal.js'
 import { SessionLog } from './session-log.js'
 import { SessionRecord } from './session-record.js'
@@ -27,6 +30,7 @@ export interface SessionParts {
   readonly turns: TurnBook
   readonly log: SessionLog
   readonly desk: RequestDesk
+  readonly permissions: SessionPermissions
   readonly flow: TurnFlow
   readonly supervisor: Supervisor
   readonly journal: SessionJournal
@@ -43,7 +47,8 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
     onFailure: (error) => owner.end(endingOfStorage(error)),
     apply: owner.follow,
   })
-  const desk = requestDesk(host, stored, { record, log, owner })
+  const permissions = sessionPermissions(host, stored, { record, owner })
+  const desk = requestDesk(host, stored, { record, log, permissions, owner })
   const flow = new TurnFlow({ log, turns, desk, clock, config, onQueue: () => owner.changed(true), onStuck: owner.end })
   const supervisor = new Supervisor({
     clock,
@@ -69,29 +74,57 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
     },
     stored.session.lastSeq,
   )
-  return { record, turns, log, desk, flow, supervisor, journal }
+  return { record, turns, log, desk, permissions, flow, supervisor, journal }
+}
+
+function sessionPermissions(
+  { clock, newId, workspaceRules, onProblem }: SessionHost,
+  { session, rules = [] }: StoredSession,
+  { record, owner }: Pick<SessionParts, 'record'> & { readonly owner: PartsOwner },
+): SessionPermissions {
+  const { id: sessionId, cwd, workspaceSlug, additionalDirectories = [] } = session
+  return new SessionPermissions(
+    {
+      sessionId,
+      cwd,
+      workspaceSlug,
+      additionalDirectories,
+      clock,
+      newId,
+      workspaces: workspaceRules,
+      mode: () => record.permissionMode,
+      onChange: () => owner.changed(true),
+      onProblem: (problem) => onProblem(`Rules of session ${sessionId}: ${messageOf(problem)}`),
+    },
+    rules.filter(isRule),
+  )
 }
 
 function requestDesk(
   { clock, newId, config }: SessionHost,
   { session, requests }: StoredSession,
-  { record, log, owner }: Pick<SessionParts, 'record' | 'log'> & { readonly owner: PartsOwner },
+  {
+    record,
+    log,
+    permissions,
+    owner,
+  }: Pick<SessionParts, 'record' | 'log' | 'permissions'> & { readonly owner: PartsOwner },
 ): RequestDesk {
   const desk: RequestDesk = new RequestDesk(
     {
       sessionId: session.id,
       clock,
       newId,
-      mode: session.permissionMode,
-      roots: [session.cwd, ...(session.additionalDirectories ?? [])],
       timeoutMs: config.requestTimeoutMs,
       append: (entry, turn) => log.appendOrEnd([entry], turn),
+      decide: (request) => permissions.decide(request),
+      remember: (request, answer, by) => rememberAnswer(permissions, request, { answer, by }),
       onChange: () => {
         record.awaiting(desk.pendingCount > 0)
         owner.changed(true)
       },
     },
-    requests.filter(({ state }) => state === 'resolved'),
+    requests.filter(({ state }) => state !== 'pending'),
   )
   return desk
 }

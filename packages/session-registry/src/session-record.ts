@@ -27,6 +27,18 @@ export class SessionRecord {
     return this.#session.resumable
   }
 
+  get turnCount(): number {
+    return this.#session.turnCount
+  }
+
+  get permissionMode(): Session['permissionMode'] {
+    return this.#session.permissionMode
+  }
+
+  set permissionMode(mode: Session['permissionMode']) {
+    this.#session.permissionMode = mode
+  }
+
   get startedAt(): string {
     return this.#session.startedAt
   }

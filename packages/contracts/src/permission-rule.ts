@@ -1,0 +1,60 @@
+import type { ToolKind } from './content.js'
+import type { Principal } from './principal.js'
+import type { AddRuleRequest } from './wire.js'
+
+/** Rules that answer an agent's permission requests before its session's permission mode is looked at. */
+
+/** `once`: until it has answered one request. `session`: that session, resumed too. `workspace`: every session in it. */
+export type RuleLifetime = 'once' | 'session' | 'workspace'
+
+export interface PermissionRule {
+  readonly ruleId: string
+  /** A rule that denies wins over every one that allows. */
+  readonly decision: 'allow' | 'deny'
+  readonly lifetime: RuleLifetime
+  /** What the tool call must be; every member that is there has to hold. */
+  readonly match: RuleMatch
+  /** ISO-8601. */
+  readonly createdAt: string
+  /** Name of the principal who made it. */
+  readonly createdBy: string
+  /** The request whose answer it was made of. */
+  readonly from?: { readonly sessionId: string; readonly requestId: string }
+}
+
+export interface RuleMatch {
+  readonly toolKind?: ToolKind
+  /** Absolute path pattern: `*` and `?` within one name, `**` across names, a backslash before one of them for itself. */
+  readonly path?: string
+  /** Words of a command; `*` within one word, a last `**` for whatever words follow. */
+  readonly command?: string
+  /** Digest of one tool call, where neither a path nor a command says what it is. */
+  readonly call?: string
+}
+
+/** Where rules are kept. */
+export type RuleScope = { readonly sessionId: string } | { readonly workspaceSlug: string }
+
+/** The rules of a host's sessions and workspaces. */
+export interface PermissionService {
+  /**
+   * The rules of a workspace; of a session, its own and then its workspace's.
+   * @throws `session_not_found`, `workspace_not_found`, as the calls below
+   */
+  rules(scope: RuleScope): Promise<readonly PermissionRule[]>
+  /**
+   * Makes a rule; the same one made twice is one. Requests that wait are answered by it at once.
+   * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
+   */
+  addRule(scope: RuleScope, request: AddRuleRequest, by: Principal): Promise<PermissionRule>
+  /** @throws `rule_not_found`, `storage_failed` */
+  removeRule(scope: RuleScope, ruleId: string, by: Principal): Promise<void>
+}
+
+/** Where the rules of workspaces live: on the host, never in the workspace, which is often somebody else's code. */
+export interface RuleStore {
+  /** @param workspace Its real path: a slug can be given to another folder */
+  load(workspace: string): Promise<readonly PermissionRule[]>
+  /** Replaces them as a whole. @throws `storage_failed` */
+  save(workspace: string, rules: readonly PermissionRule[]): Promise<void>
+}

@@ -1,0 +1,107 @@
+import { isAbsolute, join, sep } from 'node:path'
+import { type AddRuleRequest, AgentprotoError, type PermissionRequest, type RuleMatch } from '@agentproto/contracts'
+import { quoted, simpleCommands } from './command-words.js'
+import { escapePattern, patternWords } from './pattern.js'
+import { realPath } from './real-path.js'
+import { factsOf, type ToolFacts } from './tool-facts.js'
+
+/** What rules are made of: of what a person writes, or of a request that a person answers. */
+
+/**
+ * The match that a person wrote, with its path from the root on.
+ * @param cwd Where a relative path begins
+ * @throws `invalid_request`
+ */
+export async function matchOf({ decision, toolKind, path, command }: AddRuleRequest, cwd: string): Promise<RuleMatch> {
+  if (toolKind === undefined && path === undefined && command === undefined) {
+    throw invalid('A rule has to say of what', { expected: 'toolKind, path or command', field: 'toolKind' })
+  }
+  if (path !== undefined && command !== undefined && decision === 'allow') {
+    throw invalid('A command is not told by the files that it names', { expected: 'path or command', field: 'path' })
+  }
+  if (command !== undefined) assertWords(command)
+  return {
+    ...(toolKind === undefined ? {} : { toolKind }),
+    ...(path === undefined ? {} : { path: await absolutePattern(path, cwd) }),
+    ...(command === undefined ? {} : { command }),
+  }
+}
+
+/**
+ * The narrowest match that a request's tool call says of itself.
+ * @throws `invalid_request` where it says nothing but its title
+ */
+export async function matchOfRequest({ toolCall }: PermissionRequest, cwd: string): Promise<RuleMatch> {
+  const facts = await factsOf(toolCall, cwd)
+  const narrow = facts.unclear ? undefined : (commandMatch(facts) ?? pathMatch(facts))
+  const match = narrow ?? callMatch(facts)
+  if (match !== undefined) return match
+  throw invalid('The request says too little of itself to be remembered: only a title, which proves nothing', {
+    expected: 'an answer without "remember"',
+    field: 'remember',
+  })
+}
+
+function commandMatch({ kind, commands, folders }: ToolFacts): RuleMatch | undefined {
+  const [command, more] = commands
+  if (kind !== 'execute' || command === undefined || more !== undefined || folders.length > 0) return undefined
+  const [words, further] = simpleCommands(command) ?? []
+  if (words === undefined || further !== undefined) return undefined
+  return { toolKind: kind, command: words.map(patternWord).join(' ') }
+}
+
+function pathMatch({ kind, paths }: ToolFacts): RuleMatch | undefined {
+  const [path, more] = paths
+  if (kind === undefined || !BY_PATH.has(kind) || path === undefined || more !== undefined) return undefined
+  return { toolKind: kind, path: escapePattern(path.split(sep).join('/')) }
+}
+
+const callMatch = ({ digest, leavesPlan, nul }: ToolFacts): RuleMatch | undefined =>
+  digest === undefined || nul ? undefined : { ...(leavesPlan ? { toolKind: 'switch_mode' } : {}), call: digest }
+
+/** The match of this one call, for an answer that is given before it is asked again. */
+export async function matchOfCall({ toolCall }: PermissionRequest, cwd: string): Promise<RuleMatch | undefined> {
+  return callMatch(await factsOf(toolCall, cwd))
+}
+
+const BY_PATH: ReadonlySet<string> = new Set(['read', 'search', 'edit', 'delete', 'move'])
+
+const patternWord = (word: string): string => {
+  const escaped = escapePattern(word)
+  return /[\s]/.test(word) || word === '' ? `"${escaped}"` : escaped
+}
+
+function assertWords(command: string): void {
+  if (command.includes('\0')) throw invalid('The command holds NUL', { expected: 'no NUL', field: 'command' })
+  const plain = patternWords(command).map((word) => quoted(word.replaceAll(/\\([*?\\])|[*?]/g, 'x')))
+  if (plain.length > 0 && simpleCommands(command.replaceAll(/[*?\\]/g, 'x'))?.length === 1) return
+  throw invalid('The command pattern is not one simple command', {
+    expected: 'words, with * within a word and a last ** for any words, such as "git log **"',
+    field: 'command',
+    given: command,
+  })
+}
+
+/** Links of what the pattern begins with are followed now: a rule stays with the folder that was meant. */
+async function absolutePattern(path: string, cwd: string): Promise<string> {
+  if (path.includes('\0')) throw invalid('The path holds NUL', { expected: 'no NUL', field: 'path' })
+  const names = path.split('/')
+  if (names.includes('..')) throw invalid('The path steps up', { expected: 'no ..', field: 'path', given: path })
+  const open = names.findIndex((name) => /[*?]/.test(name.replaceAll(/\\[*?\\]/g, '')))
+  const fixed = (open < 0 ? names : names.slice(0, open)).join('/').replaceAll(/\\([*?\\])/g, '$1')
+  const at = isAbsolute(path) ? fixed || '/' : join(cwd, fixed)
+  const real = await realPath(at)
+  if (real === undefined)
+    throw invalid('The path cannot be looked at', { expected: 'a path', field: 'path', given: path })
+  const rest = open < 0 ? [] : names.slice(open)
+  return [real === '/' && rest.length > 0 ? '' : escapePattern(real.split(sep).join('/')), ...rest].join('/')
+}
+
+interface Parts {
+  readonly expected: string
+  readonly field: string
+  readonly given?: string
+}
+
+const invalid = (what: string, { field, ...parts }: Parts): AgentprotoError =>
+  new AgentprotoError('invalid_request', what, { ...parts, data: { field } })

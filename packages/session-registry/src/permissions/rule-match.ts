@@ -1,0 +1,48 @@
+import type { PermissionRule, RuleMatch } from '@agentproto/contracts'
+import { looseWords, simpleCommands } from './command-words.js'
+import { matchesPath, matchesWords, occursIn } from './pattern.js'
+import { isWithin } from './real-path.js'
+import type { ToolFacts } from './tool-facts.js'
+
+/**
+ * Whether a rule holds for a tool call. One that allows has to hold for all that the call does, and for nothing that
+ * cannot be judged; one that denies holds as soon as a part of the call is what it denies.
+ * @param roots Folders of the session, resolved
+ */
+export const ruleHolds = ({ decision, match }: PermissionRule, facts: ToolFacts, roots: readonly string[]): boolean =>
+  decision === 'deny' ? denies(match, facts) : allows(match, facts, roots)
+
+function denies({ toolKind, path, command, call }: RuleMatch, facts: ToolFacts): boolean {
+  return (
+    (toolKind === undefined || toolKind === facts.kind || toolKind === facts.statedKind || leaves(toolKind, facts)) &&
+    (path === undefined || facts.paths.some((each) => matchesPath(path, each))) &&
+    (command === undefined || facts.commands.some((line) => occursIn(command, looseWords(line)))) &&
+    (call === undefined || call === facts.digest)
+  )
+}
+
+function allows(match: RuleMatch, facts: ToolFacts, roots: readonly string[]): boolean {
+  const { toolKind, path, command, call } = match
+  if (facts.leavesPlan && toolKind !== 'switch_mode') return false
+  if (toolKind !== undefined && toolKind !== facts.kind && !leaves(toolKind, facts)) return false
+  // The very same call needs no judgement: it was judged when it was allowed.
+  if (call !== undefined) return call === facts.digest
+  if (facts.unclear) return false
+  if (command !== undefined) return allowsCommands(command, facts, roots)
+  if (path !== undefined) return allowsPaths(path, facts)
+  return [...facts.paths, ...facts.folders].every((each) => isInside(each, roots))
+}
+
+/** A command is not told by the files that it names. */
+const allowsPaths = (pattern: string, { paths, commands }: ToolFacts): boolean =>
+  commands.length === 0 && paths.length > 0 && paths.every((each) => matchesPath(pattern, each))
+
+const leaves = (toolKind: RuleMatch['toolKind'], { leavesPlan }: ToolFacts): boolean =>
+  leavesPlan && toolKind === 'switch_mode'
+
+function allowsCommands(pattern: string, { commands, folders }: ToolFacts, roots: readonly string[]): boolean {
+  if (commands.length === 0 || !folders.every((folder) => isInside(folder, roots))) return false
+  return commands.every((line) => simpleCommands(line)?.every((words) => matchesWords(pattern, words)) ?? false)
+}
+
+export const isInside = (path: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(root, path))

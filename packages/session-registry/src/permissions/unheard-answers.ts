@@ -1,0 +1,48 @@
+import type { Session, SessionEvent, SessionRequest } from '@agentproto/contracts'
+import { decisionOf, nameOf } from './remembered-answer.js'
+import { matchOfCall } from './rule-making.js'
+import type { SessionPermissions } from './session-permissions.js'
+
+/**
+ * Answers of a person that the agent was never heard to have got before its gateway died. When the conversation is
+ * taken up and the same call is asked for again, the answer holds for it, once; a person is not asked twice for what
+ * they have decided. Once the agent has said anything of the call, its answer has been used.
+ */
+export class UnheardAnswers {
+  readonly #asked = new Map<string, SessionEvent & { readonly type: 'agent-prompt' }>()
+  readonly #answered = new Map<string, SessionEvent & { readonly type: 'agent-prompt-resolved' }>()
+
+  /** Follows the log of the interrupted turn. */
+  follow(event: SessionEvent): void {
+    if (event.type === 'agent-prompt') this.#asked.set(event.requestId, event)
+    if (event.type === 'agent-prompt-resolved' && event.by.type === 'principal')
+      this.#answered.set(event.requestId, event)
+    if (event.type === 'tool-call' || event.type === 'tool-result') this.#heard(event.toolCallId)
+    if (event.type === 'turn-end') this.#answered.clear()
+  }
+
+  /** Keeps them with a session that can be taken up again. */
+  async keep(permissions: SessionPermissions, { id: sessionId, resumable }: Session): Promise<void> {
+    if (!resumable) return
+    for (const [requestId, { answer, by }] of this.#answered) {
+      const request: SessionRequest['request'] | undefined = this.#asked.get(requestId)?.request
+      const decision = request && decisionOf(request, answer)
+      const match = request?.kind === 'permission' ? await matchOfCall(request, permissions.cwd) : undefined
+      if (decision === undefined || match === undefined) continue
+      await permissions.add({
+        decision,
+        lifetime: 'once',
+        match,
+        createdBy: nameOf(by),
+        from: { sessionId, requestId },
+      })
+    }
+  }
+
+  #heard(toolCallId: string): void {
+    for (const requestId of this.#answered.keys()) {
+      const request = this.#asked.get(requestId)?.request
+      if (request?.kind === 'permission' && request.toolCall.toolCallId === toolCallId) this.#answered.delete(requestId)
+    }
+  }
+}

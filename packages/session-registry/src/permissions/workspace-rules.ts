@@ -1,0 +1,92 @@
+import { AgentprotoError, type PermissionRule, type RuleStore, type WorkspaceResolver } from '@agentproto/contracts'
+import { MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
+
+/** The rules of all workspaces of a host, each read once and written at every change. */
+
+/** AIP-46's slug of a session that runs in no workspace. */
+const NO_WORKSPACE = 'default'
+
+export class WorkspaceRules {
+  readonly #store: RuleStore
+  readonly #workspaces: WorkspaceResolver
+  /** By folder. */
+  readonly #rules = new Map<string, Promise<readonly PermissionRule[]>>()
+
+  constructor(store: RuleStore, workspaces: WorkspaceResolver) {
+    this.#store = store
+    this.#workspaces = workspaces
+  }
+
+  /**
+   * The folder of a workspace.
+   * @throws `invalid_request` where there is none, `workspace_not_found`, `cwd_invalid`
+   */
+  async folder(slug: string): Promise<string> {
+    if (slug !== NO_WORKSPACE) return (await this.#workspaces.resolve({ workspaceSlug: slug })).cwd
+    throw new AgentprotoError('invalid_request', 'The session runs in no workspace', {
+      expected: 'a rule of the session',
+      hint: 'Add its folder with: agentproto workspace add <path>',
+    })
+  }
+
+  /** @throws `workspace_not_found`, `cwd_invalid`, `storage_failed` */
+  async list(slug: string): Promise<readonly PermissionRule[]> {
+    return this.#load(await this.folder(slug))
+  }
+
+  /** The rules that hold for a session; none of a workspace that it does not run in, or that is there no more. */
+  async of(slug: string): Promise<readonly PermissionRule[]> {
+    if (slug === NO_WORKSPACE) return []
+    try {
+      return await this.list(slug)
+    } catch (thrown) {
+      if ((thrown as AgentprotoError).code === 'workspace_not_found') return []
+      throw thrown
+    }
+  }
+
+  /** @returns the rule, or the same one that was there. @throws `rule_limit_reached`, `storage_failed` */
+  async add(slug: string, rule: PermissionRule): Promise<PermissionRule> {
+    let kept = rule
+    await this.#change(await this.folder(slug), (rules) => {
+      const known = sameRule(rules, rule)
+      kept = known ?? rule
+      return known === undefined ? withRule(rules, rule, MAX_WORKSPACE_RULES) : rules
+    })
+    return kept
+  }
+
+  /** @throws `rule_not_found`, `storage_failed` */
+  async remove(slug: string, ruleId: string): Promise<void> {
+    await this.#change(await this.folder(slug), (rules) => withoutRule(rules, ruleId))
+  }
+
+  #load(folder: string): Promise<readonly PermissionRule[]> {
+    const known = this.#rules.get(folder)
+    if (known !== undefined) return known
+    const loading = this.#store.load(folder).catch((thrown: unknown) => {
+      this.#rules.delete(folder)
+      throw thrown
+    })
+    this.#rules.set(folder, loading)
+    return loading
+  }
+
+  /** One change of a folder after the other: each begins with what the one before left, whether that failed or not. */
+  async #change(
+    folder: string,
+    change: (rules: readonly PermissionRule[]) => readonly PermissionRule[],
+  ): Promise<void> {
+    const before = this.#load(folder)
+    const changing = before.then(async (rules) => {
+      const changed = change(rules)
+      if (changed !== rules) await this.#store.save(folder, changed)
+      return changed
+    })
+    this.#rules.set(
+      folder,
+      changing.catch(() => before),
+    )
+    await changing
+  }
+}

@@ -14,6 +14,7 @@ const idle = {
   tokens: {},
   mcp: () => Promise.resolve(new Response()),
   openApi: () => Promise.resolve({}),
+  permissions: {},
 } as unknown as HttpDeps
 
 /** `METHOD /path` of what is served, without the routes of one agent's sessions. */

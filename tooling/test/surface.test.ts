@@ -61,35 +61,37 @@ test('what each package exports', () => {
       SpawnAgentRequest Turn TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient
       WorkspacesFile createClient isAgentprotoError
     @agentproto/contracts
-      AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AgentAnswer
-      AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient AgentCliConnectOptions
-      AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd AgentInfo AgentMode
-      AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest AgentSignal AgentSink
-      AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection ArmLimits ArmSession
-      AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption ConfigRequest
-      ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT Envelope
-      ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog EventLogStore EventReader EventRecord
-      FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason
-      Launch McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
-      OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode PermissionOption
-      PermissionOptionKind PermissionRequest PlanEntry Principal Problem ProcessExit PromptRequest
-      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest ROUTE_SCOPES
-      Repair RequestKey ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RunningAgent
-      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SecretKind
-      SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent SessionEventType
-      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionPrincipal SessionRequest
-      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
-      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
-      TURN_END_REASONS TextContent TextDelta Thought Timer TokenPrincipal TokenRequest TokenService
-      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolResult Turn TurnEnd TurnEndReason
-      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
-      addWorkspaceSchema answerRequestSchema assertMayUse boundsOf configRequestSchema contentBlockSchema
-      createTokenSchema doctorRequestSchema eventsQuerySchema forkRequestSchema fromProblem homeFrom
-      homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse
-      mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
-      promptText provisionRequestSchema randomId resumeRequestSchema scopeOfRoute spawnAgentSchema
-      systemClock toAgentAnswer toAgentprotoError visibleWorkspaces
+      AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AddRuleRequest
+      AgentAnswer AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient
+      AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd
+      AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
+      AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
+      ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption
+      ConfigRequest ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT
+      Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog EventLogStore EventReader
+      EventRecord FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent
+      KillReason Launch McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine
+      OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode
+      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
+      Principal Problem ProcessExit PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
+      ProvisionRequest QuestionRequest REQUEST_STATES ROUTE_SCOPES Repair RequestKey RequestState
+      ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope
+      RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES
+      Scope SecretKind SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent
+      SessionEventType SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage
+      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
+      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
+      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
+      StreamEvent StreamEventType TOOL_SCOPES TURN_END_REASONS TextContent TextDelta Thought Timer
+      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
+      ToolResult Turn TurnEnd TurnEndReason TurnResult UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
+      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
+      contentBlockSchema createTokenSchema doctorRequestSchema eventsQuerySchema forkRequestSchema
+      fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
+      listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema
+      promptRequestSchema promptSchema promptText provisionRequestSchema randomId resumeRequestSchema
+      scopeOfRoute spawnAgentSchema systemClock toAgentAnswer toAgentprotoError visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -129,8 +131,9 @@ test('what each package exports', () => {
       isSecretSlug openKeyring parseSecretValue
     @agentproto/session-registry
       CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventLogOptions
-      FileEventLogStore FileSessionStore FileSessionStoreOptions MemoryEventLogStore MemorySessionStore
-      RegistryConfig SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+      FileEventLogStore FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
+      MemoryEventLogStore MemoryRuleStore MemorySessionStore RegistryConfig SessionRegistry
+      SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
       MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor
@@ -156,12 +159,13 @@ test('the error codes', () => {
   expect(text(wrapped(Object.keys(ERRORS)))).toMatchInlineSnapshot(`
     "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
-    turn_not_found request_not_found adapter_not_found workspace_not_found token_not_found token_exists
-    workspace_exists workspace_invalid cwd_invalid cwd_not_allowed path_invalid manifest_invalid
-    protocol_unsupported mode_unknown option_invalid continuation_unsupported sandbox_unavailable
-    sandbox_read_only no_adapter_installed agent_not_installed auth_required setup_required
-    turn_in_progress queue_full token_limit_reached session_limit_reached stream_limit_reached
-    session_ended session_starting session_live request_resolved not_supported not_resumable
+    turn_not_found request_not_found rule_not_found adapter_not_found workspace_not_found
+    token_not_found token_exists workspace_exists workspace_invalid cwd_invalid cwd_not_allowed
+    path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
+    continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
+    agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
+    session_limit_reached stream_limit_reached session_ended session_starting session_live
+    request_resolved request_interrupted rule_limit_reached not_supported not_resumable
     idempotency_conflict permission_denied empty_turn delegation_denied cwd_outside_parent
     max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
     provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error prompt_failed

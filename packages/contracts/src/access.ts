@@ -26,6 +26,9 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'GET /sessions/:id/events': 'read',
   'GET /sessions/:id/requests': 'read',
   'POST /sessions/:id/requests/:requestId': 'operate',
+  'GET /sessions/:id/rules': 'read',
+  'POST /sessions/:id/rules': 'admin',
+  'DELETE /sessions/:id/rules/:ruleId': 'admin',
   // Below it are the routes of /sessions, with the same scopes.
   'POST /agents/:agent/sessions': 'operate',
   'GET /requests': 'read',
@@ -34,6 +37,9 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'POST /workspaces': 'admin',
   'DELETE /workspaces/:slug': 'admin',
   'POST /workspaces/:slug/use': 'admin',
+  'GET /workspaces/:slug/rules': 'admin',
+  'POST /workspaces/:slug/rules': 'admin',
+  'DELETE /workspaces/:slug/rules/:ruleId': 'admin',
   'GET /adapters': 'read',
   'POST /adapters': 'admin',
   'GET /adapters/:slug': 'read',
@@ -104,6 +110,19 @@ export function assertMayUse(by: Principal, needed: Scope | undefined): void {
   }
   throw new AgentprotoError('forbidden', 'The token does not allow this', {
     expected: needed === undefined ? 'the owner’s token' : `a token with the scope ${needed}`,
+    given: by.type === 'token' ? `the scope ${by.scope}` : by.name,
+  })
+}
+
+/**
+ * Refuses a principal that may not change how requests are answered from now on. An agent may not for its children
+ * either, whose permissions are a part of its own; what holds in a workspace is for those who run the gateway.
+ * @throws `forbidden`
+ */
+export function assertMayDecideAhead(by: Principal, lifetime: 'once' | 'session' | 'workspace'): void {
+  if (by.type !== 'session' && (lifetime !== 'workspace' || mayUse(by, 'admin'))) return
+  throw new AgentprotoError('forbidden', 'The token does not allow deciding ahead of a request', {
+    expected: lifetime === 'workspace' ? 'a token with the scope admin' : 'a token that is no session’s',
     given: by.type === 'token' ? `the scope ${by.scope}` : by.name,
   })
 }

@@ -152,7 +152,16 @@ export type {
   TokenRequest,
   TokenService,
 } from './principal.js'
-export { assertMayUse, boundsOf, mayUse, ROUTE_SCOPES, scopeOfRoute, TOOL_SCOPES, visibleWorkspaces } from './access.js'
+export {
+  assertMayDecideAhead,
+  assertMayUse,
+  boundsOf,
+  mayUse,
+  ROUTE_SCOPES,
+  scopeOfRoute,
+  TOOL_SCOPES,
+  visibleWorkspaces,
+} from './access.js'
 export type { SessionBounds } from './access.js'
 export type { OutputItem, OutputLine } from './output-line.js'
 export { isTerminalRecord } from './session-service.js'

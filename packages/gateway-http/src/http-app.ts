@@ -9,6 +9,7 @@ import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { openApiRoutes } from './routes/openapi.js'
 import { requestRoutes } from './routes/requests.js'
+import { sessionRuleRoutes, workspaceRuleRoutes } from './routes/rules.js'
 import { agentSessionRoutes, sessionCollectionRoutes } from './routes/session-collection.js'
 import { sessionRequestRoutes } from './routes/session-requests.js'
 import { sessionRoutes } from './routes/sessions.js'
@@ -41,7 +42,13 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.use(withinScope(deps.sessions))
   app.route('/sessions', sessionCollectionRoutes(deps))
   app.route(AGENT_SESSIONS, agentSessionRoutes(deps))
-  for (const routes of [sessionRoutes(deps, streams), streamRoutes(deps, streams), sessionRequestRoutes(deps)]) {
+  const rules = deps.permissions === undefined ? [] : [sessionRuleRoutes(deps.permissions)]
+  for (const routes of [
+    sessionRoutes(deps, streams),
+    streamRoutes(deps, streams),
+    sessionRequestRoutes(deps),
+    ...rules,
+  ]) {
     app.route('/sessions', routes)
     app.route(AGENT_SESSIONS, routes)
   }
@@ -52,6 +59,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/secrets', secretRoutes(deps))
   if (deps.tokens) app.route('/tokens', tokenRoutes(deps.tokens))
   if (deps.openApi) app.route('/openapi.json', openApiRoutes(deps.openApi))
+  if (deps.permissions) app.route('/workspaces', workspaceRuleRoutes(deps.permissions))
   if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
   return app
 }

@@ -2,6 +2,7 @@ import type {
   AdapterService,
   Authenticate,
   Clock,
+  PermissionService,
   Principal,
   SessionBounds,
   SessionService,
@@ -15,6 +16,8 @@ export interface HttpDeps {
   readonly sessions: SessionService
   readonly adapters: AdapterService
   readonly workspaces: WorkspaceService
+  /** Answers the `rules` of sessions and workspaces; without it those routes are not there. */
+  readonly permissions?: PermissionService
   /** Tells whose a bearer token is; compares in constant time. */
   readonly authenticate: Authenticate
   /** The named tokens; without them `/tokens` is not there. */

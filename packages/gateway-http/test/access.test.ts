@@ -8,6 +8,7 @@ import {
 } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { fakeGateway, OWNER } from './fake-gateway.ts'
+import { fakePermissions } from './fake-permissions.ts'
 import type { FakeGateway } from './fake-gateway.ts'
 
 // Every route with every principal. What a new route may not be: without a row.
@@ -25,6 +26,7 @@ async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
   const gateway = fakeGateway({
     tokens,
     openApi: () => Promise.resolve({}),
+    permissions: fakePermissions().permissions,
     mcp: async () => new Response('{}'),
     authenticate: (token) => (token === 'setup' ? OWNER : by),
   })
@@ -76,6 +78,8 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /sessions/:id/config': { model: 'm' },
   'POST /sessions/:id/prompt': { prompt: 'hello', whenBusy: 'queue' },
   'POST /sessions/:id/requests/:requestId': { optionId: 'yes' },
+  'POST /sessions/:id/rules': { decision: 'deny', toolKind: 'edit' },
+  'POST /workspaces/:slug/rules': { decision: 'deny', toolKind: 'edit' },
   'POST /workspaces': { path: '/x', slug: 'x' },
   'POST /adapters': { source: '/x' },
   'POST /tokens': { name: 't', scope: 'read' },

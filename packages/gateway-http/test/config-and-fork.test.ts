@@ -16,7 +16,10 @@ test('what the agent does not offer, and a change of nothing, are refused', asyn
   const unknown = await call('POST', '/sessions/s1/config', { mode: 'loud' })
   expect([unknown.status, await unknown.json()]).toMatchObject([422, { code: 'mode_unknown', given: 'loud' }])
   const nothing = await call('POST', '/sessions/s1/config', {})
-  expect(await nothing.json()).toMatchObject({ code: 'invalid_request', expected: 'a mode, a model or options' })
+  expect(await nothing.json()).toMatchObject({
+    code: 'invalid_request',
+    expected: 'a mode, a model, options or a permissionMode',
+  })
   await call('POST', '/sessions/s1/kill')
   expect((await call('POST', '/sessions/s1/config', { mode: 'plan' })).status).toBe(409)
 })

@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fakeGateway, type FakeGateway, OWNER } from './fake-gateway.ts'
+import { fakePermissions } from './fake-permissions.ts'
 import { almost, type Schema, valueOf } from './schema-arbitrary.ts'
 
 // What the OpenAPI document says is what the gateway does: each operation is called with input made from the document,
@@ -54,7 +55,8 @@ const fakeTokens: TokenService = {
 
 /** A gateway with a session that idles, one that has ended and one that asks. */
 async function inhabited(): Promise<FakeGateway> {
-  const gateway = fakeGateway({ openApi: () => Promise.resolve(whole), tokens: fakeTokens })
+  const { permissions } = fakePermissions()
+  const gateway = fakeGateway({ openApi: () => Promise.resolve(whole), tokens: fakeTokens, permissions })
   const { sessions, call } = gateway
   await sessions.spawn({ adapter: 'demo', prompt: 'hello' }, OWNER)
   await sessions.spawn({ adapter: 'demo' }, OWNER)
@@ -67,6 +69,7 @@ async function inhabited(): Promise<FakeGateway> {
 const KNOWN: Readonly<Record<string, readonly string[]>> = {
   id: ['s1', 's2', 's3'],
   requestId: ['r1'],
+  ruleId: ['pr_1'],
   agent: ['demo'],
   slug: ['demo', 'main'],
   name: ['ci'],

@@ -43,7 +43,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     resume_agent_session: [['sessionId'], ['fresh', 'sessionId']],
     answer_agent_request: [
       ['sessionId', 'requestId'],
-      ['sessionId', 'requestId', 'optionId', 'action', 'content'],
+      ['sessionId', 'requestId', 'optionId', 'remember', 'action', 'content'],
     ],
     list_agent_adapters: [[], []],
     list_agent_workspaces: [[], []],

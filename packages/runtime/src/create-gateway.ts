@@ -6,6 +6,7 @@ import {
   type Clock,
   type DaemonRecord,
   type HomeLayout,
+  type PermissionService,
   type SessionService,
   systemClock,
   type TokenService,
@@ -21,7 +22,9 @@ import {
   FileSessionStore,
   MemoryEventLogStore,
   MemorySessionStore,
+  FileRuleStore,
   openSessionRegistry,
+  type SessionRegistry,
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
@@ -43,6 +46,8 @@ import { workspaceAdapters } from './workspace-adapters.js'
 /** The whole of agentproto in one object. */
 export interface Gateway extends AsyncDisposable {
   readonly sessions: SessionService
+  /** The rules that answer agents' permission requests. */
+  readonly permissions: PermissionService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
@@ -167,6 +172,7 @@ function httpApp(
   const owner = authenticateOwner(token)
   return createHttpApp({
     sessions: registry,
+    permissions: registry.permissions,
     adapters,
     workspaces,
     authenticate: (given) => owner(given) ?? tokens.authenticate(given),
@@ -190,17 +196,19 @@ function stores({
   layout,
   clock,
   durability = 'kernel',
-}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles'> {
+  onProblem,
+}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
   if (inMemory) return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
   return {
     store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
     logs: new FileEventLogStore({ directory: layout.sessions, durability }),
+    rules: new FileRuleStore({ directory: layout.rules, onProblem }),
     crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
   }
 }
 
 interface Parts {
-  readonly registry: SessionService & { close(): Promise<void> }
+  readonly registry: SessionRegistry
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   readonly app: HttpApp
@@ -216,6 +224,7 @@ interface Parts {
 
 class RunningGateway implements Gateway {
   readonly sessions: SessionService
+  readonly permissions: PermissionService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   readonly app: HttpApp
@@ -228,6 +237,7 @@ class RunningGateway implements Gateway {
 
   constructor(parts: Parts) {
     this.sessions = parts.registry
+    this.permissions = parts.registry.permissions
     this.workspaces = parts.workspaces
     this.adapters = parts.adapters
     this.app = parts.app

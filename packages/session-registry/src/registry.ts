@@ -1,6 +1,7 @@
 import {
   type AgentAnswer,
   AgentprotoError,
+  assertMayDecideAhead,
   type Clock,
   type ConfigRequest,
   type EventBatch,
@@ -191,8 +192,9 @@ class Registry implements SessionRegistry {
     return session.snapshot()
   }
 
-  async configure(id: string, request: ConfigRequest): Promise<Session> {
+  async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
     const session = this.#session(id)
+    if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
     try {
       await session.configure(request)
     } finally {
@@ -254,8 +256,10 @@ class Registry implements SessionRegistry {
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#session(id)
+    const remember = answer.outcome === 'selected' ? answer.remember : undefined
+    if (remember !== undefined) assertMayDecideAhead(by, remember)
     const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })
-    if (answer.outcome !== 'selected' || answer.remember === undefined) return request
+    if (remember === undefined) return request
     await reviewAll(this.#sessions.live)
     await this.#keeper.save(session)
     return request

@@ -1,4 +1,4 @@
-import { TURN_END_REASONS } from '@agentproto/contracts'
+import { REQUEST_STATES, TURN_END_REASONS } from '@agentproto/contracts'
 import * as z from 'zod'
 
 // What the gateway answers, as the OpenAPI document says it. Each object may hold more: readers ignore what they do
@@ -50,13 +50,30 @@ export const agentRequest = z.looseObject({
   sessionId: z.string(),
   turn: count,
   request: z.looseObject({ kind: z.enum(['permission', 'question']) }),
-  state: z.enum(['pending', 'resolved']),
+  state: z.enum(REQUEST_STATES),
   createdAt: time,
   resolvedAt: time.optional(),
   answer: z.looseObject({ outcome: z.string() }).optional(),
   answeredBy: z.looseObject({ type: z.string() }).optional(),
 })
 export const agentRequests = z.looseObject({ requests: z.array(agentRequest) })
+
+export const rule = z.looseObject({
+  ruleId: z.string(),
+  decision: z.enum(['allow', 'deny']),
+  lifetime: z.enum(['once', 'session', 'workspace']),
+  match: z.looseObject({
+    toolKind: z.string().optional(),
+    path: z.string().optional(),
+    command: z.string().optional(),
+    call: z.string().optional(),
+  }),
+  createdAt: time,
+  createdBy: z.string(),
+  from: z.looseObject({ sessionId: z.string(), requestId: z.string() }).optional(),
+})
+export const rules = z.looseObject({ rules: z.array(rule) })
+export const ruleRemoved = z.looseObject({ ok: z.literal(true), ruleId: z.string() })
 
 export const workspace = z.looseObject({
   slug: z.string(),

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { event, session } from './answers.js'
 import { hostOperations } from './host-operations.js'
 import type { Answer, Operation, Operations } from './operation.js'
+import { ruleOperations } from './rule-operations.js'
 import { sessionOperations } from './session-operations.js'
 
 /** JSON Schemas of what has a schema of its own already. */
@@ -19,7 +20,7 @@ export interface OpenApiOptions {
   readonly schemas: OpenApiSchemas
 }
 
-const operations: Operations = { ...sessionOperations, ...hostOperations }
+const operations: Operations = { ...sessionOperations, ...ruleOperations, ...hostOperations }
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -54,8 +54,8 @@ export const hostOperations: Operations = {
   },
   'GET /requests': {
     id: 'listRequests',
-    summary: 'What the agents of all live sessions ask',
-    answers: tagged('Pending requests', is.agentRequests),
+    summary: 'What waits for a person in all sessions',
+    answers: tagged('Pending requests, and interrupted ones of sessions that can be resumed', is.agentRequests),
   },
   'GET /workspaces': {
     id: 'listWorkspaces',

@@ -109,7 +109,7 @@ export const sessionOperations: Operations = {
   },
   'POST /sessions/:id/config': {
     id: 'configureSession',
-    summary: 'Sets mode, model and options of the running agent',
+    summary: 'Sets mode, model and options of the running agent, and how its requests are answered',
     body: configRequestSchema,
     answers: { 200: answer('The session, set', is.session) },
     problems: [...SESSION, 'session_ended', 'session_starting', 'not_supported', 'mode_unknown', 'option_invalid'],
@@ -170,7 +170,7 @@ export const sessionOperations: Operations = {
   },
   'GET /sessions/:id/requests': {
     id: 'listSessionRequests',
-    summary: 'What the agent asked, pending and resolved',
+    summary: 'What the agent asked: pending, resolved and interrupted',
     answers: tagged('The requests', is.agentRequests),
     problems: SESSION,
   },
@@ -179,7 +179,7 @@ export const sessionOperations: Operations = {
     summary: 'Answers a permission or a question',
     body: answerRequestSchema,
     answers: { 200: answer('The request, resolved', is.agentRequest) },
-    problems: [...SESSION, 'request_not_found', 'request_resolved'],
+    problems: [...SESSION, 'request_not_found', 'request_resolved', 'request_interrupted'],
   },
   'GET /agents/:agent/sessions': {
     id: 'listAgentSessions',

@@ -1,4 +1,4 @@
-import { answerRequestSchema, parseWire, toAgentAnswer } from '@agentproto/contracts'
+import { answerRequestSchema, parseWire, REQUEST_STATES, toAgentAnswer } from '@agentproto/contracts'
 import * as z from 'zod'
 import { sessionId } from '../results.js'
 import { defineTool } from '../tool.js'
@@ -21,10 +21,11 @@ const answer = (sessions: ToolSessions): Tool =>
       sessionId,
       requestId: z.string().min(1),
       optionId: byOption.shape.optionId.optional(),
+      remember: byOption.shape.remember,
       action: byAction.shape.action.optional(),
       content: byAction.shape.content,
     }),
-    output: z.looseObject({ requestId: z.string(), sessionId: z.string(), state: z.enum(['pending', 'resolved']) }),
+    output: z.looseObject({ requestId: z.string(), sessionId: z.string(), state: z.enum(REQUEST_STATES) }),
     annotations: { readOnlyHint: false, openWorldHint: false },
     run: ({ sessionId: id, requestId, ...given }, { by }) =>
       sessions.answer({ id, requestId }, toAgentAnswer(parseWire(answerRequestSchema, given, 'answer')), by),

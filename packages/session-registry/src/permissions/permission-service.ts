@@ -57,7 +57,7 @@ export function permissionService(options: PermissionServiceOptions): Permission
   }
 
   return {
-    rules: (scope) =>
+    rules: async (scope) =>
       isOfSession(scope) ? session(scope.sessionId).permissions.all() : workspaceRules.list(scope.workspaceSlug),
     addRule: (scope, request, by) =>
       isOfSession(scope)

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { fakeGateway, OWNER } from './fake-gateway.ts'
+import { fakePermissions, rule } from './fake-permissions.ts'
+
+test.each([
+  ['/sessions/s1', { sessionId: 's1' }],
+  ['/workspaces/web', { workspaceSlug: 'web' }],
+])('rules of %s are listed, added and removed', async (at, scope) => {
+  const { permissions, calls } = fakePermissions()
+  const { call } = fakeGateway({ permissions })
+  expect(await (await call('GET', `${at}/rules`)).json()).toEqual({ rules: [rule] })
+  const added = await call('POST', `${at}/rules`, { decision: 'deny', command: 'git push **' })
+  expect([added.status, await added.json()]).toEqual([201, rule])
+  expect(await (await call('DELETE', `${at}/rules/pr_1`)).json()).toEqual({ ok: true, ruleId: 'pr_1' })
+  expect((await call('DELETE', `${at}/rules/pr_2`)).status).toBe(404)
+  expect(calls).toEqual([
+    ['rules', scope],
+    ['addRule', scope, { decision: 'deny', command: 'git push **' }, OWNER],
+    ['removeRule', scope, 'pr_1', OWNER],
+    ['removeRule', scope, 'pr_2', OWNER],
+  ])
+  const wrong = await call('POST', `${at}/rules`, { decision: 'maybe', command: 'x' })
+  expect([wrong.status, await wrong.json()]).toMatchObject([400, { code: 'invalid_request', field: 'decision' }])
+})
+
+test('a gateway without rules has no routes for them', async () => {
+  const { call } = fakeGateway()
+  expect((await call('GET', '/sessions/s1/rules')).status).toBe(404)
+})

@@ -46,6 +46,17 @@ test('OpenCode is interrupted in the middle of a turn, and the session goes on',
   expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({ text: 'echo: hello' })
 })
 
+test('F10 OpenCode retries a failing model in silence, but its stderr says why', async () => {
+  const { client, cwd } = await startOpenCodeGateway()
+  const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'FAIL 500' })
+  for await (const event of client.sessions.events(id)) {
+    expect(event.type).not.toBe('turn-end')
+    if (event.type === 'output' && event.text.includes('mock failure 500')) break
+  }
+  await client.sessions.interrupt(id)
+  expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled', empty: true })
+})
+
 test('F22 killed in the middle of a command, OpenCode leaves nothing running', async () => {
   const { client, cwd, mark } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'RUN sleep 300' })

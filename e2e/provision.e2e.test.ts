@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Client } from '@agentproto/client'
@@ -11,7 +11,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 
 const demoAgent = fileURLToPath(new URL('../packages/demo-agent/bin/demo-agent.mjs', import.meta.url))
 
-function ownAdapter(): string {
+function ownAdapter(more: object = {}, secrets?: object): string {
   const at = join(temporaryFolder('adapter'), 'own')
   mkdirSync(at)
   const base = { name: 'own', id: 'own', description: 'The demo agent behind a setup.', version: '1.0.0' }
@@ -28,10 +28,12 @@ function ownAdapter(): string {
     sandbox: { provider: 'local' },
     protocol: 'acp',
     acp: './ACP.md',
+    ...more,
   }
   const write = (name: string, content: unknown) =>
     writeFileSync(join(at, name), `---\n${JSON.stringify(content)}\n---\n`)
   write('AGENT-CLI.md', manifest)
+  if (secrets !== undefined) write('SECRETS.md', secrets)
   write('ACP.md', { ...base, kind: 'client', transport: 'stdio', metadata: { aip44 } })
   writeFileSync(join(at, 'own-agent'), `#!/bin/sh\nexec '${process.execPath}' '${demoAgent}' "$@"\n`)
   return at
@@ -42,6 +44,21 @@ async function provisioned(client: Client, request: ProvisionRequest): Promise<P
   for await (const event of client.adapters.provision('own', request)) events.push(event)
   return events
 }
+
+test('an oauth step gets its secret by the flow of whoever embeds the gateway', async () => {
+  const asked: string[] = []
+  const oauth = (slug: string) => (asked.push(slug), Promise.resolve({ accessToken: 'flow-access-4711' }))
+  const { client, cwd } = await startGateway({ oauth })
+  const entry = { slug: 'own/login', name: 'Login', description: 'A login.', kind: 'oauth' }
+  const secrets = [{ ...entry, exposures: [{ kind: 'env', name: 'OWN_LOGIN' }] }]
+  const setup = [{ id: 'login', kind: 'oauth', secret_slug: 'own/login' }]
+  await client.adapters.add(ownAdapter({ setup, auth: { ref: './SECRETS.md' } }, { secrets }))
+  expect(JSON.stringify(await provisioned(client, { until: 'setup' }))).not.toContain('4711')
+  expect(asked).toEqual(['own/login'])
+  const { id } = await client.sessions.start({ adapter: 'own', cwd, permissionMode: 'approve-all' })
+  await client.sessions.promptAndWait(id, { prompt: 'run test "$OWN_LOGIN" = flow-access-4711 && touch it-is' })
+  expect(existsSync(join(cwd, 'it-is'))).toBe(true)
+})
 
 test('an adapter is added, installed and set up over HTTP, and its session has what the setup gave', async () => {
   const { client, cwd } = await startGateway()

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { compileLaunch } from '@agentproto/manifest'
@@ -85,6 +85,24 @@ test('F85 a private home is the agent’s for everything that names one, and is 
   })
   expect(env).not.toHaveProperty('BAD')
   expect([existsSync(join(own, '.small')), statSync(own).mode & 0o777]).toEqual([true, 0o700])
+})
+
+test('F41 F56 a private home holds nothing of the operator’s, and is the same one at each start', () => {
+  const home = folder()
+  const operator = {
+    ...host.env,
+    XDG_CONFIG_HOME: '/home/nobody/.config',
+    AGENTPROTO_HOME: home,
+    AGENTPROTO_TOKEN: 'x',
+  }
+  const start = () => environment({ home, homes: 'isolated', env: operator })
+  const first = start()
+  const own = first['AGENTPROTO_AGENT_HOME'] ?? ''
+  const places = Object.values(first).filter((value) => value.startsWith('/home/nobody'))
+  expect([places, readdirSync(join(own, '.config')), first['AGENTPROTO_TOKEN']]).toEqual([[], [], undefined])
+  writeFileSync(join(own, '.config', 'conversation.json'), '{}')
+  expect(start()['HOME']).toBe(own)
+  expect(readdirSync(join(own, '.config'))).toEqual(['conversation.json'])
 })
 
 test('a policy by adapter leaves the others in the operator’s home', () => {

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentSignal, AgentSink, Clock, RunningAgent } from '@agentproto/contracts'
+import type { AgentSignal, AgentSink, Clock, RunningAgent, SessionOrigin } from '@agentproto/contracts'
 import { type AgentHost, launchAgent } from '@agentproto/driver-agent-cli'
 import { createProvisioner, type ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { AgentCliDocument } from '@agentproto/manifest'
@@ -69,6 +69,9 @@ interface Launching {
   readonly sink?: AgentSink
   readonly mode?: string
   readonly workspaceSlug?: string
+  readonly origin?: SessionOrigin
+  readonly moreArgs?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
 }
 
 async function launch(
@@ -113,6 +116,23 @@ test('an agent is given its declared secrets, and what it says of them is taken 
   expect(await environmentOf(made)).not.toHaveProperty('ACME_TOKEN')
   await made.host.secrets.set('acme/token', { kind: 'opaque', value: VALUE })
   expect((await environmentOf(made))['ACME_TOKEN']).toBe('[redacted]')
+})
+
+test('F57 a session is taken up with the secrets of now, not with those of its first start', async () => {
+  const made = await prepare({ auth: { ref: './SECRETS.md' } })
+  const file = join(made.folder, 'given')
+  const given = async (more: Launching): Promise<string> => {
+    const agent = await launch(made, { ...more, env: { SMALL_TELL: file } })
+    await agent.stop()
+    return readFileSync(file, 'utf8')
+  }
+  await made.host.secrets.set('acme/token', { kind: 'opaque', value: VALUE })
+  expect(await given({})).toBe(VALUE)
+  await made.host.secrets.set('acme/token', { kind: 'opaque', value: `other-${VALUE}` })
+  const origin = { how: 'load', agentSessionId: 's1' } as const
+  expect(await given({ origin, moreArgs: ['--load'] })).toBe(`other-${VALUE}`)
+  await made.host.secrets.remove('acme/token')
+  expect(await given({ origin, moreArgs: ['--load'] })).toBe('')
 })
 
 test('a declared variable that is called like a secret is one', async () => {

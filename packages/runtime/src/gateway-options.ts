@@ -1,5 +1,6 @@
 import type { Clock } from '@agentproto/contracts'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
+import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { TlsOptions } from './server.js'
 
@@ -33,6 +34,11 @@ export interface GatewayOptions {
   readonly sandboxProviders?: NonNullable<NonNullable<AgentHost['sandbox']>['providers']>
   /** Adapter packages that may be loaded into this process beside the bundled ones, by name, each at one version. */
   readonly proprietary?: NonNullable<AgentHost['proprietary']>
+  /**
+   * Gets the parts of an oauth secret that a setup asks for, by a flow of the embedder's own. Default: a person
+   * pastes them.
+   */
+  readonly oauth?: NonNullable<ProvisionHost['oauth']>
   /** Absolute path of the command line that agents may call; its folder comes first on their PATH. */
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>

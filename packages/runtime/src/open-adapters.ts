@@ -65,7 +65,8 @@ export interface HostParts {
 
 /** This host as agents and installers see it, with its secrets and what keeps them from sight. */
 export function agentHost(options: GatewayOptions, { layout, clock, onProblem, url }: HostParts): ProvisionHost {
-  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders, proprietary } = options
+  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders } = options
+  const { proprietary, oauth } = options
   const redactor = createRedactor()
   const home = layout.root
   return {
@@ -85,6 +86,7 @@ export function agentHost(options: GatewayOptions, { layout, clock, onProblem, u
     ...(environment === undefined ? {} : { environment }),
     ...(homes === undefined ? {} : { homes }),
     ...(bin === undefined ? {} : { bin }),
+    ...(oauth === undefined ? {} : { oauth }),
     ...(url === undefined ? {} : { url }),
   }
 }

@@ -5,13 +5,17 @@ import type { SessionEvent } from '@agentproto/contracts'
 /** Whether it changes the state of a session, and not only its activity. */
 export const isUrgent = ({ type }: SessionEvent): boolean => URGENT.has(type)
 
-/** Whether a batch is of the agent; what the host does by itself is no sign of life. */
-export const isSignOfLife = ([first]: readonly SessionEvent[]): boolean =>
-  first === undefined || !HOST_OWN.has(first.type)
+/**
+ * Whether a batch is of the agent: what the host does by itself is no sign of life, nor what a program writes that is
+ * no protocol, on stderr or else: one that tries its provider again and again may go on for ever.
+ */
+export const isSignOfLife = (events: readonly SessionEvent[]): boolean =>
+  events.length === 0 || events.some(({ type }) => !LIFELESS.has(type))
 
 const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])
 
-const HOST_OWN: ReadonlySet<string> = new Set([
+const LIFELESS: ReadonlySet<string> = new Set([
+  'output',
   'runtime-progress',
   'runtime-warning',
   'repair',

@@ -1,5 +1,6 @@
 import { AgentprotoError, type StartAgent } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted } from './fixtures/scripted-agent.js'
 import {
   allEvents,
@@ -41,6 +42,39 @@ test('a session that was killed is taken up again by its next prompt, in its old
     'text-delta',
     'turn-end',
   ])
+})
+
+test('F38 a session is taken up with what it was started with, and not before its old process is gone', async () => {
+  const { startAgent, agents } = scripted(echo, canResume)
+  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const asked = { mode: 'plan', options: { a: 1 }, additionalDirectories: ['/tmp'] }
+  const { id } = await registry.spawn({ adapter: 'fake', ...asked }, owner)
+  let gone = (): void => undefined
+  const [old] = agents
+  if (old !== undefined) old.onStop = () => new Promise((resolve) => (gone = resolve))
+  const killed = registry.kill(id, owner)
+  await settled()
+  await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'session_live' })
+  expect(agents).toHaveLength(1)
+  gone()
+  await killed
+  expect(await registry.resume(id, {}, owner)).toMatchObject({ status: 'running' })
+  const { origin: _, signal: __, ...options } = old?.options ?? {}
+  expect(agents[1]?.options).toMatchObject({ ...options, ...asked })
+})
+
+test('F39 a session that was ended for good is taken up by nothing', async () => {
+  const { startAgent, agents } = scripted(echo, canResume)
+  const { registry } = await memoryRegistry({ startAgent })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', resumable: false })
+  await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+  for (const whenBusy of [undefined, 'queue'] as const)
+    await expect(
+      registry.prompt(id, { prompt: 'x', ...(whenBusy === undefined ? {} : { whenBusy }) }, owner),
+    ).rejects.toMatchObject({ code: 'session_ended' })
+  expect(agents).toHaveLength(1)
 })
 
 test('an agent that can only load is loaded', async () => {

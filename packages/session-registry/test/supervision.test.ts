@@ -53,7 +53,7 @@ test('a turn that does not heed the cancel within its grace ends its session as 
 test('F3 any sign of life postpones the end, and a running tool has a budget of its own', async () => {
   const { registry, clock, id, say } = await running(silent)
   await clock.advance(29 * MINUTE)
-  await say({ type: 'output', stream: 'stderr', text: 'still here' })
+  await say({ type: 'usage', used: 1 })
   await clock.advance(29 * MINUTE)
   expect(await registry.get(id)).toMatchObject({ turn: { state: 'busy' } })
   await say({ type: 'tool-call', toolCallId: 't', title: 'build' })
@@ -61,6 +61,27 @@ test('F3 any sign of life postpones the end, and a running tool has a budget of 
   expect(await registry.get(id)).toMatchObject({ turn: { state: 'busy', currentTool: 'build' } })
   await clock.advance(MINUTE)
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
+})
+
+test('F4 a turn that the agent’s own business has swallowed is given back, and the next prompt is answered', async () => {
+  // What it says is about something else; the prompt is never answered.
+  const script: Script = (turn) => (turn.text === 'go' ? silent(turn) : echo(turn))
+  const { registry, clock, id, say } = await running(script)
+  await say({ type: 'text-delta', text: 'A task in the background has ended.' })
+  await clock.advance(30 * MINUTE)
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
+  const { turn } = await registry.prompt(id, { prompt: 'and now?' }, owner)
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ reason: 'end_turn', text: 'echo: and now?' })
+})
+
+test('F10 an agent that tries its provider again and again is silent, whatever it writes to stderr, which is kept', async () => {
+  const { registry, clock, id, say, count } = await running(silent)
+  for (let minute = 0; minute < 30; minute += 1) {
+    await say({ type: 'output', stream: 'stderr', text: 'HTTP 429, trying again' })
+    await clock.advance(MINUTE)
+  }
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
+  expect([await count('output'), await count('runtime-warning')]).toEqual([30, 1])
 })
 
 test('a long turn tells its progress each 10 minutes and warns of its silence once, after 15', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { systemClock } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ProcessTree } from '../src/process-tree.ts'
 import { endTree, sendSignal } from '../src/termination.ts'
 import { alive, launchOf, script, start } from './launching.ts'
@@ -71,6 +71,18 @@ test('F25 no signal is ever sent to nobody, to everybody, to init or to ourselve
   for (const pid of [0, -0, 1, -1, Number.NaN, 1.5, process.pid, undefined as unknown as number]) {
     expect(() => sendSignal(pid, 'SIGKILL')).not.toThrow()
   }
+})
+
+test('F30 a signal that is refused is no sign of life: whoever is gone is gone', async () => {
+  const { agent } = await start(launchOf('/bin/sleep', ['300']))
+  const real = process.kill.bind(process)
+  vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+    real(pid, signal)
+    throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  expect(await agent.terminate()).toEqual({ signal: 'SIGTERM' })
+  expect(alive(agent.info.pid)).toBe(false)
 })
 
 test('F29 F43 leftovers of a dead host are found by their marker and ended; a reused pid is left alone', async () => {

@@ -12,7 +12,9 @@ test('a prompt goes in whole; its answer, its usage and its end come out', async
   const prompt = [
     { type: 'text', text: 'a' },
     { type: 'image', data: 'AA==', mimeType: 'image/png' },
+    { type: 'audio', data: 'AA==', mimeType: 'audio/wav' },
     { type: 'resource', resource: { uri: 'file:///x', text: 'inside' } },
+    { type: 'resource', resource: { uri: 'file:///z', blob: 'AA==', mimeType: 'a/b' } },
     { type: 'resource_link', uri: 'file:///y', name: 'y' },
   ] as const
   await session.send(prompt)
@@ -33,13 +35,35 @@ test('embedded text is given as text to an agent that takes no embedded context'
   ])
 })
 
-test('an image for an agent that takes none ends the turn with an error, and nothing is sent', async () => {
-  const { session, sink } = await open('echo bare')
-  await session.send([{ type: 'image', data: '', mimeType: 'image/png' }])
-  expect(sink.signals).toEqual([
-    { type: 'error', message: 'The agent takes no image in a prompt' },
-    ended('error', EMPTY),
-  ])
+const KINDS = ['image', 'audio', 'embeddedContext']
+
+test.each([
+  ['image', { type: 'image', data: 'AA==', mimeType: 'image/png' }],
+  ['audio', { type: 'audio', data: 'AA==', mimeType: 'audio/wav' }],
+] as const)(
+  '%s goes to an agent that takes it and no more; one that takes all else never sees it',
+  async (kind, block) => {
+    const prompt = [{ type: 'text', text: 'see' }, block] as const
+    const able = await open(`echo only ${kind}`)
+    await able.session.send(prompt)
+    expect(JSON.parse(able.sink.text())).toEqual(prompt)
+
+    const { session, sink } = await open(`echo only ${KINDS.filter((each) => each !== kind).join(' ')}`)
+    await session.send(prompt)
+    expect(sink.signals).toEqual([
+      { type: 'error', message: `The agent takes no ${kind} in a prompt` },
+      ended('error', EMPTY),
+    ])
+    await session.send([{ type: 'text', text: 'without' }])
+    expect(sink.text()).toBe('[{"type":"text","text":"without"}]')
+  },
+)
+
+test('embedded context goes to an agent that takes nothing else', async () => {
+  const { session, sink } = await open('echo only embeddedContext')
+  const prompt = [{ type: 'resource', resource: { uri: 'file:///x', text: 'inside' } }] as const
+  await session.send(prompt)
+  expect(JSON.parse(sink.text())).toEqual(prompt)
 })
 
 test.each([

@@ -97,10 +97,23 @@ test('what the agent cannot be given is a warning; what cannot be changed is ref
   await expect(session.configure({ mode: 'plan' })).rejects.toMatchObject({ code: 'not_supported' })
 })
 
-test('an image is refused before the agent hears of it', async () => {
+test.each([
+  { type: 'image', data: '', mimeType: 'image/png' },
+  { type: 'audio', data: '', mimeType: 'audio/wav' },
+] as const)('$type is refused before the agent hears of it', async (block) => {
   const { session, sink } = await open()
-  await session.send([{ type: 'image', data: '', mimeType: 'image/png' }])
+  await session.send([block])
   expect(sink.signals).toMatchObject([{ type: 'error' }, { type: 'turn-end', reason: 'error', empty: true }])
+})
+
+test('embedded context is text to a tool that takes a text', async () => {
+  const { session, sink } = await open()
+  await session.send([
+    { type: 'text', text: 'see' },
+    { type: 'resource', resource: { uri: 'file:///x', text: 'inside' } },
+    { type: 'resource_link', uri: 'file:///y', name: 'y' },
+  ])
+  expect(sink.signals).toEqual([{ type: 'text-delta', text: 'see\ninside\n[y](file:///y)' }, END])
 })
 
 test('a list of tools that changes is no news; a conversation without an id is one all the same', async () => {

@@ -1,6 +1,6 @@
 import type { AgentSignal } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { adapter, allow, connect, never, of, talk } from './connecting.ts'
+import { adapter, allow, capabilities, connect, never, of, talk } from './connecting.ts'
 
 const HI = { type: 'text-delta', text: 'hi' }
 const END = { type: 'turn-end', reason: 'end_turn' }
@@ -163,6 +163,15 @@ test('an image goes to an adapter that is multimodal, and to no other', async ()
     { type: 'error', message: expect.stringContaining('no image') },
     { reason: 'error' },
   ])
+  const given: unknown[] = []
+  const able = await talk(
+    { send: async (_, message) => void given.push(message) },
+    { capabilities: { ...capabilities, multimodal: true } },
+  )
+  const prompt = [image, { type: 'audio' as const, data: '', mimeType: 'audio/wav' }]
+  await able.session.send(prompt)
+  expect(given).toEqual([prompt])
+  expect(able.sink.signals).toEqual([HI, END])
 })
 
 async function* hanging() {

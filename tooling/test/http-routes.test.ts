@@ -13,6 +13,7 @@ const idle = {
   authenticate: () => undefined,
   tokens: {},
   mcp: () => Promise.resolve(new Response()),
+  metrics: () => Promise.resolve(''),
   openApi: () => Promise.resolve({}),
   permissions: {},
 } as unknown as HttpDeps

@@ -103,7 +103,7 @@ test('what each package exports', () => {
     @agentproto/driver-agent-cli/doctor
       Examination examineAgent
     @agentproto/gateway-http
-      HttpApp HttpDeps createHttpApp
+      HttpApp HttpDeps StreamStats createHttpApp
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig InstallMethod KeyScope
@@ -120,8 +120,8 @@ test('what each package exports', () => {
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
       createMcpEndpoint serveMcpStdio
     @agentproto/runtime
-      DEFAULT_PORT Gateway GatewayOptions ListenOptions OpenAdaptersOptions Question Terminal TlsOptions
-      createGateway openAdapters openTokens version
+      DEFAULT_PORT Gateway GatewayOptions ListenOptions LogLevel LogOptions OpenAdaptersOptions Question
+      Terminal TlsOptions createGateway openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes

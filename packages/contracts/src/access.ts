@@ -54,6 +54,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'DELETE /tokens/:name': 'admin',
   'POST /tokens/:name/rotate': 'admin',
   'GET /openapi.json': 'read',
+  'GET /metrics': 'read',
   // Each of its tools has a row of its own.
   'ALL /mcp': 'read',
 }

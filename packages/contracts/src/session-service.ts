@@ -38,6 +38,8 @@ export type KillReason = Extract<StopReason, 'user_canceled' | 'max_iterations' 
  * one caller; end it with `close`.
  */
 export interface EventReader {
+  /** Stored events that were not handed out yet, where that is known. */
+  readonly behind?: number
   /**
    * The next batch: at once what is there, else when something comes.
    * @returns undefined at the end: the session has ended and every event was handed out

@@ -7,6 +7,7 @@ import { answerError, answerNoRoute } from './problem-reply.js'
 import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
+import { metricsRoutes } from './routes/metrics.js'
 import { openApiRoutes } from './routes/openapi.js'
 import { requestRoutes } from './routes/requests.js'
 import { sessionRuleRoutes, workspaceRuleRoutes } from './routes/rules.js'
@@ -60,6 +61,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   if (deps.tokens) app.route('/tokens', tokenRoutes(deps.tokens))
   if (deps.openApi) app.route('/openapi.json', openApiRoutes(deps.openApi))
   if (deps.permissions) app.route('/workspaces', workspaceRuleRoutes(deps.permissions))
+  if (deps.metrics) app.route('/metrics', metricsRoutes(deps.metrics, streams))
   if (deps.mcp) app.route('/mcp', mcpRoutes(deps.mcp))
   return app
 }

@@ -29,6 +29,8 @@ export interface HttpDeps {
   readonly clock: Clock
   /** Answers `/mcp`; without it the route is not there. */
   readonly mcp?: (request: Request, by: Principal) => Promise<Response>
+  /** What `/metrics` answers, in Prometheus' text format; without it the route is not there. */
+  readonly metrics?: (streams: StreamStats) => Promise<string>
   /** The document that `/openapi.json` answers with; without it the route is not there. */
   readonly openApi?: () => Promise<object>
   /** Host names beyond the loopback ones: `name` for any port, `name:port` for one. */
@@ -45,6 +47,15 @@ export interface HttpDeps {
   readonly health?: () => object
   /** Ends every open stream when it aborts, so that a server can close. */
   readonly signal?: AbortSignal
+}
+
+/** The event streams of one app. */
+export interface StreamStats {
+  readonly open: number
+  /** Those that were refused for want of room, since the start. */
+  readonly refused: number
+  /** Stored events that the slowest reader has not taken. */
+  readonly behind: number
 }
 
 /** What our middleware knows of a request. */

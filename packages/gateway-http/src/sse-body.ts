@@ -8,6 +8,8 @@ export interface SseSource {
    */
   next(signal: AbortSignal): Promise<string | undefined>
   close(): void
+  /** Stored events that were not taken yet, where that is known. */
+  behind?(): number
 }
 
 export interface SseBodyOptions {

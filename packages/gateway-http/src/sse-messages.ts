@@ -42,7 +42,7 @@ export function eventMessages(reader: EventReader, isLast: (record: EventRecord)
     return text
   }
 
-  return { next, close: () => reader.close() }
+  return { next, close: () => reader.close(), behind: () => (reader.behind ?? 0) + records.length - at }
 }
 
 /** Its id resumes after the gap, so that the notice comes once. */

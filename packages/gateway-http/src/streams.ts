@@ -1,5 +1,5 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { HttpContext, HttpDeps } from './http-deps.js'
+import type { HttpContext, HttpDeps, StreamStats } from './http-deps.js'
 import { toOwnError } from './problem-reply.js'
 import { sseBody } from './sse-body.js'
 import type { SseSource } from './sse-body.js'
@@ -8,6 +8,7 @@ import type { SseSource } from './sse-body.js'
 export interface Streams {
   /** Refuses a stream beyond the bound, before anything is opened for it. */
   admit(): void
+  stats(): StreamStats
   /** Answers with a stream of the source; with HEAD, with its headers alone. */
   answer(c: HttpContext, open: () => Promise<SseSource>, options?: StreamOptions): Promise<Response>
 }
@@ -33,11 +34,14 @@ const RETRY = 'retry: 1000\n\n'
 /** Makes the streams of one app. */
 export function createStreams(deps: HttpDeps): Streams {
   const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
+  const sources = new Set<SseSource>()
   let open = 0
+  let refused = 0
 
   function admit(): void {
     if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
     if (open < maxStreams) return
+    refused++
     throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', {
       expected: `at most ${maxStreams}`,
     })
@@ -52,9 +56,14 @@ export function createStreams(deps: HttpDeps): Streams {
     if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
     admit()
     open++
-    const leave = (): void => void open--
+    let source: SseSource | undefined
+    const leave = (): void => {
+      open--
+      if (source !== undefined) sources.delete(source)
+    }
     try {
-      const source = await openSource()
+      source = await openSource()
+      sources.add(source)
       const first = options.mayBeOver ? await firstText(source, c.req.raw.signal) : ''
       if (first === undefined) {
         leave()
@@ -72,7 +81,13 @@ export function createStreams(deps: HttpDeps): Streams {
     }
   }
 
-  return { admit, answer }
+  function stats(): StreamStats {
+    let behind = 0
+    for (const source of sources) behind = Math.max(behind, source.behind?.() ?? 0)
+    return { open, refused, behind }
+  }
+
+  return { admit, stats, answer }
 }
 
 /** Whichever comes first. */

@@ -25,6 +25,7 @@ const tokens: TokenService = {
 async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
   const gateway = fakeGateway({
     tokens,
+    metrics: async () => '{}',
     openApi: () => Promise.resolve({}),
     permissions: fakePermissions().permissions,
     mcp: async () => new Response('{}'),

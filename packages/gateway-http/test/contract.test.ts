@@ -56,7 +56,12 @@ const fakeTokens: TokenService = {
 /** A gateway with a session that idles, one that has ended and one that asks. */
 async function inhabited(): Promise<FakeGateway> {
   const { permissions } = fakePermissions()
-  const gateway = fakeGateway({ openApi: () => Promise.resolve(whole), tokens: fakeTokens, permissions })
+  const gateway = fakeGateway({
+    openApi: () => Promise.resolve(whole),
+    tokens: fakeTokens,
+    permissions,
+    metrics: async () => 'agentproto_up 1\n',
+  })
   const { sessions, call } = gateway
   await sessions.spawn({ adapter: 'demo', prompt: 'hello' }, OWNER)
   await sessions.spawn({ adapter: 'demo' }, OWNER)
@@ -128,7 +133,7 @@ async function heldAgainst(operation: Operation, response: Response, at: string)
   const text = await textOf(response, type)
   expect(described, `${at} answers ${status}, which is not documented: ${text}`).toBeDefined()
   expect(Object.keys(described?.content ?? { none: {} }), `${at} ${status}`).toContain(type)
-  const body = text === '' ? {} : (JSON.parse(text) as { readonly code?: string })
+  const body = type.endsWith('json') ? (JSON.parse(text) as { readonly code?: string }) : {}
   expect(complaintsOf(body, { at, status, type }), `${at} ${status} ${text}`).toBe('')
   expect(status < 500 || HONEST.has(body.code ?? ''), `${at} ${status} ${text}`).toBe(true)
   return body

@@ -17,6 +17,11 @@ export interface GatewayConfig {
   readonly sandbox?: 'warn' | 'refuse'
   readonly sandboxProviders?: Readonly<Record<string, string>>
   readonly listen?: { readonly host?: string; readonly port?: number; readonly allowRemote?: boolean }
+  readonly log?: {
+    readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'off'
+    readonly maxBytes?: number
+    readonly files?: number
+  }
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
 }

@@ -29,12 +29,15 @@ import {
 } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
+import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, lockHome } from './home-lock.js'
 import { HostAdapters } from './host-adapters.js'
 import { endLeftovers } from './leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
+import { lazyMetrics } from './lazy-metrics.js'
 import { lazyOpenApi } from './lazy-openapi.js'
+import { Meter } from './meter.js'
 import { agentHost, openCatalog } from './open-adapters.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { listen, type Listening, type ListeningServer } from './server.js'
@@ -99,6 +102,8 @@ interface Settings extends GatewayOptions {
   readonly host: ProvisionHost
   /** Where it is reached, once it listens. */
   readonly address: { url?: string }
+  readonly meter: Meter
+  readonly ownLog: GatewayLog
 }
 
 function settle(options: GatewayOptions): Settings {
@@ -106,9 +111,19 @@ function settle(options: GatewayOptions): Settings {
   const layout = layoutOf(options)
   const address: { url?: string } = {}
   // What went wrong may quote what an agent or a request said.
-  const onProblem = (problem: string): void => options.onProblem?.(host.redactor.redact(problem))
+  const onProblem = (problem: string): void => {
+    ownLog.write('warn', 'problem', { problem })
+    options.onProblem?.(host.redactor.redact(problem))
+  }
   const host = agentHost(options, { layout, clock, onProblem, url: () => address.url })
-  return { ...options, clock, layout, inMemory: options.store === 'memory', onProblem, host, address }
+  const inMemory = options.store === 'memory'
+  const ownLog = new GatewayLog({
+    ...options.log,
+    path: inMemory ? undefined : `${layout.logs}/gateway.jsonl`,
+    clock,
+    redact: (line) => host.redactor.redactJson(line),
+  })
+  return { ...options, clock, layout, inMemory, onProblem, host, address, meter: new Meter(), ownLog }
 }
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
@@ -136,6 +151,10 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     onProblem,
+    onEvents: (events, urgent) => {
+      settings.meter.take(events, urgent)
+      if (urgent) settings.ownLog.events(events)
+    },
     ...(config === undefined ? {} : { config }),
   })
   const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
@@ -153,7 +172,8 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   setMaxListeners(0, ending.signal)
   const app = httpApp(settings, { registry, workspaces, adapters, token, tokens, mcp, ending })
   const listening = { ...settings.listen, onProblem }
-  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address: settings.address, listening }
+  const { address, ownLog: log } = settings
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address, listening, log }
 }
 
 function httpApp(
@@ -166,7 +186,7 @@ function httpApp(
     tokens,
     mcp,
     ending,
-  }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address' | 'listening'>,
+  }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address' | 'listening' | 'log'>,
 ): HttpApp {
   const { clock, onProblem, allowedHosts, allowedOrigins } = settings
   const owner = authenticateOwner(token)
@@ -182,6 +202,7 @@ function httpApp(
     clock,
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
+    metrics: lazyMetrics(registry, settings.meter),
     signal: ending.signal,
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${describe(error)}`),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
@@ -220,6 +241,7 @@ interface Parts {
   readonly ending: AbortController
   readonly address: { url?: string }
   readonly listening: Listening
+  readonly log: GatewayLog
 }
 
 class RunningGateway implements Gateway {
@@ -248,13 +270,14 @@ class RunningGateway implements Gateway {
   }
 
   async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { app, lock, layout, token, address, listening } = this.#parts
+    const { app, lock, layout, token, address, listening, log } = this.#parts
     const server = await listen((request) => app.fetch(request), { ...listening, ...options })
     this.#servers.push(server)
     // Agents are told the first, which stays theirs.
     address.url ??= server.url
     const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url: server.url, version }
     if (lock !== undefined) writeDaemonRecord(layout.daemon, record)
+    log.write('info', 'listening', { url: server.url, pid: process.pid, version, node: process.version })
     return { url: server.url, token }
   }
 
@@ -268,7 +291,7 @@ class RunningGateway implements Gateway {
   }
 
   async #close(): Promise<void> {
-    const { registry, mcp, lock, layout, ending } = this.#parts
+    const { registry, mcp, lock, layout, ending, log } = this.#parts
     try {
       // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
       await registry.close()
@@ -277,6 +300,8 @@ class RunningGateway implements Gateway {
       await Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS)))
     } finally {
       if (lock !== undefined) removeDaemonRecord(layout.daemon)
+      log.write('info', 'closed', { pid: process.pid })
+      log.close()
       lock?.release()
     }
   }

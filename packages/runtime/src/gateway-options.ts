@@ -2,6 +2,7 @@ import type { Clock } from '@agentproto/contracts'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
+import type { LogOptions } from './gateway-log.js'
 import type { TlsOptions } from './server.js'
 
 /** What a gateway can be made of; everything has a default. */
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   readonly allowedHosts?: readonly string[]
   /** Web origins beyond loopback that may call it. */
   readonly allowedOrigins?: readonly string[]
+  /** The gateway's own log, `logs/gateway.jsonl` of the home; one in memory writes none. */
+  readonly log?: LogOptions
   readonly clock?: Clock
   /** Told what nobody's call could be told: a file moved aside, a leftover that was ended, an internal error. */
   readonly onProblem?: (problem: string) => void

@@ -15,11 +15,12 @@ export async function withConfig(options: GatewayOptions): Promise<GatewayOption
   const path = layoutOf(options).config
   if (options.store === 'memory' || !existsSync(path)) return options
   const { readConfig } = await import('./read-config.js')
-  const { sessions, executables, ...config } = readConfig(path)
+  const { sessions, executables, log, ...config } = readConfig(path)
   return {
     ...config,
     ...options,
     sessions: { ...sessions, ...options.sessions },
+    log: { ...log, ...options.log },
     executables: { ...executables, ...options.executables },
   }
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
@@ -126,6 +126,19 @@ test('listen says where the gateway listens, and what its caller says wins', asy
   await expect((await configured({ listen: beyond })).listen()).rejects.toMatchObject({ code: 'listen_failed' })
   const open = { listen: { ...beyond, allowRemote: true } }
   expect(await settingsOf(open)).toMatchObject(open)
+})
+
+test('log.level, log.maxBytes and log.files say what is logged and how much is kept', async () => {
+  const logged = async (log: unknown): Promise<readonly string[]> => {
+    const gateway = await configured({ log })
+    for (let at = 0; at < 12; at++) await gateway.listen({ port: 0 })
+    await gateway.close()
+    return readdir(join(gateway.home, 'logs')).catch(() => [])
+  }
+  expect(await logged({ level: 'off' })).toEqual([])
+  expect(await logged({ level: 'info' })).toEqual(['gateway.jsonl'])
+  expect(await logged({ maxBytes: 1_024 })).toContain('gateway.jsonl.1')
+  expect(await logged({ maxBytes: 1_024, files: 1 })).toEqual(['gateway.jsonl'])
 })
 
 test('durability is what the log is opened with', async () => {

@@ -24,6 +24,10 @@ export class Follower implements EventReader {
     this.#cursor = after
   }
 
+  get behind(): number {
+    return Math.max(0, this.#options.spine.lastSeq - this.#cursor)
+  }
+
   async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
     while (!this.#closed && !(signal?.aborted ?? false)) {
       const batch = (await this.#look()) ?? (await this.#wait(signal))

@@ -304,7 +304,9 @@ export class ManagedSession {
       if (event.type === 'turn-end') this.#turnEnded()
     }
     if (isSignOfLife(events)) this.#supervisor.active()
-    this.#host.onChange(this, events.some(isUrgent))
+    const urgent = events.some(isUrgent)
+    this.#host.onEvents?.(events, urgent)
+    this.#host.onChange(this, urgent)
   }
 }
 

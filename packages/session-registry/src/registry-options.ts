@@ -5,6 +5,7 @@ import type {
   NewId,
   PermissionService,
   RuleStore,
+  SessionEvent,
   SessionService,
   SessionStore,
   StartAgent,
@@ -34,6 +35,8 @@ export interface SessionRegistryOptions {
   readonly crashBundles?: CrashBundleStore
   /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
+  /** Told each batch of events that is stored, and whether it changes the state of its session. Must not throw. */
+  readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
   /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }

@@ -1,4 +1,4 @@
-import type { Clock, EventLogStore, NewId, StartAgent } from '@agentproto/contracts'
+import type { Clock, EventLogStore, NewId, SessionEvent, StartAgent } from '@agentproto/contracts'
 import type { CrashBundleStore } from './crash-bundle.js'
 import type { ManagedSession } from './managed-session.js'
 import type { WorkspaceRules } from './permissions/workspace-rules.js'
@@ -18,14 +18,16 @@ export interface SessionHost {
   readonly onProblem: (problem: string) => void
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: ManagedSession, urgent: boolean) => void
+  /** Told each batch that is stored, and whether it is `urgent`. */
+  readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
   /** Nobody has read an ended session for a while, and its journal is closed. */
   readonly onUnread: (session: ManagedSession) => void
 }
 
-type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles'
+type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents'
 
 export const sessionHost = (
-  { logs, startAgent, redact, crashBundles }: SessionRegistryOptions,
+  { logs, startAgent, redact, crashBundles, onEvents }: SessionRegistryOptions,
   own: Omit<SessionHost, FromOptions>,
 ): SessionHost => ({
   ...own,
@@ -33,4 +35,5 @@ export const sessionHost = (
   startAgent,
   ...(redact === undefined ? {} : { redact }),
   ...(crashBundles === undefined ? {} : { crashBundles }),
+  ...(onEvents === undefined ? {} : { onEvents }),
 })

@@ -46,6 +46,11 @@ export const hostOperations: Operations = {
     summary: 'This document',
     answers: { 200: answer('OpenAPI 3.1', is.openApi) },
   },
+  'GET /metrics': {
+    id: 'metrics',
+    summary: 'What is measured, in Prometheus’ text format',
+    answers: { 200: { description: 'Counters and gauges', text: 'text/plain' } },
+  },
   'GET /events': {
     id: 'watchSessions',
     summary: 'Follows the changes of all sessions',

@@ -245,7 +245,9 @@ test('the commands of agentproto', () => {
     agentproto config set [--json]
     agentproto config unset [--json]
     agentproto doctor [--json]
-    agentproto support-bundle [--output <file>] [--json]"
+    agentproto support-bundle [--output <file>] [--json]
+    agentproto completion
+    agentproto complete"
   `)
 })
 

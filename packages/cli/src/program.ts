@@ -5,6 +5,7 @@ import { paintOf, type Io, type Run } from './io.js'
 import { addExamples } from './program/examples.js'
 import { addAdapterCommands } from './program/adapter-commands.js'
 import { addBridgeCommands } from './program/bridge-commands.js'
+import { addCompletionCommands } from './program/completion-commands.js'
 import { addConfigCommands } from './program/config-commands.js'
 import { addSupportCommands } from './program/support-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
@@ -76,6 +77,7 @@ export function createProgram(io: Io, run: Run): Command {
   addTokenCommands(program, run)
   addConfigCommands(program, run)
   addSupportCommands(program, run)
+  addCompletionCommands(program, run)
   addExamples(program)
   for (const command of program.commands) if (!ALONE.has(command.name())) addNoStart(command)
   return program
@@ -95,6 +97,8 @@ const ALONE = new Set([
   'config',
   'doctor',
   'support-bundle',
+  'completion',
+  'complete',
 ])
 
 /** Every command that needs a gateway starts it, unless it is told not to. */

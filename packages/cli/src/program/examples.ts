@@ -55,6 +55,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'config set executables.claude /opt/claude/bin/claude',
   ],
   'config unset': ['config unset sessions.idleMs'],
+  complete: ['complete -- sessions pro'],
   'token create': ['token create --name ci --scope operate --workspace shop'],
   'token list': ['token list'],
   'token revoke': ['token revoke ci'],

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchBigHome } from './big-home.mjs'
+import { benchCommandLine } from './command-line.mjs'
 import { benchInProcess } from './in-process.mjs'
 import { benchManifests } from './manifests.mjs'
 import { benchManySessions } from './many-sessions.mjs'
@@ -15,6 +16,7 @@ const quick = process.argv.includes('--quick')
 const size = quick
   ? {
       starts: 3,
+      commandRounds: 7,
       prompts: 500,
       flood: 50_000,
       sessions: 10,
@@ -25,6 +27,7 @@ const size = quick
     }
   : {
       starts: 10,
+      commandRounds: 21,
       prompts: 3_000,
       flood: 500_000,
       sessions: 50,
@@ -42,8 +45,9 @@ try {
   const http = await benchOverHttp({ home: home('http'), cwd: root, ...size })
   const many = await benchManySessions({ home: home('many'), cwd: root, ...size })
   const big = await benchBigHome({ home: home('big'), cwd: root, ...size })
+  const commandTimes = await benchCommandLine({ home: home('commands'), cwd: root, ...size })
   const checked = benchManifests({ folder: home('manifests'), ...size })
-  printTable({ checked, raw, inProcess, http, many, big, ...size })
+  printTable({ commandTimes, checked, raw, inProcess, http, many, big, ...size })
 } finally {
   await rm(root, { recursive: true, force: true })
 }

@@ -11,7 +11,10 @@ export interface ManPage {
 export function manPages(program: Command): readonly ManPage[] {
   const children = visible(program)
   return [
-    pageOf(program, children.map((child) => `agentproto-${child.name()}(1)`)),
+    pageOf(
+      program,
+      children.map((child) => `agentproto-${child.name()}(1)`),
+    ),
     ...children.map((child) => pageOf(child, ['agentproto(1)'])),
   ]
 }

@@ -38,6 +38,18 @@ async function launch(more: Partial<LaunchOptions> = {}): Promise<RunningAgent> 
   return agent
 }
 
+test('F83 no key that the manifest does not name is billed, and no model that it does not allow takes another’s place', async () => {
+  const session = await start()
+  const { env } = JSON.parse(textOf(await say(session, 'start'))) as { env: Record<string, string> }
+  expect([env['SMALL_API_KEY'], env['OTHER_TOKEN'], env['SMALL_MODEL']]).toEqual(['declared secret', undefined, 'tiny'])
+  const options: typeof document.options = [{ id: 'model', type: 'string' }]
+  const picky = defineAgentCli({ ...document, options }, host)
+  await expect(picky.start({ options: { model: 'gigantic' } })).rejects.toMatchObject({
+    code: 'option_invalid',
+    message: expect.stringContaining('tiny, huge') as string,
+  })
+})
+
 test('mode, options and model reach the agent as argv and environment, the session as its variables', async () => {
   const session = await start({ mode: 'plan', options: { turns: 3 }, env: { EXTRA: '1' }, cwd: '/' })
   const seen = JSON.parse(textOf(await say(session, 'start'))) as {

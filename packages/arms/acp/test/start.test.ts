@@ -93,7 +93,7 @@ test.each([
   })
 })
 
-test('what the agent cannot take is said, not sent', async () => {
+test('F71 F87 MCP servers and folders that the agent cannot take are said, not sent; the others are in its shape', async () => {
   const mcpServers = [
     { name: 'local', command: '/bin/true', args: [], env: [] },
     { type: 'http', name: 'web', url: 'http://127.0.0.1:1', headers: [] },

@@ -91,7 +91,7 @@ test('the server is told where it works, and that it is heard', async () => {
   expect(sink.text).toContain('"result":{}')
 })
 
-test('what the agent cannot be given is a warning; what cannot be changed is refused', async () => {
+test('F87 what the agent cannot be given is a warning; what cannot be changed is refused', async () => {
   const { session } = await open()
   expect(session.warnings).toEqual([expect.stringContaining('"tools" is not mounted'), expect.stringContaining('/opt')])
   await expect(session.configure({ mode: 'plan' })).rejects.toMatchObject({ code: 'not_supported' })

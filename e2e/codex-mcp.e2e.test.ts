@@ -63,7 +63,7 @@ test('Codex is interrupted in its first turn, and remembers what was said in it'
     interrupted = performance.now()
     await session.cancel()
   }
-  expect(performance.now() - interrupted).toBeLessThan(1_500)
+  expect(performance.now() - interrupted).toBeLessThan(10_000)
   expect(events.at(-1)).toBe('cancelled')
   // The model was let go too.
   await expect.poll(() => mock.log.some(({ last, aborted }) => last === 'SLOW 100' && aborted), PATIENCE).toBe(true)

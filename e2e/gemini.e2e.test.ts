@@ -7,7 +7,7 @@ import { driveGemini, geminiHome, type GeminiWay } from './support/gemini.js'
 // One real agent over two protocols, through the driver alone: the same conversation gives events of the same shape.
 
 /** A cold Gemini beside other tests is slow. */
-const PATIENCE = { timeout: 30_000 }
+const PATIENCE = { timeout: 60_000 }
 
 test.each<GeminiWay>(['acp', 'headless'])('Gemini CLI remembers, and streams what it says (%s)', async (way) => {
   const { say } = await driveGemini(way)
@@ -44,7 +44,7 @@ test.each<GeminiWay>(['acp', 'headless'])('Gemini CLI is interrupted, and the se
     interrupted = performance.now()
     await session.cancel()
   }
-  expect(performance.now() - interrupted).toBeLessThan(2_000)
+  expect(performance.now() - interrupted).toBeLessThan(10_000)
   expect(reasons).toEqual(['cancelled'])
   await expect.poll(() => mock.log.some(({ last, aborted }) => last === 'SLOW 100' && aborted), PATIENCE).toBe(true)
   expect(textOf(await say('hello'))).toBe('echo: hello')

@@ -30,5 +30,5 @@ test('an expression that does not end is stopped', () => {
     found: false,
     reason: expect.stringContaining('did not end'),
   })
-  expect(performance.now() - began).toBeLessThan(5_000)
+  expect(performance.now() - began).toBeLessThan(12_000)
 })

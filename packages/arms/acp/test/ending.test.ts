@@ -16,7 +16,7 @@ test('F22 closing a stubborn agent with a grandchild in another session leaves n
   expect(new Set(found)).toEqual(new Set(JSON.parse(sink.text()) as number[]))
   const before = performance.now()
   expect(await connection.close()).toEqual({ signal: 'SIGKILL' })
-  expect(performance.now() - before).toBeLessThan(2_000)
+  expect(performance.now() - before).toBeLessThan(10_000)
   expect(findMarkedProcesses(options.launch.marker)).toEqual([])
   await turn
   expect(sink.signals.at(-1)).toEqual({ type: 'turn-end', reason: 'cancelled' })

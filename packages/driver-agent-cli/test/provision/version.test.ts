@@ -78,7 +78,7 @@ test('a catastrophic expression cannot hang the host', async () => {
   const started = performance.now()
   const { events } = await install(check({ parse: '^((?:a+)+)$x' }), host)
   expect(events).toContainEqual({ type: 'warning', message: expect.stringContaining('did not end within') })
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(performance.now() - started).toBeLessThan(12_000)
 })
 
 test('the version command is split like a shell would, and no shell sees it', async () => {

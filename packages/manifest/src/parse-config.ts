@@ -15,6 +15,7 @@ export interface GatewayConfig {
   readonly environment?: 'filtered' | 'isolated'
   readonly homes?: 'operator' | 'isolated'
   readonly sandbox?: 'warn' | 'refuse'
+  readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   readonly sandboxProviders?: Readonly<Record<string, string>>
   readonly listen?: { readonly host?: string; readonly port?: number; readonly allowRemote?: boolean }
   readonly log?: {

@@ -18,6 +18,8 @@ test('a config.json with every key is taken, the schema for editors aside', () =
     environment: 'isolated',
     homes: 'isolated',
     sandbox: 'refuse',
+    serve: { fs: true, terminal: true },
+    listen: { host: '127.0.0.1', port: 0, allowRemote: false },
     sandboxProviders: { 'mastra-e2b': '/srv/e2b.mjs' },
     allowedHosts: ['gateway.example'],
     allowedOrigins: ['https://app.example:8443'],

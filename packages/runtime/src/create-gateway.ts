@@ -146,7 +146,8 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     clock,
     startAgent: async (start, sink) => {
       const adapter = await catalog.adapter(start.adapterSlug)
-      return launchAgent(adapter.manifest, { ...start, sink, host, sandbox: adapter.sandbox, adapter })
+      const own = { sandbox: adapter.sandbox, adapter, serve: settings.serve ?? {} }
+      return launchAgent(adapter.manifest, { ...start, sink, host, ...own })
     },
     redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),

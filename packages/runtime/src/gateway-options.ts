@@ -1,5 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
-import type { AgentHost } from '@agentproto/driver-agent-cli'
+import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { LogOptions } from './gateway-log.js'
@@ -29,6 +29,11 @@ export interface GatewayOptions {
   readonly environment?: NonNullable<AgentHost['environment']>
   /** Whose home agents live in, for all or by adapter: the operator's, or a private one. Default `operator`. */
   readonly homes?: NonNullable<AgentHost['homes']>
+  /**
+   * Files and commands of a session's folders that its agent, if it is not confined, may have the gateway read, write
+   * and run. Default: none.
+   */
+  readonly serve?: NonNullable<LaunchOptions['serve']>
   /** What becomes of an agent that cannot be confined as its manifest asks. Default `warn`: its session says so. */
   readonly sandbox?: 'warn' | 'refuse'
   /** Sandbox providers beside the built-in ones: themselves, or modules (a name or an absolute path). */

@@ -75,6 +75,40 @@ test('environment and homes say what agents see of the host', async () => {
   expect(await told({ environment: 'isolated', homes: 'isolated' })).toBe('isolated isolated\n')
 })
 
+/** An agent that answers with what its client offers. */
+const CURIOUS = `#!/usr/bin/env node
+import { createInterface } from 'node:readline'
+const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+let offered
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'initialize') offered = params.clientCapabilities
+  const content = { type: 'text', text: JSON.stringify([offered.fs, offered.terminal]) }
+  if (method === 'session/prompt')
+    send({ method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'agent_message_chunk', content } } })
+  const results = {
+    initialize: { protocolVersion: 1, agentCapabilities: {} },
+    'session/new': { sessionId: 's' },
+    'session/prompt': { stopReason: 'end_turn' },
+  }
+  if (id !== undefined) send({ id, result: results[method] ?? {} })
+})
+`
+
+test('serve says what the gateway does for its agents', async () => {
+  const folder = await temporaryHome()
+  const program = join(folder, 'curious.mjs')
+  await writeFile(program, CURIOUS)
+  const offered = async (config: object): Promise<unknown> => {
+    const { sessions, home } = await configured(config, { executables: { 'agentproto-demo-agent': program } })
+    const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'what?' }, owner)
+    return JSON.parse((await sessions.waitTurn(id, 1)).text ?? '')
+  }
+  expect(await offered({})).toEqual([{ readTextFile: false, writeTextFile: false }, false])
+  expect(await offered({ serve: { fs: true } })).toEqual([{ readTextFile: true, writeTextFile: true }, false])
+  expect(await offered({ serve: { terminal: true } })).toEqual([{ readTextFile: false, writeTextFile: false }, true])
+})
+
 test('sandboxProviders names what confines, sandbox refuses what it cannot', async () => {
   const home = await temporaryHome()
   const module = join(home, 'moon.mjs')

@@ -16,8 +16,12 @@ export interface Terminal {
   resize(columns: number, rows: number): void
 }
 
-/** Runs `agentproto …` in a terminal of 100 × 30, and a shell after it, so that its last screen stays. */
-export function terminal(args: readonly string[], home: string): Terminal {
+/** Runs `agentproto …` in a terminal, and a shell after it, so that its last screen stays. */
+export function terminal(
+  args: readonly string[],
+  home: string,
+  { columns = 100, rows = 30 }: { readonly columns?: number; readonly rows?: number } = {},
+): Terminal {
   const socket = join(folder('tmux'), 's')
   const tmux = (...words: readonly string[]): string =>
     execFileSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' })
@@ -32,9 +36,9 @@ export function terminal(args: readonly string[], home: string): Terminal {
       'new-session',
       '-d',
       '-x',
-      '100',
+      String(columns),
       '-y',
-      '30',
+      String(rows),
       `${command}; echo "exit code $?"; exec cat`,
     ],
     {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { SpawnAgentRequest } from '@agentproto/contracts'
 import { withGateway } from '../in-process.js'
 import { print, type Io } from '../io.js'
+import { agentSteps, orNextStep } from '../next-step.js'
 import type { RunOptions } from '../program/run-command.js'
 import { promptOf } from '../prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
@@ -17,7 +18,7 @@ export async function runOnce(io: Io, adapter: string, options: RunOptions): Pro
   const limits = new TurnLimits(options.timeout)
   try {
     return await withGateway(io, async (client) => {
-      const session = await limits.during(() => client.sessions.start(request))
+      const session = await orNextStep(agentSteps(adapter), () => limits.during(() => client.sessions.start(request)))
       for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
       const seeMore = `agentproto run ${adapter} --output jsonl`
       return driveTurn(io, { client, session, prompt, output: options.output, limits, seeMore })

@@ -1,6 +1,7 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
+import { orNextStep, promptSteps } from '../next-step.js'
 import type { PromptOptions } from '../program/session-commands.js'
 import { promptOf } from '../prompt-text.js'
 import { findSession } from '../session-ref.js'
@@ -21,9 +22,11 @@ export async function promptSession(
     const seeMore = `agentproto sessions events ${session.id}`
     const mode = json === true ? 'json' : output
     const request = { client, session, prompt, whenBusy, output: mode, limits, seeMore }
-    return driveTurn(io, request).finally(() => limits.release())
+    return orNextStep(promptSteps(ref), () => driveTurn(io, request)).finally(() => limits.release())
   }
-  const accepted = await client.sessions.prompt(session.id, { prompt, ...(whenBusy && { whenBusy }) })
+  const accepted = await orNextStep(promptSteps(ref), () =>
+    client.sessions.prompt(session.id, { prompt, ...(whenBusy && { whenBusy }) }),
+  )
   if (json === true) printJson(io, accepted)
   else print(io.stdout, String(accepted.turn))
   return EXIT.ok

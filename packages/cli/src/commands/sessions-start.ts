@@ -4,6 +4,7 @@ import type { Client } from '@agentproto/client'
 import { connect } from '../daemon.js'
 import { isInteractive, print, printJson, type Io } from '../io.js'
 import type { StartOptions } from '../program/session-commands.js'
+import { agentSteps, orNextStep } from '../next-step.js'
 import { withProgress } from '../progress.js'
 import { promptOf } from '../prompt-text.js'
 
@@ -11,8 +12,10 @@ import { promptOf } from '../prompt-text.js'
 export async function startSession(io: Io, adapter: string, options: StartOptions): Promise<number> {
   const request = await spawnRequest(io, adapter, options)
   const client = await connect(io)
-  const session = await withProgress(io, `Starting ${adapter}`, async () =>
-    client.sessions.start({ ...request, ...(await folderOf(io, client, request)) }),
+  const session = await orNextStep(agentSteps(adapter), () =>
+    withProgress(io, `Starting ${adapter}`, async () =>
+      client.sessions.start({ ...request, ...(await folderOf(io, client, request)) }),
+    ),
   )
   for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
   if (options.json === true) printJson(io, session)

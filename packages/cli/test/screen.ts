@@ -1,0 +1,22 @@
+/** A screen with what differs from run to run made the same: ids, times, folders, addresses. */
+export function stable(screen: string, home: string): string {
+  return (
+    screen
+      .replaceAll(home, '/home/me')
+      .replace(/s_[0-9a-z]{8,}/g, (id) => 's_XXXXXXXX'.padEnd(id.length, 'X').slice(0, id.length))
+      .replace(/\b\d+\.\d s\b/g, '0.0 s')
+      .replace(/\b\d{2} s\b/g, '0.0 s')
+      .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
+      .replace(
+        /( +)(\d+)([smh])( ago)?(?= |$)/gm,
+        (_, gap: string, count: string, unit: string, ago = '') =>
+          `${' '.repeat(gap.length + count.length + unit.length - 2)}0s${ago}`,
+      )
+      // How much of a line there is room for depends on how old it is.
+      .replace(/( 0s ago) .*$/gm, '$1 …')
+      .split('\n')
+      .map((line) => line.trimEnd())
+      .join('\n')
+      .trimEnd()
+  )
+}

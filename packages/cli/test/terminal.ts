@@ -13,7 +13,7 @@ export interface Terminal {
   press(...keys: readonly string[]): void
   /** Waits until the screen matches, and returns it. */
   shows(pattern: RegExp): Promise<string>
-  resize(columns: number, rows: number): void
+  resize(width: number, height: number): void
 }
 
 /** Runs `agentproto …` in a terminal, and a shell after it, so that its last screen stays. */
@@ -54,6 +54,6 @@ export function terminal(
       await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 10_000, interval: 50 }).toMatch(pattern)
       return tmux('capture-pane', '-p').trimEnd()
     },
-    resize: (columns, rows) => void tmux('resize-window', '-x', String(columns), '-y', String(rows)),
+    resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),
   }
 }

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+// Every ```sh block of these pages is run, in its order, in a home of the page's own. A block that cannot be says why, in
+// the line before it: <!-- not run: why -->
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const PAGES = [
+  'README.md',
+  'packages/cli/README.md',
+  'docs/cli.md',
+  'docs/first-hour.md',
+  'docs/guides/write-a-manifest.md',
+  'docs/guides/embed.md',
+  'docs/guides/drive-from-mcp.md',
+  'docs/guides/remote-access.md',
+  'docs/guides/troubleshooting.md',
+]
+
+interface Block {
+  readonly script: string
+  readonly reason: string | undefined
+}
+
+function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  const found = text.matchAll(/(?:<!-- not run: (.+) -->\n+)?^```sh\n([\s\S]*?)^```$/gm)
+  return [...found].map(([, reason, script = '']) => ({ script, reason }))
+}
+
+/** A user's folder with the commands on PATH; whatever the page has started is ended with the test. */
+function ground(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'docs-')))
+  const bin = join(cwd, '.bin')
+  mkdirSync(bin)
+  symlinkSync(join(ROOT, 'packages/cli/bin/agentproto.mjs'), join(bin, 'agentproto'))
+  const { AGENTPROTO_HOME: _, AGENTPROTO_NO_START: __, ...inherited } = process.env
+  const env = {
+    ...inherited,
+    HOME: cwd,
+    PATH: `${bin}:${process.env['PATH']}`,
+    NO_COLOR: '1',
+    AGENTPROTO_DEMO_HOME: join(cwd, '.demo'),
+    DEMO_AGENT: join(ROOT, 'packages/cli/bin/demo-agent.mjs'),
+  }
+  onTestFinished(async () => {
+    await bash('agentproto stop', { cwd, env })
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 3 })
+  })
+  return { cwd, env }
+}
+
+function bash(
+  script: string,
+  at: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+): Promise<{ readonly failed: boolean; readonly output: string }> {
+  const file = join(at.cwd, '.script')
+  writeFileSync(file, script)
+  return new Promise((resolve) => {
+    execFile('bash', [file], { ...at, encoding: 'utf8', timeout: 100_000 }, (error, stdout, stderr) =>
+      resolve({ failed: error !== null, output: `${stdout}${stderr}` }),
+    )
+  })
+}
+
+test.each(PAGES)('every command of %s works', async (page) => {
+  const blocks = blocksOf(page)
+  expect(blocks.length).toBeGreaterThan(0)
+  const scripts = blocks.flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
+  if (scripts.length === 0) return
+  // One shell for all, so that a folder and a variable hold to the end of the page.
+  const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, ground())
+  expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
+}, 120_000)

@@ -67,12 +67,16 @@ function bash(
   })
 }
 
-test.each(PAGES)('every command of %s works', async (page) => {
-  const blocks = blocksOf(page)
-  expect(blocks.length).toBeGreaterThan(0)
-  const scripts = blocks.flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
-  if (scripts.length === 0) return
-  // One shell for all, so that a folder and a variable hold to the end of the page.
-  const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, ground())
-  expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
-}, 120_000)
+test.each(PAGES)(
+  'every command of %s works',
+  async (page) => {
+    const blocks = blocksOf(page)
+    expect(blocks.length).toBeGreaterThan(0)
+    const scripts = blocks.flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
+    if (scripts.length === 0) return
+    // One shell for all, so that a folder and a variable hold to the end of the page.
+    const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, ground())
+    expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
+  },
+  120_000,
+)

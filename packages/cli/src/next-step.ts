@@ -3,19 +3,6 @@ import { AgentprotoError, type ErrorCode, isAgentprotoError } from '@agentproto/
 /** What to run after a failure, by its code; the gateway does not know what people type. */
 export type NextSteps = Readonly<Partial<Record<ErrorCode, string>>>
 
-/**
- * The same error with another next step, where there is one for it.
- * @param steps Whole sentences, each with the command to run
- */
-export function withNextStep(thrown: unknown, steps: NextSteps): unknown {
-  const step = isAgentprotoError(thrown) ? steps[thrown.code] : undefined
-  if (step === undefined || !isAgentprotoError(thrown)) return thrown
-  const { hint, data = {} } = thrown.parts
-  // The sentence holds what was expected and given; only its end is replaced.
-  const told = hint === undefined ? thrown.message : thrown.message.replace(hint, '').replace(/[\s.]+$/, '')
-  return new AgentprotoError(thrown.code, told, { hint: step, data, cause: thrown })
-}
-
 /** Does work; what it throws tells what to run next. */
 export async function orNextStep<T>(steps: NextSteps, work: () => Promise<T>): Promise<T> {
   try {
@@ -23,6 +10,19 @@ export async function orNextStep<T>(steps: NextSteps, work: () => Promise<T>): P
   } catch (thrown) {
     throw withNextStep(thrown, steps)
   }
+}
+
+/**
+ * The same error with another next step, where there is one for it.
+ * @param steps Whole sentences, each with the command to run
+ */
+function withNextStep(thrown: unknown, steps: NextSteps): unknown {
+  const step = isAgentprotoError(thrown) ? steps[thrown.code] : undefined
+  if (step === undefined || !isAgentprotoError(thrown)) return thrown
+  const { hint, data = {} } = thrown.parts
+  // The sentence holds what was expected and given; only its end is replaced.
+  const told = hint === undefined ? thrown.message : thrown.message.replace(hint, '').replace(/[\s.]+$/, '')
+  return new AgentprotoError(thrown.code, told, { hint: step, data, cause: thrown })
 }
 
 /** After an agent that could not be started. */

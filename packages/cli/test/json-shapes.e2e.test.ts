@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { cli, folder, serve } from './cli-process.js'
+
+// docs/cli.md promises members of each --json document; its rows are run in their order.
+
+const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
+const rows = [...page.matchAll(/^\| `(.+ --json)` \| `(.+)` \|$/gm)].map(([, command = '', members = '']) => ({
+  args: command.split(' '),
+  members: members.split(' '),
+}))
+
+test('each --json document is one document with the members that docs/cli.md promises', async () => {
+  const home = folder()
+  await serve(home)
+  await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', home], { home })
+  expect(rows.length).toBeGreaterThan(20)
+  for (const { args, members } of rows) {
+    const { code, stdout, stderr } = await cli(args, { home })
+    expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: expect.any(String) })
+    const document = JSON.parse(stdout) as object
+    const missing = members.filter((member) => !(member in document))
+    expect({ args, missing }).toEqual({ args, missing: [] })
+  }
+}, 180_000)

@@ -1,0 +1,8 @@
+import { expect, test } from 'vitest'
+import { attachPicture } from '../attach-picture.mjs'
+import { page } from '../markdown.ts'
+import { ROOT } from '../packages.ts'
+
+test('the picture of the README is the screen that the program shows', () => {
+  expect(page(ROOT, 'docs/attach.svg') === attachPicture(), 'run: node tooling/attach-picture.mjs').toBe(true)
+})

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
@@ -123,6 +123,24 @@ test('--session gives the client a session that is there', async () => {
   expect(await one.request('session/prompt', { sessionId: id, prompt: text('recall') })).toMatchObject({
     result: { stopReason: 'end_turn' },
   })
+})
+
+test('modes are set, and MCP servers of the editor reach the agent', async () => {
+  const home = folder()
+  await serve(home)
+  const one = editor(home, '--adapter', 'demo', '--label', 'mine')
+  await one.request('initialize', INITIALIZE)
+  const mcpServers = [{ name: 'files', command: process.execPath, args: ['-v'], env: [] }]
+  const { result } = await one.request('session/new', { cwd: home, mcpServers })
+  const sessionId = result?.sessionId
+  expect((await one.request('session/set_mode', { sessionId, modeId: 'plan' })).error).toBeUndefined()
+  await one.first(updateOf('current_mode_update'))
+  expect((await one.request('session/set_mode', { sessionId, modeId: 'nope' })).error).toMatchObject({ code: -32602 })
+  await one.request('session/prompt', { sessionId, prompt: text('write a.txt hello') })
+  expect(existsSync(join(home, 'a.txt'))).toBe(false)
+  const { stdout } = await cli(['sessions', 'show', 'mine', '--json'], { home })
+  expect(JSON.parse(stdout)).toMatchObject({ config: { modeId: 'plan' }, warnings: [] })
+  expect(readFileSync(join(home, 'sessions', String(sessionId), 'meta.json'), 'utf8')).toContain('"files"')
 })
 
 test('_meta.agentproto says what one session is to be; what is wrong in it is refused by name', async () => {

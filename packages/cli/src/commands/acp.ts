@@ -43,7 +43,7 @@ const wishSchema = spawnAgentSchema
 
 function spawnRequest(
   { adapter, workspace, label, mode, option, permissions }: AcpOptions,
-  { cwd, additionalDirectories, meta }: AcpOpenRequest,
+  { cwd, additionalDirectories, mcpServers, meta }: AcpOpenRequest,
 ): Omit<SpawnAgentRequest, 'adapter'> & { adapter?: string } {
   const given = {
     ...(adapter === undefined ? {} : { adapter }),
@@ -59,6 +59,9 @@ function spawnRequest(
     ...all,
     ...(all.workspaceSlug === undefined ? { cwd } : {}),
     ...(wished === undefined ? {} : { adapter: wished }),
+    ...(mcpServers.length === 0
+      ? {}
+      : parseWire(spawnAgentSchema.pick({ mcpServers: true }), { mcpServers }, 'session/new')),
     ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
   }
 }

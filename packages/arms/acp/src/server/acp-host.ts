@@ -1,6 +1,7 @@
 import type {
   AnswerRequest,
   ContentBlock,
+  McpServer,
   Session,
   SessionEvent,
   SessionFilter,
@@ -50,7 +51,7 @@ export interface AcpOpenRequest {
   /** Absolute, as ACP demands; checked by whoever opens. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
-  readonly mcpServers: readonly unknown[]
+  readonly mcpServers: readonly McpServer[]
   /** The request's `_meta.agentproto`, unparsed. */
   readonly meta: unknown
 }

@@ -6,6 +6,7 @@ import type { AcpServer, AcpServerOptions } from './acp-host.js'
 import type { ClientLink } from './client-link.js'
 import { ClientStream } from './client-stream.js'
 import { listed } from './listed.js'
+import { mcpServers } from './mcp-servers.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { rpcErrorOf } from './rpc-error.js'
 import { ServedSession } from './served-session.js'
@@ -66,7 +67,7 @@ async function told<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: s
 
 interface OpenParams {
   readonly cwd: string
-  readonly mcpServers: readonly unknown[]
+  readonly mcpServers: Parameters<typeof mcpServers>[0]
   readonly additionalDirectories?: readonly string[] | null | undefined
   readonly _meta?: unknown
 }
@@ -119,7 +120,7 @@ class ServedClient implements ClientLink {
     const { _meta: meta } = params
     const { session, attached } = await this.#options.open({
       cwd: params.cwd,
-      mcpServers: params.mcpServers,
+      mcpServers: mcpServers(params.mcpServers),
       additionalDirectories: params.additionalDirectories ?? [],
       meta: record(meta)['agentproto'],
     })

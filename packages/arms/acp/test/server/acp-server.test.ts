@@ -45,11 +45,18 @@ test('a new session tells its modes, its options and then its commands', async (
   const answer = await client.agent.request('session/new', {
     cwd: '/work',
     additionalDirectories: ['/more'],
-    mcpServers: [],
+    mcpServers: [
+      { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'A', value: '1', _meta: {} } as never] },
+      { type: 'http', name: 'web', url: 'http://localhost/mcp', headers: [] },
+    ],
     _meta: { agentproto: { adapter: 'demo' } },
   })
+  const mcpServers = [
+    { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'A', value: '1' }] },
+    { type: 'http', name: 'web', url: 'http://localhost/mcp', headers: [] },
+  ]
   expect(client.opened).toEqual([
-    { cwd: '/work', additionalDirectories: ['/more'], mcpServers: [], meta: { adapter: 'demo' } },
+    { cwd: '/work', additionalDirectories: ['/more'], mcpServers, meta: { adapter: 'demo' } },
   ])
   expect(answer).toEqual({
     sessionId: 's1',

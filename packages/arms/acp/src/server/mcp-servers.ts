@@ -1,0 +1,16 @@
+import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk'
+import type { McpServer } from '@agentproto/contracts'
+
+/** The servers that a client gives to its session, without metadata of its own. */
+export function mcpServers(given: readonly AcpMcpServer[]): McpServer[] {
+  return given.flatMap((server): McpServer[] => {
+    const { name } = server
+    if (!('type' in server)) return [{ name, command: server.command, args: [...server.args], env: pairs(server.env) }]
+    if (server.type !== 'http' && server.type !== 'sse') return []
+    return [{ type: server.type, name, url: server.url, headers: pairs(server.headers) }]
+  })
+}
+
+const pairs = (
+  given: readonly { readonly name: string; readonly value: string }[],
+): { name: string; value: string }[] => given.map(({ name, value }) => ({ name, value }))

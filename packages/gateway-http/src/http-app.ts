@@ -4,6 +4,7 @@ import type { HttpApp, HttpDeps, HttpEnv } from './http-deps.js'
 import { crossOrigin } from './cross-origin.js'
 import { bearerToken, knownHostAndOrigin } from './guard.js'
 import { answerError, answerNoRoute } from './problem-reply.js'
+import { relativeLocation } from './relative-location.js'
 import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
@@ -41,6 +42,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/health', healthRoutes(deps))
   app.use(bearerToken(deps.authenticate))
   app.use(withinScope(deps.sessions))
+  app.use(relativeLocation())
   app.route('/sessions', sessionCollectionRoutes(deps))
   app.route(AGENT_SESSIONS, agentSessionRoutes(deps))
   const rules = deps.permissions === undefined ? [] : [sessionRuleRoutes(deps.permissions)]

@@ -44,7 +44,7 @@ test('the doctor answers with a report, or streams its findings', async () => {
 test('an adapter is added, its state told, and secrets listed without a value', async () => {
   const { call } = fakeGateway()
   const added = await call('POST', '/adapters', { source: '/somewhere' })
-  expect([added.status, added.headers.get('location')]).toEqual([201, '/adapters/demo'])
+  expect([added.status, added.headers.get('location')]).toEqual([201, 'adapters/demo'])
   expect(await (await call('GET', '/adapters/demo/state')).json()).toMatchObject({ auth: 'not_needed' })
   expect(await (await call('GET', '/secrets')).json()).toEqual({
     secrets: [{ slug: 'acme/key', kind: 'opaque', set: true, place: 'file', variables: ['ACME_KEY'] }],

@@ -7,7 +7,7 @@ test('POST /agents/:agent/sessions starts a session of that agent', async () => 
   const { call, sessions } = fakeGateway()
   const response = await call('POST', '/agents/demo/sessions', { cwd: '/work/a', title: 'Auth refactor' })
   expect(response.status).toBe(201)
-  expect(response.headers.get('location')).toBe('/sessions/s1')
+  expect(response.headers.get('location')).toBe('../../sessions/s1')
   expect(await response.json()).toMatchObject({ id: 's1', adapterSlug: 'demo' })
   expect(sessions.calls[0]).toEqual(['spawn', { adapter: 'demo', cwd: '/work/a', title: 'Auth refactor' }, OWNER])
   expect((await call('POST', '/agents/demo/sessions', { adapter: 'other' })).status).toBe(400)

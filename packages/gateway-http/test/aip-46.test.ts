@@ -18,7 +18,7 @@ test('POST /sessions/agent answers 201 with the Session and hands every field on
   const request = { adapter: 'demo', workspaceSlug: 'main', cwd: '/work/a', prompt: 'hello', label: 'mine' }
   const response = await call('POST', '/sessions/agent', request)
   expect(response.status).toBe(201)
-  expect(response.headers.get('location')).toBe('/sessions/s1')
+  expect(response.headers.get('location')).toBe('../sessions/s1')
   expect(await response.json()).toMatchObject({
     id: 's1',
     workspaceSlug: 'main',

@@ -28,7 +28,7 @@ test('POST /sessions/:id/fork answers 201 with the new session', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const response = await call('POST', '/sessions/s1/fork', { title: 'another way', prompt: 'go on' })
-  expect([response.status, response.headers.get('location')]).toEqual([201, '/sessions/s2'])
+  expect([response.status, response.headers.get('location')]).toEqual([201, '../../sessions/s2'])
   expect(await response.json()).toMatchObject({ id: 's2', forkedFrom: 's1' })
   expect(sessions.calls.find(([name]) => name === 'fork')).toEqual([
     'fork',

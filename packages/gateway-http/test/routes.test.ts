@@ -173,7 +173,7 @@ test.each([
 test('/workspaces adds, lists, uses and removes', async () => {
   const { call } = fakeGateway()
   const added = await call('POST', '/workspaces', { path: '/work/a', slug: 'a', label: 'A' })
-  expect([added.status, added.headers.get('location')]).toEqual([201, '/workspaces/a'])
+  expect([added.status, added.headers.get('location')]).toEqual([201, 'workspaces/a'])
   expect(await added.json()).toMatchObject({ slug: 'a', path: '/work/a', label: 'A' })
   expect(await (await call('POST', '/workspaces/a/use')).json()).toMatchObject({ slug: 'a' })
   expect(await (await call('GET', '/workspaces')).json()).toMatchObject({

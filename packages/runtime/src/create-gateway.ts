@@ -33,6 +33,7 @@ import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, lockHome } from './home-lock.js'
 import { HostAdapters } from './host-adapters.js'
+import { inOrder } from './in-order.js'
 import { endLeftovers } from './leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
 import { lazyMetrics } from './lazy-metrics.js'
@@ -293,17 +294,16 @@ class RunningGateway implements Gateway {
 
   async #close(): Promise<void> {
     const { registry, mcp, lock, layout, ending, log } = this.#parts
-    try {
+    await inOrder([
       // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
-      await registry.close()
-      ending.abort()
-      await mcp.close()
-      await Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS)))
-    } finally {
-      if (lock !== undefined) removeDaemonRecord(layout.daemon)
-      log.write('info', 'closed', { pid: process.pid })
-      log.close()
-      lock?.release()
-    }
+      () => registry.close(),
+      () => ending.abort(),
+      () => mcp.close(),
+      () => Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS))),
+      () => lock && removeDaemonRecord(layout.daemon),
+      () => log.write('info', 'closed', { pid: process.pid }),
+      () => log.close(),
+      () => lock?.release(),
+    ])
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createClient } from '@agentproto/client'
+import { createClient, type Client } from '@agentproto/client'
 import type { Principal } from '@agentproto/contracts'
 import { createGateway, type Gateway } from '@agentproto/runtime'
 import { getRequestListener } from '@hono/node-server'
@@ -84,15 +84,16 @@ test('two gateways beside one another in one server know nothing of each other',
   const [one, two] = [await temporaryHome(), await temporaryHome()]
   const [a, b] = [await testGateway({ home: one }), await testGateway({ home: two, store: 'memory' })]
   const origin = await served(listener(new Hono().route('/a', a.app).route('/b', b.app)))
-  const [ofA, ofB] = [a, b].map(({ token }, at) => createClient({ url: `${origin}/${'ab'[at]}`, token }))
+  const clientOf = (path: string, { token }: Gateway): Client => createClient({ url: `${origin}/${path}`, token })
+  const [ofA, ofB] = [clientOf('a', a), clientOf('b', b)]
   const [first, second] = await Promise.all([
-    ofA?.sessions.start({ adapter: 'demo', cwd: one, prompt: 'remember red' }),
-    ofB?.sessions.start({ adapter: 'demo', cwd: two, prompt: 'remember blue' }),
+    ofA.sessions.start({ adapter: 'demo', cwd: one, prompt: 'remember red' }),
+    ofB.sessions.start({ adapter: 'demo', cwd: two, prompt: 'remember blue' }),
   ])
-  expect((await ofA?.sessions.list())?.sessions.map(({ id }) => id)).toEqual([first?.id])
-  expect((await ofB?.sessions.list())?.sessions.map(({ id }) => id)).toEqual([second?.id])
+  expect((await ofA.sessions.list()).sessions.map(({ id }) => id)).toEqual([first.id])
+  expect((await ofB.sessions.list()).sessions.map(({ id }) => id)).toEqual([second.id])
   await a.close()
-  expect((await ofB?.sessions.get(second?.id ?? ''))?.status).toBe('running')
+  expect(await ofB.sessions.get(second.id)).toMatchObject({ status: 'running' })
 })
 
 test('await using ends it with its scope, agents and all', async () => {

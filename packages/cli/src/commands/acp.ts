@@ -41,28 +41,29 @@ const wishSchema = spawnAgentSchema
   .pick({ workspaceSlug: true, label: true, title: true, mode: true, options: true, permissionMode: true })
   .extend({ adapter: spawnAgentSchema.shape.adapter.optional() })
 
-function spawnRequest(
-  { adapter, workspace, label, mode, option, permissions }: AcpOptions,
-  { cwd, additionalDirectories, mcpServers, meta }: AcpOpenRequest,
-): Omit<SpawnAgentRequest, 'adapter'> & { adapter?: string } {
-  const given = {
+type Asked = Omit<SpawnAgentRequest, 'adapter'> & { adapter?: string | undefined }
+
+function spawnRequest(options: AcpOptions, { cwd, additionalDirectories, mcpServers, meta }: AcpOpenRequest): Asked {
+  const wish = parseWire(wishSchema, meta ?? {}, '_meta.agentproto')
+  const all: Asked = { ...flagged(options), ...wish }
+  const mounted = parseWire(spawnAgentSchema.pick({ mcpServers: true }), { mcpServers }, 'session/new')
+  return {
+    ...all,
+    ...(all.workspaceSlug === undefined ? { cwd } : {}),
+    ...(mcpServers.length === 0 ? {} : mounted),
+    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
+  }
+}
+
+/** What the command line says for every session. */
+function flagged({ adapter, workspace, label, mode, option, permissions }: AcpOptions): Asked {
+  return {
     ...(adapter === undefined ? {} : { adapter }),
     ...(workspace === undefined ? {} : { workspaceSlug: workspace }),
     ...(label === undefined ? {} : { label }),
     ...(mode === undefined ? {} : { mode }),
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     ...(permissions === undefined ? {} : { permissionMode: permissions }),
-  }
-  const { adapter: wished = adapter, ...wish } = parseWire(wishSchema, meta ?? {}, '_meta.agentproto')
-  const all = { ...given, ...wish }
-  return {
-    ...all,
-    ...(all.workspaceSlug === undefined ? { cwd } : {}),
-    ...(wished === undefined ? {} : { adapter: wished }),
-    ...(mcpServers.length === 0
-      ? {}
-      : parseWire(spawnAgentSchema.pick({ mcpServers: true }), { mcpServers }, 'session/new')),
-    ...(additionalDirectories.length === 0 ? {} : { additionalDirectories: [...additionalDirectories] }),
   }
 }
 

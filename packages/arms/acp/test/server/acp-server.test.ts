@@ -46,7 +46,7 @@ test('a new session tells its modes, its options and then its commands', async (
     cwd: '/work',
     additionalDirectories: ['/more'],
     mcpServers: [
-      { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'A', value: '1', _meta: {} } as never] },
+      { name: 'files', command: '/bin/files', args: ['-x'], env: [{ name: 'A', value: '1', _meta: {} }] },
       { type: 'http', name: 'web', url: 'http://localhost/mcp', headers: [] },
     ],
     _meta: { agentproto: { adapter: 'demo' } },

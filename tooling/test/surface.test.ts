@@ -67,37 +67,39 @@ test('what each package exports', () => {
       AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
       AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
       ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption
-      ConfigRequest ContentBlock DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck DoctorRequest ERRORS EXIT
-      Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog EventLogStore EventReader
-      EventRecord FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent
-      KillReason Launch McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine
-      OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PermissionMode
-      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
-      Principal Problem ProcessExit PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
-      ProvisionRequest QuestionRequest REQUEST_STATES ROUTE_SCOPES Repair RequestKey RequestState
-      ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope
-      RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES
-      Scope SecretKind SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent
-      SessionEventType SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage
-      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
-      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
-      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
-      StreamEvent StreamEventType TOOL_SCOPES TURN_END_REASONS TextContent TextDelta Thought Timer
-      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
-      ToolResult Turn TurnEnd TurnEndReason TurnResult UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema doctorRequestSchema eventsQuerySchema forkRequestSchema
-      fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema
-      listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema
-      promptRequestSchema promptSchema promptText provisionRequestSchema randomId resumeRequestSchema
-      scopeOfRoute spawnAgentSchema systemClock toAgentAnswer toAgentprotoError visibleWorkspaces
+      ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck
+      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog
+      EventLogStore EventReader EventRecord FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent
+      HostEventType ImageContent KillReason Launch McpServer NamedToken NewId NewToken OpenSessionOptions
+      OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES
+      PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest PermissionRule
+      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
+      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest QueuedTurn
+      REQUEST_STATES ROUTE_SCOPES Repair RequestKey RequestState ResolvedCwd ResourceContent
+      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
+      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SecretKind
+      SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionPrincipal SessionRequest
+      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
+      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
+      TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
+      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
+      addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      configRequestSchema contentBlockSchema createTokenSchema doctorRequestSchema eventsQuerySchema
+      forkRequestSchema fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord
+      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
+      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema randomId
+      resumeRequestSchema scopeOfRoute spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
+      transcriptPreamble turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
       ContinuationOptions LaunchOptions Session SessionCallbacks SharedProcesses StartOptions StreamEvent
-      TranscriptTurn declaredSecrets defineAgentCli launchAgent loadAgentCli locateAgent
+      TranscriptTurn declaredSecrets defineAgentCli launchAgent loadAgentCli locateAgent sessionPolicy
     @agentproto/driver-agent-cli/provision
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/driver-agent-cli/doctor
@@ -111,8 +113,8 @@ test('what each package exports', () => {
       PROBLEM_CODES ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode
       Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration
       SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck compileLaunch configSchema
-      declaredVariables formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox
-      parseSecrets
+      declaredVariables fillTemplate formatProblem parseAcp parseAgentCli parseConfig parseRunner
+      parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli

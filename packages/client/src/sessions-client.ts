@@ -7,6 +7,7 @@ import type {
   OutputItem,
   OutputLine,
   PromptRequest,
+  QueuedTurn,
   ResumeRequest,
   Session,
   SessionEvent,
@@ -15,6 +16,8 @@ import type {
   SessionRequest,
   SpawnAgentRequest,
   Turn,
+  TurnDetail,
+  TurnQuery,
   TurnResult,
 } from '@agentproto/contracts'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
@@ -76,7 +79,10 @@ export interface SessionsClient {
   remove(id: string): Promise<{ readonly ok: boolean; readonly id: string }>
   /** The last lines of the projection, at most 2 000, oldest first. */
   output(id: string, lastN?: number): Promise<readonly OutputLine[]>
-  turns(id: string): Promise<readonly Turn[]>
+  /** Turns that have begun, oldest first: at most 1 000, those after number `after`. */
+  turns(id: string, query?: TurnQuery): Promise<readonly Turn[]>
+  /** One turn with its prompt and what it has put out so far; or the prompt that waits. @throws `turn_not_found` */
+  turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
   /**
    * Follows the log: each event once and in order, resumed by itself after a dropped connection. Ends
    * with the session; stop earlier through `signal`, which makes it throw `cancelled`.
@@ -111,10 +117,11 @@ export function sessionsClient(transport: Transport): SessionsClient {
       const { lines } = await transport.json<{ lines: OutputLine[] }>({ path: at(id, '/output'), query: { lastN } })
       return lines
     },
-    async turns(id) {
-      const { turns } = await transport.json<{ turns: Turn[] }>({ path: at(id, '/turns') })
+    async turns(id, query = {}) {
+      const { turns } = await transport.json<{ turns: Turn[] }>({ path: at(id, '/turns'), query: { ...query } })
       return turns
     },
+    turn: (id, turn) => transport.json({ path: at(id, `/turns/${turn}`) }),
     events: (id, options = {}) => follow(transport, eventFeed(id, options)),
     eventsPage: (id, after = 0, limit) => transport.json({ path: at(id, '/events'), query: { after, limit } }),
     stream: (id, options = {}) => follow(transport, outputFeed(id, options)),

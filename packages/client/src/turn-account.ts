@@ -1,46 +1,56 @@
-import type { SessionEvent, TurnEndReason, TurnResult } from '@agentproto/contracts'
+import { type SessionEvent, type TurnEnd, TurnParts, type TurnResult, type UserPrompt } from '@agentproto/contracts'
 
 /** Adds up one turn from its events, the first of which is its prompt. */
 export class TurnAccount {
   readonly #number: number
-  readonly #startedAt: string
-  readonly #firstSeq: number
-  readonly #texts: string[] = []
+  readonly #parts = new TurnParts()
+  #begin: Pick<TurnResult, 'startedAt' | 'firstSeq' | 'queuedAt' | 'sent'>
   #error: string | undefined
 
   constructor(first: SessionEvent, number: number) {
     this.#number = number
-    this.#startedAt = first.ts
-    this.#firstSeq = first.seq
+    this.#begin = { startedAt: first.ts, firstSeq: first.seq }
   }
 
   /** @returns the result, once the event is the turn's last one */
   take(event: SessionEvent): TurnResult | undefined {
     if (event.turn !== this.#number) return undefined
-    if (event.type === 'text-delta') this.#texts.push(event.text)
+    this.#parts.take(event)
+    if (event.type === 'user-prompt') this.#begin = beginning(event)
     if (event.type === 'error') this.#error = event.message
     return event.type === 'turn-end' ? this.#result(event) : undefined
   }
 
-  #result({ ts, seq, reason, empty }: EndOfTurn): TurnResult {
+  #result({ ts, seq, reason, empty, usage }: TurnEnd & Place): TurnResult {
     return {
       number: this.#number,
       state: 'ended',
-      startedAt: this.#startedAt,
+      ...this.#begin,
       endedAt: ts,
+      durationMs: Math.max(0, Date.parse(ts) - Date.parse(this.#begin.startedAt)),
       reason,
       ...(empty === undefined ? {} : { empty }),
-      firstSeq: this.#firstSeq,
+      ...(usage === undefined ? {} : { usage }),
       lastSeq: seq,
       ...(this.#error === undefined ? {} : { error: this.#error }),
-      text: this.#texts.join(''),
+      ...this.#parts.output(),
     }
   }
 }
 
-interface EndOfTurn {
-  readonly ts: string
+interface Place {
   readonly seq: number
-  readonly reason: TurnEndReason
-  readonly empty?: boolean
+  readonly ts: string
 }
+
+const beginning = ({
+  seq,
+  ts,
+  queuedAt,
+  sent,
+}: UserPrompt & Place): Pick<TurnResult, 'startedAt' | 'firstSeq' | 'queuedAt' | 'sent'> => ({
+  startedAt: ts,
+  firstSeq: seq,
+  ...(queuedAt === undefined ? {} : { queuedAt }),
+  ...(sent === undefined ? {} : { sent }),
+})

@@ -36,26 +36,31 @@ export async function promptAndWait(
   throw endedWithoutTurnEnd(waiting.id)
 }
 
-/** Follows a turn that was admitted before to its end. */
+/** Follows a turn that was admitted before, or that is queued, to its end. @throws `turn_not_found` */
 export async function waitTurn(
-  sessions: Pick<SessionsClient, 'turns' | 'events'>,
+  sessions: Pick<SessionsClient, 'turns' | 'turn' | 'events'>,
   number: number,
   { id, ...following }: Waiting,
 ): Promise<TurnResult> {
-  const turns = await sessions.turns(id)
-  const admitted = turns.find((turn) => turn.number === number)
-  if (admitted === undefined) {
-    const expected = `1 to ${turns.at(-1)?.number ?? 0}`
-    throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, { expected, given: number })
-  }
+  const [begun] = await sessions.turns(id, { after: number - 1, limit: 1 })
   let account: TurnAccount | undefined
-  const options = { after: admitted.firstSeq - 1, ...following }
+  const options = {
+    after: begun === undefined ? await eventsBefore(sessions, id, number) : begun.firstSeq - 1,
+    ...following,
+  }
   for await (const event of sessions.events(id, options)) {
+    if (event.turn !== number) continue
     account ??= new TurnAccount(event, number)
     const result = account.take(event)
     if (result !== undefined) return result
   }
   throw endedWithoutTurnEnd(id)
+}
+
+/** The last event before those of a turn that had not begun when one looked. */
+async function eventsBefore(sessions: Pick<SessionsClient, 'turn'>, id: string, number: number): Promise<number> {
+  const turn = await sessions.turn(id, number)
+  return turn.state === 'queued' ? turn.afterSeq : turn.firstSeq - 1
 }
 
 async function* eventsOfPrompt(

@@ -221,7 +221,9 @@ test('promptAndWait that is aborted is cancelled', async () => {
 
 test('waitTurn follows the log from the start of that turn', async () => {
   const gateway = await fakeGateway(({ path }, response) => {
-    if (path.endsWith('/turns')) json(response, { turns: [{ number: 1 }, { number: 2, firstSeq: 10 }] })
+    if (path.endsWith('/turns?after=1&limit=1')) json(response, { turns: [{ number: 2, firstSeq: 10 }] })
+    else if (path.includes('/turns?')) json(response, { turns: [] })
+    else if (path.includes('/turns/')) json(response, { code: 'turn_not_found', title: 'No', status: 404 }, 404)
     else
       sse(response).write(
         prompted(10) + delta(11, 'text') + event(12, { type: 'error', message: 'm', turn: 2 }) + turnEnd(13, 2),
@@ -237,6 +239,17 @@ test('waitTurn follows the log from the start of that turn', async () => {
   })
   expect(gateway.seen.at(-1)?.headers['last-event-id']).toBe('9')
   await expect(sessions.waitTurn('s1', 3)).rejects.toMatchObject({ code: 'turn_not_found' })
+})
+
+test('waitTurn of a queued turn skips what comes before it', async () => {
+  const gateway = await fakeGateway(({ path }, response) => {
+    if (path.includes('/turns?')) json(response, { turns: [] })
+    else if (path.includes('/turns/')) json(response, { number: 2, state: 'queued', afterSeq: 4 })
+    else sse(response).write(turnEnd(5, 1) + prompted(6) + delta(7, 'text') + turnEnd(8, 2))
+  })
+  const { sessions } = createClient({ url: gateway.url })
+  expect(await sessions.waitTurn('s1', 2)).toMatchObject({ firstSeq: 6, lastSeq: 8, text: 'text' })
+  expect(gateway.seen.at(-1)?.headers['last-event-id']).toBe('4')
 })
 
 const prompted = (seq: number): string => event(seq, { type: 'user-prompt', content: [], turn: 2 })

@@ -22,6 +22,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'POST /sessions/:id/fork': 'operate',
   'GET /sessions/:id/output': 'read',
   'GET /sessions/:id/turns': 'read',
+  'GET /sessions/:id/turns/:turn': 'read',
   'GET /sessions/:id/stream': 'read',
   'GET /sessions/:id/events': 'read',
   'GET /sessions/:id/requests': 'read',

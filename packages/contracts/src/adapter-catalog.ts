@@ -28,7 +28,16 @@ export interface AdapterSessionPolicy {
   /** Milliseconds; absent when the manifest does not state it. */
   readonly idleTimeoutMs?: number
   readonly maxTurns?: number
+  /** AIP-45 `continuation.supported`; absent where the manifest declares none. */
+  readonly continuation?: readonly ContinuationStrategy[]
+  /** The agent takes up a conversation by arguments of its own start. */
+  readonly resumesByFlags?: boolean
+  /** The time between two starts of the agent with one conversation, in milliseconds; absent for none. */
+  readonly resumeAfterMs?: number
 }
+
+/** AIP-45: how prior turns reach an agent. */
+export type ContinuationStrategy = 'pinned-session' | 'transcript' | 'native-resume' | 'none'
 
 export interface AdapterCatalog {
   list(): Promise<readonly AdapterSummary[]>

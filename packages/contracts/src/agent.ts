@@ -56,7 +56,10 @@ export interface StartAgentOptions {
   readonly mcpServers: readonly McpServer[]
   readonly mode?: string
   readonly options?: Readonly<Record<string, string | number | boolean>>
-  readonly origin: SessionOrigin
+  /** `native`: by arguments of the agent's own start. */
+  readonly origin: SessionOrigin | { readonly how: 'native'; readonly agentSessionId: string }
+  /** What the agent is to keep to in all of the conversation; see {@link RunningAgent.instructed}. */
+  readonly instructions?: string
   /** Added to the agent's environment: the session's own variables. */
   readonly env: Readonly<Record<string, string>>
   /** Aborts the start; the process tree is gone before the promise rejects. */
@@ -100,6 +103,8 @@ export interface RunningAgent {
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
   readonly sandbox?: SessionSandbox
+  /** Whether the instructions of the start went through a channel of the agent's own; if not, they are the host's to tell. */
+  readonly instructed?: boolean
   /** What the start could not honour, for people. */
   readonly warnings: readonly string[]
   /**

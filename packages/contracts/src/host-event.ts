@@ -5,11 +5,25 @@ import type { SessionFailure, SessionStatus, StopReason } from './session.js'
 
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
 
+/**
+ * What the host put before a prompt; the agent is told it as text in front of the content. `instructions` of the spawn,
+ * where the agent has no channel of its own for them; the `transcript` of a conversation that it cannot take up by
+ * itself; an `interruption` that this prompt caused, which is no wish to stop (failure mode 19).
+ */
+export interface PromptPreface {
+  readonly kind: 'instructions' | 'transcript' | 'interruption'
+  readonly text: string
+}
 export interface UserPrompt {
   readonly type: 'user-prompt'
   readonly content: readonly ContentBlock[]
   /** `spawn` for the prompt given at start, `queue` for one that waited. */
   readonly origin?: 'prompt' | 'spawn' | 'queue'
+  readonly preface?: readonly PromptPreface[]
+  /** When a prompt that waited began to. */
+  readonly queuedAt?: string
+  /** `false`: it waited for something that was stopped, and the agent never gets it. */
+  readonly sent?: false
 }
 export interface StatusChange {
   readonly type: 'status'
@@ -28,6 +42,8 @@ export interface RuntimeProgress {
   readonly elapsedMs: number
   readonly idleMs: number
   readonly currentTool?: string
+  /** What is waited for, where it is not the agent's turn. */
+  readonly message?: string
 }
 export interface RuntimeWarning {
   readonly type: 'runtime-warning'

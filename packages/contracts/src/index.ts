@@ -65,6 +65,7 @@ export type {
   AgentPromptResolved,
   HostEvent,
   HostEventType,
+  PromptPreface,
   Repair,
   RuntimeProgress,
   RuntimeWarning,
@@ -87,6 +88,7 @@ export type {
   AgentCapabilities,
   AgentInfo,
   FailureKind,
+  QueuedTurn,
   Session,
   SessionFailure,
   SessionHealth,
@@ -96,8 +98,14 @@ export type {
   StopReason,
   StoredAgentSession,
   Turn,
+  TurnDetail,
   TurnResult,
 } from './session.js'
+export { TextBuffer } from './text-buffer.js'
+export { transcriptPreamble } from './transcript.js'
+export type { TranscriptTurn } from './transcript.js'
+export { TURN_BOUNDS, TurnParts } from './turn-parts.js'
+export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
 export type { SessionStore, StoredSession, StoredSpawn } from './session-store.js'
 export type {
   AgentEnd,
@@ -123,7 +131,7 @@ export type {
   Protocol,
   ProtocolArm,
 } from './protocol-arm.js'
-export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary } from './adapter-catalog.js'
+export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary, ContinuationStrategy } from './adapter-catalog.js'
 export { PROVISION_PHASES } from './provisioning.js'
 export type {
   AdapterService,
@@ -175,6 +183,7 @@ export type {
   SessionPage,
   SessionService,
   SessionWatcher,
+  TurnQuery,
 } from './session-service.js'
 export {
   addAdapterSchema,
@@ -199,6 +208,8 @@ export {
   provisionRequestSchema,
   spawnAgentSchema,
   toAgentAnswer,
+  turnQuerySchema,
+  turnsQuerySchema,
 } from './wire.js'
 export type {
   AddRuleRequest,

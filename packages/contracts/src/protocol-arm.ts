@@ -75,6 +75,8 @@ export interface OpenSessionOptions {
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
   readonly origin: SessionOrigin
+  /** Goes with the request that opens the session, where the protocol has a place for it (ACP: `_meta`). */
+  readonly meta?: Readonly<Record<string, unknown>>
 }
 
 export interface ArmSession {

@@ -3,7 +3,7 @@ import type { AgentAnswer, SessionRequest } from './agent-request.js'
 import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
 import type { Principal } from './principal.js'
-import type { Session, SessionStatus, StopReason, Turn, TurnResult } from './session.js'
+import type { QueuedTurn, Session, SessionStatus, StopReason, Turn, TurnDetail, TurnResult } from './session.js'
 import type { ConfigRequest, ForkRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
 
 /**
@@ -53,6 +53,14 @@ export interface OutputReader {
   close(): void
 }
 
+/** A page of turns. */
+export interface TurnQuery {
+  /** Number of the last turn of the page before; default 0. */
+  readonly after?: number | undefined
+  /** Default and at most 1 000. */
+  readonly limit?: number | undefined
+}
+
 /** Names one request of one session. */
 export interface RequestKey {
   readonly id: string
@@ -84,7 +92,13 @@ export interface SessionService {
    * @throws `turn_not_found`, `cancelled` when `signal` aborts
    */
   waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
-  turns(id: string): Promise<readonly Turn[]>
+  /** Turns that have begun, oldest first: at most 1 000 at a time, those after number `after`. */
+  turns(id: string, query?: TurnQuery): Promise<readonly Turn[]>
+  /**
+   * One turn with its prompt and what it has put out so far, bounded; or the prompt that waits for its turn.
+   * @throws `turn_not_found`
+   */
+  turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
   /**
    * Starts the agent of a session that has ended again, in its old conversation; `resumedHow` says how.
    * A prompt to such a session does the same first.

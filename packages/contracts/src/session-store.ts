@@ -1,4 +1,4 @@
-import type { AdapterSessionPolicy } from './adapter-catalog.js'
+import type { AdapterSessionPolicy, ContinuationStrategy } from './adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent.js'
 import type { Session, Turn } from './session.js'
 import type { SessionRequest } from './agent-request.js'
@@ -15,6 +15,8 @@ export interface StoredSession {
   readonly rules?: readonly PermissionRule[]
   /** How the agent was started, for a resume; of secrets it holds those alone that a caller gave to its MCP servers. */
   readonly spawn: StoredSpawn
+  /** When its agent was last started; absent for the session's start. */
+  readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */
   readonly process?: { readonly pid: number; readonly startTime: string }
 }
@@ -26,6 +28,10 @@ export interface StoredSpawn {
   readonly mcpServers?: readonly McpServer[]
   /** What was set on the running agent since, to be set again. */
   readonly changes?: readonly ConfigChange[]
+  readonly instructions?: string
+  readonly continuation?: ContinuationStrategy
+  /** The title that the caller gave; the agent's does not replace it. */
+  readonly title?: string
   /** AIP-45 `session` of the adapter at that time. */
   readonly policy?: AdapterSessionPolicy
 }

@@ -1,6 +1,9 @@
 import type { PermissionMode } from './agent-request.js'
+import type { ContentBlock } from './content.js'
+import type { PromptPreface } from './host-event.js'
 import type { AgentConfig } from './notice.js'
-import type { TurnEndReason } from './stream-event.js'
+import type { TokenUsage, TurnEndReason } from './stream-event.js'
+import type { TurnOutput } from './turn-parts.js'
 
 /** The record of one run of an agent CLI: AIP-46's fields to the letter, then ours. */
 
@@ -123,7 +126,16 @@ export interface Session {
   readonly resumable: boolean
   /** ISO-8601; the session ends then, whatever it does. */
   readonly expiresAt?: string
-  readonly resumedHow?: 'load' | 'resume' | 'fresh' | 'transcript'
+  /**
+   * How it was taken up again the last time: by the agent's own `load` or `resume`, by `native` arguments of its start,
+   * by a `transcript` that it is told, or not at all (`fresh`).
+   */
+  readonly resumedHow?: 'load' | 'resume' | 'native' | 'transcript' | 'fresh'
+  /**
+   * How the agent got the instructions of the spawn: by its own `channel`, or with a `prompt`; `pending` until then.
+   * Absent without instructions.
+   */
+  readonly instructed?: 'pending' | 'channel' | 'prompt'
   readonly agentSessionId?: string
   /** Id of the session whose conversation it began with. */
   readonly forkedFrom?: string
@@ -154,14 +166,22 @@ export interface Session {
 export const isLive = (session: Pick<Session, 'status'>): boolean =>
   session.status === 'starting' || session.status === 'running'
 
-/** One turn as a resource. */
+/** One turn as a resource: what it was, without what it put out. */
 export interface Turn {
   readonly number: number
   readonly state: 'running' | 'ended'
+  /** When its prompt began to wait; absent for one that did not wait. */
+  readonly queuedAt?: string
   readonly startedAt: string
   readonly endedAt?: string
+  /** From `startedAt` to `endedAt`. */
+  readonly durationMs?: number
   readonly reason?: TurnEndReason
   readonly empty?: boolean
+  /** `false`: its prompt never reached the agent, since what it waited for was stopped. */
+  readonly sent?: false
+  /** Tokens, where the agent says. */
+  readonly usage?: TokenUsage
   /** First and last sequence number of the turn's events. */
   readonly firstSeq: number
   readonly lastSeq?: number
@@ -169,7 +189,20 @@ export interface Turn {
 }
 
 /** A finished turn as `wait` returns it. */
-export interface TurnResult extends Turn {
-  /** The agent's text of the turn, joined. */
-  readonly text: string
+export interface TurnResult extends Turn, TurnOutput {}
+
+/** A turn with its prompt, and what it has put out so far. */
+export interface TurnDetail extends TurnResult {
+  readonly prompt: readonly ContentBlock[]
+  readonly preface?: readonly PromptPreface[]
+}
+
+/** A turn whose prompt waits for those before it. */
+export interface QueuedTurn {
+  readonly number: number
+  readonly state: 'queued'
+  readonly queuedAt: string
+  readonly prompt: readonly ContentBlock[]
+  /** Its events will have greater sequence numbers than this. */
+  readonly afterSeq: number
 }

@@ -13,6 +13,7 @@ export const BOUNDS = {
   /** A request body: a prompt and its envelope. */
   bodyBytes: 4 * 1024 * 1024 + 64 * 1024,
   labelChars: 200,
+  instructionsChars: 64 * 1024,
   pathChars: 4_096,
   listMax: 1_000,
   eventsMax: 10_000,
@@ -20,6 +21,8 @@ export const BOUNDS = {
   contentBlocks: 256,
   ttlSeconds: 30 * 24 * 60 * 60,
   queuedPrompts: 10,
+  /** Of one request that waits for a turn. */
+  waitSeconds: 300,
   /** Levels of an answer's content; what is deeper parses, and then no longer serialises. */
   contentDepth: 64,
 } as const
@@ -105,6 +108,9 @@ export const promptSchema = z.union([
   z.array(contentBlockSchema).min(1).max(BOUNDS.contentBlocks),
 ])
 
+/** AIP-45's strategies, as far as a session of this host can be told to use one. */
+const continuationSchema = z.enum(['pinned-session', 'transcript', 'native-resume', 'none'])
+
 /** AIP-46 SpawnAgentRequest and our additions. */
 export const spawnAgentSchema = z.strictObject({
   adapter: slug.describe('Slug of the AIP-45 adapter to run'),
@@ -118,6 +124,13 @@ export const spawnAgentSchema = z.strictObject({
   permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
   additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
   mcpServers: z.array(mcpServerSchema).max(32).optional().describe('MCP servers that the agent is to use'),
+  instructions: z
+    .string()
+    .min(1)
+    .max(BOUNDS.instructionsChars)
+    .optional()
+    .describe('What the agent is to keep to in all of the conversation'),
+  continuation: continuationSchema.optional().describe('How it is taken up again, of those that the adapter supports'),
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this long'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
@@ -134,8 +147,14 @@ export const promptRequestSchema = z.strictObject({
 })
 export type PromptRequest = z.infer<typeof promptRequestSchema>
 
-/** `fresh`: begin a new conversation where the agent has lost the old one, or cannot take it up. */
-export const resumeRequestSchema = z.strictObject({ fresh: z.boolean().optional() })
+/**
+ * `fresh`: begin a new conversation where the agent has lost the old one, or cannot take it up. `continuation`: in which
+ * way to take it up, of those that the adapter supports; default that of the spawn.
+ */
+export const resumeRequestSchema = z.strictObject({
+  fresh: z.boolean().optional(),
+  continuation: continuationSchema.optional(),
+})
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
 
 /**
@@ -212,6 +231,16 @@ export const listQuerySchema = z.strictObject({
 export const eventsQuerySchema = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
   limit: z.coerce.number().int().min(1).max(BOUNDS.eventsMax).optional(),
+})
+
+export const turnsQuerySchema = z.strictObject({
+  after: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
+})
+
+/** `waitSeconds`: hold the answer back until the turn has ended, at most that long. */
+export const turnQuerySchema = z.strictObject({
+  waitSeconds: z.coerce.number().int().min(0).max(BOUNDS.waitSeconds).optional(),
 })
 
 export const outputQuerySchema = z.strictObject({

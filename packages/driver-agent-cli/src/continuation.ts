@@ -1,11 +1,9 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock, RunningAgent, SessionOrigin } from '@agentproto/contracts'
+import { AgentprotoError, transcriptPreamble } from '@agentproto/contracts'
+import type { Clock, RunningAgent, SessionOrigin, TranscriptTurn } from '@agentproto/contracts'
 import type { AgentCliManifest, ContinuationStrategy, KeyScope } from '@agentproto/manifest'
-import { manifestHint, member } from './manifest-hint.js'
+import { nativeResumeArgs } from './native-resume.js'
 import { PinnedAgents } from './pinned-agents.js'
 import type { SessionSink } from './session.js'
-import { transcriptPreamble } from './transcript.js'
-import type { TranscriptTurn } from './transcript.js'
 
 /** How prior turns are to reach the agent (AIP-45 §Continuation). */
 export interface ContinuationOptions {
@@ -97,15 +95,8 @@ export class Continuations {
   #resumed({ agentSessionId, launch }: ContinuationRequest): Promise<Continued> {
     if (!this.#manifest.capabilities.resumable) throw unsupported('native-resume', 'capabilities.resumable: true')
     if (!agentSessionId) throw needed('native-resume', 'agentSessionId')
-    const template = member(manifestHint(this.#manifest, 'resume'), 'bin_args_template')
-    if (!Array.isArray(template)) return launch({ origin: { how: 'resume', agentSessionId } })
-    // What looks like a flag would be one.
-    if (/^-|\0/.test(agentSessionId)) {
-      throw new AgentprotoError('invalid_request', 'The id of the session is none that an agent gave', {
-        given: agentSessionId,
-      })
-    }
-    return launch({ args: template.map((part) => String(part).replaceAll('{value}', () => agentSessionId)) })
+    const args = nativeResumeArgs(this.#manifest, agentSessionId)
+    return args === undefined ? launch({ origin: { how: 'resume', agentSessionId } }) : launch({ args })
   }
 }
 

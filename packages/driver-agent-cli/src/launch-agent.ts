@@ -11,13 +11,13 @@ import type {
   SessionOrigin,
   StartAgentOptions,
 } from '@agentproto/contracts'
-import { compileLaunch } from '@agentproto/manifest'
 import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
 import { confineAgent } from './confine-agent.js'
 import { guardLaunch } from './launch-guard.js'
+import { planLaunch } from './launch-plan.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './protocol-arms.js'
@@ -55,9 +55,9 @@ const NOT_LAUNCHED = { command: '', args: [] }
 export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
   const { host, sink, signal } = options
   const clock = host.clock ?? systemClock
-  const compiled = compileLaunch(manifest, options)
+  const { compiled, meta, instructed, ...plan } = planLaunch(manifest, options)
   // One after the other, so that a launch that is wrong twice always fails the same way.
-  const { arm, starts, profile } = await loadArm(manifest, options)
+  const { arm, starts, profile } = await loadArm(manifest, { ...options, origin: plan.origin })
   const directories = await resolveDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
@@ -65,8 +65,8 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, signal })
   const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
   guard.learn(env)
-  const own = [...(starts?.args ?? []), ...compiled.args.slice(manifest.binArgs.length), ...(options.moreArgs ?? [])]
-  const launch = { command, args: [...args, ...own], cwd: directories.cwd, env, marker: options.sessionId }
+  const own = [...args, ...(starts?.args ?? []), ...plan.args]
+  const launch = { command, args: own, cwd: directories.cwd, env, marker: options.sessionId }
   const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
   const gap = new ResumeGap(manifest, { host, clock })
   const limit = timeLimit({ ...adapter.sandbox.limits, host, clock })
@@ -80,10 +80,11 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     ...(profile === undefined ? {} : { profile }),
   }
   try {
-    await gap.wait(options.origin, sink, signal)
+    await gap.wait(plan.origin, sink, signal)
     const startedAt = clock.now()
     const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
-    const opening = { ...directories, mcpServers: options.mcpServers, origin: reachable(options, connection.info) }
+    const origin = reachable(plan.origin, options, connection.info)
+    const opening = { ...directories, mcpServers: options.mcpServers, origin, ...(meta === undefined ? {} : { meta }) }
     const mode = sessionMode(manifest, options.mode)
     const guarded = limit.sink(guard.sink(sink))
     const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })
@@ -91,6 +92,7 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     return new StartedAgent(limit.connection(guard.connection(connection), guarded), session, {
       clock,
       sandbox: confined.sandbox,
+      instructed,
       warnings: [...guard.warnings, ...confined.warnings],
       release: () => {
         limit.cancel()
@@ -121,7 +123,7 @@ function connector(
   return shared ? { connect: (connecting) => shared.connect(arm, connecting) } : arm
 }
 
-function reachable({ origin, loadInstead }: LaunchOptions, { capabilities }: AgentInfo): SessionOrigin {
+function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capabilities }: AgentInfo): SessionOrigin {
   const unable = origin.how === 'resume' && !capabilities.resume && capabilities.load
   return loadInstead && unable ? { ...origin, how: 'load' } : origin
 }

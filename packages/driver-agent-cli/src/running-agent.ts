@@ -24,6 +24,8 @@ export interface StartedAgentOptions {
   /** Of the launch, beside those of the session. */
   readonly warnings?: readonly string[]
   readonly sandbox?: SessionSandbox
+  /** The instructions went by a channel of the agent's own. */
+  readonly instructed?: boolean
   /** Frees what was made for the process, once it is gone. Idempotent. */
   readonly release?: () => Promise<void>
 }
@@ -33,6 +35,7 @@ export class StartedAgent implements RunningAgent {
   readonly info: AgentInfo
   readonly process?: AgentProcessInfo
   readonly sandbox?: SessionSandbox
+  readonly instructed: boolean
   readonly warnings: readonly string[]
   readonly ended: Promise<AgentEnd>
   readonly #release: () => Promise<void>
@@ -43,8 +46,9 @@ export class StartedAgent implements RunningAgent {
   #stopping: Promise<ProcessExit> | undefined
 
   constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
-    const { clock, sandbox, warnings = [], release = async () => {} } = options
+    const { clock, sandbox, instructed = false, warnings = [], release = async () => {} } = options
     this.#release = release
+    this.instructed = instructed
     if (sandbox) this.sandbox = sandbox
     this.#connection = connection
     this.#session = session

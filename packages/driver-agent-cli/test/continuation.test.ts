@@ -6,7 +6,7 @@ import type { Clock } from '@agentproto/contracts'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { transcriptPreamble } from '../src/transcript.js'
+import { transcriptPreamble } from '@agentproto/contracts'
 import { document, host, say, textOf } from './small-agent.ts'
 
 const agentFile = fileURLToPath(new URL('fixtures/several.mjs', import.meta.url))

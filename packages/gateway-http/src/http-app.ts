@@ -17,6 +17,7 @@ import { sessionRequestRoutes } from './routes/session-requests.js'
 import { sessionRoutes } from './routes/sessions.js'
 import { streamRoutes } from './routes/streams.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { turnRoutes } from './routes/turns.js'
 import { watchRoutes } from './routes/watch.js'
 import { workspaceRoutes } from './routes/workspaces.js'
 import { createStreams } from './streams.js'
@@ -48,6 +49,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   const rules = deps.permissions === undefined ? [] : [sessionRuleRoutes(deps.permissions)]
   for (const routes of [
     sessionRoutes(deps, streams),
+    turnRoutes(deps),
     streamRoutes(deps, streams),
     sessionRequestRoutes(deps),
     ...rules,

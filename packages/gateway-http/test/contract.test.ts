@@ -75,6 +75,8 @@ const KNOWN: Readonly<Record<string, readonly string[]>> = {
   id: ['s1', 's2', 's3'],
   requestId: ['r1'],
   ruleId: ['pr_1'],
+  // One that is not there: who waits for one that runs waits for long.
+  turn: ['2'],
   agent: ['demo'],
   slug: ['demo', 'main'],
   name: ['ci'],

@@ -11,6 +11,7 @@ import {
   type OutputReader,
   type Principal,
   type PromptRequest,
+  type QueuedTurn,
   type RequestKey,
   type ResumeRequest,
   type Session,
@@ -23,6 +24,8 @@ import {
   type SessionWatcher,
   type SpawnAgentRequest,
   type Turn,
+  type TurnDetail,
+  type TurnQuery,
   type TurnResult,
 } from '@agentproto/contracts'
 import { FakeLog, project, type Payload } from './fake-log.ts'
@@ -134,12 +137,19 @@ export class FakeSessions implements SessionService {
     }
     const found = turns[turn - 1]
     if (found === undefined) throw new AgentprotoError('turn_not_found', 'There is no such turn', { given: turn })
-    return { ...found, text: 'the answer' }
+    return { ...found, text: 'the answer', parts: [{ type: 'text', text: 'the answer' }] }
   }
 
-  async turns(id: string): Promise<readonly Turn[]> {
-    this.#note('turns', id)
-    return this.#find(id).turns
+  async turns(id: string, { after = 0, limit = 1_000 }: TurnQuery = {}): Promise<readonly Turn[]> {
+    this.#note('turns', id, { after, limit })
+    return this.#find(id).turns.slice(after, after + limit)
+  }
+
+  async turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn> {
+    this.#note('turn', id, turn)
+    const found = this.#find(id).turns[turn - 1]
+    if (found === undefined) throw new AgentprotoError('turn_not_found', 'There is no such turn', { given: turn })
+    return { ...found, text: 'the answer', parts: [], prompt: [] }
   }
 
   async resume(id: string, request: ResumeRequest, by: Principal): Promise<Session> {

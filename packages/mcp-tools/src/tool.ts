@@ -1,4 +1,4 @@
-import { parseWire, promptSchema } from '@agentproto/contracts'
+import { mcpServerSchema, parseWire, promptSchema } from '@agentproto/contracts'
 import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { withParsedStrings } from './stringified.js'
@@ -45,7 +45,7 @@ type ObjectSchema = ListedTool['inputSchema']
 
 /**
  * The JSON Schema of a list, in few words: every agent pays for each with its context (F74). Bounds of length
- * are left to the parser, and the five kinds of content blocks are one object here.
+ * are left to the parser, and the kinds of content blocks, as those of MCP servers, are one object here.
  */
 function jsonSchema(schema: z.ZodObject): ObjectSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', override: shorten })
@@ -58,6 +58,10 @@ const shorten: Override = ({ zodSchema, jsonSchema: json }) => {
   if (zodSchema === promptSchema) json.anyOf = [{ type: 'string' }, { type: 'array', items: { type: 'object' } }]
   // A schema that takes anything, said in so many words.
   if (isEmpty(json.additionalProperties)) delete json.additionalProperties
+  if (zodSchema === mcpServerSchema) {
+    delete json.anyOf
+    json.type = 'object'
+  }
   for (const word of ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'] as const) delete json[word]
 }
 

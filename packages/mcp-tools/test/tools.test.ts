@@ -26,6 +26,8 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
         'permissionMode',
         'additionalDirectories',
         'mcpServers',
+        'instructions',
+        'continuation',
         'ttlSeconds',
         'idempotencyKey',
       ],
@@ -40,7 +42,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     get_agent_session: [['sessionId'], ['sessionId']],
     wait_agent_turn: [['sessionId'], ['sessionId', 'turn', 'timeoutSeconds']],
     interrupt_agent_session: [['sessionId'], ['sessionId']],
-    resume_agent_session: [['sessionId'], ['fresh', 'sessionId']],
+    resume_agent_session: [['sessionId'], ['fresh', 'continuation', 'sessionId']],
     answer_agent_request: [
       ['sessionId', 'requestId'],
       ['sessionId', 'requestId', 'optionId', 'remember', 'action', 'content'],

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type AdapterCatalog, type AdapterSummary, AgentprotoError } from '@agentproto/contracts'
+import { sessionPolicy } from '@agentproto/driver-agent-cli'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { formatProblem } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
@@ -113,7 +114,6 @@ export class ManifestCatalog implements AdapterCatalog {
 
   async #summary({ manifest, source }: LoadedAdapter): Promise<AdapterSummary> {
     const installed = await this.#options.isInstalled(manifest)
-    const { mode, idleTimeoutMs, maxTurns } = manifest.session
     return {
       slug: manifest.id,
       name: manifest.name,
@@ -125,11 +125,7 @@ export class ManifestCatalog implements AdapterCatalog {
       ...(installed ? {} : { installHint: installHint(manifest) }),
       ...unverified(manifest),
       modes: manifest.modes.map(({ id }) => id),
-      session: {
-        mode,
-        ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-        ...(maxTurns === undefined ? {} : { maxTurns }),
-      },
+      session: sessionPolicy(manifest),
     }
   }
 }

@@ -1,7 +1,6 @@
-import type { ConfigChange, ConfigRequest, RunningAgent, StoredSpawn } from '@agentproto/contracts'
-import { messageOf } from './ending.js'
+import type { ConfigChange, ConfigRequest, StoredSpawn } from '@agentproto/contracts'
 
-/** Setting what a running agent offers, and setting it again after a resume. */
+/** Setting what a running agent offers. */
 
 /** The changes that a request names: the mode first, since what else there is may depend on it. */
 export function changesOf({ mode, model, options = {} }: ConfigRequest): readonly ConfigChange[] {
@@ -16,17 +15,6 @@ export function changesOf({ mode, model, options = {} }: ConfigRequest): readonl
 export function withChange(spawn: StoredSpawn, change: ConfigChange): StoredSpawn {
   const others = (spawn.changes ?? []).filter((known) => subjectOf(known) !== subjectOf(change))
   return { ...spawn, changes: [...others, change] }
-}
-
-/** Sets again what had been set. @returns warnings of what the agent refuses by now */
-export async function restoreConfig(agent: RunningAgent, { changes = [] }: StoredSpawn): Promise<readonly string[]> {
-  const warnings: string[] = []
-  for (const change of changes) {
-    await agent.configure(change).catch((refused: unknown) => {
-      warnings.push(`What was set before could not be set again: ${messageOf(refused)}`)
-    })
-  }
-  return warnings
 }
 
 const subjectOf = (change: ConfigChange): string =>

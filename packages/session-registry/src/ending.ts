@@ -52,6 +52,10 @@ export const endedError = (status: SessionStatus): AgentprotoError =>
     hint: 'Start a new one with `agentproto sessions start`',
   })
 
+/** A session whose agent is being started takes no prompt yet. */
+export const startingError = (): AgentprotoError =>
+  new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
+
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 export const failureOf = (kind: FailureKind, summary: string): SessionFailure => ({

@@ -36,9 +36,11 @@ export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequ
   const given = { ...(label === undefined ? {} : { label }), ...(title === undefined ? {} : { title }) }
   const directories = additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, born)
+  // What the old conversation was told the new one knows.
+  const told = old.instructed === undefined ? {} : { instructed: old.instructed }
   return {
-    session: { ...fresh, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
-    spawn,
+    session: { ...fresh, ...told, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
+    spawn: { ...spawn, ...(request.title === undefined ? {} : { title: request.title }) },
     origin: { how: 'fork', agentSessionId },
   }
 }

@@ -1,32 +1,32 @@
 import {
   type AgentEnd,
-  AgentprotoError,
   type ConfigRequest,
   type ContentBlock,
   isLive,
   type ProcessExit,
+  type ResumeRequest,
   type RunningAgent,
   type Session,
   type SessionEvent,
-  type SessionOrigin,
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { type Ending, endedError, endingOf, endingOfStart, messageOf } from './ending.js'
-import { changesOf, restoreConfig, withChange } from './configure.js'
+import { Conversation, type Starting } from './conversation.js'
+import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingError } from './ending.js'
+import { changesOf, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
 import { keptFailure } from './kept-failure.js'
 import { assertTransition } from './lifecycle.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
-import { ResumeBackoff, resumptionOf } from './resume.js'
+import type { Prefaces } from './prefaces.js'
+import { isResumable, type Resumption, ResumeBackoff, resumptionOf } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
 import type { SessionLog } from './session-log.js'
 import type { SessionHost } from './session-host.js'
 import { sessionParts } from './session-parts.js'
 import type { SessionRecord } from './session-record.js'
-import { startOptionsOf } from './spawn-request.js'
 import type { Supervisor } from './supervisor.js'
 import type { TurnBook } from './turn-book.js'
 import type { PromptOrigin, TurnFlow } from './turn-flow.js'
@@ -40,12 +40,14 @@ export class ManagedSession {
   readonly desk: RequestDesk
   readonly permissions: SessionPermissions
   readonly #flow: TurnFlow
+  readonly #prefaces: Prefaces
   readonly #log: SessionLog
   readonly #host: SessionHost
   readonly #record: SessionRecord
   #spawn: StoredSpawn
   readonly #backoff = new ResumeBackoff()
   readonly #supervisor: Supervisor
+  readonly #conversation: Conversation
   #startAbort = new AbortController()
   #resuming = false
   #agent: RunningAgent | undefined
@@ -69,6 +71,14 @@ export class ManagedSession {
     this.#record = parts.record
     this.#log = parts.log
     this.#flow = parts.flow
+    this.#prefaces = parts.prefaces
+    this.#conversation = new Conversation({
+      host,
+      session: this,
+      log: parts.log,
+      prefaces: parts.prefaces,
+      startedAt: stored.agentStartedAt,
+    })
     this.#supervisor = parts.supervisor
     this.turns = parts.turns
     this.desk = parts.desk
@@ -86,11 +96,17 @@ export class ManagedSession {
   }
 
   snapshot(): Session {
+    const queuedPrompts = this.#flow.queue.length
     return this.#record.snapshot({
       pendingRequests: this.desk.pendingCount,
       lastSeq: this.journal.lastSeq,
-      ...(this.#flow.queued === 0 ? {} : { queuedPrompts: this.#flow.queued }),
+      ...(queuedPrompts === 0 ? {} : { queuedPrompts }),
     })
+  }
+
+  /** Prompts that wait. */
+  get queue(): TurnFlow['queue'] {
+    return this.#flow.queue
   }
 
   /** The record as it is stored. */
@@ -102,38 +118,35 @@ export class ManagedSession {
       requests: this.desk.all,
       ...(this.permissions.own.length === 0 ? {} : { rules: this.permissions.own }),
       spawn: this.#spawn,
+      ...(this.#conversation.startedAt === undefined ? {} : { agentStartedAt: this.#conversation.startedAt }),
       ...(this.#agent?.process === undefined || !this.isLive ? {} : { process: this.#agent.process }),
     }
   }
 
   /** Starts the agent. Rejects with the cause after the session has become `error`. */
-  start(origin: SessionOrigin = { how: 'new' }): Promise<void> {
-    this.#starting = this.#start(origin)
+  start(origin: Resumption['origin'] = { how: 'new' }): Promise<void> {
+    this.#starting = this.#start({ origin })
     return this.#starting
   }
 
   /**
    * Starts the agent of a session that has ended, in its old conversation or in a new one.
-   * @throws `session_live`, `not_resumable`, and what the start throws
+   * @throws `session_live`, `not_resumable`, `continuation_unsupported`, and what the start throws
    */
-  async resume(fresh: boolean): Promise<void> {
-    if (this.#resuming) throw starting()
-    const { origin, how } = resumptionOf(this.snapshot(), fresh)
-    if (!fresh) this.#backoff.assertDue(this.#host.clock.now())
+  async resume(request: ResumeRequest): Promise<void> {
+    if (this.#resuming) throw startingError()
+    const resumption = resumptionOf(this.snapshot(), this.#spawn, request)
+    if (resumption.how !== 'fresh') this.#backoff.assertDue(this.#host.clock.now())
     this.#cause = undefined
     this.#startAbort = new AbortController()
     // Of two at once only one starts an agent: the status is not `starting` before that is logged.
     this.#resuming = true
-    if (fresh) this.permissions.forgetOnce()
-    this.#starting = this.#start(origin)
+    if (resumption.how === 'fresh') this.permissions.forgetOnce()
+    this.#starting = this.#start(resumption)
     try {
-      await this.#starting
-      this.#backoff.succeeded()
-      this.#record.resumed(how)
+      await this.#backoff.count(this.#starting, this.#host.clock)
+      this.#record.resumed(resumption.how)
       this.#host.onChange(this, true)
-    } catch (error) {
-      this.#backoff.failed(this.#host.clock.now())
-      throw error
     } finally {
       this.#resuming = false
     }
@@ -182,8 +195,9 @@ export class ManagedSession {
 
   /** Follows an event of the log that the stored record may not know of. */
   replay(event: SessionEvent): void {
-    if (event.type === 'user-prompt') this.turns.begin(event.seq, event.ts)
+    if (event.type === 'user-prompt') this.turns.begin(event, event.seq, event.ts)
     this.#record.apply(event)
+    this.#prefaces.replay(event)
     this.turns.follow(event)
     this.desk.replay(event)
     this.permissions.replay(event)
@@ -195,7 +209,7 @@ export class ManagedSession {
     await spine.append(entries, turn)
   }
 
-  async #start(origin: SessionOrigin): Promise<void> {
+  async #start(starting: Starting): Promise<void> {
     this.#agent = undefined
     try {
       this.desk.begins()
@@ -204,15 +218,13 @@ export class ManagedSession {
       await this.#log.append([
         { type: 'status', status: 'starting', ...(status === 'starting' ? {} : { previous: status }) },
       ])
-      const agent = await this.#host.startAgent(
-        startOptionsOf(this.snapshot(), this.#spawn, { origin, signal: this.#startAbort.signal }),
-        this.#flow.sink,
-      )
+      const { signal } = this.#startAbort
+      const agent = await this.#conversation.start(this.#spawn, { ...starting, sink: this.#flow.sink, signal })
       this.#agent = agent
       this.#flow.attach(agent)
-      this.#record.started(agent, this.#spawn.policy?.mode === 'resumable')
-      if (origin.how !== 'new') for (const told of await restoreConfig(agent, this.#spawn)) this.#record.warn(told)
+      this.#record.started(agent, isResumable(agent.info.capabilities, this.#spawn))
       void agent.ended.then((end) => this.#agentEnded(agent, end)).catch(() => undefined)
+      await this.#conversation.restore(agent, this.#spawn)
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
       this.#supervisor.start()
@@ -229,7 +241,7 @@ export class ManagedSession {
 
   #assertRunning(): void {
     const { status } = this.#record
-    if (status === 'starting') throw starting()
+    if (status === 'starting') throw startingError()
     if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
   }
 
@@ -247,25 +259,21 @@ export class ManagedSession {
     this.#supervisor.stop()
     // The agent takes its requests back as it ends; whoever decided that it ends is why.
     this.desk.ends({ type: cause.stopReason === 'shutdown' ? 'gateway-end' : 'session-end' })
-    await this.#flow.end()
-    const { exitCode, signal } = await this.#stopAgent()
+    this.#flow.end()
+    const exit = await this.#stopAgent()
     this.#record.disconnected()
     const reason = cause.stopReason === 'timeout' ? 'timeout' : cause.status === 'killed' ? 'cancelled' : 'error'
     await this.#flow.close(reason, reason === 'cancelled' ? undefined : cause.failure?.summary)
+    await this.#flow.drain()
     await this.desk.cancelAll({ type: 'session-end' })
     const previous = this.#record.status
     // A start that was killed never ran: its row of the table has only one way out.
     const status = previous === 'starting' ? 'error' : cause.status
     assertTransition(previous, status)
-    const code = exitCode === undefined ? {} : { exitCode }
-    const exit = { ...code, ...(signal === undefined ? {} : { signal }) }
+    const { signal: _signal, ...code } = exit
     const { stopReason } = cause
-    const failure = await keptFailure(cause, this.#host, () => ({
-      session: this.snapshot(),
-      process: this.#agent?.process,
-      exit,
-      at: this.#log.now(),
-    }))
+    const facts = { session: this.snapshot(), process: this.#agent?.process, exit, at: this.#log.now() }
+    const failure = await keptFailure(cause, this.#host, () => facts)
     await this.#log.appendOrApply([
       { type: 'status', status, previous, ...code },
       { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }), ...exit },
@@ -288,20 +296,23 @@ export class ManagedSession {
     }
   }
 
-  #turnEnded(): void {
+  /** A turn begins or ends. */
+  #turned(event: SessionEvent): void {
+    this.#prefaces.follow(event)
+    if (event.type === 'user-prompt') return this.#supervisor.turnBegan()
     this.#supervisor.turnEnded()
     const { maxTurns = Infinity } = this.#spawn.policy ?? {}
     // The session's last turn is whole before the session ends: its waiters have been told.
-    if (this.turns.count >= maxTurns)
-      void this.kill({ status: 'killed', stopReason: 'max_iterations' }).catch(() => undefined)
+    if (this.turns.count < maxTurns) return
+    this.#record.exhausted()
+    void this.kill({ status: 'killed', stopReason: 'max_iterations' }).catch(() => undefined)
   }
 
   #follow(events: readonly SessionEvent[]): void {
     for (const event of events) {
       this.#record.apply(event)
       this.turns.follow(event)
-      if (event.type === 'user-prompt') this.#supervisor.turnBegan()
-      if (event.type === 'turn-end') this.#turnEnded()
+      if (event.type === 'user-prompt' || event.type === 'turn-end') this.#turned(event)
     }
     if (isSignOfLife(events)) this.#supervisor.active()
     const urgent = events.some(isUrgent)
@@ -309,6 +320,3 @@ export class ManagedSession {
     this.#host.onChange(this, urgent)
   }
 }
-
-const starting = (): AgentprotoError =>
-  new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })

@@ -29,7 +29,6 @@ import {
   type StoredSession,
   type StoredSpawn,
   systemClock,
-  type Turn,
   type TurnResult,
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
@@ -50,8 +49,8 @@ import { sessionHost } from './session-host.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
 import { SessionShelf } from './session-shelf.js'
-import { type Birth, contentOf, installedAdapter, newSession, spawnOf } from './spawn-request.js'
-import { readTurn, readTurns } from './turn-log.js'
+import { adapterFor, type Birth, contentOf, newSession, spawnOf } from './spawn-request.js'
+import { readTurn, readTurnDetail, readTurns } from './turn-log.js'
 import { waitingIn } from './waiting.js'
 
 /** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
@@ -68,6 +67,8 @@ export async function openSessionRegistry(options: SessionRegistryOptions): Prom
 
 class Registry implements SessionRegistry {
   readonly permissions: PermissionService
+  readonly turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#session(id), query)
+  readonly turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#session(id), turn)
   readonly #options: SessionRegistryOptions
   readonly #clock: Clock
   readonly #newId: NewId
@@ -126,16 +127,14 @@ class Registry implements SessionRegistry {
 
   async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
-    const { slug: adapterSlug, session: policy } = await installedAdapter(this.#options.adapters, request.adapter)
+    const { slug: adapterSlug, session: policy } = await adapterFor(this.#options.adapters, request)
     const { cwd, workspaceSlug, warnings } = await groundOf(this.#options.workspaces, request, by)
     // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
     this.#assertRoom()
     this.#assertOpen()
-    const session = this.#add(
-      { ...newSession(request, by, this.#born()), adapterSlug, cwd, workspaceSlug, warnings },
-      spawnOf(request, policy),
-    )
-    return this.#launch(session, request)
+    const born = newSession(request, by, this.#born())
+    const session = this.#add({ ...born, adapterSlug, cwd, workspaceSlug, warnings }, spawnOf(request, policy))
+    return this.#launch(session, request.prompt)
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
@@ -143,12 +142,12 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     this.#assertRoom()
     const { session, spawn, origin } = forkOf(parent.stored(), request, { by, born: this.#born() })
-    return this.#launch(this.#add(session, spawn), request, origin)
+    return this.#launch(this.#add(session, spawn), request.prompt, origin)
   }
 
   async #launch(
     session: ManagedSession,
-    { prompt }: Pick<SpawnAgentRequest, 'prompt'>,
+    prompt: SpawnAgentRequest['prompt'],
     origin?: SessionOrigin,
   ): Promise<Session> {
     await this.#keeper.save(session)
@@ -179,17 +178,14 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
-      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, false)
+      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, {})
       return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy })
     })
     return { turn }
   }
 
-  async resume(id: string, { fresh = false }: ResumeRequest): Promise<Session> {
-    const session = this.#session(id)
-    this.#assertOpen()
-    await this.#resume(session, fresh)
-    return session.snapshot()
+  async resume(id: string, request: ResumeRequest): Promise<Session> {
+    return (await this.#resume(this.#session(id), request)).snapshot()
   }
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
@@ -206,10 +202,6 @@ class Registry implements SessionRegistry {
   async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
     const session = this.#session(id)
     return session.turns.wait(turn, signal) ?? readTurn(session, turn)
-  }
-
-  async turns(id: string): Promise<readonly Turn[]> {
-    return readTurns(this.#session(id))
   }
 
   async interrupt(id: string): Promise<{ wasBusy: boolean }> {
@@ -293,10 +285,12 @@ class Registry implements SessionRegistry {
     if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
   }
 
-  async #resume(session: ManagedSession, fresh: boolean): Promise<void> {
+  async #resume(session: ManagedSession, request: ResumeRequest): Promise<ManagedSession> {
+    this.#assertOpen()
     this.#assertRoom()
-    await session.resume(fresh)
+    await session.resume(request)
     await this.#keeper.save(session)
+    return session
   }
 
   #session(id: string): ManagedSession {

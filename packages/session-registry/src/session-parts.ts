@@ -3,7 +3,9 @@ import { type Ending, endingOfStorage, messageOf } from './ending.js'
 import { isRule } from './permissions/file-rule-store.js'
 import { rememberAnswer } from './permissions/remembered-answer.js'
 import { SessionPermissions } from './permissions/session-permissions.js'
+import { Prefaces } from './prefaces.js'
 import { RequestDesk } from './request-desk.js'
+import { remembers } from './resume.js'
 import type { SessionHost } from './session-host.js'
 import { SessionJournal } from './session-journal.js'
 import { SessionLog } from './session-log.js'
@@ -28,6 +30,7 @@ export interface PartsOwner {
 export interface SessionParts {
   readonly record: SessionRecord
   readonly turns: TurnBook
+  readonly prefaces: Prefaces
   readonly log: SessionLog
   readonly desk: RequestDesk
   readonly permissions: SessionPermissions
@@ -39,7 +42,8 @@ export interface SessionParts {
 export function sessionParts(host: SessionHost, stored: StoredSession, owner: PartsOwner): SessionParts {
   const { clock, config } = host
   const sessionId = stored.session.id
-  const record = new SessionRecord(stored.session)
+  const record = new SessionRecord(stored.session, stored.spawn.title)
+  const prefaces = new Prefaces(record, stored.spawn.instructions)
   const turns = new TurnBook(stored.turns, stored.session.turnCount)
   const log = new SessionLog({
     sessionId,
@@ -49,12 +53,22 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
   })
   const permissions = sessionPermissions(host, stored, { record, owner })
   const desk = requestDesk(host, stored, { record, log, permissions, owner })
-  const flow = new TurnFlow({ log, turns, desk, clock, config, onQueue: () => owner.changed(true), onStuck: owner.end })
+  const flow = new TurnFlow({
+    log,
+    turns,
+    desk,
+    clock,
+    config,
+    onQueue: () => owner.changed(true),
+    preface: () => prefaces.next(),
+    onSend: () => prefaces.sent(),
+    onStuck: owner.end,
+  })
   const supervisor = new Supervisor({
     clock,
     config,
-    // One that cannot be resumed is only put to sleep when its manifest states the time itself (DESIGN §3).
-    idleMs: () => stored.spawn.policy?.idleTimeoutMs ?? (record.resumable ? config.idleMs : undefined),
+    // One whose agent will not remember is only put to sleep when its manifest states the time itself (DESIGN §3).
+    idleMs: () => stored.spawn.policy?.idleTimeoutMs ?? (sleepsWithoutLoss(record, stored) ? config.idleMs : undefined),
     endsAt: () => endOf(record, config.maxDurationMs),
     openTools: () => turns.openTools.length,
     isWaiting: () => desk.pendingCount > 0,
@@ -74,7 +88,7 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
     },
     stored.session.lastSeq,
   )
-  return { record, turns, log, desk, permissions, flow, supervisor, journal }
+  return { record, turns, prefaces, log, desk, permissions, flow, supervisor, journal }
 }
 
 function sessionPermissions(
@@ -99,6 +113,9 @@ function sessionPermissions(
     rules.filter(isRule),
   )
 }
+
+const sleepsWithoutLoss = ({ resumable, capabilities }: SessionRecord, { spawn }: StoredSession): boolean =>
+  resumable && capabilities !== undefined && remembers(capabilities, spawn)
 
 function requestDesk(
   { clock, newId, config }: SessionHost,

@@ -1,4 +1,11 @@
-import type { RunningAgent, Session, SessionEvent, SessionTurn, SessionHealth } from '@agentproto/contracts'
+import type {
+  AgentCapabilities,
+  RunningAgent,
+  Session,
+  SessionEvent,
+  SessionTurn,
+  SessionHealth,
+} from '@agentproto/contracts'
 
 /** The descriptor of one session: a projection of its log, and what its start decided. */
 
@@ -11,11 +18,15 @@ export class SessionRecord {
   readonly #session: Mutable<Session>
   #turn: Mutable<SessionTurn>
   #agent: RunningAgent | undefined
+  /** The title that the caller gave. */
+  readonly #given: string | undefined
   /** The agent has been silent for long. */
   #warned = false
 
-  constructor(session: Session) {
+  /** @param given the title that the caller gave: it is not the agent's to replace */
+  constructor(session: Session, given?: string) {
     this.#session = { ...session }
+    this.#given = given
     this.#turn = { ...session.turn }
   }
 
@@ -39,6 +50,18 @@ export class SessionRecord {
     this.#session.permissionMode = mode
   }
 
+  get instructedBy(): Session['instructed'] {
+    return this.#session.instructed
+  }
+
+  instructed(by: NonNullable<Session['instructed']>): void {
+    this.#session.instructed = by
+  }
+
+  get capabilities(): AgentCapabilities | undefined {
+    return this.#session.agent?.capabilities
+  }
+
   get startedAt(): string {
     return this.#session.startedAt
   }
@@ -54,11 +77,10 @@ export class SessionRecord {
 
   /**
    * The agent is ready.
-   * @param resumable whether its adapter lets sessions outlive their host; the agent has to be able to, too
+   * @param resumable whether the session can be taken up again once it has ended
    */
   started(agent: RunningAgent, resumable: boolean): void {
-    const { load, resume } = agent.info.capabilities
-    this.#session.resumable = resumable && (load || resume)
+    this.#session.resumable = resumable
     this.#session.agent = agent.info
     this.#agent = agent
     this.#named()
@@ -69,6 +91,11 @@ export class SessionRecord {
 
   resumed(how: NonNullable<Session['resumedHow']>): void {
     this.#session.resumedHow = how
+  }
+
+  /** It has had all of its turns. */
+  exhausted(): void {
+    this.#session.resumable = false
   }
 
   disconnected(): void {
@@ -118,7 +145,7 @@ export class SessionRecord {
         this.#warned = event.idleMs !== undefined
         break
       case 'title':
-        this.#session.title = event.title.slice(0, MAX_TITLE)
+        this.#session.title = this.#given ?? event.title.slice(0, MAX_TITLE)
         break
       case 'config':
         this.#session.config = { ...this.#session.config, ...event.config }

@@ -11,6 +11,7 @@ import {
   type StartAgentOptions,
   type StoredSpawn,
 } from '@agentproto/contracts'
+import { assertContinuation } from './resume.js'
 
 /** What a spawn request says of the session that it makes. */
 
@@ -27,7 +28,7 @@ export function newSession(
   by: Principal,
   { id, now, hostId }: Birth,
 ): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
-  const { label, title, permissionMode = 'ask', additionalDirectories, ttlSeconds } = request
+  const { label, title, permissionMode = 'ask', additionalDirectories, instructions, ttlSeconds } = request
   return {
     id,
     status: 'starting',
@@ -41,6 +42,7 @@ export function newSession(
     lastActiveAt: now,
     connection: 'disconnected',
     resumable: false,
+    ...(instructions === undefined ? {} : { instructed: 'pending' as const }),
     permissionMode,
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
     pendingRequests: 0,
@@ -51,7 +53,7 @@ export function newSession(
 
 /** What a resume needs to know of the start. */
 export function spawnOf(
-  { mode, options, additionalDirectories, mcpServers }: SpawnAgentRequest,
+  { mode, options, additionalDirectories, mcpServers, instructions, continuation, title }: SpawnAgentRequest,
   policy: AdapterSessionPolicy,
 ): StoredSpawn {
   return {
@@ -60,13 +62,16 @@ export function spawnOf(
     ...(options === undefined ? {} : { options }),
     ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
     ...(mcpServers === undefined ? {} : { mcpServers }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(continuation === undefined ? {} : { continuation }),
+    ...(title === undefined ? {} : { title }),
   }
 }
 
 /** How the agent of a session is started, at first and again. */
 export function startOptionsOf(
   { id, adapterSlug, workspaceSlug, cwd }: Session,
-  { mode, options, additionalDirectories = [], mcpServers = [] }: StoredSpawn,
+  { mode, options, additionalDirectories = [], mcpServers = [], instructions }: StoredSpawn,
   run: Pick<StartAgentOptions, 'origin' | 'signal'>,
 ): StartAgentOptions {
   return {
@@ -78,6 +83,7 @@ export function startOptionsOf(
     mcpServers,
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
+    ...(instructions === undefined ? {} : { instructions }),
     env: { AGENTPROTO_SESSION_ID: id },
     ...run,
   }
@@ -88,15 +94,19 @@ export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBloc
 
 /**
  * The adapter that a request names. AIP-46: 501 where no adapter is installed at all, naming the install command.
- * @throws `adapter_not_found`, `no_adapter_installed`
+ * @throws `adapter_not_found`, `no_adapter_installed`, `continuation_unsupported`
  */
-export async function installedAdapter(catalog: AdapterCatalog, slug: string): Promise<AdapterSummary> {
+export async function adapterFor(
+  catalog: AdapterCatalog,
+  { adapter: slug, continuation }: Pick<SpawnAgentRequest, 'adapter' | 'continuation'>,
+): Promise<AdapterSummary> {
   const adapter = await catalog.get(slug).catch(async (unknown: unknown) => {
     if ((await catalog.list()).length > 0) throw unknown
     throw noAdapterInstalled()
   })
   // One that is not installed is refused by the driver, which knows what to run; here only their lack counts.
   if (!adapter.installed && !(await catalog.list()).some(({ installed }) => installed)) throw noAdapterInstalled(slug)
+  assertContinuation(adapter.session, continuation)
   return adapter
 }
 

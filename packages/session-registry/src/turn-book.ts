@@ -1,17 +1,26 @@
-import { AgentprotoError, type SessionEvent, type Turn, type TurnEnd, type TurnResult } from '@agentproto/contracts'
-import { TextBuffer } from './text-buffer.js'
+import {
+  AgentprotoError,
+  type SessionEvent,
+  type Turn,
+  type TurnEnd,
+  type TurnOutput,
+  TurnParts,
+  type TurnResult,
+  type UserPrompt,
+} from '@agentproto/contracts'
+import { begunTurn, endedTurn } from './turn-record.js'
 import { TurnWaiters } from './turn-waiters.js'
 
 /** The turns of one session: the one that runs, the latest that ended, and whoever waits for one. */
 
 const KEPT = 1_000
-/** Text of a turn that is kept for its waiters, in characters; the log has all of it. */
-const MAX_TEXT = 8 * 1024 * 1024
+/** Output of the last turn that is kept for whoever asks late, in characters; that of others is read from the log. */
+const MAX_KEPT_OUTPUT = 64 * 1024
 
 interface OpenTurn {
   readonly turn: Turn
   readonly openTools: Set<string>
-  readonly text: TextBuffer
+  readonly parts: TurnParts
   error: string | undefined
   produced: boolean
 }
@@ -20,7 +29,7 @@ export class TurnBook {
   #ended: Turn[]
   #open: OpenTurn | undefined
   #count: number
-  #lastText = ''
+  #last: TurnResult | undefined
   readonly #waiters = new TurnWaiters()
   /** Prompts that wait for their turn; the next numbers are theirs. */
   queued = 0
@@ -57,11 +66,11 @@ export class TurnBook {
     return this.#open === undefined ? this.#ended : [...this.#ended, this.#open.turn]
   }
 
-  begin(firstSeq: number, startedAt: string): Turn {
+  begin(prompt: Pick<UserPrompt, 'queuedAt' | 'sent'>, seq: number, ts: string): Turn {
     if (this.#open !== undefined) throw new AgentprotoError('internal', 'A turn began while another ran')
     this.#count += 1
-    const turn: Turn = { number: this.#count, state: 'running', startedAt, firstSeq }
-    this.#open = { turn, openTools: new Set(), text: new TextBuffer(MAX_TEXT), error: undefined, produced: false }
+    const turn = begunTurn(this.#count, prompt, { seq, ts })
+    this.#open = { turn, openTools: new Set(), parts: new TurnParts(), error: undefined, produced: false }
     return turn
   }
 
@@ -72,21 +81,13 @@ export class TurnBook {
     this.#count -= 1
   }
 
-  /** The queued prompts will never be sent. */
-  dropQueued(): void {
-    this.queued = 0
-    this.#waiters.dropAfter(this.#count)
-  }
-
   /** Follows a stored event; ends the turn on its `turn-end`. */
   follow(event: SessionEvent): void {
     const open = this.#open
     if (open === undefined || event.turn !== open.turn.number) return
+    open.parts.take(event)
     switch (event.type) {
       case 'text-delta':
-        open.produced = true
-        open.text.add(event.text)
-        break
       case 'thought':
         open.produced = true
         break
@@ -124,33 +125,30 @@ export class TurnBook {
     return this.#ended.find((turn) => turn.number === number)
   }
 
+  /** What a turn has put out so far; undefined for one whose output is only in the log. */
+  output(number: number): TurnOutput | undefined {
+    if (this.#open?.turn.number === number) return this.#open.parts.output()
+    return this.#last?.number === number ? this.#last : undefined
+  }
+
   /**
-   * The result of a turn that has ended, when its text is still at hand; a promise for one that runs or is queued.
+   * The result of a turn that has ended, when it is still at hand; a promise for one that runs or is queued.
    * Undefined for a turn that is only in the log.
    */
   wait(number: number, signal?: AbortSignal): Promise<TurnResult> | undefined {
     const running = this.#open?.turn.number === number
     if (running || (number > this.#count && number <= this.#count + this.queued))
       return this.#waiters.wait(number, signal)
-    const last = this.#ended.at(-1)
-    if (last?.number !== number || number !== this.#count) return undefined
-    return Promise.resolve({ ...last, text: this.#lastText })
+    return this.#last?.number === number ? Promise.resolve(this.#last) : undefined
   }
 
   #end(open: OpenTurn, event: TurnEnd & { readonly seq: number; readonly ts: string }): void {
-    const turn: Turn = {
-      ...open.turn,
-      state: 'ended',
-      endedAt: event.ts,
-      reason: event.reason,
-      lastSeq: event.seq,
-      ...(event.empty === true ? { empty: true } : {}),
-      ...(open.error === undefined ? {} : { error: open.error }),
-    }
+    const turn = endedTurn(open.turn, event, open.error)
     this.#open = undefined
     this.#ended.push(turn)
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
-    this.#lastText = open.text.toString()
-    this.#waiters.settle({ ...turn, text: this.#lastText })
+    const result = { ...turn, ...open.parts.output() }
+    this.#last = open.parts.chars > MAX_KEPT_OUTPUT ? undefined : result
+    this.#waiters.settle(result)
   }
 }

@@ -4,18 +4,21 @@ import {
   type AgentRequest,
   type AgentSignal,
   type AgentSink,
-  BOUNDS,
   type Clock,
   type ContentBlock,
+  type PromptPreface,
   type RunningAgent,
   type TurnEndReason,
   type UserPrompt,
 } from '@agentproto/contracts'
 import { type Ending, failureOf, messageOf } from './ending.js'
 import type { LogEntry } from './event-record.js'
+import { PromptQueue, type WaitingPrompt } from './prompt-queue.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestDesk } from './request-desk.js'
 import type { SessionLog } from './session-log.js'
+import { outsideTurn } from './stray-signal.js'
+import { type Admission, admitted, contentFor, inProgress } from './turn-admission.js'
 import type { TurnBook } from './turn-book.js'
 
 /** One turn at a time: admission, what the agent says meanwhile, interruption, and an end in any case. */
@@ -28,6 +31,10 @@ export interface TurnFlowOptions {
   readonly config: Pick<RegistryConfig, 'interruptGraceMs' | 'cancelGraceMs'>
   /** What waits for its turn has changed. */
   readonly onQueue: () => void
+  /** What the agent has to be told before its next prompt. */
+  readonly preface: () => readonly PromptPreface[]
+  /** The agent is given the prompt that was logged last, and its preface. */
+  readonly onSend: () => void
   /** Ends the session whose agent does not end its turn. */
   readonly onStuck: (ending: Ending) => void
 }
@@ -48,7 +55,8 @@ export class TurnFlow {
   #cancelled: number | undefined
   /** Turn that was cancelled for its silence. */
   #timedOut: number | undefined
-  #queue: (readonly ContentBlock[])[] = []
+  readonly #queue = new PromptQueue()
+  #draining: Promise<void> | undefined
   #sending: Promise<void> = Promise.resolve()
   #ending: Promise<void> | undefined
   #over = false
@@ -63,9 +71,9 @@ export class TurnFlow {
   }
 
   /** The session ends: what waits is never sent, and no turn begins any more until an agent is attached again. */
-  end(): Promise<void> {
+  end(): void {
     this.#over = true
-    return this.dropQueue()
+    this.#queue.stop()
   }
 
   /**
@@ -74,21 +82,22 @@ export class TurnFlow {
    * @throws `turn_in_progress`, `queue_full`, `storage_failed`
    */
   async prompt(content: readonly ContentBlock[], { origin, whenBusy }: PromptOrigin): Promise<number> {
-    const { turns } = this.#options
-    if (!this.#isBusy()) return this.#begin(content, origin)
-    if (whenBusy === 'queue') return this.#enqueue(content)
-    if (whenBusy !== 'interrupt') throw inProgress(turns)
-    await this.interrupt()
-    // Somebody else may have been quicker; then this prompt is refused, not sent twice in a row.
-    if (this.#isBusy()) throw inProgress(turns)
-    return this.#begin(content, origin)
+    if (!this.#isBusy()) return this.#begin({ content, origin })
+    if (whenBusy === 'queue') return this.#enqueue(content, false)
+    if (whenBusy !== 'interrupt') throw inProgress(this.#options.turns)
+    // Its place is taken in this very step, behind what the interrupt stops and before anybody else.
+    const stopped = this.interrupt()
+    const number = this.#enqueue(content, true)
+    await stopped
+    return number
   }
 
-  get queued(): number {
-    return this.#queue.length
+  /** Prompts that wait. */
+  get queue(): Pick<PromptQueue, 'length' | 'turn'> {
+    return this.#queue
   }
 
-  /** Ends the running turn and forgets what waits for it; resolves once its `turn-end` is logged. Idempotent. */
+  /** Ends the running turn and stops what waits for it; resolves once its `turn-end` is logged. Idempotent. */
   interrupt(): Promise<{ readonly wasBusy: boolean }> {
     const { interruptGraceMs } = this.#options.config
     return this.#stop(
@@ -105,15 +114,12 @@ export class TurnFlow {
     await this.#stop(cancelGraceMs, summary)
   }
 
-  /** Prompts that wait are never sent (failure mode 18); the log says so. */
-  async dropQueue(): Promise<void> {
-    const dropped = this.#queue.length
-    if (dropped === 0) return
-    this.#queue = []
-    this.#options.turns.dropQueued()
-    await this.#options.log.appendOrEnd([
-      { type: 'runtime-warning', message: `${dropped} queued prompt(s) were dropped and never sent` },
-    ])
+  /** Goes on with what waits, when no turn runs. Resolves once a turn runs or nothing waits. */
+  drain(): Promise<void> {
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined
+    })
+    return this.#draining
   }
 
   /** Closes a turn that the agent left open. */
@@ -184,54 +190,74 @@ export class TurnFlow {
     return this.#reserved || this.#queue.length > 0 || this.#options.turns.current !== undefined
   }
 
-  async #begin(content: readonly ContentBlock[], origin: UserPrompt['origin']): Promise<number> {
-    const { log, turns } = this.#options
+  async #begin(admission: Admission): Promise<number> {
+    const { log, turns, preface: pending } = this.#options
     // The end of the session may have come while this prompt waited for another turn's.
     if (this.#over) throw new AgentprotoError('session_ended', 'The session ended before the prompt was sent')
+    const prompt = admitted(admission, pending())
     this.#reserved = true
     try {
       // Nothing is awaited between the look at the next number and the append that takes it.
-      const { number } = turns.begin(log.nextSeq, log.now())
+      const { number } = turns.begin(prompt, log.nextSeq, log.now())
       this.#open = number
-      await this.#admit({ type: 'user-prompt', content, ...(origin === undefined ? {} : { origin }) }, number)
-      this.#sending = this.#send(number, content, this.#sending)
+      await this.#admit(prompt, number)
+      this.#sending = this.#send(number, contentFor(prompt), this.#sending)
       return number
     } finally {
       this.#reserved = false
     }
   }
 
-  #enqueue(content: readonly ContentBlock[]): number {
-    const { turns, onQueue } = this.#options
-    if (this.#queue.length >= BOUNDS.queuedPrompts) {
-      throw new AgentprotoError('queue_full', `${BOUNDS.queuedPrompts} prompts wait already`, {
-        hint: 'Wait for a turn to end',
-      })
-    }
-    this.#queue.push(content)
-    turns.queued = this.#queue.length
-    onQueue()
+  #enqueue(content: readonly ContentBlock[], interrupting: boolean): number {
+    const { turns, log } = this.#options
+    this.#queue.add({ content, queuedAt: log.now(), interrupting })
+    this.#queueChanged()
     // While a prompt is being reserved its turn is counted already.
     return turns.count + this.#queue.length
   }
 
-  /** Begins the turn of the prompt that has waited longest. */
+  #queueChanged(): void {
+    this.#options.turns.queued = this.#queue.length
+    this.#options.onQueue()
+  }
+
   async #drain(): Promise<void> {
-    const { turns, onQueue } = this.#options
-    if (this.#reserved || turns.current !== undefined) return
-    const next = this.#queue.shift()
-    if (next === undefined) return
-    turns.queued = this.#queue.length
-    onQueue()
-    // A log that cannot be written ends the session; what waits goes with it.
-    await this.#begin(next, 'queue').catch(() => this.dropQueue())
+    const { turns } = this.#options
+    while (turns.current === undefined) {
+      const next = this.#queue.take()
+      if (next === undefined) return
+      this.#queueChanged()
+      try {
+        if (next.stopped) await this.#skip(next)
+        else await this.#begin({ content: next.content, origin: 'queue', waited: next })
+      } catch {
+        await this.#refused(next)
+      }
+    }
+  }
+
+  /** A log that cannot be written ends the session; what waits goes with it. */
+  #refused(prompt: WaitingPrompt): Promise<void> {
+    this.#queue.putBack(prompt)
+    this.#queue.stop()
+    this.#queueChanged()
+    const message = 'A queued prompt could not be logged'
+    return this.#options.log.appendOrEnd([{ type: 'runtime-warning', message }])
+  }
+
+  /** A prompt that was stopped while it waited has its turn, so that its number is never another's. */
+  async #skip({ content, queuedAt }: WaitingPrompt): Promise<void> {
+    const { log, turns } = this.#options
+    const prompt: UserPrompt = { type: 'user-prompt', content, origin: 'queue', queuedAt, sent: false }
+    const { number } = turns.begin(prompt, log.nextSeq, log.now())
+    await log.appendOrApply([prompt, { type: 'turn-end', reason: 'cancelled', empty: true }], number)
   }
 
   async #stop(graceMs: number, summary: string): Promise<{ readonly wasBusy: boolean }> {
     const { turns, desk, clock, onStuck } = this.#options
     const turn = turns.current
     this.#cancelled = turn?.number
-    await this.dropQueue()
+    this.#queue.stop()
     if (turn === undefined || this.#agent === undefined) return { wasBusy: false }
     const ended = turns.get(turn.number)?.state === 'running' ? turns.wait(turn.number) : undefined
     const grace = clock.after(graceMs, () => {
@@ -251,6 +277,8 @@ export class TurnFlow {
     } catch (error) {
       this.#options.turns.abandon()
       this.#open = undefined
+      // Nobody else goes on with what began to wait for this turn meanwhile.
+      if (this.#queue.length > 0) void this.drain()
       throw error
     }
   }
@@ -259,7 +287,7 @@ export class TurnFlow {
   async #send(turn: number, content: readonly ContentBlock[], previous: Promise<void>): Promise<void> {
     await previous
     await this.#run(turn, content)
-    await this.#drain()
+    await this.drain()
   }
 
   async #run(turn: number, content: readonly ContentBlock[]): Promise<void> {
@@ -267,6 +295,7 @@ export class TurnFlow {
     if (this.#cancelled === turn) return this.close('cancelled')
     // Its session ended while the prompt was being logged.
     if (this.#open !== turn) return
+    this.#options.onSend()
     try {
       await this.#agent?.send(content)
     } catch (error) {
@@ -277,21 +306,6 @@ export class TurnFlow {
   }
 }
 
-function inProgress(turns: TurnBook): AgentprotoError {
-  const turn = turns.current?.number ?? turns.count + 1
-  return new AgentprotoError('turn_in_progress', `Turn ${turn} of the session is in progress`, {
-    hint: 'Wait for its turn-end, or interrupt it',
-    data: { turn },
-  })
-}
-
 /** A turn that was cancelled for its silence has timed out, whatever the agent calls its end. */
 const asTimeout = (signal: AgentSignal): AgentSignal =>
   signal.type === 'turn-end' && signal.reason === 'cancelled' ? { ...signal, reason: 'timeout' } : signal
-
-const STREAM: ReadonlySet<string> = new Set(['text-delta', 'thought', 'tool-call', 'tool-result', 'turn-end'])
-
-/** What an agent says of a turn when none is open is kept, but not as a part of a turn. */
-function outsideTurn(signal: AgentSignal): LogEntry {
-  return STREAM.has(signal.type) ? { type: 'extension', kind: `stray-${signal.type}`, payload: signal } : signal
-}

@@ -10,7 +10,7 @@ interface Waiter {
 export class TurnWaiters {
   readonly #waiters = new Map<number, Set<Waiter>>()
 
-  /** @throws `cancelled` when `signal` aborts, or when the turn will never be */
+  /** @throws `cancelled` when `signal` aborts */
   wait(number: number, signal?: AbortSignal): Promise<TurnResult> {
     return new Promise((resolve, reject) => {
       const waiters = this.#waiters.get(number) ?? new Set()
@@ -38,14 +38,6 @@ export class TurnWaiters {
 
   settle(result: TurnResult): void {
     for (const waiter of this.#take(result.number)) waiter.resolve(result)
-  }
-
-  /** The turns after `number` were queued and will never be. */
-  dropAfter(number: number): void {
-    for (const queued of [...this.#waiters.keys()].filter((key) => key > number)) {
-      const error = new AgentprotoError('cancelled', `The queued prompt of turn ${queued} was dropped and never sent`)
-      for (const waiter of this.#take(queued)) waiter.reject(error)
-    }
   }
 
   #take(number: number): ReadonlySet<Waiter> {

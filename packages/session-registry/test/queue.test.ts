@@ -48,20 +48,34 @@ test('F17 an eleventh queued prompt is refused, none is dropped in silence', asy
   })
 })
 
-test('F18 an interrupt drops what is queued: it is never sent, its waiters are told, the log says so', async () => {
-  const { script, seen } = gated()
+test('F18 an interrupt stops what is queued: it is never sent, its waiters are told, its turn is cancelled', async () => {
+  const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
-  const { turn } = await registry.prompt(id, { prompt: 'b', whenBusy: 'queue' }, owner)
-  const waiting = Promise.allSettled([registry.waitTurn(id, turn)])
+  await settled()
+  const queued = ['b', 'c'].map((prompt) => registry.prompt(id, { prompt, whenBusy: 'queue' }, owner))
+  expect((await Promise.all(queued)).map(({ turn }) => turn)).toEqual([2, 3])
+  const waiting = Promise.all([2, 3].map((turn) => registry.waitTurn(id, turn)))
   await registry.interrupt(id, owner)
-  expect(await waiting).toMatchObject([{ status: 'rejected', reason: { code: 'cancelled' } }])
+  expect(await waiting).toMatchObject([2, 3].map((number) => ({ number, reason: 'cancelled', sent: false, text: '' })))
   await settled()
   expect(seen).toEqual(['a'])
-  expect(types(await allEvents(registry, id))).toContain('runtime-warning')
+  const events = (await allEvents(registry, id)).slice(-4)
+  expect(events.map(({ type, turn }) => [type, turn])).toEqual([
+    ['user-prompt', 2],
+    ['turn-end', 2],
+    ['user-prompt', 3],
+    ['turn-end', 3],
+  ])
+  // The numbers that were handed out are nobody else's: whoever waits for turn 2 cannot get a later prompt's.
+  const { turn } = await registry.prompt(id, { prompt: 'd' }, owner)
+  expect(turn).toBe(4)
+  await settled()
+  open()
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ text: 'done d' })
 })
 
-test('whenBusy interrupt ends the running turn and takes its place', async () => {
+test('F19 whenBusy interrupt ends the running turn, takes its place, and the agent is told that it is no stop', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
@@ -70,20 +84,61 @@ test('whenBusy interrupt ends the running turn and takes its place', async () =>
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled' })
   await settled()
   open()
-  expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 2, text: 'done b' })
-  expect(seen).toEqual(['a', 'b'])
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 2, reason: 'end_turn' })
+  expect(seen).toEqual(['a', expect.stringMatching(/^\[.* is not a request to stop\.\]\nb$/)])
+  const prompt = (await allEvents(registry, id)).find((event) => event.type === 'user-prompt' && event.turn === 2)
+  expect(prompt).toMatchObject({ content: [{ text: 'b' }], preface: [{ kind: 'interruption' }] })
+  // What a person interrupts is a stop, and nothing is said about it.
+  const stopped = await registry.prompt(id, { prompt: 'c' }, owner)
+  await registry.interrupt(id, owner)
+  await registry.waitTurn(id, stopped.turn)
+  await registry.prompt(id, { prompt: 'd' }, owner)
+  await settled()
+  expect(seen.slice(2)).toEqual(['c', 'd'])
 })
 
-test('a kill drops what is queued', async () => {
+test('F19 an interrupting prompt comes before whoever prompts meanwhile, and after what it stopped', async () => {
+  const { script, seen, open } = gated()
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
+  await settled()
+  await registry.prompt(id, { prompt: 'stopped', whenBusy: 'queue' }, owner)
+  const [urgent, later] = await Promise.all([
+    registry.prompt(id, { prompt: 'urgent', whenBusy: 'interrupt' }, owner),
+    registry.prompt(id, { prompt: 'later', whenBusy: 'queue' }, owner),
+  ])
+  expect([urgent.turn, later.turn]).toEqual([3, 4])
+  await settled()
+  open()
+  await registry.waitTurn(id, urgent.turn)
+  await settled()
+  open()
+  expect(await registry.waitTurn(id, later.turn)).toMatchObject({ text: 'done later' })
+  expect(seen).toEqual(['a', expect.stringContaining('urgent'), 'later'])
+  expect(await registry.waitTurn(id, 2)).toMatchObject({ reason: 'cancelled', sent: false })
+})
+
+test('a kill cancels what is queued, each prompt with a turn-end of its own', async () => {
   const { script, seen } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
   await settled()
-  await registry.prompt(id, { prompt: 'b', whenBusy: 'queue' }, owner)
+  const { turn } = await registry.prompt(id, { prompt: 'b', whenBusy: 'queue' }, owner)
+  const waiting = registry.waitTurn(id, turn)
   await registry.kill(id, owner)
+  expect(await waiting).toMatchObject({ number: 2, reason: 'cancelled', sent: false })
   await settled()
   expect(seen).toEqual(['a'])
-  expect(types(await allEvents(registry, id)).at(-1)).toBe('session-stopped')
+  const events = await allEvents(registry, id)
+  expect(types(events).slice(-6)).toEqual([
+    'text-delta',
+    'turn-end',
+    'user-prompt',
+    'turn-end',
+    'status',
+    'session-stopped',
+  ])
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', turnCount: 2 })
 })
 
 test('F40 a call with a key that was used gives the first answer, and another request with it is refused', async () => {

@@ -103,7 +103,7 @@ const variables = (value: unknown): Readonly<Record<string, string>> =>
 
 /** What a session is opened with, as far as this agent can take it, and what it cannot. */
 export function grounds(
-  { cwd, additionalDirectories, mcpServers }: OpenSessionOptions,
+  { cwd, additionalDirectories, mcpServers, meta }: OpenSessionOptions,
   capabilities: AgentCapabilities,
 ): { readonly params: object; readonly warnings: readonly string[] } {
   const warnings: string[] = []
@@ -118,7 +118,8 @@ export function grounds(
   if (additionalDirectories.length > 0 && !directories) {
     warnings.push(`The agent takes no additional directories: ${additionalDirectories.join(', ')} not passed.`)
   }
-  return { params: { cwd, mcpServers: servers, ...(directories ? { additionalDirectories } : {}) }, warnings }
+  const more = { ...(directories ? { additionalDirectories } : {}), ...(meta === undefined ? {} : { _meta: meta }) }
+  return { params: { cwd, mcpServers: servers, ...more }, warnings }
 }
 
 /** Every agent must take stdio servers; the others it says. */

@@ -35,9 +35,10 @@ interface Attached {
   readonly after: number
 }
 
-async function startOf(client: Client, { id }: Session): Promise<number> {
-  const turns = await client.sessions.turns(id)
-  return turns.length <= SHOWN_TURNS ? 0 : (turns.at(-SHOWN_TURNS)?.firstSeq ?? 1) - 1
+async function startOf(client: Client, { id, turnCount }: Session): Promise<number> {
+  if (turnCount <= SHOWN_TURNS) return 0
+  const [first] = await client.sessions.turns(id, { after: turnCount - SHOWN_TURNS, limit: 1 })
+  return (first?.firstSeq ?? 1) - 1
 }
 
 /** For a pipe: whole rows, until the session ends or Ctrl-C. */

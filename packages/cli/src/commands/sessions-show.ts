@@ -2,7 +2,7 @@ import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../program/workspace-commands.js'
-import { renderSession } from '../render/session-details.js'
+import { renderSession, SHOWN_TURNS } from '../render/session-details.js'
 import { findSession } from '../session-ref.js'
 
 /** `agentproto sessions show`. */
@@ -14,7 +14,10 @@ export async function showSession(io: Io, ref: string, { json }: JsonOption): Pr
     printJson(io, session)
     return EXIT.ok
   }
-  const [requests, turns] = await Promise.all([client.sessions.requests(id), client.sessions.turns(id)])
+  const [requests, turns] = await Promise.all([
+    client.sessions.requests(id),
+    client.sessions.turns(id, { after: Math.max(0, session.turnCount - SHOWN_TURNS) }),
+  ])
   const pending = requests.filter(({ state }) => state === 'pending')
   print(io.stdout, renderSession({ session, pending, turns }, { now: Date.now(), paint: paintOf(io, io.stdout) }))
   return EXIT.ok

@@ -11,7 +11,8 @@ export interface SessionDetails {
   readonly turns: readonly Turn[]
 }
 
-const SHOWN_TURNS = 5
+/** The last turns of a session that are shown. */
+export const SHOWN_TURNS = 5
 
 /** The page of `agentproto sessions show`, as lines. */
 export function renderSession(

@@ -21,19 +21,43 @@ export const sessionPage = z.looseObject({
 
 const turn = z.looseObject({
   number: z.int().min(1),
-  state: z.string(),
+  state: z.enum(['running', 'ended']),
+  queuedAt: time.optional().describe('When its prompt began to wait'),
   startedAt: time,
   endedAt: time.optional(),
+  durationMs: count.optional(),
   reason: z.enum(TURN_END_REASONS).optional(),
   empty: z.boolean().optional().describe('It produced nothing'),
+  sent: z.literal(false).optional().describe('Its prompt never reached the agent'),
+  usage: z.looseObject({}).optional().describe('Tokens, where the agent says'),
   firstSeq: count,
   lastSeq: count.optional(),
   error: z.string().optional(),
 })
-export const turns = z.looseObject({ turns: z.array(turn) })
+const prompt = z.array(z.looseObject({ type: z.string() }))
+const output = {
+  text: z.string().describe('The agent’s text of the turn, joined'),
+  parts: z
+    .array(z.looseObject({ type: z.enum(['text', 'thought', 'tool', 'plan']) }))
+    .describe('What it put out, in the order in which each part began; `cut` where it was too long'),
+  omittedParts: count.optional().describe('How many further parts there were'),
+}
+const queued = z.looseObject({
+  number: z.int().min(1),
+  state: z.literal('queued'),
+  queuedAt: time,
+  prompt,
+  afterSeq: count.describe('Its events will have greater sequence numbers'),
+})
+
+export const turns = z.looseObject({
+  turns: z.array(turn),
+  nextAfter: count.describe('Give it as `after` to get the next page'),
+})
+export const turnDetail = z.union([turn.extend({ ...output, prompt }), queued])
 export const promptAccepted = acknowledged.extend({ turn: z.int().min(1) })
 export const promptFinished = promptAccepted.extend({
-  result: turn.extend({ text: z.string().describe('The agent’s text of the turn, joined') }),
+  result: turn.extend(output),
 })
 
 export const lines = z.looseObject({

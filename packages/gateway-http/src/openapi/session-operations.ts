@@ -9,6 +9,8 @@ import {
   promptRequestSchema,
   resumeRequestSchema,
   spawnAgentSchema,
+  turnQuerySchema,
+  turnsQuerySchema,
 } from '@agentproto/contracts'
 import type { ErrorCode } from '@agentproto/contracts'
 import { agentSpawnSchema, streamQuerySchema } from '../query-schemas.js'
@@ -28,6 +30,7 @@ const START: readonly ErrorCode[] = [
   'cwd_not_allowed',
   'mode_unknown',
   'option_invalid',
+  'continuation_unsupported',
   'manifest_invalid',
   'sandbox_unavailable',
   'sandbox_read_only',
@@ -145,8 +148,16 @@ export const sessionOperations: Operations = {
   'GET /sessions/:id/turns': {
     id: 'listTurns',
     summary: 'The turns of a session',
-    answers: tagged('All of them', is.turns),
+    query: turnsQuerySchema,
+    answers: tagged('Those that have begun, oldest first', is.turns),
     problems: SESSION,
+  },
+  'GET /sessions/:id/turns/:turn': {
+    id: 'getTurn',
+    summary: 'One turn with its prompt and what it has put out; waits for its end when asked to',
+    query: turnQuerySchema,
+    answers: { 200: answer('The turn, or the prompt that waits for it', is.turnDetail) },
+    problems: [...SESSION, 'turn_not_found', 'cancelled'],
   },
   'GET /sessions/:id/stream': {
     id: 'streamLines',

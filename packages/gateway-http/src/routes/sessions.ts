@@ -82,6 +82,5 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
   resource(app, '/:id/fork', { POST: fork })
   resource(app, '/:id/kill', { POST: kill })
   resource(app, '/:id/output', { GET: output })
-  resource(app, '/:id/turns', { GET: async (c) => taggedJson(c, { turns: await sessions.turns(param(c, 'id')) }) })
   return app
 }

@@ -1,0 +1,35 @@
+import type { SessionOrigin } from '@agentproto/contracts'
+import { type AgentCliManifest, type CompiledLaunch, compileLaunch } from '@agentproto/manifest'
+import { instructionChannel } from './instruction-channel.js'
+import type { LaunchOptions } from './launch-agent.js'
+import { nativeResumeArgs } from './native-resume.js'
+
+/** What a launch comes to by its manifest alone. */
+export interface LaunchPlan {
+  readonly compiled: CompiledLaunch
+  /** Arguments after those of the manifest. */
+  readonly args: readonly string[]
+  /** How the arm is to begin the conversation. */
+  readonly origin: SessionOrigin
+  /** Goes with the requests that open the session. */
+  readonly meta: Readonly<Record<string, unknown>> | undefined
+  /** The instructions go by a channel of the agent's own. */
+  readonly instructed: boolean
+}
+
+/** @throws `mode_unknown`, `option_invalid`, `invalid_request` */
+export function planLaunch(manifest: AgentCliManifest, options: LaunchOptions): LaunchPlan {
+  const { origin, instructions, moreArgs = [] } = options
+  const channel = instructionChannel(manifest, instructions)
+  const chosen = { ...options.options, ...channel?.options }
+  const compiled = compileLaunch(manifest, { ...options, options: chosen })
+  const native = origin.how === 'native' ? (nativeResumeArgs(manifest, origin.agentSessionId) ?? []) : []
+  return {
+    compiled: { ...compiled, env: { ...compiled.env, ...channel?.env } },
+    args: [...compiled.args.slice(manifest.binArgs.length), ...(channel?.args ?? []), ...native, ...moreArgs],
+    // Its arguments have said which conversation it is.
+    origin: origin.how === 'native' ? { how: 'new' } : origin,
+    meta: channel?.meta,
+    instructed: channel !== undefined,
+  }
+}

@@ -1,0 +1,40 @@
+import type { AgentConfig, ConfigChange, ConfigOption } from '@agentproto/contracts'
+
+/**
+ * What has to be set on an agent that was started again for it to be as it was: mode, model and options that it offers
+ * and has otherwise now. What it does not offer any more is left alone.
+ * @param before as the agent said it last, before it ended
+ * @param now as it says after its start
+ */
+export function configChanges(before: AgentConfig = {}, now: AgentConfig = {}): readonly ConfigChange[] {
+  const mode = lost(before.modeId, now.modeId, now.modes)
+  const model = lost(before.modelId, now.modelId, now.models)
+  return [
+    ...(mode === undefined ? [] : [{ mode }]),
+    ...(model === undefined ? [] : [{ model }]),
+    ...(before.options ?? []).flatMap((option) => lostOption(option, now.options)),
+  ]
+}
+
+/** What was chosen before and is not now, of what can be chosen. */
+function lost(before: string | undefined, now: string | undefined, choices: AgentConfig['modes']): string | undefined {
+  return before !== now && choices?.some(({ id }) => id === before) ? before : undefined
+}
+
+function lostOption({ id: optionId, category, value }: ConfigOption, now: AgentConfig['options']): ConfigChange[] {
+  // They are told as such too.
+  if (category === 'mode' || category === 'model') return []
+  const known = now?.find(({ id }) => id === optionId)
+  return known !== undefined && known.value !== value && allows(known, value) ? [{ optionId, value }] : []
+}
+
+const allows = ({ values }: ConfigOption, wanted: string | boolean): boolean =>
+  values === undefined ? typeof wanted === 'boolean' : values.some(({ value }) => value === wanted)
+
+/** For a message. */
+export const described = (change: ConfigChange): string =>
+  'mode' in change
+    ? `mode ${change.mode}`
+    : 'model' in change
+      ? `model ${change.model}`
+      : `${change.optionId} ${change.value}`

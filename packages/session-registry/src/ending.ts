@@ -52,6 +52,16 @@ export const endedError = (status: SessionStatus): AgentprotoError =>
     hint: 'Start a new one with `agentproto sessions start`',
   })
 
+/** How a turn ends that its session's end leaves open, and what is said of it. */
+export function turnEndOf({
+  status,
+  stopReason,
+  failure,
+}: Ending): ['timeout' | 'cancelled' | 'error', (string | undefined)?] {
+  if (stopReason !== 'timeout' && status === 'killed') return ['cancelled']
+  return [stopReason === 'timeout' ? 'timeout' : 'error', failure?.summary]
+}
+
 /** A session whose agent is being started takes no prompt yet. */
 export const startingError = (): AgentprotoError =>
   new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })

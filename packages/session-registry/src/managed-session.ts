@@ -12,7 +12,7 @@ import {
   type StoredSpawn,
 } from '@agentproto/contracts'
 import { Conversation, type Starting } from './conversation.js'
-import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingError } from './ending.js'
+import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from './ending.js'
 import { changesOf, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
@@ -262,8 +262,7 @@ export class ManagedSession {
     this.#flow.end()
     const exit = await this.#stopAgent()
     this.#record.disconnected()
-    const reason = cause.stopReason === 'timeout' ? 'timeout' : cause.status === 'killed' ? 'cancelled' : 'error'
-    await this.#flow.close(reason, reason === 'cancelled' ? undefined : cause.failure?.summary)
+    await this.#flow.close(...turnEndOf(cause))
     await this.#flow.drain()
     await this.desk.cancelAll({ type: 'session-end' })
     const previous = this.#record.status
@@ -271,12 +270,17 @@ export class ManagedSession {
     const status = previous === 'starting' ? 'error' : cause.status
     assertTransition(previous, status)
     const { signal: _signal, ...code } = exit
-    const { stopReason } = cause
     const facts = { session: this.snapshot(), process: this.#agent?.process, exit, at: this.#log.now() }
     const failure = await keptFailure(cause, this.#host, () => facts)
     await this.#log.appendOrApply([
       { type: 'status', status, previous, ...code },
-      { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }), ...exit },
+      {
+        type: 'session-stopped',
+        status,
+        stopReason: cause.stopReason,
+        ...(failure === undefined ? {} : { failure }),
+        ...exit,
+      },
     ])
     await this.journal.settle()
   }

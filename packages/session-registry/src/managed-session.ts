@@ -17,6 +17,7 @@ import { changesOf, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
 import { keptFailure } from './kept-failure.js'
+import { endOf } from './session-end.js'
 import { assertTransition } from './lifecycle.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
@@ -269,19 +270,9 @@ export class ManagedSession {
     // A start that was killed never ran: its row of the table has only one way out.
     const status = previous === 'starting' ? 'error' : cause.status
     assertTransition(previous, status)
-    const { signal: _signal, ...code } = exit
     const facts = { session: this.snapshot(), process: this.#agent?.process, exit, at: this.#log.now() }
     const failure = await keptFailure(cause, this.#host, () => facts)
-    await this.#log.appendOrApply([
-      { type: 'status', status, previous, ...code },
-      {
-        type: 'session-stopped',
-        status,
-        stopReason: cause.stopReason,
-        ...(failure === undefined ? {} : { failure }),
-        ...exit,
-      },
-    ])
+    await this.#log.appendOrApply(endOf({ status, previous, exit, stopReason: cause.stopReason, failure }))
     await this.journal.settle()
   }
 

@@ -39,7 +39,7 @@ export function createHttp({ url, token }) {
       })
       sent.end()
     })
-  return { call, stream, close: () => agent.destroy() }
+  return { url, token, call, stream, close: () => agent.destroy() }
 }
 
 /** Counts SSE messages by their ids and checks that none is missing or repeated. */

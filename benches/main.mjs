@@ -10,6 +10,7 @@ import { benchManifests } from './manifests.mjs'
 import { benchManySessions } from './many-sessions.mjs'
 import { benchOverHttp } from './over-http.mjs'
 import { benchRaw } from './raw-client.mjs'
+import { benchReads } from './reads.mjs'
 import { printTable } from './table.mjs'
 
 const quick = process.argv.includes('--quick')
@@ -24,6 +25,9 @@ const size = quick
       stored: 1_000,
       events: 100_000,
       manifests: 200,
+      readMs: 1_000,
+      subscribers: 100,
+      fanOut: 500,
     }
   : {
       starts: 10,
@@ -35,6 +39,9 @@ const size = quick
       stored: 10_000,
       events: 1_000_000,
       manifests: 1_000,
+      readMs: 4_000,
+      subscribers: 500,
+      fanOut: 2_000,
     }
 
 const root = await mkdtemp(join(tmpdir(), 'agentproto-bench-'))
@@ -44,10 +51,11 @@ try {
   const inProcess = await benchInProcess({ home: home('in-process'), cwd: root, ...size })
   const http = await benchOverHttp({ home: home('http'), cwd: root, ...size })
   const many = await benchManySessions({ home: home('many'), cwd: root, ...size })
+  const reads = await benchReads({ home: home('reads'), cwd: root, ...size })
   const big = await benchBigHome({ home: home('big'), cwd: root, ...size })
   const commandTimes = await benchCommandLine({ home: home('commands'), cwd: root, ...size })
   const checked = benchManifests({ folder: home('manifests'), ...size })
-  printTable({ commandTimes, checked, raw, inProcess, http, many, big, ...size })
+  printTable({ commandTimes, checked, raw, inProcess, http, reads, many, big, ...size })
 } finally {
   await rm(root, { recursive: true, force: true })
 }

@@ -18,6 +18,14 @@ const percentile = (values, p) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))]
 export const median = (values) => percentile(values, 0.5)
 
+/** Processor time that a process has used, in seconds, from the kernel: what it costs, however busy the machine is. */
+export function cpuSeconds(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 /** Resident memory of a process in MB, from the kernel. */
 export function rss(pid) {
   const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

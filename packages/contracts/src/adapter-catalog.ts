@@ -1,3 +1,4 @@
+import type { PermissionMode } from './agent-request.js'
 import type { Protocol } from './protocol-arm.js'
 
 /** The adapters that a gateway can spawn: each is an AIP-45 manifest. */
@@ -34,6 +35,8 @@ export interface AdapterSessionPolicy {
   readonly resumesByFlags?: boolean
   /** The time between two starts of the agent with one conversation, in milliseconds; absent for none. */
   readonly resumeAfterMs?: number
+  /** The agent's own modes that fit each permission mode, the best first, where its manifest says so. */
+  readonly permissionModes?: Readonly<Partial<Record<PermissionMode, readonly string[]>>>
 }
 
 /** AIP-45: how prior turns reach an agent. */

@@ -19,6 +19,7 @@ import { isSignOfLife, isUrgent } from './event-weight.js'
 import { keptFailure } from './kept-failure.js'
 import { endOf } from './session-end.js'
 import { assertTransition } from './lifecycle.js'
+import { fitMode } from './permissions/agent-mode.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
 import type { Prefaces } from './prefaces.js'
@@ -166,6 +167,7 @@ export class ManagedSession {
     if (request.permissionMode !== undefined) {
       this.#record.permissionMode = request.permissionMode
       await this.desk.review()
+      if (this.#agent && this.isLive) this.#record.warn(await fitMode(this.#agent, this.snapshot(), this.#spawn))
       this.#host.onChange(this, true)
     }
     for (const change of changes) {
@@ -224,6 +226,7 @@ export class ManagedSession {
       this.#agent = agent
       this.#flow.attach(agent)
       this.#record.started(agent, isResumable(agent.info.capabilities, this.#spawn))
+      this.#record.warn(await fitMode(agent, this.snapshot(), this.#spawn))
       void agent.ended.then((end) => this.#agentEnded(agent, end)).catch(() => undefined)
       await this.#conversation.restore(agent, this.#spawn)
       assertTransition(this.#record.status, 'running')

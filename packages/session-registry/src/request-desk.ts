@@ -141,7 +141,7 @@ export class RequestDesk {
     const withdrawn = (): void => void this.#resolve(requestId, { outcome: 'cancelled' }, { type: 'turn-end' })
     return new Promise((resolve) => {
       const timer = clock.after(timeoutMs, () => {
-        const reason = `Nobody answered within ${Math.round(timeoutMs / 1_000)} s.`
+        const reason = `Nobody answered within ${timeoutMs / 1_000} s.`
         void this.#resolve(requestId, denial(request.request, reason), { type: 'timeout' })
       })
       const settle = (answer: AgentAnswer): void => {

@@ -102,7 +102,9 @@ export class SessionRecord {
     this.#session.connection = 'disconnected'
   }
 
-  warn(warning: string): void {
+  /** Undefined for nothing to be told. */
+  warn(warning: string | undefined): void {
+    if (warning === undefined) return
     if (this.#session.warnings.length >= MAX_WARNINGS || this.#session.warnings.includes(warning)) return
     this.#session.warnings = [...this.#session.warnings, warning]
   }

@@ -101,8 +101,15 @@ export class Supervisor {
       turn.heartbeatAt + config.heartbeatMs,
       turn.progressAt + config.progressMs,
       turn.warned ? Infinity : this.#activeAt + config.warningMs,
-      turn.cancelled ? Infinity : this.#activeAt + this.#budget(),
+      turn.cancelled ? Infinity : this.#silentAt(),
     ]
+  }
+
+  /** Whether a tool runs is not told to the timer: it looks at the first time at which a silence may be too long. */
+  #silentAt(): number {
+    const { clock, config } = this.#options
+    const soonest = this.#activeAt + Math.min(config.inactivityMs, config.toolBudgetMs)
+    return soonest > clock.now() ? soonest : this.#activeAt + this.#budget()
   }
 
   #budget(): number {

@@ -146,6 +146,13 @@ test('toolBudgetMs and cancelGraceMs can be set', async () => {
   expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'timeout' })
 })
 
+test('a tool whose budget is short is cancelled at its end, not at the next look', async () => {
+  const { registry, clock, id, say } = await running(silent, { toolBudgetMs: 5_000, inactivityMs: 60_000 })
+  await say({ type: 'tool-call', toolCallId: 't', title: 'build' })
+  await clock.advance(5_000)
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
+})
+
 test('an idle session that can be resumed sleeps after 10 minutes, and its next prompt wakes it', async () => {
   const agents = scripted(echo, { resume: true })
   const { registry, clock } = await memoryRegistry({ ...agents, adapters: resumableAdapters })

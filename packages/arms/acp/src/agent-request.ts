@@ -28,7 +28,8 @@ export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => 
   const ids = new Set(options.map(({ optionId }) => optionId))
   const reply = (answer: AgentAnswer): object => {
     const chosen = answer.outcome === 'selected' && ids.has(answer.optionId)
-    return { outcome: chosen ? { outcome: 'selected', optionId: answer.optionId } : { outcome: 'cancelled' } }
+    const outcome = chosen ? { outcome: 'selected', optionId: answer.optionId } : { outcome: 'cancelled' }
+    return { outcome, ...because(answer) }
   }
   return { tool, request: { kind: 'permission', toolCall: toolCall(tool), options }, reply }
 }
@@ -55,12 +56,16 @@ function answerQuestion(answer: AgentAnswer): object {
     case 'accept':
       return { action: 'accept', ...defined({ content: answer.content }) }
     case 'decline':
-      return { action: 'decline' }
+      return { action: 'decline', ...because(answer) }
     case 'selected':
     case 'cancelled':
-      return { action: 'cancel' }
+      return { action: 'cancel', ...because(answer) }
   }
 }
+
+/** ACP has no word for why a person was not asked, or did not answer: extensions go into `_meta`. */
+const because = (answer: AgentAnswer): object =>
+  'reason' in answer && answer.reason !== undefined ? { _meta: { agentproto: { reason: answer.reason } } } : {}
 
 /**
  * An option of an unknown kind becomes one that is never chosen without a person: `allow_once` and the

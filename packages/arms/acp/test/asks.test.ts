@@ -71,6 +71,10 @@ test.each<[AgentAnswer, object]>([
   [{ outcome: 'accept' }, { action: 'accept' }],
   [{ outcome: 'decline' }, { action: 'decline' }],
   [{ outcome: 'cancelled' }, { action: 'cancel' }],
+  [
+    { outcome: 'decline', reason: 'Too late.' },
+    { action: 'decline', _meta: { agentproto: { reason: 'Too late.' } } },
+  ],
 ])('a question answered with %j is told as %j', async (answer, wire) => {
   const { sink, told } = await asked('form', answer)
   expect(sink.asked[0]?.request).toEqual({

@@ -57,9 +57,13 @@ function answerQuestion(answer: AgentAnswer): Json {
     case 'accept':
       return { action: 'accept', content: answer.content ?? {} }
     case 'decline':
-      return { action: 'decline' }
+      return { action: 'decline', ...because(answer) }
     case 'selected':
     case 'cancelled':
-      return { action: 'cancel' }
+      return { action: 'cancel', ...because(answer) }
   }
 }
+
+/** MCP has no word for why a person was not asked, or did not answer: extensions go into `_meta`. */
+const because = (answer: AgentAnswer): Json =>
+  'reason' in answer && answer.reason !== undefined ? { _meta: { 'agentproto/reason': answer.reason } } : {}

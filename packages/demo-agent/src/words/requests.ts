@@ -14,17 +14,25 @@ export async function ask(turn: Turn, argument: string): Promise<void> {
   const file = fileToWrite(turn, argument)
   if (turn.session.modeId === 'plan') return turn.say(`I would ask to write ${file.name}.`)
   const toolCallId = announceTool(turn, file.start)
-  const allowed = turn.session.alwaysAllowed.has('write') || (await isAllowed(turn, file, toolCallId))
+  const { allowed, reason } = turn.session.alwaysAllowed.has('write')
+    ? { allowed: true }
+    : await askFor(turn, file, toolCallId)
   if (!allowed) {
     turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })
     turn.remember({ kind: 'tool', toolCallId, title: file.start.title, toolKind: 'edit', failed: true })
-    return turn.say(`I was not allowed to write ${file.name}.`)
+    return turn.say(`I was not allowed to write ${file.name}.${reason === undefined ? '' : ` I was told: ${reason}`}`)
   }
   const done = await finishTool(turn, { ...file.start, toolCallId }, () => writeTool(turn, file))
   turn.say(done ? `I was allowed to write ${file.name}.` : `I could not write ${file.name}.`)
 }
 
-async function isAllowed(turn: Turn, { start }: FileToWrite, toolCallId: string): Promise<boolean> {
+interface Permission {
+  readonly allowed: boolean
+  /** Why, where no person decided. */
+  readonly reason?: string
+}
+
+async function askFor(turn: Turn, { start }: FileToWrite, toolCallId: string): Promise<Permission> {
   const toolCall = {
     toolCallId,
     title: start.title,
@@ -34,10 +42,18 @@ async function isAllowed(turn: Turn, { start }: FileToWrite, toolCallId: string)
     ...(start.path !== undefined && { locations: [{ path: start.path }] }),
   } as const
   const params: RequestPermissionRequest = { sessionId: turn.session.id, toolCall, options: OPTIONS }
-  const { outcome } = await untilCancelled(turn, turn.client.request('session/request_permission', params))
-  if (outcome.outcome !== 'selected') return false
+  const { outcome, _meta } = await untilCancelled(turn, turn.client.request('session/request_permission', params))
+  const reason = reasonIn(_meta)
+  if (outcome.outcome !== 'selected') return { allowed: false, ...reason }
   if (outcome.optionId === 'always') turn.session.alwaysAllowed.add('write')
-  return outcome.optionId === 'allow' || outcome.optionId === 'always'
+  return { allowed: outcome.optionId === 'allow' || outcome.optionId === 'always', ...reason }
+}
+
+/** What agentproto says of an answer that no person gave. */
+function reasonIn(meta: Readonly<Record<string, unknown>> | null | undefined): Pick<Permission, 'reason'> {
+  const ours = meta?.['agentproto']
+  const reason = typeof ours === 'object' && ours !== null && 'reason' in ours ? ours.reason : undefined
+  return typeof reason === 'string' ? { reason } : {}
 }
 
 export async function question(turn: Turn, argument: string): Promise<void> {

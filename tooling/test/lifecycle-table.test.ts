@@ -18,7 +18,7 @@ test('every status can be reached, and an ended one is left by a resume alone', 
   expect(ended.map(({ from, to }) => `${from} ${to}`)).toEqual(['exited starting', 'killed starting', 'error starting'])
 })
 
-test('docs/lifecycle.md names every permission mode', () => {
-  const modes = rows.map(([cell = '']) => cell.replace(' (default)', ''))
+test('docs/permissions.md names every permission mode', () => {
+  const modes = codeRows(page(ROOT, 'docs/permissions.md')).map(([cell = '']) => cell.replace(' (default)', ''))
   expect(modes).toEqual(expect.arrayContaining([...PERMISSION_MODES]))
 })

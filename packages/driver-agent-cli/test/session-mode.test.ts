@@ -1,5 +1,5 @@
 import { randomId } from '@agentproto/contracts'
-import { defineAgentCli, launchAgent } from '@agentproto/driver-agent-cli'
+import { defineAgentCli, launchAgent, sessionPolicy } from '@agentproto/driver-agent-cli'
 import type { Session } from '@agentproto/driver-agent-cli'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
@@ -48,4 +48,15 @@ test('a mode that the agent does not have ends the start, and leaves no process'
   })
   await expect(starting).rejects.toMatchObject({ code: 'mode_unknown' })
   expect(findMarkedProcesses(sessionId)).toEqual([])
+})
+
+test('a manifest says which of its agent’s own modes fit a permission mode; what is no mode is left out', () => {
+  const policyOf = (permission_modes: unknown): unknown =>
+    sessionPolicy({ ...handle.manifest, metadata: { agentproto: { permission_modes } } }).permissionModes
+  expect(policyOf({ ask: 'careful', 'approve-all': ['wild', 7], never: 'x' })).toEqual({
+    ask: ['careful'],
+    'approve-all': ['wild'],
+  })
+  expect(policyOf('careful')).toBeUndefined()
+  expect(policyOf(undefined)).toBeUndefined()
 })

@@ -274,7 +274,7 @@ export class ManagedSession {
     const status = previous === 'starting' ? 'error' : cause.status
     assertTransition(previous, status)
     const facts = { session: this.snapshot(), process: this.#agent?.process, exit, at: this.#log.now() }
-    const failure = await keptFailure(cause, this.#host, () => facts)
+    const failure = await keptFailure(cause, this.#host, facts)
     await this.#log.appendOrApply(endOf({ status, previous, exit, stopReason: cause.stopReason, failure }))
     await this.journal.settle()
   }

@@ -61,7 +61,7 @@ function bash(
   const file = join(at.cwd, '.script')
   writeFileSync(file, script)
   return new Promise((resolve) => {
-    execFile('bash', [file], { ...at, encoding: 'utf8', timeout: 100_000 }, (error, stdout, stderr) =>
+    execFile('bash', [file], { ...at, encoding: 'utf8', timeout: 280_000 }, (error, stdout, stderr) =>
       resolve({ failed: error !== null, output: `${stdout}${stderr}` }),
     )
   })
@@ -78,5 +78,5 @@ test.each(PAGES)(
     const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, ground())
     expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
   },
-  120_000,
+  300_000,
 )

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { cli, folder, serve } from './cli-process.js'
+import { cli, folder, serve, start } from './cli-process.js'
 import { ownAgent } from './own-agent.js'
 import { stable } from './screen.js'
 import { hasTmux, terminal } from './terminal.js'
@@ -58,7 +58,7 @@ test.runIf(hasTmux)(
     watch.press('q')
     await watch.shows(/exit code 0/)
   },
-  120_000,
+  300_000,
 )
 
 // Somebody's first mistakes. Each is told in one line that ends with what to run, and running that mends it.
@@ -117,10 +117,15 @@ test('mistake 4: the agent is not logged in', async () => {
 test('mistake 5: the session is busy', async () => {
   const home = folder()
   await serve(home)
-  await cli(['sessions', 'start', 'demo', '--label', 'busy', '--cwd', home, '-p', 'late 2000'], { home })
+  await cli(['sessions', 'start', 'demo', '--label', 'busy', '--cwd', home, '-p', 'ask a.txt hello'], { home })
   const command = suggested(await cli(['sessions', 'prompt', 'busy', 'hello'], { home }))
   expect(command).toEqual(['sessions', 'wait', 'busy'])
-  expect(await cli(command, { home })).toMatchObject({ code: 0 })
+  // What it does lasts until somebody answers.
+  const waiting = start(command, { home })
+  await expect
+    .poll(() => cli(['sessions', 'answer', 'busy', '--allow'], { home }), { timeout: 60_000 })
+    .toMatchObject({ code: 0 })
+  expect(await waiting.ended).toMatchObject({ code: 0 })
   expect(await cli(['sessions', 'prompt', 'busy', 'hello', '--wait'], { home })).toMatchObject({
     code: 0,
     stdout: 'echo: hello\n',

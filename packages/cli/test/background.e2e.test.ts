@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -69,7 +69,7 @@ test('F94 twenty commands at once start one gateway', async () => {
   // Each gateway says its address when it serves: one did.
   const said = (await cli(['logs'], { home: path })).stdout
   expect(said.match(/^http/gm)).toHaveLength(1)
-}, 120_000)
+}, 300_000)
 
 test('a gateway that was killed is replaced by the next command, whoever has its process id now', async () => {
   const { path, env } = home()
@@ -133,4 +133,17 @@ test('F96 a session without folder and workspace runs where the person is', asyn
   const { stdout, stderr } = await cli(['sessions', 'start', 'demo', '--json'], { home: path, cwd: here })
   expect(JSON.parse(stdout)).toMatchObject({ cwd: here })
   expect(stderr).toContain('agentproto workspace add --use')
+})
+
+test('F64 a signal in the middle of the start ends it in order, and leaves neither lock nor record', async () => {
+  const path = folder()
+  const { child, ended } = start(['serve', '--port', '0'], { home: path })
+  // The lock is taken before anything listens.
+  await expect.poll(() => existsSync(join(path, 'daemon.lock')), { timeout: 60_000, interval: 1 }).toBe(true)
+  child.kill('SIGTERM')
+  expect(await ended).toMatchObject({ code: 0 })
+  expect(existsSync(join(path, 'daemon.lock'))).toBe(false)
+  expect(existsSync(join(path, 'daemon.json'))).toBe(false)
+  expect(await cli(['serve', '-d', '--port', '0'], { home: path })).toMatchObject({ code: 0 })
+  await cli(['stop'], { home: path })
 })

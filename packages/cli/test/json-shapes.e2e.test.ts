@@ -22,4 +22,4 @@ test('each --json document is one document with the members that docs/cli.md pro
     const missing = members.filter((member) => !(member in document))
     expect({ args, missing }).toEqual({ args, missing: [] })
   }
-}, 180_000)
+}, 300_000)

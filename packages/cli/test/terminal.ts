@@ -51,7 +51,7 @@ export function terminal(
     type: (text) => void tmux('send-keys', '-l', text),
     press: (...keys) => void tmux('send-keys', ...keys),
     async shows(pattern) {
-      await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 10_000, interval: 50 }).toMatch(pattern)
+      await expect.poll(() => tmux('capture-pane', '-p'), { timeout: 30_000, interval: 50 }).toMatch(pattern)
       return tmux('capture-pane', '-p').trimEnd()
     },
     resize: (width, height) => void tmux('resize-window', '-x', String(width), '-y', String(height)),

@@ -208,7 +208,7 @@ test('the commands of agentproto', () => {
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
     agentproto status [--json]
     agentproto stop [--force] [--timeout <seconds>] [--json]
-    agentproto logs [-n, --lines <count>] [-f, --follow]
+    agentproto logs [-n, --lines <count>] [-f, --follow] [--json]
     agentproto service
     agentproto service install [--print] [--manager <name>]
     agentproto service uninstall [--print] [--manager <name>]

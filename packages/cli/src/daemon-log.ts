@@ -4,6 +4,9 @@ import type { HomeLayout } from '@agentproto/contracts'
 /** What a gateway in the background says; one generation is kept beside it. */
 export const daemonLog = ({ logs }: HomeLayout): string => `${logs}/daemon.log`
 
+/** What any gateway of the home notes, one JSON document a line; it rotates it itself. */
+export const gatewayLog = ({ logs }: HomeLayout): string => `${logs}/gateway.jsonl`
+
 const ROTATE_BYTES = 4 * 1024 * 1024
 /** Enough for some thousand lines. */
 const TAIL_BYTES = 512 * 1024

@@ -36,7 +36,7 @@ export const agentSteps = (adapter: string): NextSteps => ({
 
 /** After a prompt that was not taken. */
 export const promptSteps = (ref: string): NextSteps => ({
-  turn_in_progress: `Let it end with: agentproto sessions wait ${ref} (or --when-busy queue, or interrupt)`,
+  turn_in_progress: `Wait for its end with: agentproto sessions wait ${ref}, or give --when-busy queue`,
   session_ended: `Start its agent again with: agentproto sessions resume ${ref}`,
   not_resumable: 'Start another with: agentproto sessions start <adapter>',
 })

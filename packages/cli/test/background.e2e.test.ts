@@ -33,6 +33,8 @@ test('serve --detach prints the address, is idempotent, tells its log, and stop 
   })
   expect(JSON.parse((await cli(['status', '--json'], { home: path })).stdout)).toMatchObject({ url, pid })
   expect((await cli(['logs'], { home: path })).stdout).toBe(`${url}\n`)
+  const [first = ''] = (await cli(['logs', '--json'], { home: path })).stdout.split('\n')
+  expect(JSON.parse(first)).toMatchObject({ level: expect.any(String), msg: expect.any(String) })
   expect(await cli(['stop'], { home: path })).toEqual({ code: 0, stdout: '', stderr: `Stopped, process ${pid}.\n` })
   await expect(fetch(`${url}/health`)).rejects.toThrow()
   expect(await cli(['stop', '--json'], { home: path })).toMatchObject({

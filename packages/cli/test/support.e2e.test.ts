@@ -76,6 +76,7 @@ test('a support bundle holds what helps and none of the secrets that were plante
     'sessions.json',
     'config.json',
     'daemon.log',
+    'gateway.jsonl',
     'crash-bundles/s_x.json',
   ])
   const text = gunzipSync(readFileSync(path)).toString('utf8')

@@ -21,10 +21,5 @@ export async function doctor(io: Io, { json }: JsonOption): Promise<number> {
 /** Everything that can be looked at without changing anything. */
 export async function examine(io: Io): Promise<readonly DoctorCheck[]> {
   const home = homeOf(io)
-  return [
-    ...(await hostChecks(io, home.root)),
-    ...(await homeChecks(home)),
-    await daemonCheck(io),
-    await adaptersCheck(io),
-  ]
+  return [...(await hostChecks(io, home)), ...(await homeChecks(home)), await daemonCheck(io), await adaptersCheck(io)]
 }

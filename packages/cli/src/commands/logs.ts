@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import { EXIT } from '@agentproto/contracts'
-import { daemonLog, readFrom, sizeOf, tailOf } from '../daemon-log.js'
+import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon-log.js'
 import { homeOf } from '../daemon.js'
 import { print, type Io } from '../io.js'
 import { interruptible } from '../signals.js'
@@ -8,14 +8,15 @@ import { interruptible } from '../signals.js'
 export interface LogsOptions {
   readonly lines: number
   readonly follow?: boolean
+  readonly json?: boolean
 }
 
 /** Some file systems tell nobody of a change; then the log is looked at this often, in milliseconds. */
 const LOOK_MS = 500
 
 /** `agentproto logs`. */
-export async function logs(io: Io, { lines, follow }: LogsOptions): Promise<number> {
-  const path = daemonLog(homeOf(io))
+export async function logs(io: Io, { lines, follow, json }: LogsOptions): Promise<number> {
+  const path = json === true ? gatewayLog(homeOf(io)) : daemonLog(homeOf(io))
   // What comes while the tail is read is neither lost nor said twice.
   const size = sizeOf(path)
   const tail = tailOf(path, lines, size)

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { release } from 'node:os'
 import { join, resolve } from 'node:path'
 import { AgentprotoError, EXIT, type Session } from '@agentproto/contracts'
-import { daemonLog, tailOf } from '../daemon-log.js'
+import { daemonLog, gatewayLog, tailOf } from '../daemon-log.js'
 import { connect, homeOf, readDaemon } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import { withProgress } from '../progress.js'
@@ -62,6 +62,7 @@ async function collect(io: Io): Promise<readonly TarEntry[]> {
     document('sessions.json', await sessionsOf(io)),
     { name: 'config.json', text: await readFile(home.config, 'utf8').catch(() => '{}') },
     { name: 'daemon.log', text: tailOf(daemonLog(home), LOG_LINES).join('\n') },
+    { name: 'gateway.jsonl', text: tailOf(gatewayLog(home), LOG_LINES).join('\n') },
     ...(await crashBundles(home.crashBundles)),
   ]
   return entries.map(({ name, text }) => ({ name, text: redact(text) }))

@@ -3,7 +3,8 @@ import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { release } from 'node:os'
 import { promisify } from 'node:util'
-import type { DoctorCheck } from '@agentproto/contracts'
+import type { DoctorCheck, HomeLayout } from '@agentproto/contracts'
+import { readDaemon } from '../daemon.js'
 import type { Io } from '../io.js'
 
 const GIB = 1024 ** 3
@@ -11,8 +12,8 @@ const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 
 /** The machine: what agents and the gateway are run with and upon. */
-export async function hostChecks(io: Io, root: string): Promise<DoctorCheck[]> {
-  return [nodeCheck(), await gitCheck(io), await diskCheck(root), await portCheck()]
+export async function hostChecks(io: Io, home: HomeLayout): Promise<DoctorCheck[]> {
+  return [nodeCheck(), await gitCheck(io), await diskCheck(home.root), await portCheck(home)]
 }
 
 const nodeCheck = (): DoctorCheck => ({
@@ -47,8 +48,11 @@ async function diskCheck(root: string): Promise<DoctorCheck> {
 }
 
 /** Whether a gateway could have the usual port. */
-async function portCheck(): Promise<DoctorCheck> {
+async function portCheck(home: HomeLayout): Promise<DoctorCheck> {
   const about = { id: 'port', title: 'port' } as const
+  const own = (await readDaemon(home))?.url
+  if (own?.endsWith(`:${DEFAULT_PORT}`) === true)
+    return { ...about, verdict: 'ok', detail: `${DEFAULT_PORT} is this home's own` }
   const free = await new Promise<boolean>((resolve) => {
     const probe = createServer()
     probe.once('error', () => resolve(false))

@@ -41,6 +41,7 @@ const LOGS_HELP = `
 Examples:
   $ agentproto logs -n 20
   $ agentproto logs -f
+  $ agentproto logs --json -n 50
 
 What the gateway in the background said. What a session said is in: agentproto sessions logs <id>`
 
@@ -75,6 +76,7 @@ export function addGatewayCommands(program: Command, run: Run): void {
     .description('print what the gateway in the background said')
     .option('-n, --lines <count>', 'the last so many lines', toCount, 200)
     .option('-f, --follow', 'go on as it says more, until Ctrl-C')
+    .option('--json', 'its structured log instead, one JSON document a line')
     .addHelpText('after', LOGS_HELP)
     .action((options: LogsOptions) => run(async (io) => (await import('../commands/logs.js')).logs(io, options)))
   addService(program, run)

@@ -1,25 +1,36 @@
-// Only the driver: a manifest in, a running agent out. No session store, no server.
+// Only the driver: a manifest in, a running agent out. The demo agent, or one that you have: node main.mjs opencode
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { loadAgentCli } from '@agentproto/driver-agent-cli'
 
+const DEMO = ['my number is 4711', 'recall', 'ask notes.txt 4711', 'stream 500 20']
+const REAL = ['My number is 4711', 'Which is my number?', 'Write it to notes.txt', 'Count to 500']
+const [slug = 'demo'] = process.argv.slice(2)
+const [first, memory, tool, long] = slug === 'demo' ? DEMO : REAL
 const cwd = await mkdtemp(join(tmpdir(), 'driver-alone-'))
-const demo = await loadAgentCli(join(catalogPath, 'demo'), { executables: { 'agentproto-demo-agent': demoAgentPath } })
-const session = await demo.start({ cwd, onRequest: allowOnce })
-
+const agent = await loadAgentCli(join(catalogPath, slug), { executables: { 'agentproto-demo-agent': demoAgentPath } })
+const session = await agent.start({ cwd, onRequest: allowOnce })
 try {
-  for await (const event of session.send('ask notes.txt from the driver')) {
-    console.log(event.type === 'text-delta' ? event.text : `· ${event.type}`)
-  }
-  assert.match(await readFile(join(cwd, 'notes.txt'), 'utf8'), /from the driver/)
+  for (const prompt of [first, memory, tool]) assert.equal(await turn(prompt), 'end_turn')
+  assert.equal(await turn(long, 'interrupted'), 'cancelled')
 } finally {
   // Resolves when nothing of the agent's process tree is left.
   await session.close()
   await rm(cwd, { recursive: true, force: true })
+}
+
+async function turn(prompt, interrupted) {
+  const kinds = []
+  for await (const event of session.send(prompt)) {
+    kinds.push(event.type === 'turn-end' ? event.reason : event.type)
+    if (interrupted && event.type === 'text-delta') await session.cancel()
+  }
+  console.log(`${prompt}: ${kinds.filter((kind, at) => kind !== kinds[at - 1]).join(', ')}`)
+  return kinds.at(-1)
 }
 
 function allowOnce({ kind, options = [] }) {

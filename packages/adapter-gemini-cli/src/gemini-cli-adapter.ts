@@ -27,6 +27,11 @@ export class GeminiCliAdapter implements AgentCliClient {
   #sessionId: string = randomUUID()
   #stored: Stored = 'no'
   #turn: TurnProcess | undefined
+  /** The process of the turn before has ended, with whatever it left. */
+  #gone: Promise<unknown> = Promise.resolve()
+  /** The turn that runs, or whose process has not ended yet. */
+  #sending: Promise<void> | undefined
+  #number = 0
   #cancelled = false
   #closed = false
 
@@ -52,17 +57,32 @@ export class GeminiCliAdapter implements AgentCliClient {
 
   async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
     const { options } = this.#ready()
-    if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
+    const before = this.#sending
+    if (before && !this.#cancelled) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
     this.#cancelled = false
     const prompt = typeof message === 'string' ? message : promptText(message)
+    const sending = this.#say(prompt, options, before)
+    this.#sending = sending
+    try {
+      await sending
+    } finally {
+      if (this.#sending === sending) this.#sending = undefined
+    }
+  }
+
+  /** @param before a cancelled turn whose process takes its time to end: two at once would spoil their conversation */
+  async #say(prompt: string, options: AgentCliConnectOptions, before: Promise<void> | undefined): Promise<void> {
+    const number = ++this.#number
+    await before?.catch(() => {})
     let outcome = await this.#run(prompt, options)
     // A turn that was cancelled early may have left nothing to go on with.
-    if (outcome.sessionMissing && this.#stored === 'perhaps' && !this.#cancelled) {
+    if (outcome.sessionMissing && this.#stored === 'perhaps' && !this.#cancelled && number === this.#number) {
       this.#stored = 'no'
       outcome = await this.#run(prompt, options)
     }
     this.#stored = outcome.result && !outcome.result.error ? 'yes' : this.#stored === 'yes' ? 'yes' : 'perhaps'
-    await this.#events.push(this.#conclude(outcome))
+    // Nobody waits for its end any more: it would be taken for that of the turn after it.
+    if (number === this.#number) await this.#events.push(this.#conclude(outcome))
   }
 
   events(): AsyncIterable<AgentCliEvent> {
@@ -87,9 +107,15 @@ export class GeminiCliAdapter implements AgentCliClient {
   }
 
   async #run(prompt: string, options: AgentCliConnectOptions): Promise<TurnOutcome> {
-    const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => this.#events.push(events)
+    const number = this.#number
+    const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => {
+      if (number === this.#number) return this.#events.push(events)
+    }
+    // Both bear the marker of the session, by which what the first left behind is found and ended.
+    await this.#gone
     const turn = await TurnProcess.start(this.#arguments(options), prompt, { options, emit })
     this.#turn = turn
+    this.#gone = turn.gone
     try {
       // A cancel, or a close, that came while it started.
       if (this.#cancelled) await turn.end()

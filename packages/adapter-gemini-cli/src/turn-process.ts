@@ -27,6 +27,8 @@ export interface TurnOutcome {
 export class TurnProcess {
   readonly #agent: AgentProcess
   readonly outcome: Promise<TurnOutcome>
+  /** Nothing of it is left, or will be ended any more: what bears its session's marker until then is. */
+  readonly gone: Promise<unknown>
   #result: GeminiResult | undefined
   /** Something of the turn was told. */
   #spoke = false
@@ -34,6 +36,7 @@ export class TurnProcess {
   private constructor(agent: AgentProcess) {
     this.#agent = agent
     this.outcome = agent.closed.then((exit) => this.#ended(exit))
+    this.gone = agent.closed.then(() => agent.terminate()).catch(() => {})
   }
 
   /**

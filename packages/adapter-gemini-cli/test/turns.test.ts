@@ -62,6 +62,21 @@ test('a conversation whose first turn was cancelled before it was stored begins 
   expect(sink.text).toBe('workingecho againecho again|remember')
 })
 
+test('F15 after a cancel whose process takes its time to end, the next turn is answered, and only it', async () => {
+  const { session, say, sink } = await open()
+  await say('echo one')
+  const sent = session.send([{ type: 'text', text: 'stubborn' }])
+  await sink.until(() => /\d/.test(sink.text))
+  await session.cancel()
+  await sent
+  // It ignores SIGTERM: the turn is over a second after the cancel, its process only after the grace.
+  const next = await say('echo next')
+  expect(next.filter(({ type }) => type === 'text-delta' || type === 'turn-end')).toMatchObject([
+    { type: 'text-delta', text: 'echo next' },
+    { type: 'turn-end', reason: 'end_turn' },
+  ])
+})
+
 test('usage and model are told', async () => {
   const { say } = await open()
   const signals = await say('echo hi')

@@ -64,13 +64,17 @@ export class RequestDesk {
 
   /** Logs the request and resolves with its answer; never rejects but for a log that fails. */
   async ask(request: AgentRequest, turn: number, signal: AbortSignal): Promise<AgentAnswer> {
-    const { clock, newId, sessionId, append } = this.#options
+    const { clock, newId, sessionId, append, decide } = this.#options
     const requestId = newId('r_')
+    // Before anybody sees it: whoever answers what he sees must not be quicker than the policy.
+    const said = await decide(request)
     await append({ type: 'agent-prompt', requestId, request }, turn)
     const createdAt = new Date(clock.now()).toISOString()
     const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
     const answered = this.#wait(resource, signal)
-    await this.#byPolicy(resource)
+    if (said !== undefined) await this.#resolve(requestId, said.answer, { type: 'policy', rule: said.rule })
+    // Meanwhile the mode may have been changed.
+    else await this.#byPolicy(resource)
     return answered
   }
 

@@ -112,3 +112,24 @@ test('a kill cancels what waits', async () => {
   await registry.kill(id, owner)
   expect((await registry.requests(id))[0]).toMatchObject({ state: 'resolved', answer: { outcome: 'cancelled' } })
 })
+
+test('what the permission mode decides, nobody who watches is quicker to answer', async () => {
+  const { script, answers } = asking(permission())
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', permissionMode: 'approve-all' }, owner)
+  const reader = await registry.follow(id, 0)
+  await registry.prompt(id, { prompt: 'x' }, owner)
+  let quick: Promise<unknown> | undefined
+  while (quick === undefined) {
+    const batch = await reader.next()
+    const events = (batch?.records ?? []).map(({ json }) => JSON.parse(json) as { type: string; requestId?: string })
+    const asked = events.find(({ type }) => type === 'agent-prompt')
+    if (asked === undefined) continue
+    const requestId = asked.requestId ?? ''
+    quick = registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'no' }, owner).catch(() => undefined)
+  }
+  await quick
+  await registry.waitTurn(id, 1)
+  reader.close()
+  expect(answers).toMatchObject([{ outcome: 'selected', optionId: 'once' }])
+})

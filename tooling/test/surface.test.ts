@@ -67,28 +67,29 @@ test('what each package exports', () => {
       AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
       AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
       ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption
-      ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DoctorCheck
-      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog
-      EventLogStore EventReader EventRecord FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HostEvent
-      HostEventType ImageContent KillReason Launch McpServer NamedToken NewId NewToken OpenSessionOptions
-      OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES
-      PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest PermissionRule
-      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
-      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest QuestionRequest QueuedTurn
-      REQUEST_STATES ROUTE_SCOPES Repair RequestKey RequestState ResolvedCwd ResourceContent
-      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
-      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SecretKind
-      SecretPlace SecretStatus Session SessionBounds SessionChange SessionEvent SessionEventType
-      SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage SessionPrincipal SessionRequest
-      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
-      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
-      TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal
-      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
-      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema
-      addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      configRequestSchema contentBlockSchema createTokenSchema doctorRequestSchema eventsQuerySchema
+      ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant
+      DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
+      EventBatch EventGap EventLog EventLogStore EventReader EventRecord FailureKind ForkRequest
+      HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer
+      NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal
+      PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption
+      PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal
+      Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
+      ProvisionRequest QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RequestKey
+      RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch
+      RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES
+      STREAM_EVENT_TYPES Scope SecretKind SecretPlace SecretStatus Session SessionBounds SessionChange
+      SessionEvent SessionEventType SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage
+      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
+      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
+      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
+      StreamEvent StreamEventType TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent
+      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
+      ToolContent ToolKind ToolLocation ToolPart ToolResult TranscriptTurn Turn TurnDetail TurnEnd
+      TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult UserPrompt Workspace
+      WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
+      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
+      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
       forkRequestSchema fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord
       killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
       permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema randomId
@@ -191,8 +192,8 @@ test('the commands of agentproto', () => {
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [-a, --attach] [--json] [--no-start]
+    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--tree] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]

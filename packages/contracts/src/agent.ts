@@ -60,6 +60,8 @@ export interface StartAgentOptions {
   readonly origin: SessionOrigin | { readonly how: 'native'; readonly agentSessionId: string }
   /** What the agent is to keep to in all of the conversation; see {@link RunningAgent.instructed}. */
   readonly instructions?: string
+  /** Whether the agent may start sessions of its own: it is given the gateway's tools. */
+  readonly delegates?: boolean
   /** Added to the agent's environment: the session's own variables. */
   readonly env: Readonly<Record<string, string>>
   /** Aborts the start; the process tree is gone before the promise rejects. */

@@ -87,6 +87,7 @@ export { isLive, SESSION_STATUSES } from './session.js'
 export type {
   AgentCapabilities,
   AgentInfo,
+  DelegationGrant,
   FailureKind,
   QueuedTurn,
   Session,
@@ -194,6 +195,7 @@ export {
   configRequestSchema,
   contentBlockSchema,
   createTokenSchema,
+  delegationSchema,
   doctorRequestSchema,
   eventsQuerySchema,
   forkRequestSchema,
@@ -214,6 +216,7 @@ export {
 export type {
   AddRuleRequest,
   AnswerRequest,
+  DelegationRequest,
   ConfigRequest,
   ForkRequest,
   PromptRequest,

@@ -86,6 +86,21 @@ export interface SessionSandbox {
   readonly reason?: string
 }
 
+/** What a session was granted of starting others, with all defaults filled in. */
+export interface DelegationGrant {
+  /** Longest life of a child, and its life when it names none. */
+  readonly ttlSeconds: number
+  /** Generations that may still follow. */
+  readonly maxDepth: number
+  /** Children that live at once. */
+  readonly maxChildren: number
+  readonly permissionMode: PermissionMode
+  readonly adapters: readonly string[]
+  readonly modes: readonly string[]
+  /** Names. */
+  readonly options: readonly string[]
+}
+
 /** The turn that runs, or the last one. */
 export interface SessionTurn {
   readonly number: number
@@ -160,6 +175,8 @@ export interface Session {
   readonly rootSessionId?: string
   /** Steps from the first of the line; absent for 0. */
   readonly depth?: number
+  /** What its agent may do about sessions of its own; absent for nothing. */
+  readonly delegation?: DelegationGrant
 }
 
 /** Whether the agent's process is meant to be there. */

@@ -111,6 +111,25 @@ export const promptSchema = z.union([
 /** AIP-45's strategies, as far as a session of this host can be told to use one. */
 const continuationSchema = z.enum(['pinned-session', 'transcript', 'native-resume', 'none'])
 
+/** What a session is allowed of starting others; each member that is absent has its default. */
+export const delegationSchema = z.strictObject({
+  /** Longest life of a child, and its life when it names none. Default one hour. */
+  ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional(),
+  /** Generations below it. Default 1. */
+  maxDepth: z.int().min(1).max(8).optional(),
+  /** Children of one session that live at once. Default 5. */
+  maxChildren: z.int().min(1).max(64).optional(),
+  /** The most that a child may be let; never more than the session's own mode, which is the default. */
+  permissionMode: permissionModeSchema.optional(),
+  /** Agents that it may start. Default: its own. */
+  adapters: z.array(slug).min(1).max(64).optional(),
+  /** Modes that it may start them in, beside its own. */
+  modes: z.array(slug).max(64).optional(),
+  /** Names of options that it may set on them, beside those that it has itself. */
+  options: z.array(slug).max(64).optional(),
+})
+export type DelegationRequest = z.infer<typeof delegationSchema>
+
 /** AIP-46 SpawnAgentRequest and our additions. */
 export const spawnAgentSchema = z.strictObject({
   adapter: slug.describe('Slug of the AIP-45 adapter to run'),
@@ -132,6 +151,7 @@ export const spawnAgentSchema = z.strictObject({
     .describe('What the agent is to keep to in all of the conversation'),
   continuation: continuationSchema.optional().describe('How it is taken up again, of those that the adapter supports'),
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this long'),
+  delegation: delegationSchema.optional().describe('Let the agent start others; {} for the defaults'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
 export type SpawnAgentRequest = z.infer<typeof spawnAgentSchema>

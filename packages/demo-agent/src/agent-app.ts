@@ -35,6 +35,7 @@ function initializeResponse(version: string): InitializeResponse {
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { embeddedContext: true },
+      mcpCapabilities: { http: true },
       sessionCapabilities: SESSION_CAPABILITIES,
     },
   }

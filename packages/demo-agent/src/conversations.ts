@@ -18,7 +18,7 @@ import type { Output } from './output.js'
 import { promptText } from './prompt-text.js'
 import { replayUpdates } from './replay.js'
 import type { SessionStore } from './session-store.js'
-import { DemoSession, MODELS, MODES, type SessionDefaults } from './session.js'
+import { DemoSession, MODELS, MODES, type SessionDefaults, type SessionGround } from './session.js'
 import type { StoredSession } from './stored-session.js'
 import { Turn, updateMessage, type TurnAnswer } from './turn.js'
 
@@ -46,7 +46,7 @@ export class Conversations {
   }
 
   create(params: NewSessionRequest): NewSessionResponse {
-    const session = this.#adopt(newSession(params.cwd, this.#options.defaults), params.additionalDirectories)
+    const session = this.#adopt(newSession(params.cwd, this.#options.defaults), params)
     this.#save(session)
     return { sessionId: session.id, ...settings(session) }
   }
@@ -69,7 +69,7 @@ export class Conversations {
     if (!stored) throw RequestError.sessionNotFound(params.sessionId)
     const { modeId, modelId, turnCount, turns } = stored
     const born = newSession(params.cwd, { modeId, modelId })
-    const session = this.#adopt({ ...born, turnCount, turns }, params.additionalDirectories)
+    const session = this.#adopt({ ...born, turnCount, turns }, params)
     this.#save(session)
     return { sessionId: session.id, ...settings(session) }
   }
@@ -78,7 +78,7 @@ export class Conversations {
     this.#options.store.flush()
     const stored = this.#options.store.list().filter((session) => cwd === undefined || session.cwd === cwd)
     const newestFirst = [...stored].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
-    return newestFirst.map((one) => sessionInfo(new DemoSession(one, [])))
+    return newestFirst.map((one) => sessionInfo(new DemoSession(one)))
   }
 
   close(sessionId: string): Record<string, never> {
@@ -144,17 +144,17 @@ export class Conversations {
     return session
   }
 
-  #reopen(params: { sessionId: string; cwd: string; additionalDirectories?: string[] }): DemoSession {
+  #reopen(params: SessionGround & { readonly sessionId: string; readonly cwd: string }): DemoSession {
     const open = this.#open.get(params.sessionId)
     const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
     if (!stored) throw RequestError.sessionNotFound(params.sessionId)
     open?.cancel()
-    return this.#adopt({ ...stored, cwd: params.cwd }, params.additionalDirectories)
+    return this.#adopt({ ...stored, cwd: params.cwd }, params)
   }
 
-  #adopt(stored: StoredSession, additionalDirectories: readonly string[] = []): DemoSession {
+  #adopt(stored: StoredSession, ground: SessionGround): DemoSession {
     if (this.#open.size >= MAX_OPEN) throw RequestError.internalError({}, `${MAX_OPEN} sessions are open already`)
-    const session = new DemoSession(stored, additionalDirectories)
+    const session = new DemoSession(stored, ground)
     this.#open.set(session.id, session)
     return session
   }

@@ -1,4 +1,4 @@
-import type { SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
+import type { McpServer, SessionConfigOption, SessionModeState } from '@agentclientprotocol/sdk'
 import { cutText } from './bounded-text.js'
 import type { StoredSession, StoredTurn } from './stored-session.js'
 
@@ -17,6 +17,12 @@ export interface SessionDefaults {
   readonly modelId: string
 }
 
+/** What a client opens a session with, each time anew. */
+export interface SessionGround {
+  readonly additionalDirectories?: readonly string[] | undefined
+  readonly mcpServers?: readonly McpServer[] | undefined
+}
+
 /** Turns that a session remembers; the oldest go first. */
 const MAX_TURNS = 100
 const MAX_TITLE_CHARS = 80
@@ -26,6 +32,7 @@ export class DemoSession {
   readonly id: string
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
+  readonly mcpServers: readonly McpServer[]
   modeId: string
   modelId: string
   updatedAt: string
@@ -36,10 +43,11 @@ export class DemoSession {
   readonly alwaysAllowed: Set<string> = new Set()
   #running: AbortController | undefined
 
-  constructor(stored: StoredSession, additionalDirectories: readonly string[]) {
+  constructor(stored: StoredSession, { additionalDirectories = [], mcpServers = [] }: SessionGround = {}) {
     this.id = stored.sessionId
     this.cwd = stored.cwd
     this.additionalDirectories = additionalDirectories
+    this.mcpServers = mcpServers
     this.modeId = stored.modeId
     this.modelId = stored.modelId
     this.updatedAt = stored.updatedAt

@@ -1,6 +1,7 @@
 import { ask, question } from './words/requests.js'
 import { crash, garbage } from './words/break-the-line.js'
 import { duplicate, fail, stop } from './words/break-the-protocol.js'
+import { call, delegate } from './words/delegate.js'
 import { flood } from './words/flood.js'
 import { fork, stubborn } from './words/outlive.js'
 import { hang, hangForever, late } from './words/keep-waiting.js'
@@ -30,6 +31,12 @@ export const WORDS: Readonly<Record<string, Word>> = {
   plan: { usage: '', summary: 'a plan of three steps, worked off', run: plan },
   usage: { usage: '', summary: 'reports tokens and cost', run: usage },
   recall: { usage: '', summary: 'the texts of the earlier prompts', run: recall },
+  delegate: {
+    usage: 'PROMPT [| PROMPT]',
+    summary: 'starts an agent by the gateway’s tools and prompts it',
+    run: delegate,
+  },
+  call: { usage: 'TOOL [JSON]', summary: 'calls a tool of the gateway’s', run: call },
   hang: { usage: '', summary: 'never answers, but for a cancel', run: hang },
   'hang!': { usage: '', summary: 'never answers, not even a cancel', run: hangForever },
   late: { usage: 'MS', summary: 'answers after MS milliseconds (1000)', run: late },

@@ -42,9 +42,12 @@ export class SharedProcesses {
   }
 }
 
+/** What each session has of its own, and a process that several share of none of them. */
+const OF_ONE_SESSION: ReadonlySet<string> = new Set([SESSION_MARKER, 'AGENTPROTO_TOKEN'])
+
 /** A digest: the environment holds secrets, and one session's must never reach another's agent. */
 function keyOf({ command, args, env }: Launch): string {
-  const variables = Object.entries(env).filter(([name]) => name !== SESSION_MARKER)
+  const variables = Object.entries(env).filter(([name]) => !OF_ONE_SESSION.has(name))
   variables.sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256')
     .update(JSON.stringify([command, args, variables]))
@@ -64,7 +67,8 @@ class SharedProcess {
   constructor(arm: ProtocolArm, { launch, ...options }: ArmConnectOptions, gone: () => void) {
     this.#gone = gone
     // A marker of its own: with that of a session, ending another process of that session would end this one.
-    const env = { ...launch.env, [SESSION_MARKER]: this.#marker }
+    const shared = Object.entries(launch.env).filter(([name]) => !OF_ONE_SESSION.has(name))
+    const env = { ...Object.fromEntries(shared), [SESSION_MARKER]: this.#marker }
     const own = { ...launch, env, marker: this.#marker }
     this.#connecting = arm.connect({ ...options, launch: own, signal: this.#abort.signal })
     this.#connecting.then(({ ended }) => ended.then(gone), gone)

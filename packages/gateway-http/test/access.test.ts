@@ -116,7 +116,7 @@ const keysOf = ({ app }: FakeGateway): readonly string[] =>
     .map(({ method, path }) => `${method} ${path}`)
     .filter((key) => key !== 'GET /health')
 
-test('every route has its row in the table, and every row its route', async () => {
+test('F81 every route has its row in the table, and every row its route', async () => {
   const keys = keysOf(await gatewayOf(OWNER))
   expect(keys.filter((key) => scopeOfRoute(key) === undefined)).toEqual([])
   expect(Object.keys(ROUTE_SCOPES).filter((key) => !keys.includes(key))).toEqual([])

@@ -107,6 +107,7 @@ const record: Shape<Session> = {
   parentSessionId: 'optional',
   rootSessionId: 'optional',
   depth: 'optional',
+  delegation: 'optional',
 }
 
 interface ObjectSchema {

@@ -29,6 +29,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
         'instructions',
         'continuation',
         'ttlSeconds',
+        'delegation',
         'idempotencyKey',
       ],
     ],

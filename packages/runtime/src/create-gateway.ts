@@ -12,7 +12,6 @@ import {
   type TokenService,
   type WorkspaceService,
 } from '@agentproto/contracts'
-import { launchAgent } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
@@ -40,8 +39,11 @@ import { lazyMetrics } from './lazy-metrics.js'
 import { lazyOpenApi } from './lazy-openapi.js'
 import { Meter } from './meter.js'
 import { agentHost, openCatalog } from './open-adapters.js'
-import { authenticateOwner, ownerToken } from './owner-token.js'
+import { ownerToken } from './owner-token.js'
+import { Principals } from './principals.js'
 import { listen, type Listening, type ListeningServer } from './server.js'
+import { sessionAgents } from './session-agent.js'
+import { SessionTokens } from './session-tokens.js'
 import { TokenStore } from './token-store.js'
 import { version } from './version.js'
 import { layoutOf, withConfig } from './with-config.js'
@@ -139,17 +141,15 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const ofWorkspaces = () => workspaceAdapters(workspaces, trust)
   const catalog = openCatalog(settings, { host, layout, onProblem, ofWorkspaces })
   const adapters = new HostAdapters(catalog, host)
+  const ofSessions = new SessionTokens(host.redactor)
   const registry = await openSessionRegistry({
     ...stores(settings),
     adapters,
     workspaces,
     hostId: hostname(),
     clock,
-    startAgent: async (start, sink) => {
-      const adapter = await catalog.adapter(start.adapterSlug)
-      const own = { sandbox: adapter.sandbox, adapter, serve: settings.serve ?? {} }
-      return launchAgent(adapter.manifest, { ...start, sink, host, ...own })
-    },
+    startAgent: sessionAgents({ catalog, host, tokens: ofSessions, serve: settings.serve ?? {} }),
+    onAgentEnding: (id) => ofSessions.revoke(id),
     redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     onProblem,
@@ -161,6 +161,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   })
   const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
   const tokens = new TokenStore({ path: settings.inMemory ? undefined : layout.tokens, clock, onProblem })
+  const principals = new Principals(token, tokens, ofSessions)
   const mcp = lazyMcp({
     sessions: registry,
     adapters,
@@ -172,34 +173,29 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const ending = new AbortController()
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
-  const app = httpApp(settings, { registry, workspaces, adapters, token, tokens, mcp, ending })
+  const app = httpApp(settings, { registry, workspaces, adapters, tokens, mcp, ending, principals })
   const listening = { ...settings.listen, onProblem }
   const { address, ownLog: log } = settings
   return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address, listening, log }
 }
 
+interface AppParts extends Omit<Parts, 'app' | 'token' | 'layout' | 'lock' | 'address' | 'listening' | 'log'> {
+  readonly principals: Principals
+}
+
 function httpApp(
   settings: Settings,
-  {
-    registry,
-    workspaces,
-    adapters,
-    token,
-    tokens,
-    mcp,
-    ending,
-  }: Omit<Parts, 'app' | 'layout' | 'lock' | 'address' | 'listening' | 'log'>,
+  { registry, workspaces, adapters, tokens, mcp, ending, principals }: AppParts,
 ): HttpApp {
   const { clock, onProblem, allowedHosts, allowedOrigins } = settings
-  const owner = authenticateOwner(token)
   return createHttpApp({
     sessions: registry,
     permissions: registry.permissions,
     adapters,
     workspaces,
-    authenticate: (given) => owner(given) ?? tokens.authenticate(given),
+    authenticate: (given) => principals.authenticate(given),
     tokens,
-    revoked: (by) => tokens.revoked(by),
+    revoked: (by) => principals.revoked(by),
     version,
     clock,
     mcp: (request, by) => mcp.fetch(request, by),

@@ -9,7 +9,10 @@ export function ownerToken(path: string): string {
   const known = readToken(path)
   if (known !== undefined) return known
   const fresh = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`
-  writeFileSync(fresh, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  writeFileSync(fresh, `agp_o_${randomBytes(8).toString('hex')}_${randomBytes(32).toString('base64url')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  })
   try {
     // A link fails where a rename would replace: whoever comes second uses the first one's token.
     linkSync(fresh, path)

@@ -2,6 +2,8 @@
 export interface Redactor {
   /** Registers a value, and the forms in which programs print it. Shorter ones than {@link REDACTABLE_CHARS_MIN} are left. */
   add(value: string): void
+  /** Forgets a value that opens nothing any more. */
+  remove(value: string): void
   /** Whether nothing is registered. */
   readonly empty: boolean
   redact(text: string): string
@@ -53,8 +55,12 @@ class ValueRedactor implements Redactor {
     this.#sorted = undefined
   }
 
+  remove(value: string): void {
+    if (this.#values.delete(value)) this.#sorted = undefined
+  }
+
   redact(text: string): string {
-    let clean = text
+    let clean = withoutTokens(text)
     for (const form of this.#forms) if (clean.includes(form)) clean = clean.replaceAll(form, MARK)
     return clean
   }
@@ -63,7 +69,8 @@ class ValueRedactor implements Redactor {
     return this.empty ? data : (this.#clean(data, 0) as T)
   }
 
-  redactJson(json: string): string {
+  redactJson(document: string): string {
+    const json = withoutTokens(document)
     if (!this.#forms.some((form) => json.includes(form))) return json
     // A value may also look like a number or a piece of syntax, so the texts in it are looked at, not the document.
     try {
@@ -97,6 +104,11 @@ class ValueRedactor implements Redactor {
     return changed ? Object.fromEntries(entries) : data
   }
 }
+
+/** Tokens of gateways, the owner's, named ones and those of sessions: nobody has their values, but all have this shape. */
+const TOKENS = /agp_[ots]_[0-9a-f]{16}_[A-Za-z0-9_-]{43}/g
+
+const withoutTokens = (text: string): string => (text.includes('agp_') ? text.replace(TOKENS, MARK) : text)
 
 const keepUnchanged = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
   after.some((item, index) => item !== before[index]) ? after : before

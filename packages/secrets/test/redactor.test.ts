@@ -29,6 +29,25 @@ test('a key file is taken out line by line, but not its frame', () => {
   expect(redactorOf(key).redact('-----BEGIN KEY-----')).toBe('-----BEGIN KEY-----')
 })
 
+test('a token of a gateway is known by its shape, in text and in JSON, although nobody has registered it', () => {
+  const redactor = createRedactor()
+  for (const kind of ['o', 't', 's']) {
+    const token = `agp_${kind}_0123456789abcdef_${'aB3_-'.repeat(9).slice(0, 43)}`
+    expect(redactor.redact(`it is ${token}, so`)).toBe('it is [redacted], so')
+    expect(redactor.redactJson(JSON.stringify({ [token]: `Bearer ${token}` }))).toBe(
+      '{"[redacted]":"Bearer [redacted]"}',
+    )
+  }
+  expect(redactor.empty).toBe(true)
+  expect(redactor.redact('agp_t_short and agp_x_0123456789abcdef_')).toContain('agp_t_short')
+})
+
+test('a value that is removed is ordinary text again', () => {
+  const redactor = redactorOf('opensesame')
+  redactor.remove('opensesame')
+  expect([redactor.redact('opensesame'), redactor.empty]).toEqual(['opensesame', true])
+})
+
 test('a value too short to be told from text is left', () => {
   const redactor = redactorOf('yes', '12345')
   expect(redactor.empty).toBe(true)

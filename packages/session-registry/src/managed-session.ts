@@ -12,6 +12,7 @@ import {
   type StoredSpawn,
 } from '@agentproto/contracts'
 import { Conversation, type Starting } from './conversation.js'
+import { endChildren } from './end-all.js'
 import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from './ending.js'
 import { changesOf, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
@@ -34,7 +35,6 @@ import type { TurnBook } from './turn-book.js'
 import type { PromptOrigin, TurnFlow } from './turn-flow.js'
 
 /** One session: its record, log, turns and requests, and the agent from its start to its end. */
-
 export class ManagedSession {
   readonly id: string
   readonly journal: SessionJournal
@@ -74,13 +74,8 @@ export class ManagedSession {
     this.#log = parts.log
     this.#flow = parts.flow
     this.#prefaces = parts.prefaces
-    this.#conversation = new Conversation({
-      host,
-      session: this,
-      log: parts.log,
-      prefaces: parts.prefaces,
-      startedAt: stored.agentStartedAt,
-    })
+    const { log, prefaces } = parts
+    this.#conversation = new Conversation({ host, session: this, log, prefaces, startedAt: stored.agentStartedAt })
     this.#supervisor = parts.supervisor
     this.turns = parts.turns
     this.desk = parts.desk
@@ -90,6 +85,10 @@ export class ManagedSession {
 
   get isLive(): boolean {
     return isLive(this.#record)
+  }
+
+  get isEnding(): boolean {
+    return this.#cause !== undefined
   }
 
   /** Whether its record holds all that is known of it, so that nothing is lost when it is dropped from memory. */
@@ -208,8 +207,7 @@ export class ManagedSession {
 
   /** Appends what a repair at boot found to be missing. */
   async appendRepair(entries: readonly LogEntry[], turn?: number): Promise<void> {
-    const { spine } = await this.journal.open()
-    await spine.append(entries, turn)
+    await (await this.journal.open()).spine.append(entries, turn)
   }
 
   async #start(starting: Starting): Promise<void> {
@@ -244,9 +242,8 @@ export class ManagedSession {
   }
 
   #assertRunning(): void {
-    const { status } = this.#record
-    if (status === 'starting') throw startingError()
-    if (status !== 'running' || this.#cause !== undefined) throw endedError(status)
+    if (this.#record.status === 'starting') throw startingError()
+    if (this.#record.status !== 'running' || this.#cause !== undefined) throw endedError(this.#record.status)
   }
 
   #end(ending: Ending): Promise<void> {
@@ -261,10 +258,12 @@ export class ManagedSession {
   async #finish(cause: Ending): Promise<void> {
     if (!this.isLive) return
     this.#supervisor.stop()
+    const children = endChildren(this.#host, this.id, cause)
     // The agent takes its requests back as it ends; whoever decided that it ends is why.
     this.desk.ends({ type: cause.stopReason === 'shutdown' ? 'gateway-end' : 'session-end' })
     this.#flow.end()
     const exit = await this.#stopAgent()
+    await children
     this.#record.disconnected()
     await this.#flow.close(...turnEndOf(cause))
     await this.#flow.drain()

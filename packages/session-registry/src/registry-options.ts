@@ -37,6 +37,8 @@ export interface SessionRegistryOptions {
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
   /** Told each batch of events that is stored, and whether it changes the state of its session. Must not throw. */
   readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
+  /** Told before the agent of a session is stopped, or once it left: what it was given is to be taken back. Must not throw. */
+  readonly onAgentEnding?: (sessionId: string) => void
   /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }

@@ -21,7 +21,6 @@ import {
   type Session,
   type SessionBounds,
   type SessionFilter,
-  type SessionOrigin,
   type SessionPage,
   type SessionRequest,
   type SessionWatcher,
@@ -32,9 +31,10 @@ import {
   type TurnResult,
 } from '@agentproto/contracts'
 import { ChangeFeed } from './change-feed.js'
+import { planSession } from './birth.js'
+import { assertMayAnswer, assertNoAgent } from './delegation.js'
 import { endAll } from './end-all.js'
 import { forkOf } from './fork.js'
-import { groundOf } from './ground.js'
 import { Idempotency } from './idempotency.js'
 import type { ManagedSession } from './managed-session.js'
 import { MemoryRuleStore } from './permissions/file-rule-store.js'
@@ -42,6 +42,7 @@ import { permissionService, reviewAll } from './permissions/permission-service.j
 import { WorkspaceRules } from './permissions/workspace-rules.js'
 import { RecordKeeper } from './record-keeper.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
+import { launchSession } from './launch-session.js'
 import { assertRoom } from './live-limit.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { repairStored } from './repair.js'
@@ -49,7 +50,7 @@ import { sessionHost } from './session-host.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
 import { SessionShelf } from './session-shelf.js'
-import { adapterFor, type Birth, contentOf, newSession, spawnOf } from './spawn-request.js'
+import { type Birth, contentOf } from './spawn-request.js'
 import { readTurn, readTurnDetail, readTurns } from './turn-log.js'
 import { waitingIn } from './waiting.js'
 
@@ -106,6 +107,7 @@ class Registry implements SessionRegistry {
         this.#keeper.changed(session, urgent)
         this.#feed.changed(session, urgent)
       },
+      childrenOf: (id) => this.#sessions.childrenOf(id),
       onUnread: (session) => void (this.#keeper.isDue(session) || this.#sessions.rest(session.id)),
     })
     this.#sessions = new SessionShelf(host)
@@ -127,35 +129,22 @@ class Registry implements SessionRegistry {
 
   async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
-    const { slug: adapterSlug, session: policy } = await adapterFor(this.#options.adapters, request)
-    const { cwd, workspaceSlug, warnings } = await groundOf(this.#options.workspaces, request, by)
-    // Nothing is awaited between the count and the entry, so that the limit holds for spawns at once.
+    const place = { ...this.#options, sessions: this.#sessions, born: () => this.#born() }
+    const { session, spawn, assertAdmitted } = await planSession(request, by, place)
+    // Nothing is awaited between the counts and the entry, so that the limits hold for spawns at once.
     this.#assertRoom()
     this.#assertOpen()
-    const born = newSession(request, by, this.#born())
-    const session = this.#add({ ...born, adapterSlug, cwd, workspaceSlug, warnings }, spawnOf(request, policy))
-    return this.#launch(session, request.prompt)
+    assertAdmitted()
+    return launchSession(this.#add(session, spawn), this.#keeper, request)
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
-    const parent = this.#session(id)
+    const old = this.#session(id)
+    assertNoAgent(by, 'fork a session')
     this.#assertOpen()
     this.#assertRoom()
-    const { session, spawn, origin } = forkOf(parent.stored(), request, { by, born: this.#born() })
-    return this.#launch(this.#add(session, spawn), request.prompt, origin)
-  }
-
-  async #launch(
-    session: ManagedSession,
-    prompt: SpawnAgentRequest['prompt'],
-    origin?: SessionOrigin,
-  ): Promise<Session> {
-    await this.#keeper.save(session)
-    await session.start(origin)
-    // The child's identity is on the disk before anybody hears of the session: a later host can find it.
-    await this.#keeper.save(session)
-    if (prompt !== undefined) await session.prompt(contentOf(prompt), { origin: 'spawn' })
-    return session.snapshot()
+    const { session, spawn, origin } = forkOf(old.stored(), request, { by, born: this.#born() })
+    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, origin })
   }
 
   #born(): Birth {
@@ -190,6 +179,7 @@ class Registry implements SessionRegistry {
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
     const session = this.#session(id)
+    assertNoAgent(by, 'change what another one is set to')
     if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
     try {
       await session.configure(request)
@@ -214,6 +204,7 @@ class Registry implements SessionRegistry {
 
   async forget(id: string, by: Principal): Promise<void> {
     const session = this.#session(id)
+    assertNoAgent(by, 'have a session forgotten')
     await this.kill(id, by)
     const last = session.snapshot()
     await session.journal.close()
@@ -248,6 +239,7 @@ class Registry implements SessionRegistry {
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#session(id)
+    assertMayAnswer(by, session.desk.all.find((each) => each.requestId === requestId)?.request, answer)
     const remember = answer.outcome === 'selected' ? answer.remember : undefined
     if (remember !== undefined) assertMayDecideAhead(by, remember)
     const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })

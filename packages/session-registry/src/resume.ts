@@ -22,7 +22,7 @@ export interface Resumption {
 
 /** @throws `session_live`, `continuation_unsupported`, `not_resumable` */
 export function resumptionOf(session: Session, spawn: StoredSpawn, request: ResumeRequest): Resumption {
-  if (isLive(session)) throw new AgentprotoError('session_live', 'The session has not ended', { given: session.status })
+  assertEnded(session)
   assertContinuation(spawn.policy, request.continuation)
   const { maxTurns = Infinity } = spawn.policy ?? {}
   if (session.turnCount >= maxTurns) throw exhausted(maxTurns)
@@ -86,6 +86,14 @@ function waysOf(
   }
   return WAYS[strategy].filter((way) => can[way])
 }
+function assertEnded(session: Session): void {
+  if (isLive(session)) throw new AgentprotoError('session_live', 'The session has not ended', { given: session.status })
+  if (session.parentSessionId === undefined) return
+  throw new AgentprotoError('not_resumable', 'The session was started by an agent, and has ended for good', {
+    hint: 'Start a new session, or resume the one that started it',
+  })
+}
+
 /** After a failure a further try waits this long, doubled each time, in milliseconds. */
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 5 * 60_000

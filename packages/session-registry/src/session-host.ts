@@ -16,6 +16,10 @@ export interface SessionHost {
   readonly crashBundles?: CrashBundleStore
   readonly workspaceRules: WorkspaceRules
   readonly onProblem: (problem: string) => void
+  /** The live ones that the agent of a session has started. */
+  readonly childrenOf: (id: string) => readonly ManagedSession[]
+  /** The agent of a session may do nothing any more. */
+  readonly onAgentEnding?: (id: string) => void
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: ManagedSession, urgent: boolean) => void
   /** Told each batch that is stored, and whether it is `urgent`. */
@@ -24,10 +28,10 @@ export interface SessionHost {
   readonly onUnread: (session: ManagedSession) => void
 }
 
-type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents'
+type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents' | 'onAgentEnding'
 
 export const sessionHost = (
-  { logs, startAgent, redact, crashBundles, onEvents }: SessionRegistryOptions,
+  { logs, startAgent, redact, crashBundles, onEvents, onAgentEnding }: SessionRegistryOptions,
   own: Omit<SessionHost, FromOptions>,
 ): SessionHost => ({
   ...own,
@@ -36,4 +40,5 @@ export const sessionHost = (
   ...(redact === undefined ? {} : { redact }),
   ...(crashBundles === undefined ? {} : { crashBundles }),
   ...(onEvents === undefined ? {} : { onEvents }),
+  ...(onAgentEnding === undefined ? {} : { onAgentEnding }),
 })

@@ -64,7 +64,7 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
     onSend: () => prefaces.sent(),
     onStuck: owner.end,
   })
-  const supervisor = new Supervisor({
+  const supervisor: Supervisor = new Supervisor({
     clock,
     config,
     // One whose agent will not remember is only put to sleep when its manifest states the time itself (DESIGN §3).
@@ -72,7 +72,13 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
     endsAt: () => endOf(record, config.maxDurationMs),
     openTools: () => turns.openTools.length,
     isWaiting: () => desk.pendingCount > 0,
-    act: supervision(owner, { log, flow, changed: () => owner.changed(false) }),
+    act: supervision(owner, {
+      log,
+      flow,
+      changed: () => owner.changed(false),
+      // Children end with their parent: one that waits for its children is not idle.
+      staysAwake: () => keepsAwake(host.childrenOf(sessionId).length, supervisor),
+    }),
   })
   const journal = new SessionJournal(
     {
@@ -116,6 +122,10 @@ function sessionPermissions(
 
 const sleepsWithoutLoss = ({ resumable, capabilities }: SessionRecord, { spawn }: StoredSession): boolean =>
   resumable && capabilities !== undefined && remembers(capabilities, spawn)
+function keepsAwake(children: number, supervisor: Supervisor): boolean {
+  if (children > 0) supervisor.active()
+  return children > 0
+}
 
 function requestDesk(
   { clock, newId, config }: SessionHost,

@@ -80,7 +80,8 @@ export class SessionRecord {
    * @param resumable whether the session can be taken up again once it has ended
    */
   started(agent: RunningAgent, resumable: boolean): void {
-    this.#session.resumable = resumable
+    // A child ends with its parent, for good.
+    this.#session.resumable = resumable && this.#session.parentSessionId === undefined
     this.#session.agent = agent.info
     this.#agent = agent
     this.#named()

@@ -27,6 +27,11 @@ export class SessionShelf {
     return this.awake.filter((session) => session.isLive)
   }
 
+  /** Those that a session's agent started, and that live. */
+  childrenOf(id: string): readonly ManagedSession[] {
+    return this.live.filter((session) => session.snapshot().parentSessionId === id)
+  }
+
   /** Oldest first. */
   get all(): readonly Shelved[] {
     return [...this.#all.values()]

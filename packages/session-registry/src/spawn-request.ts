@@ -36,7 +36,7 @@ export function newSession(
     ...(label === undefined ? {} : { label }),
     ...(title === undefined ? {} : { title }),
     hostId,
-    type: by.type === 'owner' ? 'user' : 'spawned',
+    type: by.type === 'session' ? 'spawned' : 'user',
     turnCount: 0,
     turn: { number: 0, state: 'idle' },
     lastActiveAt: now,
@@ -70,7 +70,7 @@ export function spawnOf(
 
 /** How the agent of a session is started, at first and again. */
 export function startOptionsOf(
-  { id, adapterSlug, workspaceSlug, cwd }: Session,
+  { id, adapterSlug, workspaceSlug, cwd, delegation }: Session,
   { mode, options, additionalDirectories = [], mcpServers = [], instructions }: StoredSpawn,
   run: Pick<StartAgentOptions, 'origin' | 'signal'>,
 ): StartAgentOptions {
@@ -84,6 +84,8 @@ export function startOptionsOf(
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     ...(instructions === undefined ? {} : { instructions }),
+    // A session at the end of its line has the tools as well: they tell it why not.
+    ...(delegation === undefined ? {} : { delegates: true }),
     env: { AGENTPROTO_SESSION_ID: id },
     ...run,
   }

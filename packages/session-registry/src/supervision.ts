@@ -16,9 +16,11 @@ interface Means {
   readonly flow: TurnFlow
   /** Tells watchers that nothing happened, but that the session is looked after. */
   readonly changed: () => void
+  /** Counts as activity when it is true. */
+  readonly staysAwake: () => boolean
 }
 
-export function supervision(session: Supervised, { log, flow, changed }: Means): SupervisorActions {
+export function supervision(session: Supervised, { log, flow, changed, staysAwake }: Means): SupervisorActions {
   // An end that fails has been told in the session's own warnings.
   const end = (ending: Ending): void => void session.kill(ending).catch(() => undefined)
   return {
@@ -33,7 +35,9 @@ export function supervision(session: Supervised, { log, flow, changed }: Means):
       void log.appendOrEnd([{ type: 'runtime-warning', message, idleMs }], session.snapshot().turn.number)
     },
     cancelSilent: (idleMs) => void flow.cancelSilent(idleMs),
-    sleep: () => end({ status: 'killed', stopReason: 'idle' }),
+    sleep() {
+      if (!staysAwake()) end({ status: 'killed', stopReason: 'idle' })
+    },
     expire() {
       const { expiresAt } = session.snapshot()
       if (expiresAt !== undefined) return end({ status: 'killed', stopReason: 'expired' })

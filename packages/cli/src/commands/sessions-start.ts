@@ -41,7 +41,7 @@ async function folderOf(io: Io, client: Client, { cwd, workspaceSlug }: SpawnAge
 }
 
 async function spawnRequest(io: Io, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
-  const { prompt, cwd, workspace, label, mode, option, permissions } = options
+  const { prompt, cwd, workspace, label, mode, option, permissions, delegate } = options
   return {
     adapter,
     ...(prompt === undefined ? {} : { prompt: await promptOf(io, prompt) }),
@@ -51,5 +51,6 @@ async function spawnRequest(io: Io, adapter: string, options: StartOptions): Pro
     ...(mode === undefined ? {} : { mode }),
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     ...(permissions === undefined ? {} : { permissionMode: permissions }),
+    ...(delegate === true ? { delegation: {} } : {}),
   }
 }

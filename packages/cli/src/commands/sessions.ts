@@ -7,6 +7,7 @@ import { lastLinesOf } from '../session-lines.js'
 /** `agentproto sessions`: the table, or one of its live forms. */
 export async function showSessions(io: Io, options: SessionsOptions): Promise<number> {
   if (options.attach !== undefined) return (await import('./sessions-attach.js')).attachSession(io, options.attach)
+  if (options.tree === true && options.json !== true) return (await import('./sessions-tree.js')).showTree(io, options)
   if (options.watch === true && options.json !== true && isInteractive(io)) {
     return (await import('./sessions-watch.js')).watchSessions(io, options)
   }

@@ -17,12 +17,14 @@ export interface SessionsOptions extends JsonOption {
   readonly watch?: boolean
   readonly attach?: string
   readonly alive?: boolean
+  readonly tree?: boolean
 }
 export interface StartOptions extends AgentOptions, JsonOption {
   readonly prompt?: string
   readonly workspace?: string
   readonly label?: string
   readonly attach?: boolean
+  readonly delegate?: boolean
 }
 export interface PromptOptions extends JsonOption {
   readonly whenBusy?: WhenBusy
@@ -85,6 +87,7 @@ export function addSessionCommands(program: Command, run: Run): void {
     .option('-w, --watch', 'redraw as things change')
     .option('-a, --attach <id>', 'talk to a session')
     .option('--alive', 'only those whose agent runs')
+    .option('--tree', 'each below the one whose agent started it')
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
     .action((options: SessionsOptions) => run(async (io) => (await listing()).showSessions(io, options)))
@@ -110,6 +113,7 @@ function addStart(sessions: Command, run: Run): void {
     .option('--mode <id>', "one of the adapter's modes")
     .addOption(adapterOption())
     .addOption(permissionsOption())
+    .option('--delegate', 'let its agent start agents of its kind, inside its folder, with what it may do itself')
     .option('-a, --attach', 'attach to it at once')
     .option('--json', 'print the whole session as JSON')
     .action((adapter: string, options: StartOptions) =>

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Session } from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { cli, folder, serve } from './cli-process.js'
+
+interface Running {
+  readonly home: string
+  readonly cwd: string
+  readonly url: string
+  start(...more: string[]): Promise<string>
+  say(id: string, prompt: string): Promise<string>
+  list(): Promise<Session[]>
+  /** With the owner's token, or another. */
+  ask(
+    path: string,
+    init?: { readonly method?: string; readonly token?: string },
+  ): Promise<{ status: number; body: { readonly code?: string } }>
+}
+
+async function running(): Promise<Running> {
+  const home = folder()
+  const cwd = folder('ground')
+  const { url } = await serve(home)
+  const owner = readFileSync(join(home, 'token'), 'utf8').trim()
+  const run = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await cli(args, { home, cwd })
+    if (code !== 0) throw new Error(`agentproto ${args.join(' ')} exited with ${code}: ${stderr}`)
+    return stdout.trim()
+  }
+  return {
+    home,
+    cwd,
+    url,
+    start: (...more) => run('sessions', 'start', 'demo', '--cwd', cwd, ...more),
+    say: (id, prompt) => run('sessions', 'prompt', id, prompt, '--wait'),
+    list: async () => JSON.parse(await run('sessions', '--json')).sessions,
+    async ask(path, { method = 'GET', token = owner } = {}) {
+      const response = await fetch(`${url}${path}`, { method, headers: { authorization: `Bearer ${token}` } })
+      return { status: response.status, body: (await response.json()) as { code?: string } }
+    },
+  }
+}
+
+test('an agent starts another one by the tools it was given, prompts it twice and reads its answers', async () => {
+  const { start, say, list } = await running()
+  const id = await start('--delegate')
+  const said = await say(id, 'delegate the word is heron | recall')
+  expect(said).toMatch(/^s_\S+ said: echo: the word is heron\ns_\S+ said: 1: the word is heron$/)
+  const [child] = (await list()).filter(({ parentSessionId }) => parentSessionId === id)
+  expect(child).toMatchObject({
+    type: 'spawned',
+    rootSessionId: id,
+    depth: 1,
+    turnCount: 2,
+    status: 'killed',
+    resumable: false,
+    expiresAt: expect.any(String),
+  })
+})
+
+test('what was not granted is refused, and makes nothing', async () => {
+  const { cwd, start, say, list } = await running()
+  const plain = await start()
+  expect(await say(plain, 'delegate hello')).toBe('I was given no tools of a gateway.')
+  const id = await start('--delegate')
+  const refusal = async (input: object): Promise<unknown> => {
+    const said = await say(id, `call start_agent_session ${JSON.stringify({ adapter: 'demo', ...input })}`)
+    return JSON.parse(said.slice(said.indexOf('{'))).code
+  }
+  expect(await refusal({ cwd: join(cwd, '..') })).toBe('cwd_outside_parent')
+  expect(await refusal({ permissionMode: 'approve-all' })).toBe('delegation_denied')
+  expect(await refusal({ adapter: 'opencode' })).toBe('delegation_denied')
+  expect(await list()).toHaveLength(2)
+  const child = JSON.parse(await say(id, 'call start_agent_session {"adapter":"demo"}'))
+  expect(await say(child.id, 'call start_agent_session {"adapter":"demo"}')).toContain('max_depth_exceeded')
+  for (let more = 2; more <= 5; more++) await say(id, 'call start_agent_session {"adapter":"demo"}')
+  expect(await refusal({})).toBe('child_quota_exceeded')
+  expect(await list()).toHaveLength(7)
+})
+
+test('F41 an agent that finds the gateway sees itself and its children, drives these alone, and all ends with it', async () => {
+  const { home, url, start, say, list, ask } = await running()
+  const other = await start('--label', 'other')
+  const id = await start('--delegate', '--label', 'lead')
+  const child = JSON.parse(await say(id, 'call start_agent_session {"adapter":"demo","label":"helper"}'))
+  const { sessions } = JSON.parse(await say(id, 'call list_agent_sessions'))
+  expect(new Set(sessions.map((each: Session) => each.id))).toEqual(new Set([id, child.id]))
+  for (const tool of ['prompt_agent_session', 'kill_agent_session'])
+    for (const sessionId of [id, other])
+      expect(await say(id, `call ${tool} ${JSON.stringify({ sessionId, prompt: 'x' })}`)).toMatch(
+        /session_not_found|invalid/,
+      )
+
+  const tree = (await cli(['sessions', '--tree'], { home })).stdout
+  expect(tree).toMatch(new RegExp(`^${id} .*lead\\n└─ ${child.id} .*helper$`, 'm'))
+
+  // The agent's own variables: what it may do by the token is what it may do by the tools.
+  const token = /AGENTPROTO_TOKEN=(agp_s_[\w-]+)/.exec(await environOf(id))?.[1] ?? ''
+  expect((await ask(`/sessions/${id}`, { token })).status).toBe(200)
+  expect((await ask(`/sessions/${other}`, { token })).body.code).toBe('session_not_found')
+  expect((await ask(`/sessions/${id}/kill`, { token, method: 'POST' })).body.code).toBe('session_not_found')
+  expect((await ask('/tokens', { token })).body.code).toBe('forbidden')
+
+  // What it prints of its token nobody reads.
+  await say(id, 'run env')
+  const { body } = await ask(`/sessions/${id}/events?limit=1000`)
+  expect(JSON.stringify(body)).toContain('AGENTPROTO_TOKEN=[redacted]')
+  expect(JSON.stringify(body)).not.toContain(token)
+
+  expect((await ask(`/sessions/${id}/kill`, { method: 'POST' })).body).toEqual({ ok: true, id })
+  expect((await list()).find((each) => each.id === child.id)).toMatchObject({
+    status: 'killed',
+    stopReason: 'user_canceled',
+  })
+  expect((await ask(`/sessions/${id}`, { token })).status).toBe(401)
+  expect(url).toMatch(/^http:/)
+})
+
+/** The environment of the process whose marker is a session's id. */
+async function environOf(id: string): Promise<string> {
+  const { findMarkedProcesses } = await import('@agentproto/subprocess')
+  const [found] = findMarkedProcesses(id)
+  return readFileSync(`/proc/${found?.pid}/environ`, 'utf8').replaceAll('\0', '\n')
+}

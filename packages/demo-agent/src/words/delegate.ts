@@ -1,0 +1,87 @@
+import type { McpServer } from '@agentclientprotocol/sdk'
+import type { Client } from '@modelcontextprotocol/client'
+import { errorText } from '../error-text.js'
+import type { Turn } from '../turn.js'
+import { firstAndRest } from './argument.js'
+import { callTool, textContent } from './tool-call.js'
+
+/** The name under which a gateway mounts its own tools. */
+const GATEWAY = 'agentproto'
+
+/** Starts an agent of its own kind through the gateway's tools, prompts it again and again, and says what it answers. */
+export async function delegate(turn: Turn, argument: string): Promise<void> {
+  const prompts = argument
+    .split('|')
+    .map((prompt) => prompt.trim())
+    .filter(Boolean)
+  await withTools(turn, async (tool) => {
+    const { id: sessionId } = await tool('start_agent_session', { adapter: process.env['AGENTPROTO_AGENT'] ?? 'demo' })
+    for (const prompt of prompts) {
+      const { turn: number } = await tool('prompt_agent_session', { sessionId, prompt })
+      const { result } = await tool('wait_agent_turn', { sessionId, turn: number })
+      turn.say(`${String(sessionId)} said: ${textOf(result)}\n`)
+    }
+    await tool('kill_agent_session', { sessionId })
+  })
+}
+
+/** Calls one tool of the gateway's, and says its result or its refusal. */
+export async function call(turn: Turn, argument: string): Promise<void> {
+  const [name, rest] = firstAndRest(argument)
+  await withTools(turn, async (tool) => {
+    const input: unknown = rest === '' ? {} : JSON.parse(rest)
+    turn.say(JSON.stringify(await tool(name, input as Record<string, unknown>)))
+  })
+}
+
+type Result = Readonly<Record<string, unknown>>
+type CallGateway = (name: string, input: Record<string, unknown>) => Promise<Result>
+
+const textOf = (result: unknown): string =>
+  typeof result === 'object' && result !== null && 'text' in result ? String(result.text) : 'nothing'
+
+/** Connects to the gateway's tools for one piece of work; what goes wrong is said. */
+async function withTools(turn: Turn, work: (tool: CallGateway) => Promise<void>): Promise<void> {
+  const server = turn.session.mcpServers.find(({ name }) => name === GATEWAY)
+  if (server === undefined) return turn.say('I was given no tools of a gateway.')
+  const client = await connected(server)
+  try {
+    await work((name, input) => callAsTool(turn, { client, name, input }))
+  } catch (error) {
+    turn.say(errorText(error))
+  } finally {
+    await client.close()
+  }
+}
+
+/** Loaded when it is first needed: most conversations have no tools to call. */
+async function connected(server: McpServer): Promise<Client> {
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  if (!('url' in server)) throw new Error(`"${server.name}" is no server that I reach over HTTP`)
+  const headers = Object.fromEntries(server.headers.map(({ name, value }) => [name, value]))
+  const client = new Client({ name: 'agentproto-demo-agent', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }))
+  return client
+}
+
+interface GatewayCall {
+  readonly client: Client
+  readonly name: string
+  readonly input: Record<string, unknown>
+}
+
+/** Shown as a tool call of the turn, as a real agent's is. @throws what the gateway refuses */
+async function callAsTool(turn: Turn, { client, name, input }: GatewayCall): Promise<Result> {
+  let answer: Result = {}
+  let refusal: string | undefined
+  await callTool(turn, { title: name, kind: 'other', input }, async () => {
+    const { content, structuredContent, isError } = await client.callTool({ name, arguments: input })
+    const [first] = content
+    const text = first?.type === 'text' ? first.text : ''
+    if (isError === true) refusal = text
+    else answer = (structuredContent ?? {}) as Result
+    return { content: [textContent(text)], failed: isError === true }
+  })
+  if (refusal === undefined) return answer
+  throw new Error(`${name} was refused: ${refusal}`)
+}

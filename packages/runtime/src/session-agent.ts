@@ -1,0 +1,52 @@
+import type { McpServer, RunningAgent, StartAgent, StartAgentOptions } from '@agentproto/contracts'
+import { launchAgent } from '@agentproto/driver-agent-cli'
+import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ManifestCatalog } from './adapter-catalog.js'
+import type { GatewayOptions } from './gateway-options.js'
+import type { SessionTokens } from './session-tokens.js'
+
+export interface SessionAgentParts {
+  readonly catalog: ManifestCatalog
+  readonly host: ProvisionHost
+  readonly tokens: SessionTokens
+  /** What the host does for agents that ask it to. */
+  readonly serve: NonNullable<GatewayOptions['serve']>
+}
+
+/** Starts agents, each with a token of its own by which the gateway knows it, and with its tools where it delegates. */
+export function sessionAgents({ catalog, host, tokens, serve }: SessionAgentParts): StartAgent {
+  return async function startSessionAgent(start, sink) {
+    const adapter = await catalog.adapter(start.adapterSlug)
+    const given = withToken(start, { host, tokens })
+    const launch = (options: StartAgentOptions): Promise<RunningAgent> =>
+      launchAgent(adapter.manifest, { ...options, sink, host, sandbox: adapter.sandbox, adapter, serve })
+    try {
+      return await launch(given)
+    } catch (thrown) {
+      tokens.revoke(start.sessionId)
+      throw thrown
+    }
+  }
+}
+
+/** Without an address there is nobody to show a token to. */
+function withToken(
+  start: StartAgentOptions,
+  { host, tokens }: Pick<SessionAgentParts, 'host' | 'tokens'>,
+): StartAgentOptions {
+  const url = host.url?.()
+  if (url === undefined) return start
+  const { sessionId, delegates = false } = start
+  const token = tokens.mint(sessionId, delegates)
+  const env = { ...start.env, AGENTPROTO_TOKEN: token }
+  if (!delegates) return { ...start, env }
+  return { ...start, env, mcpServers: [...start.mcpServers, toolsOf(url, token)] }
+}
+
+/** The gateway's own tools, as an MCP server of the agent's. */
+const toolsOf = (url: string, token: string): McpServer => ({
+  type: 'http',
+  name: 'agentproto',
+  url: `${url}/mcp`,
+  headers: [{ name: 'Authorization', value: `Bearer ${token}` }],
+})

@@ -1,0 +1,59 @@
+import { realpath } from 'node:fs/promises'
+import { isAbsolute, resolve, sep } from 'node:path'
+import {
+  AgentprotoError,
+  isAgentprotoError,
+  type ResolvedCwd,
+  type Session,
+  type SpawnAgentRequest,
+  type WorkspaceResolver,
+} from '@agentproto/contracts'
+
+type Parent = Pick<Session, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
+
+/**
+ * The ground of a child: its parent's folder, or one within the parent's folders, symbolic links resolved (F97).
+ * @throws `cwd_outside_parent`, `cwd_invalid`, `workspace_not_found`
+ */
+export async function parentsGround(
+  workspaces: WorkspaceResolver,
+  { cwd, workspaceSlug, additionalDirectories = [] }: SpawnAgentRequest,
+  parent: Parent,
+): Promise<ResolvedCwd> {
+  const roots = await Promise.all([parent.cwd, ...(parent.additionalDirectories ?? [])].map(realOr))
+  const place = cwd === undefined && workspaceSlug !== undefined ? { workspaceSlug } : { cwd: cwd ?? parent.cwd }
+  const ground = await resolveInside(workspaces, place, roots)
+  for (const folder of additionalDirectories) await resolveInside(workspaces, { cwd: folder }, roots)
+  return ground
+}
+
+type Place = { readonly cwd: string } | { readonly workspaceSlug: string }
+
+async function resolveInside(
+  workspaces: WorkspaceResolver,
+  place: Place,
+  roots: readonly string[],
+): Promise<ResolvedCwd> {
+  const given = 'cwd' in place ? place.cwd : place.workspaceSlug
+  const ground = await workspaces.resolve(place).catch((thrown: unknown) => {
+    // What is outside is not told about, whether it is there or not.
+    if (isAgentprotoError(thrown) && 'cwd' in place && within(place.cwd, roots)) throw thrown
+    throw outside(given, roots)
+  })
+  if (within(await realOr(ground.cwd), roots)) return ground
+  throw outside(given, roots)
+}
+
+const realOr = (path: string): Promise<string> => realpath(path).catch(() => path)
+
+function within(path: string, roots: readonly string[]): boolean {
+  if (!isAbsolute(path) || path.includes('\0')) return false
+  const plain = resolve(path)
+  return roots.some((root) => plain === root || plain.startsWith(root.endsWith(sep) ? root : root + sep))
+}
+
+const outside = (given: string, roots: readonly string[]): AgentprotoError =>
+  new AgentprotoError('cwd_outside_parent', 'A child runs inside the folders of its parent', {
+    expected: `a folder within ${roots.join(', ')}`,
+    given,
+  })

@@ -43,7 +43,8 @@ test('a prompt to a busy session is queued or interrupts, as asked', async () =>
   expect(queued).toMatchObject({ code: 0, stdout: 'echo: second\n' })
   await run('sessions', 'prompt', 'busy', 'hang')
   const instead = await run('sessions', 'prompt', 'busy', 'third', '--when-busy', 'interrupt', '--wait')
-  expect(instead).toMatchObject({ code: 0, stdout: 'echo: third\n' })
+  // The agent is told why it was interrupted (F19).
+  expect(instead).toMatchObject({ code: 0, stdout: expect.stringMatching(/^echo: [^]*\nthird\n$/) })
   expect(await run('sessions', 'prompt', 'busy', 'x', '--when-busy', 'later')).toMatchObject({ code: 2, stdout: '' })
 })
 

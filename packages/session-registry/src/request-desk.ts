@@ -244,9 +244,12 @@ const answered = ({ answeredBy, answer }: SessionRequest, resolving = answeredBy
     data: { answeredBy: resolving, answer },
   })
 
-const gone = ({ answeredBy, resolvedAt, turn }: SessionRequest): AgentprotoError =>
+const gone = ({ answeredBy, resolvedAt, turn, request }: SessionRequest): AgentprotoError =>
   new AgentprotoError('request_interrupted', `The gateway ended while the request waited, and turn ${turn} with it`, {
-    hint: 'Resume the session. To decide for the next time that the agent asks this, answer with "remember": "once"',
+    hint:
+      request.kind === 'question'
+        ? 'Resume the session; its agent may ask again'
+        : 'Resume the session. To decide for the next time that the agent asks this, answer with "remember": "once"',
     data: { answeredBy, resolvedAt, turn },
   })
 

@@ -85,6 +85,19 @@ test('a request that waited when its gateway died is listed as interrupted, and 
   expect(await third.requests()).toMatchObject([{ requestId, state: 'interrupted' }])
 })
 
+test('an interrupted question can only be asked again', async () => {
+  const home = await temporaryHome()
+  const { id, requestId } = await died(home, async ({ ask }) => {
+    await ask({ kind: 'question', message: '?', mode: 'form' })
+  })
+  const registry = await next(home, asker())
+  expect(await registry.requests()).toMatchObject([{ requestId, state: 'interrupted' }])
+  await expect(registry.answer({ id, requestId }, { outcome: 'accept', content: {} }, owner)).rejects.toMatchObject({
+    code: 'request_interrupted',
+    parts: { hint: expect.stringContaining('may ask again') as string },
+  })
+})
+
 test('an interrupted request is answered ahead: the answer holds once, for the same call, in the same conversation', async () => {
   const home = await temporaryHome()
   const { id, requestId } = await died(home)

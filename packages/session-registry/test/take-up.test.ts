@@ -1,0 +1,199 @@
+import type {
+  AdapterSessionPolicy,
+  AgentConfig,
+  ConfigChange,
+  SpawnAgentRequest,
+  StartAgent,
+} from '@agentproto/contracts'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { echo, scripted, type ScriptedAgent, type Script } from './fixtures/scripted-agent.js'
+import {
+  allEvents,
+  fileRegistry,
+  memoryRegistry,
+  owner,
+  resumableAdapters,
+  temporaryHome,
+} from './fixtures/test-registry.js'
+
+/** As `resumableAdapters`, with more in the manifest. */
+function adaptersWith(more: Partial<AdapterSessionPolicy>): typeof resumableAdapters {
+  const session = { mode: 'resumable' as const, ...more }
+  const with_ = async (slug: string) => ({ ...(await resumableAdapters.get(slug)), session })
+  return { get: with_, list: async () => [await with_('fake')] }
+}
+
+const transcript = { continuation: ['pinned-session', 'transcript'] as const }
+
+async function ended(
+  policy: Partial<AdapterSessionPolicy>,
+  { startAgent, spawn = {} }: { startAgent: StartAgent; spawn?: Partial<SpawnAgentRequest> },
+) {
+  const opened = await memoryRegistry({ startAgent, adapters: adaptersWith(policy) })
+  const { id } = await opened.registry.spawn({ adapter: 'fake', prompt: 'one', ...spawn }, owner)
+  await opened.registry.waitTurn(id, 1)
+  await opened.registry.kill(id, owner)
+  return { ...opened, id }
+}
+
+test('an agent that remembers nothing is told the transcript with the next prompt, once', async () => {
+  const heard: string[] = []
+  const script: Script = async ({ text, emit }) => {
+    heard.push(text)
+    await emit({ type: 'text-delta', text: `said ${heard.length}` }, { type: 'turn-end', reason: 'end_turn' })
+  }
+  const { startAgent, agents } = scripted(script)
+  const { registry, id } = await ended(transcript, { startAgent, spawn: { instructions: 'Be brief.' } })
+  expect(await registry.get(id)).toMatchObject({ resumable: true })
+  const { turn } = await registry.prompt(id, { prompt: 'two' }, owner)
+  await registry.waitTurn(id, turn)
+  expect(await registry.get(id)).toMatchObject({ resumedHow: 'transcript', status: 'running' })
+  expect(agents[1]?.options.origin).toEqual({ how: 'new' })
+  expect(heard[1]).toMatch(/^Be brief\.\nThe conversation so far.*User: one\n\nAgent: said 1\n.*\ntwo$/s)
+  const prompt = (await allEvents(registry, id)).findLast(({ type }) => type === 'user-prompt')
+  expect(prompt).toMatchObject({
+    content: [{ text: 'two' }],
+    preface: [{ kind: 'instructions' }, { kind: 'transcript' }],
+  })
+  await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'three' }, owner)).turn)
+  expect(heard[2]).toBe('three')
+})
+
+test('a prompt that was never sent is no part of the transcript', async () => {
+  const heard: string[] = []
+  const script: Script = async ({ text, emit, cancelled }) => {
+    heard.push(text)
+    if (text === 'long') await cancelled
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  const { startAgent } = scripted(script)
+  const { registry } = await memoryRegistry({ startAgent, adapters: adaptersWith(transcript) })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'long' }, owner)
+  await settled()
+  await registry.prompt(id, { prompt: 'stopped', whenBusy: 'queue' }, owner)
+  await registry.kill(id, owner)
+  await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'next' }, owner)).turn)
+  expect(heard.at(-1)).toContain('User: long')
+  expect(heard.at(-1)).not.toContain('stopped')
+})
+
+test('what the agent remembers goes before a transcript, and arguments of its start between them', async () => {
+  const ways = [
+    [{ resume: true, load: true }, 'resume'],
+    [{ load: true }, 'load'],
+    [{}, 'native'],
+  ] as const
+  for (const [capabilities, how] of ways) {
+    const { startAgent, agents } = scripted(echo, capabilities)
+    const { registry, id } = await ended({ ...transcript, resumesByFlags: true }, { startAgent })
+    expect(await registry.resume(id, {}, owner)).toMatchObject({ resumedHow: how })
+    expect(agents[1]?.options.origin).toEqual({ how, agentSessionId: 'agent-1' })
+  }
+})
+
+test('a caller may name the way, of those that the manifest supports', async () => {
+  const { startAgent } = scripted(echo, { resume: true })
+  const { registry, id } = await ended(transcript, { startAgent })
+  await expect(registry.resume(id, { continuation: 'native-resume' }, owner)).rejects.toMatchObject({
+    code: 'continuation_unsupported',
+    parts: { expected: 'one of pinned-session, transcript', given: 'native-resume' },
+  })
+  expect(await registry.resume(id, { continuation: 'transcript' }, owner)).toMatchObject({ resumedHow: 'transcript' })
+  for (const continuation of ['native-resume', 'none'] as const) {
+    await expect(registry.spawn({ adapter: 'fake', continuation }, owner)).rejects.toMatchObject({
+      code: 'continuation_unsupported',
+    })
+  }
+})
+
+test('a session that is not to be continued is not resumable', async () => {
+  const { startAgent } = scripted(echo, { resume: true })
+  const spawn = { continuation: 'none' as const }
+  const { registry, id } = await ended({ continuation: ['none'] }, { startAgent, spawn })
+  expect(await registry.get(id)).toMatchObject({ resumable: false })
+  await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+})
+
+test('a session without an agent that remembers is never put to sleep by itself', async () => {
+  const { startAgent } = scripted(echo)
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: adaptersWith(transcript) })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await registry.waitTurn(id, 1)
+  await clock.advance(24 * 60 * 60_000)
+  expect(await registry.get(id)).toMatchObject({ status: 'running', resumable: true })
+})
+
+test('a session that has had all its turns ends as max_iterations, and is not taken up for more', async () => {
+  const { startAgent } = scripted(echo, { resume: true })
+  const { registry } = await memoryRegistry({ startAgent, adapters: adaptersWith({ maxTurns: 1 }) })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await registry.waitTurn(id, 1)
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'max_iterations', resumable: false })
+  await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+})
+
+test('a conversation that is too young is taken up when the agent will not lose it, and a kill ends the wait', async () => {
+  const home = await temporaryHome()
+  const { startAgent, agents } = scripted(echo, { load: true })
+  const adapters = adaptersWith({ resumeAfterMs: 61_000 })
+  const before = await fileRegistry(home, { startAgent, adapters })
+  const { id } = await before.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await before.waitTurn(id, 1)
+  await before.close()
+  // The host that waits is another one.
+  const { ManualClock } = await import('./fixtures/manual-clock.js')
+  const clock = new ManualClock()
+  const after = await fileRegistry(home, { startAgent, adapters, clock })
+  const resumed = after.resume(id, {}, owner)
+  await settled()
+  expect(agents).toHaveLength(1)
+  expect((await allEvents(after, id)).at(-1)).toMatchObject({ type: 'runtime-progress', message: expect.any(String) })
+  expect(await after.get(id)).toMatchObject({ status: 'starting' })
+  await clock.advance(61_000)
+  expect(await resumed).toMatchObject({ status: 'running', resumedHow: 'load' })
+  await after.kill(id, owner)
+  const again = after.resume(id, {}, owner)
+  await settled()
+  await after.kill(id, owner)
+  await expect(again).rejects.toMatchObject({ code: 'cancelled' })
+  expect(agents).toHaveLength(2)
+})
+
+test('mode, model and options are as they were when the agent ended, and what it refuses is told', async () => {
+  const offered = [
+    { id: 'a', name: 'a' },
+    { id: 'b', name: 'b' },
+  ]
+  const config = (value: string): AgentConfig => ({
+    modes: offered,
+    modeId: value,
+    models: offered,
+    modelId: value,
+    options: [{ id: 'effort', name: 'Effort', value, values: offered.map(({ id }) => ({ value: id, name: id })) }],
+  })
+  const { startAgent, agents } = scripted(echo, { resume: true })
+  const set: ConfigChange[] = []
+  const configured: StartAgent = async (options, sink) => {
+    const agent = (await startAgent(options, sink)) as ScriptedAgent
+    await sink.emit([{ type: 'config', config: config('a') }])
+    return Object.assign(agent, {
+      configure: async (change: ConfigChange) => {
+        set.push(change)
+        if ('model' in change) throw new Error('no such model')
+      },
+    })
+  }
+  const { registry } = await memoryRegistry({ startAgent: configured, adapters: adaptersWith({}) })
+  const servers = [{ name: 'docs', command: '/bin/docs', args: [], env: [] }]
+  const { id } = await registry.spawn({ adapter: 'fake', mcpServers: servers, additionalDirectories: ['/tmp'] }, owner)
+  // The agent changes by itself.
+  await agents[0]?.sink.emit([{ type: 'config', config: config('b') }])
+  await registry.kill(id, owner)
+  await registry.resume(id, {}, owner)
+  expect(set).toEqual([{ mode: 'b' }, { model: 'b' }, { optionId: 'effort', value: 'b' }])
+  expect(agents[1]?.options).toMatchObject({ mcpServers: servers, additionalDirectories: ['/tmp'] })
+  const warnings = (await allEvents(registry, id)).filter(({ type }) => type === 'runtime-warning')
+  expect(warnings).toMatchObject([{ message: 'The agent could not be set to model b again: no such model' }])
+})

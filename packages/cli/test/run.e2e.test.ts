@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, start } from './cli-process.js'
@@ -136,3 +136,16 @@ test.each([150, 250, 400])(
     expect({ code, stderr }).toEqual(running.child.signalCode === 'SIGINT' ? { code: null, stderr: '' } : ours)
   },
 )
+
+test('--instructions go before the prompt, as given or from a file', async () => {
+  expect(await run('hello', '--instructions', 'Be brief.')).toMatchObject({ stdout: 'echo: Be brief.\nhello\n' })
+  const cwd = folder('work')
+  writeFileSync(join(cwd, 'brief.md'), 'Be briefer.\n')
+  expect(await run('hello', '--instructions', `@${join(cwd, 'brief.md')}`)).toMatchObject({
+    stdout: 'echo: Be briefer.\nhello\n',
+  })
+  expect(await run('hello', '--instructions', '@none.md')).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining('cannot be read'),
+  })
+})

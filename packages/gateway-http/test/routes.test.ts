@@ -87,6 +87,38 @@ test('GET /sessions/:id/turns lists the turns', async () => {
   })
 })
 
+test('GET /sessions/:id/turns pages, and tells where the next page begins', async () => {
+  const { call } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo' })
+  for (const prompt of ['one', 'two', 'three']) await call('POST', '/sessions/s1/prompt', { prompt })
+  expect(await (await call('GET', '/sessions/s1/turns?after=1&limit=1')).json()).toMatchObject({
+    turns: [{ number: 2 }],
+    nextAfter: 2,
+  })
+  expect(await (await call('GET', '/sessions/s1/turns?after=3')).json()).toEqual({ turns: [], nextAfter: 3 })
+})
+
+test('GET /sessions/:id/turns/:turn tells of one turn, and waits for its end when asked to', async () => {
+  const { call, sessions } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
+  expect(await (await call('GET', '/sessions/s1/turns/1')).json()).toMatchObject({ number: 1, state: 'running' })
+  const waiting = call('GET', '/sessions/s1/turns/1?waitSeconds=60')
+  await expect.poll(() => sessions.calls.some(([name]) => name === 'waitTurn'), { timeout: 10_000 }).toBe(true)
+  sessions.endTurn('s1')
+  expect(await (await waiting).json()).toMatchObject({ number: 1, state: 'ended', parts: [] })
+  expect((await call('GET', '/sessions/s1/turns/2')).status).toBe(404)
+  expect((await call('GET', '/sessions/s1/turns/2?waitSeconds=1')).status).toBe(404)
+})
+
+test('GET /sessions/:id/turns/:turn answers with the turn as it is when the time is up', async () => {
+  const { call, sessions, clock } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
+  const waiting = call('GET', '/sessions/s1/turns/1?waitSeconds=5')
+  await expect.poll(() => sessions.calls.some(([name]) => name === 'waitTurn'), { timeout: 10_000 }).toBe(true)
+  clock.advance(5_000)
+  expect(await (await waiting).json()).toMatchObject({ number: 1, state: 'running' })
+})
+
 test('GET /sessions/:id/events pages through the log, each record as it is stored', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'one' })

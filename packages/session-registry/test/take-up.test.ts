@@ -20,8 +20,8 @@ import {
 /** As `resumableAdapters`, with more in the manifest. */
 function adaptersWith(more: Partial<AdapterSessionPolicy>): typeof resumableAdapters {
   const session = { mode: 'resumable' as const, ...more }
-  const with_ = async (slug: string) => ({ ...(await resumableAdapters.get(slug)), session })
-  return { get: with_, list: async () => [await with_('fake')] }
+  const named = async (slug: string) => ({ ...(await resumableAdapters.get(slug)), session })
+  return { get: named, list: async () => [await named('fake')] }
 }
 
 const transcript = { continuation: ['pinned-session', 'transcript'] as const }

@@ -3,6 +3,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts'
 import { withGateway } from '../in-process.js'
 import { print, type Io } from '../io.js'
 import { agentSteps, orNextStep } from '../next-step.js'
+import { instructionsOf } from '../instructions-text.js'
 import type { RunOptions } from '../program/run-command.js'
 import { promptOf } from '../prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
@@ -14,7 +15,7 @@ import { TurnLimits } from '../turn/turn-limits.js'
  */
 export async function runOnce(io: Io, adapter: string, options: RunOptions): Promise<number> {
   const prompt = await promptOf(io, options.prompt)
-  const request = spawnRequest(io, adapter, options)
+  const request = { ...spawnRequest(io, adapter, options), ...(await instructionsOf(io, options.instructions)) }
   const limits = new TurnLimits(options.timeout)
   try {
     return await withGateway(io, async (client) => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { EXIT, type SpawnAgentRequest } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { connect } from '../daemon.js'
+import { instructionsOf } from '../instructions-text.js'
 import { isInteractive, print, printJson, type Io } from '../io.js'
 import type { StartOptions } from '../program/session-commands.js'
 import { agentSteps, orNextStep } from '../next-step.js'
@@ -48,6 +49,7 @@ async function spawnRequest(io: Io, adapter: string, options: StartOptions): Pro
     ...(cwd === undefined ? {} : { cwd: resolve(io.cwd, cwd) }),
     ...(workspace === undefined ? {} : { workspaceSlug: workspace }),
     ...(label === undefined ? {} : { label }),
+    ...(await instructionsOf(io, options.instructions)),
     ...(mode === undefined ? {} : { mode }),
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     ...(permissions === undefined ? {} : { permissionMode: permissions }),

@@ -24,7 +24,12 @@ export const whenBusyOption = (): Option =>
     .choices(['reject', 'queue', 'interrupt'])
     .default('reject')
 
+/** `--instructions`, the same wherever an agent is started. */
+export const instructionsOption = (): Option =>
+  new Option('--instructions <text>', 'what the agent is to keep to in all of the conversation; @file reads a file')
+
 export interface AgentOptions {
+  readonly instructions?: string
   readonly cwd?: string
   readonly mode?: string
   readonly option: OptionValues

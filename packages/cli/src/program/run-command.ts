@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { Run } from '../io.js'
-import { adapterOption, permissionsOption, toSeconds, type AgentOptions } from './option-values.js'
+import { adapterOption, instructionsOption, permissionsOption, toSeconds, type AgentOptions } from './option-values.js'
 
 export type OutputMode = 'text' | 'json' | 'jsonl' | 'quiet'
 
@@ -30,6 +30,7 @@ export function addRunCommand(program: Command, run: Run): void {
     .option('-p, --prompt <text>', 'the prompt; - reads it from stdin')
     .option('--cwd <folder>', 'folder to run in (default: this one)')
     .option('--mode <id>', "one of the adapter's modes")
+    .addOption(instructionsOption())
     .addOption(adapterOption())
     .addOption(permissionsOption().default('ask'))
     .addOption(

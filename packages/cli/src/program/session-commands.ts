@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander'
 import type { Run } from '../io.js'
 import {
   adapterOption,
+  instructionsOption,
   permissionsOption,
   toCount,
   toSeconds,
@@ -111,6 +112,7 @@ function addStart(sessions: Command, run: Run): void {
     .option('--workspace <slug>', 'workspace to run in (default: the active one)')
     .option('--label <text>', 'a name to find it by')
     .option('--mode <id>', "one of the adapter's modes")
+    .addOption(instructionsOption())
     .addOption(adapterOption())
     .addOption(permissionsOption())
     .option('--delegate', 'let its agent start agents of its kind, inside its folder, with what it may do itself')

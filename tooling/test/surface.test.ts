@@ -191,9 +191,9 @@ test('the commands of agentproto', () => {
   const program = createProgram(io, () => Promise.resolve())
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
-    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--tree] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--delegate] [-a, --attach] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]

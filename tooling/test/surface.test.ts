@@ -70,9 +70,9 @@ test('what each package exports', () => {
       ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant
       DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
       EventBatch EventGap EventLog EventLogStore EventReader EventRecord FailureKind ForkRequest
-      HOST_EVENT_TYPES HomeLayout HostEvent HostEventType ImageContent KillReason Launch McpServer
-      NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal
-      PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption
+      HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent KillReason Launch
+      McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
+      OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption
       PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal
       Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
       ProvisionRequest QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RequestKey
@@ -123,8 +123,9 @@ test('what each package exports', () => {
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
       createMcpEndpoint serveMcpStdio
     @agentproto/runtime
-      DEFAULT_PORT Gateway GatewayOptions ListenOptions LogLevel LogOptions OpenAdaptersOptions Question
-      Terminal TlsOptions createGateway openAdapters openTokens version
+      DEFAULT_PORT Gateway GatewayHooks GatewayOptions Hook HookContext HookDenial ListenOptions LogLevel
+      LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked SpawnAttempt Terminal TlsOptions
+      createGateway openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes
@@ -135,8 +136,8 @@ test('what each package exports', () => {
     @agentproto/session-registry
       CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventLogOptions
       FileEventLogStore FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
-      MemoryEventLogStore MemoryRuleStore MemorySessionStore RegistryConfig SessionRegistry
-      SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+      GateVerdict MemoryEventLogStore MemoryRuleStore MemorySessionStore RegistryConfig RequestGate
+      SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
       MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor
@@ -169,7 +170,7 @@ test('the error codes', () => {
     agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
     session_limit_reached stream_limit_reached session_ended session_starting session_live
     request_resolved request_interrupted rule_limit_reached not_supported not_resumable
-    idempotency_conflict permission_denied empty_turn delegation_denied cwd_outside_parent
+    idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied cwd_outside_parent
     max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
     provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error prompt_failed
     agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed

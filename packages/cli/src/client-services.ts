@@ -19,7 +19,7 @@ export function clientServices({
       waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
       resume: (id, request) => sessions.resume(id, request),
       interrupt: (id) => sessions.interrupt(id),
-      kill: (id, _by, reason) => sessions.kill(id, reason === undefined ? {} : { reason }),
+      kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
       output: (id, lastN) => sessions.output(id, lastN),
       requests: async (id) => (id === undefined ? [] : sessions.requests(id)),
       answer: ({ id, requestId }, answer) => sessions.answer(id, requestId, wireAnswer(answer)),

@@ -86,6 +86,7 @@ export const ERRORS = {
   not_supported: row(501, 'The agent does not support this'),
   not_resumable: row(409, 'The session cannot be resumed'),
   idempotency_conflict: row(409, 'The idempotency key was used with another request', usage),
+  hook_stopped: row(403, 'A hook of the gateway refused it', { exit: EXIT.denied }),
   permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
   empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
 

@@ -176,6 +176,7 @@ export type { OutputItem, OutputLine } from './output-line.js'
 export { isTerminalRecord } from './session-service.js'
 export type {
   EventReader,
+  HookStop,
   KillReason,
   OutputReader,
   RequestKey,

@@ -3,7 +3,16 @@ import type { AgentAnswer, SessionRequest } from './agent-request.js'
 import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
 import type { Principal } from './principal.js'
-import type { QueuedTurn, Session, SessionStatus, StopReason, Turn, TurnDetail, TurnResult } from './session.js'
+import type {
+  QueuedTurn,
+  Session,
+  SessionFailure,
+  SessionStatus,
+  StopReason,
+  Turn,
+  TurnDetail,
+  TurnResult,
+} from './session.js'
 import type { ConfigRequest, ForkRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
 
 /**
@@ -32,6 +41,11 @@ export interface SessionPage {
 
 /** The reasons that a caller may give for a kill. */
 export type KillReason = Extract<StopReason, 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'>
+
+/** Why a hook of the host itself ends a session; the stop reason is `hook_stopped`. No caller can say it. */
+export interface HookStop {
+  readonly hook: SessionFailure
+}
 
 /**
  * A reader of one session's log that pulls: a slow one costs nothing and loses nothing. One reader has
@@ -122,7 +136,7 @@ export interface SessionService {
    * Resolves after the whole process tree is gone; `ok` is false when it was gone already.
    * @throws `termination_failed`
    */
-  kill(id: string, by: Principal, reason?: KillReason): Promise<{ readonly ok: boolean }>
+  kill(id: string, by: Principal, reason?: KillReason | HookStop): Promise<{ readonly ok: boolean }>
   /** Kills where needed, then deletes the record and the log. */
   forget(id: string, by: Principal): Promise<void>
   /** The last lines of the ring (at most 2 000), oldest first. */

@@ -142,7 +142,8 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const catalog = openCatalog(settings, { host, layout, onProblem, ofWorkspaces })
   const adapters = new HostAdapters(catalog, host)
   const ofSessions = new SessionTokens(host.redactor)
-  const registry = await openSessionRegistry({
+  const hooks = settings.hooks && new (await import('./hooks/hook-host.js')).HookHost(settings.hooks, settings)
+  const opened = await openSessionRegistry({
     ...stores(settings),
     adapters,
     workspaces,
@@ -158,7 +159,9 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
       if (urgent) settings.ownLog.events(events)
     },
     ...(config === undefined ? {} : { config }),
+    ...(hooks === undefined ? {} : { gate: hooks.gate }),
   })
+  const registry = (await hooks?.guard(opened)) ?? opened
   const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
   const tokens = new TokenStore({ path: settings.inMemory ? undefined : layout.tokens, clock, onProblem })
   const principals = new Principals(token, tokens, ofSessions)

@@ -3,6 +3,7 @@ import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { LogOptions } from './gateway-log.js'
+import type { GatewayHooks } from './hooks/gateway-hooks.js'
 import type { TlsOptions } from './server.js'
 
 /** What a gateway can be made of; everything has a default. */
@@ -56,6 +57,8 @@ export interface GatewayOptions {
   readonly allowedOrigins?: readonly string[]
   /** The gateway's own log, `logs/gateway.jsonl` of the home; one in memory writes none. */
   readonly log?: LogOptions
+  /** What the host looks at, changes or denies. */
+  readonly hooks?: GatewayHooks
   readonly clock?: Clock
   /** Told what nobody's call could be told: a file moved aside, a leftover that was ended, an internal error. */
   readonly onProblem?: (problem: string) => void

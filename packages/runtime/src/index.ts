@@ -5,6 +5,15 @@ export { openTokens } from './open-tokens.js'
 export type { OpenAdaptersOptions } from './open-adapters.js'
 export type { Question, Terminal } from '@agentproto/driver-agent-cli/provision'
 export type { Gateway } from './create-gateway.js'
+export type {
+  GatewayHooks,
+  Hook,
+  HookContext,
+  HookDenial,
+  PromptAttempt,
+  RequestAsked,
+  SpawnAttempt,
+} from './hooks/gateway-hooks.js'
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
 export type { LogLevel, LogOptions } from './gateway-log.js'
 export type { TlsOptions } from './server.js'

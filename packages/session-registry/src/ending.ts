@@ -3,6 +3,7 @@ import {
   AgentprotoError,
   type FailureKind,
   type SessionFailure,
+  type SessionService,
   type SessionStatus,
   type StopReason,
   toAgentprotoError,
@@ -18,6 +19,13 @@ export interface Ending {
 }
 
 const MAX_SUMMARY = 2_048
+
+/** The ending that somebody asks for, or a hook of the host. */
+export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'user_canceled'): Ending {
+  if (typeof reason === 'string') return { status: 'killed', stopReason: reason }
+  const { kind, summary } = reason.hook
+  return { status: 'killed', stopReason: 'hook_stopped', failure: failureOf(kind, summary) }
+}
 
 /** The ending of an agent that ended by itself. */
 export function endingOf(end: AgentEnd): Ending {

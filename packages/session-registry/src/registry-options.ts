@@ -14,6 +14,7 @@ import type {
 } from '@agentproto/contracts'
 import type { CrashBundleStore } from './crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
+import type { RequestGate } from './request-gate.js'
 
 /** What a registry is made of, and what it is. */
 
@@ -33,6 +34,8 @@ export interface SessionRegistryOptions {
   readonly rules?: RuleStore
   /** Keeps what is left of a failure; without it nothing is kept. */
   readonly crashBundles?: CrashBundleStore
+  /** Looks at what agents ask before any rule, mode or person does. */
+  readonly gate?: RequestGate
   /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
   /** Told each batch of events that is stored, and whether it changes the state of its session. Must not throw. */

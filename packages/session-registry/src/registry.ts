@@ -8,7 +8,6 @@ import {
   type EventReader,
   type ForkRequest,
   isLive,
-  type KillReason,
   type NewId,
   type OutputLine,
   type OutputReader,
@@ -33,6 +32,7 @@ import {
 import { ChangeFeed } from './change-feed.js'
 import { planSession } from './birth.js'
 import { assertMayAnswer, assertNoAgent } from './delegation.js'
+import { endingOfKill } from './ending.js'
 import { endAll } from './end-all.js'
 import { forkOf } from './fork.js'
 import { Idempotency } from './idempotency.js'
@@ -198,8 +198,8 @@ class Registry implements SessionRegistry {
     return this.#session(id).interrupt()
   }
 
-  async kill(id: string, _by: Principal, reason: KillReason = 'user_canceled'): Promise<{ ok: boolean }> {
-    return this.#session(id).kill({ status: 'killed', stopReason: reason })
+  async kill(id: string, _by: Principal, reason?: Parameters<typeof endingOfKill>[0]): Promise<{ ok: boolean }> {
+    return this.#session(id).kill(endingOfKill(reason))
   }
 
   async forget(id: string, by: Principal): Promise<void> {

@@ -11,6 +11,7 @@ import {
 } from '@agentproto/contracts'
 import type { LogEntry } from './event-record.js'
 import { denial, type PolicyAnswer } from './permission-policy.js'
+import type { GateVerdict } from './request-gate.js'
 
 /** What the agent asks in the middle of a turn: logged, answered once by a person, a rule or the clock. */
 
@@ -22,6 +23,8 @@ export interface RequestDeskOptions {
   readonly timeoutMs: number
   readonly append: (entry: LogEntry, turn: number) => Promise<void>
   readonly onChange: () => void
+  /** Looks at a request before it is logged; absent for nobody. Never rejects. */
+  readonly gate?: ((request: AgentRequest) => Promise<GateVerdict>) | undefined
   /** What a rule or the permission mode says; undefined when a person has to be asked. */
   readonly decide: (request: AgentRequest) => Promise<PolicyAnswer | undefined>
   /**
@@ -47,6 +50,10 @@ export class RequestDesk {
   #resolved: SessionRequest[]
   /** Why nothing more of this run is answered by anybody. */
   #ending: AnsweredBy | undefined
+  /** What neither a rule nor a mode may answer. */
+  readonly #byPerson = new WeakSet<AgentRequest>()
+  /** How often everything was cancelled; what is not logged yet would be missed. */
+  #cancels = 0
 
   constructor(options: RequestDeskOptions, known: readonly SessionRequest[]) {
     this.#options = options
@@ -64,10 +71,15 @@ export class RequestDesk {
 
   /** Logs the request and resolves with its answer; never rejects but for a log that fails. */
   async ask(request: AgentRequest, turn: number, signal: AbortSignal): Promise<AgentAnswer> {
-    const { clock, newId, sessionId, append, decide } = this.#options
+    const { clock, newId, sessionId, append, gate, decide } = this.#options
+    const cancels = this.#cancels
+    const verdict = gate && (await gate(request))
+    // The turn may be over by now: then the log has no place for the question any more.
+    if (gate !== undefined && (signal.aborted || cancels !== this.#cancels)) return { outcome: 'cancelled' }
     const requestId = newId('r_')
     // Before anybody sees it: whoever answers what he sees must not be quicker than the policy.
-    const said = await decide(request)
+    const said = verdict === undefined ? await decide(request) : saidByGate(request, verdict)
+    if (verdict !== undefined && said === undefined) this.#byPerson.add(request)
     await append({ type: 'agent-prompt', requestId, request }, turn)
     const createdAt = new Date(clock.now()).toISOString()
     const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
@@ -102,6 +114,7 @@ export class RequestDesk {
 
   /** Answers everything that waits with a cancellation. */
   async cancelAll(by: AnsweredBy): Promise<void> {
+    this.#cancels += 1
     await Promise.all(Array.from(this.#pending.keys(), (id) => this.#resolve(id, { outcome: 'cancelled' }, by)))
   }
 
@@ -135,6 +148,7 @@ export class RequestDesk {
   }
 
   async #byPolicy({ requestId, request }: SessionRequest): Promise<void> {
+    if (this.#byPerson.has(request)) return
     const said = await this.#options.decide(request)
     if (said !== undefined) await this.#resolve(requestId, said.answer, { type: 'policy', rule: said.rule })
   }
@@ -231,6 +245,22 @@ function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
     expected: `{"optionId": …} with one of ${known.join(', ')}`,
     given: answer,
   })
+}
+
+/** Undefined leaves it to a person. */
+function saidByGate(request: AgentRequest, verdict: NonNullable<GateVerdict>): PolicyAnswer | undefined {
+  if ('person' in verdict) return undefined
+  const answer = 'deny' in verdict ? denial(request, verdict.deny) : verdict.answer
+  return fits(request, answer) ? { answer, rule: 'hook onRequest' } : undefined
+}
+
+function fits(request: AgentRequest, answer: AgentAnswer): boolean {
+  try {
+    assertAnswer(request, answer)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const notFound = (requestId: string): AgentprotoError =>

@@ -3,6 +3,7 @@ import type { CrashBundleStore } from './crash-bundle.js'
 import type { ManagedSession } from './managed-session.js'
 import type { WorkspaceRules } from './permissions/workspace-rules.js'
 import type { RegistryConfig } from './registry-config.js'
+import type { RequestGate } from './request-gate.js'
 import type { SessionRegistryOptions } from './registry-options.js'
 
 /** What all sessions of a registry share. */
@@ -14,6 +15,7 @@ export interface SessionHost {
   readonly config: RegistryConfig
   readonly redact?: (text: string) => string
   readonly crashBundles?: CrashBundleStore
+  readonly gate?: RequestGate
   readonly workspaceRules: WorkspaceRules
   readonly onProblem: (problem: string) => void
   /** The live ones that the agent of a session has started. */
@@ -28,16 +30,17 @@ export interface SessionHost {
   readonly onUnread: (session: ManagedSession) => void
 }
 
-type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents' | 'onAgentEnding'
+type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents' | 'onAgentEnding' | 'gate'
 
 export const sessionHost = (
-  { logs, startAgent, redact, crashBundles, onEvents, onAgentEnding }: SessionRegistryOptions,
+  { logs, startAgent, redact, crashBundles, onEvents, onAgentEnding, gate }: SessionRegistryOptions,
   own: Omit<SessionHost, FromOptions>,
 ): SessionHost => ({
   ...own,
   logs,
   startAgent,
   ...(redact === undefined ? {} : { redact }),
+  ...(gate === undefined ? {} : { gate }),
   ...(crashBundles === undefined ? {} : { crashBundles }),
   ...(onEvents === undefined ? {} : { onEvents }),
   ...(onAgentEnding === undefined ? {} : { onAgentEnding }),

@@ -128,7 +128,7 @@ function keepsAwake(children: number, supervisor: Supervisor): boolean {
 }
 
 function requestDesk(
-  { clock, newId, config }: SessionHost,
+  { clock, newId, config, gate }: SessionHost,
   { session, requests }: StoredSession,
   {
     record,
@@ -144,6 +144,7 @@ function requestDesk(
       newId,
       timeoutMs: config.requestTimeoutMs,
       append: (entry, turn) => log.appendOrEnd([entry], turn),
+      gate: gate && ((request) => gate(owner.snapshot(), request)),
       decide: (request) => permissions.decide(request),
       remember: (request, answer, by) => rememberAnswer(permissions, request, { answer, by }),
       onChange: () => {

@@ -1,0 +1,295 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Principal, SessionEvent } from '@agentproto/contracts'
+import { createGateway, type Gateway, type GatewayHooks } from '@agentproto/runtime'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
+import { EventTap } from '../src/hooks/event-tap.js'
+import { withinTime } from '../src/hooks/within-time.js'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+const me: Principal = { type: 'owner', name: 'me' }
+const never = new Promise<never>(() => undefined)
+
+interface Hooked extends Gateway {
+  readonly cwd: string
+  readonly problems: string[]
+  /** Starts the demo agent, and says something to it. */
+  start(prompt?: string): Promise<string>
+  say(id: string, prompt: string): Promise<string>
+}
+
+async function hooked(hooks: GatewayHooks): Promise<Hooked> {
+  const cwd = await temporaryHome()
+  const problems: string[] = []
+  const gateway = await testGateway({ home: cwd, hooks, onProblem: (problem) => problems.push(problem) })
+  const { sessions } = gateway
+  return Object.assign(gateway, {
+    cwd,
+    problems,
+    start: async (prompt?: string) =>
+      (await sessions.spawn({ adapter: 'demo', cwd, ...(prompt === undefined ? {} : { prompt }) }, me)).id,
+    say: async (id: string, prompt: string) =>
+      (await sessions.waitTurn(id, (await sessions.prompt(id, { prompt }, me)).turn)).text,
+  })
+}
+
+test('beforeSpawn amends a session, sees who wants it, and a denial makes none', async () => {
+  const seen: unknown[] = []
+  const gateway = await hooked({
+    beforeSpawn({ request, by }) {
+      seen.push([request.label, by.name])
+      if (request.label === 'no') return { deny: 'not today' }
+      return { request: { ...request, title: 'By the hook', permissionMode: 'deny-all' } }
+    },
+  })
+  const { sessions, cwd } = gateway
+  const spawned = await sessions.spawn({ adapter: 'demo', cwd, label: 'yes' }, me)
+  expect(spawned).toMatchObject({ title: 'By the hook', permissionMode: 'deny-all' })
+  await expect(sessions.spawn({ adapter: 'demo', cwd, label: 'no' }, me)).rejects.toMatchObject({
+    code: 'hook_stopped',
+    message: expect.stringContaining('not today') as string,
+    row: { status: 403 },
+  })
+  expect(seen).toEqual([
+    ['yes', 'me'],
+    ['no', 'me'],
+  ])
+  expect((await sessions.list()).sessions).toHaveLength(1)
+  // Over HTTP it is the same.
+  const headers = { authorization: `Bearer ${gateway.token}`, host: 'localhost', 'content-type': 'application/json' }
+  const body = JSON.stringify({ adapter: 'demo', cwd, label: 'no' })
+  const refused = await gateway.app.request('/sessions/agent', { method: 'POST', headers, body })
+  expect([refused.status, await refused.json()]).toMatchObject([403, { code: 'hook_stopped' }])
+})
+
+test('a fork is a spawn', async () => {
+  const gateway = await hooked({
+    beforeSpawn: ({ forkOf }) => (forkOf ? { deny: `no fork of ${forkOf.id}` } : undefined),
+  })
+  const id = await gateway.start()
+  await expect(gateway.sessions.fork(id, {}, me)).rejects.toMatchObject({
+    code: 'hook_stopped',
+    message: expect.stringContaining(id) as string,
+  })
+})
+
+test('beforePrompt amends what the agent is told, and a denial begins no turn', async () => {
+  const gateway = await hooked({
+    async beforePrompt({ prompt, session }) {
+      await Promise.resolve()
+      const [block] = prompt
+      if (block?.type !== 'text' || block.text === 'as it is') return undefined
+      if (block.text === 'secret') return { deny: `not in ${session === undefined ? 'a spawn' : 'a session'}` }
+      return { prompt: [{ type: 'text', text: block.text.toUpperCase() }] }
+    },
+  })
+  const id = await gateway.start('hello')
+  expect((await gateway.sessions.waitTurn(id, 1)).text).toBe('echo: HELLO')
+  expect(await gateway.say(id, 'as it is')).toBe('echo: as it is')
+  await expect(gateway.say(id, 'secret')).rejects.toMatchObject({
+    message: expect.stringContaining('in a session') as string,
+  })
+  expect((await gateway.sessions.get(id)).turnCount).toBe(2)
+  await expect(gateway.start('secret')).rejects.toMatchObject({
+    message: expect.stringContaining('in a spawn') as string,
+  })
+  expect((await gateway.sessions.list()).sessions).toHaveLength(1)
+})
+
+test('a prompt that is denied with stop ends its session as hook_stopped', async () => {
+  const gateway = await hooked({ beforePrompt: ({ session }) => session && { deny: 'out of money', stop: true } })
+  const id = await gateway.start()
+  await expect(gateway.say(id, 'hello')).rejects.toMatchObject({ code: 'hook_stopped' })
+  await expect
+    .poll(() => gateway.sessions.get(id), { timeout: 10_000 })
+    .toMatchObject({
+      status: 'killed',
+      stopReason: 'hook_stopped',
+      failure: { kind: 'permission_failure', summary: 'out of money' },
+    })
+})
+
+test('onRequest answers before any mode does: it denies with a reason, it allows, it leaves it to others', async () => {
+  const gateway = await hooked({
+    onRequest({ request, session }) {
+      expect(session.status).toBe('running')
+      const title = request.kind === 'permission' ? request.toolCall.title : ''
+      if (title?.includes('no.txt')) return { deny: 'never that file' }
+      return title?.includes('yes.txt') ? { answer: { optionId: 'allow' } } : undefined
+    },
+  })
+  const { sessions, cwd } = gateway
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd, permissionMode: 'approve-all' }, me)
+  expect(await gateway.say(id, 'ask no.txt x')).toContain('not allowed')
+  expect(await gateway.say(id, 'ask yes.txt x')).toContain('was allowed')
+  expect(await gateway.say(id, 'ask other.txt x')).toContain('was allowed')
+  expect(['no.txt', 'yes.txt', 'other.txt'].map((file) => existsSync(join(cwd, file)))).toEqual([false, true, true])
+  const requests = await sessions.requests(id)
+  expect(requests.map(({ answeredBy }) => answeredBy)).toEqual([
+    { type: 'policy', rule: 'hook onRequest' },
+    { type: 'policy', rule: 'hook onRequest' },
+    { type: 'policy', rule: 'approve-all' },
+  ])
+  expect(requests[0]?.answer).toMatchObject({ reason: 'never that file' })
+})
+
+test('a request that is denied with stop ends the session with permission_failure', async () => {
+  const gateway = await hooked({ onRequest: () => ({ deny: 'that is enough', stop: true }) })
+  const id = await gateway.start('ask a.txt x')
+  await expect
+    .poll(() => gateway.sessions.get(id), { timeout: 10_000 })
+    .toMatchObject({
+      status: 'killed',
+      stopReason: 'hook_stopped',
+      failure: { kind: 'permission_failure', summary: 'that is enough' },
+    })
+  expect(existsSync(join(gateway.cwd, 'a.txt'))).toBe(false)
+})
+
+test('hooks that throw or hang: what guards fails closed, a request goes to a person, and each is told of', async () => {
+  const gateway = await hooked({
+    timeoutMs: 50,
+    beforeSpawn: ({ request }) => {
+      if (request.label === 'throw') throw new Error('broken spawn hook')
+      return request.label === 'hang' ? never : undefined
+    },
+    beforePrompt: ({ prompt: [block] }) => (block?.type === 'text' && block.text === 'hang' ? never : undefined),
+    onRequest: () => Promise.reject(new Error('broken request hook')),
+    onEvent: () => Promise.reject(new Error('broken event hook')),
+  })
+  const { sessions, cwd, problems } = gateway
+  for (const label of ['throw', 'hang'])
+    await expect(sessions.spawn({ adapter: 'demo', cwd, label }, me)).rejects.toMatchObject({ code: 'hook_stopped' })
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd, permissionMode: 'approve-all' }, me)
+  await expect(gateway.say(id, 'hang')).rejects.toMatchObject({ code: 'hook_stopped' })
+  expect(await gateway.say(id, 'hello')).toBe('echo: hello')
+  // No mode approves what the hook could not look at.
+  const { turn } = await sessions.prompt(id, { prompt: 'ask a.txt x' }, me)
+  await expect.poll(() => sessions.requests(id), { timeout: 10_000 }).toMatchObject([{ state: 'pending' }])
+  const [asked] = await sessions.requests(id)
+  await sessions.answer({ id, requestId: asked?.requestId ?? '' }, { outcome: 'selected', optionId: 'allow' }, me)
+  expect((await sessions.waitTurn(id, turn)).text).toContain('was allowed')
+  const told = (name: string): boolean => problems.some((problem) => problem.includes(name))
+  expect(
+    [
+      'broken spawn hook',
+      'hook beforeSpawn: It did not answer within 50 ms',
+      'hook beforePrompt',
+      'broken request hook',
+      'broken event hook',
+    ].filter((name) => !told(name)),
+  ).toEqual([])
+})
+
+test('an answer that the request does not take leaves it to a person', async () => {
+  const gateway = await hooked({ onRequest: () => ({ answer: { optionId: 'no such option' } }) })
+  const id = await gateway.start('ask a.txt x')
+  await expect.poll(() => gateway.sessions.requests(id), { timeout: 10_000 }).toMatchObject([{ state: 'pending' }])
+})
+
+test('a turn that is interrupted while a hook thinks ends, and asks nobody any more', async () => {
+  let asked = false
+  const gateway = await hooked({
+    onRequest() {
+      asked = true
+      return never
+    },
+  })
+  const id = await gateway.start('ask a.txt x')
+  await vi.waitFor(() => expect(asked).toBe(true), { timeout: 10_000 })
+  expect(await gateway.sessions.interrupt(id, me)).toEqual({ wasBusy: true })
+  expect(await gateway.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled' })
+  expect(await gateway.say(id, 'hello')).toBe('echo: hello')
+})
+
+test('onEvent is told every event of every session once, in order, and delays no turn', async () => {
+  const told: SessionEvent[] = []
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const gateway = await hooked({
+    async onEvent(event) {
+      // It is slow from the very first event on.
+      await held
+      told.push(event)
+    },
+  })
+  const [one, two] = [await gateway.start(), await gateway.start()]
+  expect(await gateway.say(one, 'hello')).toBe('echo: hello')
+  expect(await gateway.say(two, 'stream 200')).toContain('chunk 200')
+  expect(told).toEqual([])
+  release()
+  const ends = (): number => told.filter(({ type }) => type === 'turn-end').length
+  await vi.waitFor(() => expect(ends()).toBe(2), { timeout: 10_000 })
+  await gateway.close()
+  for (const id of [one, two]) {
+    const seqs = told.filter(({ sessionId }) => sessionId === id).map(({ seq }) => seq)
+    expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+    expect(told.findLast(({ sessionId }) => sessionId === id)).toMatchObject({ type: 'session-stopped' })
+  }
+})
+
+test('onEvent is not told what was before the gateway’s start, and is told of a session that is resumed', async () => {
+  const home = await temporaryHome()
+  const env = { ...process.env, AGENTPROTO_DEMO_HOME: home }
+  const first = await createGateway({ home, cwd: home, env })
+  const { id, resumable } = await first.sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'hello' }, me)
+  expect(resumable).toBe(true)
+  await first.sessions.waitTurn(id, 1)
+  await first.close()
+  const told: string[] = []
+  const second = await createGateway({ home, cwd: home, env, hooks: { onEvent: ({ type }) => void told.push(type) } })
+  onTestFinished(() => second.close())
+  const { turn } = await second.sessions.prompt(id, { prompt: 'again' }, me)
+  await second.sessions.waitTurn(id, turn)
+  await vi.waitFor(() => expect(told.at(-1)).toBe('turn-end'), { timeout: 10_000 })
+  expect(told[0]).toBe('status')
+  expect(told.filter((type) => type === 'user-prompt')).toHaveLength(1)
+})
+
+test('a hook that hangs again and again is told nothing more', async () => {
+  const clock = new FakeClock()
+  const problems: string[] = []
+  const records = Array.from({ length: 20 }, (_, index) => ({ seq: index + 1, type: 'title' as const, json: '{}' }))
+  let read = 0
+  const sessions = {
+    list: async () => ({ sessions: [] }),
+    get: async () => ({ status: 'exited' }) as never,
+    follow: async () => ({ next: async () => (read++ === 0 ? { records } : undefined), close: () => undefined }),
+    watch: () => {
+      let first = true
+      const next = async (): Promise<never[] | undefined> => {
+        if (!first) return never
+        first = false
+        return [{ type: 'session', session: { id: 's1' } } as never]
+      }
+      return { next, close: () => undefined }
+    },
+  }
+  let calls = 0
+  const hang = (): Promise<never> => {
+    calls += 1
+    return never
+  }
+  const tap = new EventTap(hang, { sessions, clock, timeoutMs: 10, onProblem: (problem) => problems.push(problem) })
+  await tap.start()
+  for (let hung = 1; hung <= 5; hung++) {
+    await vi.waitFor(() => expect(calls).toBe(hung), { timeout: 10_000 })
+    clock.advance(10)
+  }
+  await vi.waitFor(() => expect(problems.at(-1)).toContain('told nothing more'), { timeout: 10_000 })
+  expect(calls).toBe(5)
+  // Told once a minute at most, and once that it is over.
+  expect(problems).toHaveLength(2)
+})
+
+test('a hook that answers at once costs no timer, and one that is late is told to stop', async () => {
+  const clock = new FakeClock()
+  expect(await withinTime(() => 1, { clock, timeoutMs: 10 })).toBe(1)
+  expect(clock.pending).toBe(0)
+  let signal: AbortSignal | undefined
+  const late = withinTime((context) => ((signal = context.signal), never), { clock, timeoutMs: 10 })
+  clock.advance(10)
+  await expect(late).rejects.toMatchObject({ code: 'timeout' })
+  expect([signal?.aborted, clock.pending]).toEqual([true, 0])
+})

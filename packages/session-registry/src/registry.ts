@@ -179,8 +179,8 @@ class Registry implements SessionRegistry {
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
     const session = this.#session(id)
-    assertNoAgent(by, 'change what another one is set to')
     if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
+    assertNoAgent(by, 'change what another one is set to')
     try {
       await session.configure(request)
     } finally {
@@ -239,9 +239,9 @@ class Registry implements SessionRegistry {
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#session(id)
-    assertMayAnswer(by, session.desk.all.find((each) => each.requestId === requestId)?.request, answer)
     const remember = answer.outcome === 'selected' ? answer.remember : undefined
     if (remember !== undefined) assertMayDecideAhead(by, remember)
+    assertMayAnswer(by, session.desk.all.find((each) => each.requestId === requestId)?.request, answer)
     const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })
     if (remember === undefined) return request
     await reviewAll(this.#sessions.live)

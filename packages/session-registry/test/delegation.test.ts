@@ -256,8 +256,9 @@ test('an agent says no for a child and answers its questions; to allow, to fork,
   const { id } = await child(root)
   const asked = async (text: string) => {
     const { turn } = await registry.prompt(id, { prompt: text }, as(root))
-    await settled()
-    const request = (await registry.requests(id)).find(({ state }) => state === 'pending')
+    const pending = async () => (await registry.requests(id)).find(({ state }) => state === 'pending')
+    await expect.poll(pending, { timeout: 20_000 }).toBeDefined()
+    const request = await pending()
     return { turn, key: { id, requestId: request?.requestId ?? '' } }
   }
   const permission = await asked('permission')

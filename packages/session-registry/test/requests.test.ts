@@ -1,6 +1,5 @@
 import type { AgentAnswer, AgentRequest, ToolCall } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { allEvents, memoryRegistry, owner, types } from './fixtures/test-registry.js'
 
@@ -28,7 +27,7 @@ test('a request is logged, listed, answered once, and the second answer is told 
   const { script, answers } = asking(permission())
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
-  await settled()
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   const [pending] = await registry.requests(id)
   expect(pending).toMatchObject({ state: 'pending', turn: 1, request: { kind: 'permission' } })
   expect(await registry.requests()).toHaveLength(1)
@@ -64,7 +63,7 @@ test('a question takes an action, not an option', async () => {
   const { script, answers } = asking(question)
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
-  await settled()
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   const requestId = (await registry.requests(id))[0]?.requestId ?? ''
   await expect(
     registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'once' }, owner),
@@ -78,7 +77,7 @@ test('F79 a request that nobody answers is denied after its time', async () => {
   const { script, answers } = asking(permission())
   const { registry, clock } = await memoryRegistry({ ...scripted(script), config: { requestTimeoutMs: 1_000 } })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
-  await settled()
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   await clock.advance(999)
   expect(answers).toEqual([])
   await clock.advance(1)
@@ -97,7 +96,7 @@ test('F78 an interrupt cancels what waits, and the log says so', async () => {
   }
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
-  await settled()
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   await registry.interrupt(id, owner)
   expect(answers).toEqual([{ outcome: 'cancelled' }])
   expect(types(await allEvents(registry, id)).slice(-2)).toEqual(['agent-prompt-resolved', 'turn-end'])
@@ -108,7 +107,7 @@ test('a kill cancels what waits', async () => {
   const { script } = asking(permission())
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
-  await settled()
+  await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   await registry.kill(id, owner)
   expect((await registry.requests(id))[0]).toMatchObject({ state: 'resolved', answer: { outcome: 'cancelled' } })
 })

@@ -53,48 +53,50 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/client
-      AdapterSummary AdaptersClient AgentprotoError AnswerRequest Client ClientOptions ConfigRequest
-      ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit FetchReader FetchResponse
-      FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health KillReason
+      AdapterSummary AdaptersClient AgentprotoError AnswerRequest ArchiveClient Client ClientOptions
+      ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit FetchReader
+      FetchResponse FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health KillReason
       OnConnectionState OutputItem OutputLine PermissionMode Problem PromptAccepted PromptRequest Session
       SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
       SpawnAgentRequest Turn TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient
       WorkspacesFile createClient isAgentprotoError
     @agentproto/contracts
-      AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary AddRuleRequest
-      AgentAnswer AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient
+      ARCHIVE_BOUNDS AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary
+      AddRuleRequest AgentAnswer AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient
       AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd
       AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
       AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
       ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption
       ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant
       DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
-      EventBatch EventGap EventLog EventLogStore EventReader EventRecord FailureKind ForkRequest
-      HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent KillReason Launch
-      McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
-      OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption
-      PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal
-      Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
-      ProvisionRequest QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RequestKey
+      EventBatch EventGap EventLog EventLogStore EventReader EventRecord ExportFormat ExportHead
+      FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent
+      KillReason Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem
+      OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut
+      PermissionMode PermissionOption PermissionOptionKind PermissionRequest PermissionRule
+      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
+      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
+      QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RepairFinding RepairReport RequestKey
       RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch
       RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES
-      STREAM_EVENT_TYPES Scope SecretKind SecretPlace SecretStatus Session SessionBounds SessionChange
-      SessionEvent SessionEventType SessionFailure SessionFilter SessionHealth SessionOrigin SessionPage
-      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
-      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
-      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
-      StreamEvent StreamEventType TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent
-      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
-      ToolContent ToolKind ToolLocation ToolPart ToolResult TranscriptTurn Turn TurnDetail TurnEnd
-      TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult UserPrompt Workspace
-      WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
-      forkRequestSchema fromProblem homeFrom homeLayout isAgentprotoError isLive isTerminalRecord
-      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
-      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema randomId
-      resumeRequestSchema scopeOfRoute spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      transcriptPreamble turnQuerySchema turnsQuerySchema visibleWorkspaces
+      STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace SecretStatus
+      Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType SessionFailure
+      SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
+      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
+      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
+      TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
+      TurnResult TurnTranscript UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addAdapterSchema addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
+      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
+      homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse
+      mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
+      promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
+      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
+      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -207,6 +209,11 @@ test('the commands of agentproto', () => {
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
+    agentproto sessions search [-n, --limit <count>] [--adapter <slug>] [--workspace <slug>] [--json] [--no-start]
+    agentproto sessions export [--format <format>] [-o, --output <file>] [--no-start]
+    agentproto sessions import [--json] [--no-start]
+    agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
+    agentproto sessions repair [--dry-run] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
     agentproto status [--json]
     agentproto stop [--force] [--timeout <seconds>] [--json]

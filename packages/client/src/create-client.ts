@@ -1,4 +1,5 @@
 import type { Session, SessionChange, TokenService, Workspace, WorkspacesFile } from '@agentproto/contracts'
+import { archiveClient, type ArchiveClient } from './archive-client.js'
 import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
@@ -33,6 +34,7 @@ export interface Client {
   /** Needs no token. @throws `daemon_not_running` */
   health(): Promise<Health>
   readonly sessions: SessionsClient
+  readonly archive: ArchiveClient
   readonly workspaces: WorkspacesClient
   readonly adapters: AdaptersClient
   /** The named tokens; their values are in the answers that make them, and nowhere else. */
@@ -56,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     health: () => transport.json({ path: '/health' }),
     sessions,
+    archive: archiveClient(transport),
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
     tokens: tokensClient(transport),

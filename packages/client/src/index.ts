@@ -36,3 +36,4 @@ export type {
   Workspace,
   WorkspacesFile,
 } from '@agentproto/contracts'
+export type { ArchiveClient } from './archive-client.js'

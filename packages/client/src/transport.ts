@@ -9,6 +9,8 @@ export interface Call {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
+  /** A body that is text already, one JSON document a line. */
+  readonly text?: string
   readonly signal?: AbortSignal | undefined
 }
 
@@ -50,6 +52,22 @@ export class Transport {
    */
   async stream(call: Call, lastEventId: string | undefined): Promise<FetchResponse> {
     return this.#accepted(await this.#known(call, 'text/event-stream', lastEventId))
+  }
+
+  /** The text of a successful answer, in pieces as they come. */
+  async *text(call: Call): AsyncGenerator<string> {
+    const response = await this.#accepted(await this.#send(call, '*/*'))
+    const reader = response.body?.getReader()
+    const decoder = new TextDecoder()
+    try {
+      for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
+        yield decoder.decode(next.value, { stream: true })
+    } catch (thrown) {
+      throw unreachable(this.url, thrown)
+    } finally {
+      await reader?.cancel()
+    }
+    yield decoder.decode()
   }
 
   /** Sends a body and takes an event stream for an answer; the failures of {@link Transport.json}. */
@@ -100,9 +118,11 @@ export class Transport {
         accept,
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(call.text === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
         ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.text === undefined ? {} : { body: call.text }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     })
   }

@@ -65,4 +65,20 @@ export interface EventLogStore {
    */
   open(sessionId: string): Promise<{ readonly log: EventLog; readonly repairs: readonly string[] }>
   delete(sessionId: string): Promise<void>
+  /**
+   * Reads a log from its beginning without opening it for writing and without repairing anything, so that it may be
+   * done beside a writer; what is no event is left out. A store that cannot do this leaves it out: then a log is opened
+   * to be read.
+   */
+  scan?(sessionId: string): AsyncIterable<readonly EventRecord[]>
+  /** What is wrong with a log that nobody writes to: a torn end that `open` would move aside, and lines that cannot be read. */
+  inspect?(sessionId: string): Promise<LogCondition>
+}
+
+/** What a look at a log has found; nothing was changed. */
+export interface LogCondition {
+  /** What `open` would move aside; absent when the log ends with a whole event. */
+  readonly torn?: string
+  /** Numbers of events that cannot be read any more. */
+  readonly unreadable: readonly number[]
 }

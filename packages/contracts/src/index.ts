@@ -80,6 +80,7 @@ export type {
   EventLog,
   EventLogStore,
   EventRecord,
+  LogCondition,
   SessionEvent,
   SessionEventType,
 } from './event-log.js'
@@ -93,6 +94,7 @@ export type {
   Session,
   SessionFailure,
   SessionHealth,
+  SessionImport,
   SessionSandbox,
   SessionStatus,
   SessionTurn,
@@ -173,6 +175,27 @@ export {
 } from './access.js'
 export type { SessionBounds } from './access.js'
 export type { OutputItem, OutputLine } from './output-line.js'
+export {
+  ARCHIVE_BOUNDS,
+  exportQuerySchema,
+  pruneRequestSchema,
+  repairQuerySchema,
+  searchQuerySchema,
+  transcriptQuerySchema,
+} from './session-archive.js'
+export type {
+  ExportFormat,
+  ExportHead,
+  PruneRequest,
+  PruneResult,
+  RepairFinding,
+  RepairReport,
+  SearchHit,
+  SearchQuery,
+  SearchResult,
+  SessionArchive,
+  TurnTranscript,
+} from './session-archive.js'
 export { isTerminalRecord } from './session-service.js'
 export type {
   EventReader,

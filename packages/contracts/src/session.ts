@@ -170,6 +170,8 @@ export interface Session {
   /** Prompts that wait for their turn; absent for none. */
   readonly queuedPrompts?: number
   readonly lastSeq: number
+  /** Present for a session that ran elsewhere and was imported; such a one is never resumable. */
+  readonly imported?: SessionImport
   /** The session whose agent started it, and the first of that line; absent for one that a person started. */
   readonly parentSessionId?: string
   readonly rootSessionId?: string
@@ -177,6 +179,15 @@ export interface Session {
   readonly depth?: number
   /** What its agent may do about sessions of its own; absent for nothing. */
   readonly delegation?: DelegationGrant
+}
+
+/** Where an imported session comes from. */
+export interface SessionImport {
+  /** ISO-8601. */
+  readonly at: string
+  /** Its id where it was exported. */
+  readonly id: string
+  readonly hostId: string
 }
 
 /** Whether the agent's process is meant to be there. */

@@ -5,6 +5,7 @@ import { crossOrigin } from './cross-origin.js'
 import { bearerToken, knownHostAndOrigin } from './guard.js'
 import { answerError, answerNoRoute } from './problem-reply.js'
 import { relativeLocation } from './relative-location.js'
+import { archiveRoutes, searchRoutes, sessionArchiveRoutes } from './routes/archive.js'
 import { adapterRoutes, secretRoutes } from './routes/adapters.js'
 import { healthRoutes } from './routes/health.js'
 import { mcpRoutes } from './routes/mcp.js'
@@ -47,12 +48,17 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
   app.route('/sessions', sessionCollectionRoutes(deps))
   app.route(AGENT_SESSIONS, agentSessionRoutes(deps))
   const rules = deps.permissions === undefined ? [] : [sessionRuleRoutes(deps.permissions)]
+  if (deps.archive) {
+    app.route('/sessions', archiveRoutes(deps.archive))
+    app.route('/search', searchRoutes(deps.archive))
+  }
   for (const routes of [
     sessionRoutes(deps, streams),
     turnRoutes(deps),
     streamRoutes(deps, streams),
     sessionRequestRoutes(deps),
     ...rules,
+    sessionArchiveRoutes(deps),
   ]) {
     app.route('/sessions', routes)
     app.route(AGENT_SESSIONS, routes)

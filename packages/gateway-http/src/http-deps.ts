@@ -4,6 +4,7 @@ import type {
   Clock,
   PermissionService,
   Principal,
+  SessionArchive,
   SessionBounds,
   SessionService,
   TokenService,
@@ -22,6 +23,8 @@ export interface HttpDeps {
   readonly authenticate: Authenticate
   /** The named tokens; without them `/tokens` is not there. */
   readonly tokens?: TokenService
+  /** The stored sessions as documents; without it search, export, import, repair and prune are not there. */
+  readonly archive?: SessionArchive
   /** A signal that aborts when a principal's token is revoked; its open streams end then. */
   readonly revoked?: (by: Principal) => AbortSignal | undefined
   /** Of the gateway; shown by `/health`. */

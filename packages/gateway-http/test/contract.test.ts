@@ -15,6 +15,7 @@ import { almost, type Schema, valueOf } from './schema-arbitrary.ts'
 interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
+  readonly required: boolean
   readonly schema: Schema
 }
 interface Operation {
@@ -105,7 +106,8 @@ function requestTo(
       operation.parameters.filter((each) => each.in === where).map(({ name, schema }) => [name, schema]),
     )
   const names = fc.record(Object.fromEntries(Object.keys(named('path')).map((name) => [name, nameOf(name)])))
-  const query = make({ type: 'object', properties: named('query') })
+  const required = operation.parameters.flatMap((each) => (each.in === 'query' && each.required ? [each.name] : []))
+  const query = make({ type: 'object', properties: named('query'), required })
   const schema = operation.requestBody?.content['application/json'].schema
   const body = schema === undefined ? fc.constant(undefined) : make(schema)
   return fc.tuple(names, query, body, ACCEPT).map(([values, params, content, headers]) => ({
@@ -135,11 +137,13 @@ async function heldAgainst(operation: Operation, response: Response, at: string)
   const text = await textOf(response, type)
   expect(described, `${at} answers ${status}, which is not documented: ${text}`).toBeDefined()
   expect(Object.keys(described?.content ?? { none: {} }), `${at} ${status}`).toContain(type)
-  const body = type.endsWith('json') ? (JSON.parse(text) as { readonly code?: string }) : {}
+  const body = text === '' || !isJson(type) ? {} : (JSON.parse(text) as { readonly code?: string })
   expect(complaintsOf(body, { at, status, type }), `${at} ${status} ${text}`).toBe('')
   expect(status < 500 || HONEST.has(body.code ?? ''), `${at} ${status} ${text}`).toBe(true)
   return body
 }
+
+const isJson = (type: string): boolean => type === 'application/json' || type === 'application/problem+json'
 
 /** A stream is not read: most of them have no end. */
 async function textOf(response: Response, type: string): Promise<string> {
@@ -155,7 +159,7 @@ interface Answered {
 }
 
 function complaintsOf(body: unknown, { at, status, type }: Answered): string {
-  if (!type.endsWith('json')) return ''
+  if (!isJson(type)) return ''
   const [method = '', path = ''] = at.split(' ')
   const pointer = ['paths', path, method.toLowerCase(), 'responses', String(status), 'content', type, 'schema']
   const place = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')

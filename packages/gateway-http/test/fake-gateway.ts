@@ -4,6 +4,7 @@ import {
   type AdapterState,
   type AdapterSummary,
   type Principal,
+  type SessionArchive,
   type Workspace,
   type WorkspaceService,
 } from '@agentproto/contracts'
@@ -59,6 +60,32 @@ export const fakeAdapters: AdapterService = {
   },
 }
 
+/** An archive with one session, whose export is two lines. */
+function fakeArchive(sessions: FakeSessions): SessionArchive {
+  return {
+    search: async ({ q }) => ({
+      hits: [{ sessionId: 's1', turn: 1, seq: 4, ts: '2026-11-21T00:00:00.000Z', type: 'text-delta', excerpt: q }],
+    }),
+    prune: async ({ dryRun = false }) => ({ dryRun, pruned: [] }),
+    repair: async (id, { dryRun }) => ({ id: (await sessions.get(id)).id, dryRun, findings: [] }),
+    export: async (id, format) => {
+      const session = await sessions.get(id)
+      const head = { format: 'agentproto.session.v1', exportedAt: '2026-11-21T00:00:00.000Z', session }
+      if (format === 'md') return pieces('# One session', '\n')
+      return pieces(JSON.stringify({ ...head, events: [], turns: [] }), '\n')
+    },
+    async import(text, by) {
+      let all = ''
+      for await (const piece of text) all += piece
+      return sessions.spawn({ adapter: 'demo', label: all }, by)
+    },
+  }
+}
+
+async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
+  yield* texts
+}
+
 /** Workspaces in memory. */
 export function fakeWorkspaces(): WorkspaceService {
   const all = new Map<string, Workspace>()
@@ -103,6 +130,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     sessions,
     adapters: fakeAdapters,
     workspaces: fakeWorkspaces(),
+    archive: fakeArchive(sessions),
     authenticate: (token) => (token === TOKEN ? OWNER : undefined),
     version: '1.2.3',
     clock,

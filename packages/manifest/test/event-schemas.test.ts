@@ -104,6 +104,7 @@ const record: Shape<Session> = {
   pendingRequests: 'required',
   queuedPrompts: 'optional',
   lastSeq: 'required',
+  imported: 'optional',
   parentSessionId: 'optional',
   rootSessionId: 'optional',
   depth: 'optional',

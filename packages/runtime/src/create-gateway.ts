@@ -194,6 +194,7 @@ function httpApp(
   return createHttpApp({
     sessions: registry,
     permissions: registry.permissions,
+    archive: registry.archive,
     adapters,
     workspaces,
     authenticate: (given) => principals.authenticate(given),

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, read, writeSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import {
   AgentprotoError,
@@ -8,8 +8,10 @@ import {
   type EventLog,
   type EventLogStore,
   type EventRecord,
+  type LogCondition,
 } from '@agentproto/contracts'
 import { recordOf } from './event-record.js'
+import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
 import { assertSessionId } from './session-id.js'
@@ -53,8 +55,22 @@ export class FileEventLogStore implements EventLogStore {
     }
   }
 
+  scan(sessionId: string): AsyncIterable<readonly EventRecord[]> {
+    return scanLog(this.#path(sessionId))
+  }
+
+  inspect(sessionId: string): Promise<LogCondition> {
+    return inspectLog(this.#path(sessionId))
+  }
+
   async delete(sessionId: string): Promise<void> {
-    await rm(join(this.#options.directory, assertSessionId(sessionId), 'events.jsonl'), { force: true })
+    await rm(this.#path(sessionId), { force: true })
+    // A folder that holds more is a session's, whose store removes it.
+    await rmdir(dirname(this.#path(sessionId))).catch(() => undefined)
+  }
+
+  #path(sessionId: string): string {
+    return join(this.#options.directory, assertSessionId(sessionId), 'events.jsonl')
   }
 }
 

@@ -71,7 +71,7 @@ async function readRange(file: FileHandle, from: number, to: number): Promise<Bu
   return buffer
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
     return true

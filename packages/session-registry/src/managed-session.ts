@@ -97,7 +97,7 @@ export class ManagedSession {
   }
 
   snapshot(): Session {
-    const queuedPrompts = this.#flow.queue.length
+    const { length: queuedPrompts } = this.#flow.queue
     return this.#record.snapshot({
       pendingRequests: this.desk.pendingCount,
       lastSeq: this.journal.lastSeq,
@@ -105,12 +105,10 @@ export class ManagedSession {
     })
   }
 
-  /** Prompts that wait. */
   get queue(): TurnFlow['queue'] {
     return this.#flow.queue
   }
 
-  /** The record as it is stored. */
   stored(): StoredSession {
     return {
       version: 1,
@@ -204,6 +202,9 @@ export class ManagedSession {
     this.desk.replay(event)
     this.permissions.replay(event)
   }
+
+  /** Takes what the whole log says over what the record said; the session must not be live. */
+  readonly correct = (session: Session): void => this.#record.correct(session)
 
   /** Appends what a repair at boot found to be missing. */
   async appendRepair(entries: readonly LogEntry[], turn?: number): Promise<void> {

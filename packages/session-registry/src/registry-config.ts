@@ -26,6 +26,8 @@ export interface RegistryConfig {
   readonly idleMs: number
   /** A session ends after this, whatever it does; 0 for never. */
   readonly maxDurationMs: number
+  /** A session that ended longer ago than this is forgotten with its log; 0 for never. */
+  readonly retentionMs: number
 }
 
 const SECOND = 1_000
@@ -43,4 +45,5 @@ export const DEFAULT_REGISTRY_CONFIG: RegistryConfig = {
   cancelGraceMs: 30 * SECOND,
   idleMs: 10 * MINUTE,
   maxDurationMs: 0,
+  retentionMs: 0,
 }

@@ -5,6 +5,7 @@ import type {
   NewId,
   PermissionService,
   RuleStore,
+  SessionArchive,
   SessionEvent,
   SessionService,
   SessionStore,
@@ -49,6 +50,8 @@ export interface SessionRegistryOptions {
 export interface SessionRegistry extends SessionService, AsyncDisposable {
   /** How permission requests are answered without a person. */
   readonly permissions: PermissionService
+  /** The stored sessions as documents. */
+  readonly archive: SessionArchive
   /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
   close(): Promise<void>
 }

@@ -14,7 +14,6 @@ import {
   type PermissionService,
   type Principal,
   type PromptRequest,
-  randomId,
   type RequestKey,
   type ResumeRequest,
   type Session,
@@ -24,11 +23,10 @@ import {
   type SessionRequest,
   type SessionWatcher,
   type SpawnAgentRequest,
-  type StoredSession,
   type StoredSpawn,
-  systemClock,
   type TurnResult,
 } from '@agentproto/contracts'
+import { Archive } from './archive.js'
 import { ChangeFeed } from './change-feed.js'
 import { planSession } from './birth.js'
 import { assertMayAnswer, assertNoAgent } from './delegation.js'
@@ -37,16 +35,14 @@ import { endAll } from './end-all.js'
 import { forkOf } from './fork.js'
 import { Idempotency } from './idempotency.js'
 import type { ManagedSession } from './managed-session.js'
-import { MemoryRuleStore } from './permissions/file-rule-store.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
-import { WorkspaceRules } from './permissions/workspace-rules.js'
 import { RecordKeeper } from './record-keeper.js'
-import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
+import type { RegistryConfig } from './registry-config.js'
 import { launchSession } from './launch-session.js'
 import { assertRoom } from './live-limit.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { repairStored } from './repair.js'
-import { sessionHost } from './session-host.js'
+import { ownOf, sessionHost } from './session-host.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
 import { SessionShelf } from './session-shelf.js'
@@ -54,10 +50,9 @@ import { type Birth, contentOf } from './spawn-request.js'
 import { readTurn, readTurnDetail, readTurns } from './turn-log.js'
 import { waitingIn } from './waiting.js'
 
-/** AIP-46's registry: every session of a host, behind the one service that HTTP, MCP and the CLI drive. */
-
 /**
- * Opens the registry: loads what is stored, ends and repairs what a dead host left live.
+ * Opens AIP-46's registry, the one service that HTTP, MCP and the CLI drive: loads what is stored, ends
+ * and repairs what a dead host left live.
  * @throws `storage_failed`
  */
 export async function openSessionRegistry(options: SessionRegistryOptions): Promise<SessionRegistry> {
@@ -70,6 +65,7 @@ class Registry implements SessionRegistry {
   readonly permissions: PermissionService
   readonly turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#session(id), query)
   readonly turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#session(id), turn)
+  readonly archive: Archive
   readonly #options: SessionRegistryOptions
   readonly #clock: Clock
   readonly #newId: NewId
@@ -84,15 +80,14 @@ class Registry implements SessionRegistry {
 
   constructor(options: SessionRegistryOptions) {
     this.#options = options
-    this.#clock = options.clock ?? systemClock
-    this.#newId = options.newId ?? randomId
-    this.#config = { ...DEFAULT_REGISTRY_CONFIG, ...options.config }
+    const own = ownOf(options)
+    this.#clock = own.clock
+    this.#newId = own.newId
+    this.#config = own.config
     this.#feed = new ChangeFeed(this.#clock)
     this.#spawned = new Idempotency(this.#clock)
     this.#prompted = new Idempotency(this.#clock)
     this.#keeper = new RecordKeeper({ store: options.store, clock: this.#clock, onProblem: this.#problem })
-    const workspaceRules = new WorkspaceRules(options.rules ?? new MemoryRuleStore(), options.workspaces)
-    const own = { clock: this.#clock, newId: this.#newId, workspaceRules }
     this.permissions = permissionService({
       ...own,
       session: (id) => this.#session(id),
@@ -101,7 +96,6 @@ class Registry implements SessionRegistry {
     })
     const host = sessionHost(options, {
       ...own,
-      config: this.#config,
       onProblem: this.#problem,
       onChange: (session, urgent) => {
         this.#keeper.changed(session, urgent)
@@ -111,13 +105,24 @@ class Registry implements SessionRegistry {
       onUnread: (session) => void (this.#keeper.isDue(session) || this.#sessions.rest(session.id)),
     })
     this.#sessions = new SessionShelf(host)
+    this.archive = new Archive({
+      ...host,
+      store: options.store,
+      shelf: this.#sessions,
+      forget: (id, by) => this.forget(id, by),
+      save: (session) => this.#keeper.save(session),
+    })
   }
 
   async load(): Promise<void> {
     const { sessions, problems } = await this.#options.store.load()
     for (const problem of problems) this.#problem(problem)
     for (const stored of sessions) this.#sessions.put(stored)
-    for (const stored of sessions.filter(({ session }) => isLive(session))) await this.#repair(stored)
+    for (const stored of sessions.filter(({ session }) => isLive(session))) {
+      const session = this.#session(stored.session.id)
+      if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
+    }
+    this.archive.retain(this.#config.retentionMs)
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
@@ -265,16 +270,11 @@ class Registry implements SessionRegistry {
   async #close(): Promise<void> {
     const sessions = this.#sessions.awake
     for (const problem of await endAll(sessions)) this.#problem(problem)
+    this.archive.close()
     this.#feed.close()
     await Promise.allSettled(sessions.map((session) => session.journal.close()))
     await this.#keeper.close()
     await this.#options.store.close()
-  }
-
-  /** A record that a dead host left live: its processes end first, then its log is brought to an end. */
-  async #repair(stored: StoredSession): Promise<void> {
-    const session = this.#session(stored.session.id)
-    if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
   }
 
   async #resume(session: ManagedSession, request: ResumeRequest): Promise<ManagedSession> {

@@ -3,6 +3,7 @@ import { type Ending, failureOf, messageOf } from './ending.js'
 import type { LogEntry } from './event-record.js'
 import type { ManagedSession } from './managed-session.js'
 import { UnheardAnswers } from './permissions/unheard-answers.js'
+import type { TurnBook } from './turn-book.js'
 import { eventsFrom } from './turn-log.js'
 
 interface Repairing {
@@ -39,7 +40,7 @@ async function repairInterrupted(session: ManagedSession, stored: StoredSession)
   if (!isLive({ status })) return session.appendRepair(torn)
   const { detail, ending } = diagnose(status)
   const turn = session.turns.current
-  if (turn !== undefined) await session.appendRepair(endOfTurn(session, requests, detail), turn.number)
+  if (turn !== undefined) await session.appendRepair(endOfTurn(session.turns, requests, detail), turn.number)
   for (const requestId of requests) session.desk.interrupted(requestId)
   await session.appendRepair([
     ...torn,
@@ -67,9 +68,10 @@ async function catchUp(session: ManagedSession, stored: StoredSession): Promise<
 
 const GATEWAY_END: AnsweredBy = { type: 'gateway-end' }
 
-function endOfTurn(session: ManagedSession, requests: readonly string[], message: string): LogEntry[] {
+/** What a turn that nobody will go on with still needs. */
+export function endOfTurn(turns: TurnBook, requests: readonly string[], message: string): LogEntry[] {
   return [
-    ...session.turns.openTools.map((toolCallId): LogEntry => ({
+    ...turns.openTools.map((toolCallId): LogEntry => ({
       type: 'tool-result',
       toolCallId,
       status: 'interrupted',
@@ -81,7 +83,7 @@ function endOfTurn(session: ManagedSession, requests: readonly string[], message
       by: GATEWAY_END,
     })),
     { type: 'error', message },
-    { type: 'turn-end', reason: 'error', ...(session.turns.produced ? {} : { empty: true }) },
+    { type: 'turn-end', reason: 'error', ...(turns.produced ? {} : { empty: true }) },
   ]
 }
 

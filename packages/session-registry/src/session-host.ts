@@ -1,9 +1,18 @@
-import type { Clock, EventLogStore, NewId, SessionEvent, StartAgent } from '@agentproto/contracts'
+import {
+  type Clock,
+  type EventLogStore,
+  type NewId,
+  randomId,
+  type SessionEvent,
+  type StartAgent,
+  systemClock,
+} from '@agentproto/contracts'
 import type { CrashBundleStore } from './crash-bundle.js'
 import type { ManagedSession } from './managed-session.js'
-import type { WorkspaceRules } from './permissions/workspace-rules.js'
-import type { RegistryConfig } from './registry-config.js'
 import type { RequestGate } from './request-gate.js'
+import { MemoryRuleStore } from './permissions/file-rule-store.js'
+import { WorkspaceRules } from './permissions/workspace-rules.js'
+import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'
 import type { SessionRegistryOptions } from './registry-options.js'
 
 /** What all sessions of a registry share. */
@@ -28,6 +37,15 @@ export interface SessionHost {
   readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
   /** Nobody has read an ended session for a while, and its journal is closed. */
   readonly onUnread: (session: ManagedSession) => void
+}
+
+/** What a registry is given, or takes by default. */
+export function ownOf(
+  options: SessionRegistryOptions,
+): Pick<SessionHost, 'clock' | 'newId' | 'config' | 'workspaceRules'> {
+  const { clock = systemClock, newId = randomId, config, rules = new MemoryRuleStore(), workspaces } = options
+  const workspaceRules = new WorkspaceRules(rules, workspaces)
+  return { clock, newId, config: { ...DEFAULT_REGISTRY_CONFIG, ...config }, workspaceRules }
 }
 
 type FromOptions = 'logs' | 'startAgent' | 'redact' | 'crashBundles' | 'onEvents' | 'onAgentEnding' | 'gate'

@@ -30,12 +30,12 @@ export function pageOf(
 }
 
 /** Names the last session of a page, and its start: the place is found also when the session has been forgotten. */
-const cursorOf = ({ startedAt, id }: Session): string => `${Date.parse(startedAt)}.${id}`
+export const cursorOf = ({ startedAt, id }: Session): string => `${Date.parse(startedAt)}.${id}`
 
 const CURSOR = /^(\d{1,15})\.(\S{1,64})$/
 
 /** The index before the cursor's. @throws `invalid_request` */
-function startOf(sessions: readonly Shelved[], after: string | undefined): number {
+export function startOf(sessions: readonly Shelved[], after: string | undefined): number {
   if (after === undefined) return sessions.length - 1
   const [, startedAt, id] = CURSOR.exec(after) ?? []
   if (startedAt === undefined) {

@@ -90,6 +90,15 @@ export class SessionRecord {
     for (const warning of agent.warnings) this.warn(warning)
   }
 
+  /** What its log says of it is true: a record that differs was not saved, or was changed by somebody else. */
+  correct({ status, turnCount, turn, stopReason, endedAt }: Session): void {
+    this.#session.status = status
+    this.#session.turnCount = turnCount
+    if (stopReason !== undefined) this.#session.stopReason = stopReason
+    if (endedAt !== undefined) this.#session.endedAt = endedAt
+    this.#turn = { ...turn }
+  }
+
   resumed(how: NonNullable<Session['resumedHow']>): void {
     this.#session.resumedHow = how
   }

@@ -53,6 +53,11 @@ export class SessionShelf {
     return awake
   }
 
+  /** The session, if it is awake. */
+  awakeOne(id: string): ManagedSession | undefined {
+    return this.#all.get(id)?.awake
+  }
+
   /** The descriptor of a session, which is not woken for it. */
   descriptor(id: string): Session | undefined {
     const shelved = this.#all.get(id)

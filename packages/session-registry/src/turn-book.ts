@@ -43,6 +43,12 @@ export class TurnBook {
     this.#count = turns.length > this.#ended.length ? count - 1 : count
   }
 
+  /** The turns are those of another book, which was made from the whole log; none may be running. */
+  restore({ all, count }: TurnBook): void {
+    this.#ended = all.filter(({ state }) => state === 'ended')
+    this.#count = count
+  }
+
   get count(): number {
     return this.#count
   }

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { Run } from '../io.js'
+import { addArchiveCommands } from './archive-commands.js'
 import {
   adapterOption,
   instructionsOption,
@@ -100,6 +101,7 @@ export function addSessionCommands(program: Command, run: Run): void {
   addConfigure(sessions, run)
   addAnswer(sessions, run)
   addEvents(sessions, run)
+  addArchiveCommands(sessions, run)
 }
 
 function addStart(sessions: Command, run: Run): void {

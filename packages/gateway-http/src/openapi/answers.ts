@@ -99,6 +99,46 @@ export const rule = z.looseObject({
 export const rules = z.looseObject({ rules: z.array(rule) })
 export const ruleRemoved = z.looseObject({ ok: z.literal(true), ruleId: z.string() })
 
+export const searchResult = z.looseObject({
+  hits: z.array(
+    z.looseObject({
+      sessionId: z.string(),
+      title: z.string().optional(),
+      turn: count.optional(),
+      seq: count,
+      ts: time,
+      type: z.string(),
+      excerpt: z.string(),
+    }),
+  ),
+  nextCursor: z.string().optional().describe('Give it as `after` to go on'),
+})
+export const pruned = z.looseObject({
+  dryRun: z.boolean(),
+  pruned: z.array(z.looseObject({ id: z.string(), title: z.string().optional(), endedAt: time.optional() })),
+})
+export const repairReport = z.looseObject({
+  id: z.string(),
+  dryRun: z.boolean(),
+  findings: z.array(z.looseObject({ kind: z.string(), detail: z.string(), mended: z.boolean() })),
+})
+export const exported = z.looseObject({
+  format: z.literal('agentproto.session.v1'),
+  exportedAt: time,
+  session,
+  events: z.array(event),
+})
+export const transcript = z.looseObject({
+  session,
+  turns: z.array(
+    turn.extend({
+      prompt: z.string(),
+      text: z.string(),
+      tools: z.array(z.looseObject({ name: z.string(), status: z.string() })),
+    }),
+  ),
+})
+
 export const workspace = z.looseObject({
   slug: z.string(),
   path: z.string(),

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '@agentproto/contracts'
 import * as z from 'zod'
 import { event, session } from './answers.js'
+import { archiveOperations } from './archive-operations.js'
 import { hostOperations } from './host-operations.js'
 import type { Answer, Operation, Operations } from './operation.js'
 import { ruleOperations } from './rule-operations.js'
@@ -20,7 +21,7 @@ export interface OpenApiOptions {
   readonly schemas: OpenApiSchemas
 }
 
-const operations: Operations = { ...sessionOperations, ...ruleOperations, ...hostOperations }
+const operations: Operations = { ...sessionOperations, ...archiveOperations, ...ruleOperations, ...hostOperations }
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -118,7 +119,7 @@ function response({ description, schema, stream, streamOnly, text, headers: name
       : {
           'text/event-stream': { schema: { type: 'string', ...(stream === undefined ? {} : { description: stream }) } },
         }),
-    ...(text === undefined ? {} : { [text]: { schema: { type: 'string' } } }),
+    ...Object.fromEntries([text ?? []].flat().map((type) => [type, { schema: { type: 'string' } }])),
   }
   return {
     description,

@@ -29,8 +29,8 @@ export interface Answer {
   readonly stream?: string
   /** Comes as server-sent events alone. */
   readonly streamOnly?: boolean
-  /** The media type of a text that is no JSON. */
-  readonly text?: string
+  /** The media types of a text that is no JSON. */
+  readonly text?: string | readonly string[]
   readonly headers?: readonly ('ETag' | 'Location')[]
 }
 

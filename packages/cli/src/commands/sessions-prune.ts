@@ -1,0 +1,16 @@
+import { EXIT } from '@agentproto/contracts'
+import { connect } from '../daemon.js'
+import { print, printJson, type Io } from '../io.js'
+import type { PruneOptions } from '../program/archive-commands.js'
+
+/** `agentproto sessions prune`: prints the id of each session that went, or would. */
+export async function pruneSessions(io: Io, { olderThan, dryRun = false, json }: PruneOptions): Promise<number> {
+  const client = await connect(io)
+  const result = await client.archive.prune({ olderThanMs: olderThan, dryRun })
+  if (json === true) printJson(io, result)
+  else for (const { id } of result.pruned) print(io.stdout, id)
+  const { length } = result.pruned
+  const what = `${length} session${length === 1 ? '' : 's'}`
+  print(io.stderr, dryRun ? `${what} would be forgotten.` : `${what} forgotten.`)
+  return EXIT.ok
+}

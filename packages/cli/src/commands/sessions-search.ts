@@ -1,0 +1,41 @@
+import { EXIT, type SearchHit, type SearchResult } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import { connect } from '../daemon.js'
+import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
+import type { SearchOptions } from '../program/archive-commands.js'
+import { cut } from '../render/fit.js'
+import { oneLine } from '../render/printable.js'
+import { shortId } from '../render/short-id.js'
+
+/** `agentproto sessions search`: exits with 4 when nothing is found. */
+export async function searchSessions(io: Io, q: string, options: SearchOptions): Promise<number> {
+  const { hits, nextCursor } = await search(await connect(io), q, options)
+  if (options.json === true) {
+    printJson(io, nextCursor === undefined ? { hits } : { hits, nextCursor })
+  } else {
+    for (const hit of hits) print(io.stdout, hitLine(io, hit))
+    if (hits.length === 0) print(io.stderr, 'Nothing was found.')
+  }
+  if (nextCursor !== undefined) print(io.stderr, `There may be more; see it with --limit ${options.limit * 2}.`)
+  return hits.length === 0 ? EXIT.empty : EXIT.ok
+}
+
+/** A search that takes long is answered in parts. */
+async function search(client: Client, q: string, { limit, adapter, workspace }: SearchOptions): Promise<SearchResult> {
+  const filter = { ...(adapter === undefined ? {} : { adapter }), ...(workspace === undefined ? {} : { workspace }) }
+  const hits: SearchHit[] = []
+  let page = await client.archive.search({ q, limit, ...filter })
+  hits.push(...page.hits)
+  while (page.nextCursor !== undefined && hits.length < limit) {
+    page = await client.archive.search({ q, limit: limit - hits.length, ...filter, after: page.nextCursor })
+    hits.push(...page.hits)
+  }
+  return { ...page, hits }
+}
+
+function hitLine(io: Io, { sessionId, turn, seq, type, excerpt }: SearchHit): string {
+  const paint = paintOf(io, io.stdout)
+  const where = `${shortId(sessionId)} ${turn === undefined ? '-' : `turn ${turn}`} #${seq} ${type}`
+  const room = Math.max(20, widthOf(io.stdout) - where.length - 2)
+  return `${paint.dim(where)}  ${cut(oneLine(excerpt), room)}`
+}

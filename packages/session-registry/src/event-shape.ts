@@ -1,0 +1,74 @@
+import {
+  contentBlockSchema,
+  HOST_EVENT_TYPES,
+  type SessionEvent,
+  SESSION_STATUSES,
+  STREAM_EVENT_TYPES,
+} from '@agentproto/contracts'
+
+/**
+ * Whether a value from elsewhere is an event: its envelope, and of its payload what readers of logs rely on. What else it has is
+ * carried as it is.
+ */
+export function isEvent(value: unknown): value is SessionEvent {
+  if (!isObject(value)) return false
+  const { seq, ts, turn, type } = value
+  return (
+    Number.isSafeInteger(seq) &&
+    isTime(ts) &&
+    (turn === undefined || (Number.isSafeInteger(turn) && (turn as number) > 0)) &&
+    typeof type === 'string' &&
+    TYPES.has(type) &&
+    (PAYLOADS[type]?.(value) ?? true)
+  )
+}
+
+type Payload = Readonly<Record<string, unknown>>
+type Check = (payload: Payload) => boolean
+
+const TYPES: ReadonlySet<string> = new Set([...STREAM_EVENT_TYPES, ...HOST_EVENT_TYPES])
+
+const isObject = (value: unknown): value is Payload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** As a log has it, so that times compare as texts. */
+const isTime = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value))
+
+const texts =
+  (...keys: readonly string[]): Check =>
+  (payload) =>
+    keys.every((key) => typeof payload[key] === 'string')
+const statuses: ReadonlySet<unknown> = new Set(SESSION_STATUSES)
+const isTool: Check = (payload) =>
+  typeof payload['toolCallId'] === 'string' &&
+  ['title', 'toolName', 'kind', 'status'].every((key) => ['string', 'undefined'].includes(typeof payload[key]))
+
+const PAYLOADS: { readonly [type: string]: Check } = {
+  'text-delta': texts('text'),
+  thought: texts('text'),
+  notice: texts('text'),
+  output: texts('text', 'stream'),
+  error: texts('message'),
+  title: texts('title'),
+  repair: texts('detail'),
+  'runtime-warning': texts('message'),
+  'turn-end': texts('reason'),
+  'tool-call': isTool,
+  'tool-result': (payload) => isTool(payload) && typeof payload['status'] === 'string',
+  'agent-prompt': ({ requestId, request }) => typeof requestId === 'string' && isObject(request) && isRequest(request),
+  'agent-prompt-resolved': ({ requestId, answer }) => typeof requestId === 'string' && isObject(answer),
+  'user-prompt': ({ content }) =>
+    Array.isArray(content) && content.every((block) => contentBlockSchema.safeParse(block).success),
+  plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isObject(entry) && texts('content')(entry)),
+  config: ({ config }) => isObject(config),
+  status: ({ status }) => statuses.has(status),
+  'session-stopped': ({ status, stopReason, failure }) =>
+    statuses.has(status) &&
+    typeof stopReason === 'string' &&
+    (failure === undefined || (isObject(failure) && texts('kind', 'summary')(failure))),
+}
+
+const isRequest: Check = ({ kind, message, toolCall }) =>
+  kind === 'permission' ? isObject(toolCall) && isTool(toolCall) : typeof message === 'string'

@@ -193,7 +193,6 @@ export class ManagedSession {
     return { ok: true }
   }
 
-  /** Follows an event of the log that the stored record may not know of. */
   replay(event: SessionEvent): void {
     if (event.type === 'user-prompt') this.turns.begin(event, event.seq, event.ts)
     this.#record.apply(event)
@@ -203,7 +202,6 @@ export class ManagedSession {
     this.permissions.replay(event)
   }
 
-  /** Takes what the whole log says over what the record said; the session must not be live. */
   readonly correct = (session: Session): void => this.#record.correct(session)
 
   /** Appends what a repair at boot found to be missing. */

@@ -4,9 +4,16 @@ import { AgentprotoError, EXIT, parseWire, spawnAgentSchema, type SpawnAgentRequ
 import { connect } from '../daemon.js'
 import { print, type Io } from '../io.js'
 import { lineWriter } from '../line-writer.js'
-import type { AcpOptions } from '../program/bridge-commands.js'
+import type { AgentOptions } from '../program/option-values.js'
 import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
+
+export interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
+  readonly adapter?: string
+  readonly session?: string
+  readonly workspace?: string
+  readonly label?: string
+}
 
 /**
  * `agentproto acp`: serves the running gateway's sessions to the ACP client on stdin and stdout, until it goes

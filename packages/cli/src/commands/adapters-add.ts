@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { EXIT } from '@agentproto/contracts'
 import { adaptersOf } from '../adapters/adapters-of.js'
 import { print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 
 /** `agentproto adapters add`: a folder where there is one of that name, else an npm package. */
 export async function addAdapter(io: Io, source: string, { json }: JsonOption): Promise<number> {

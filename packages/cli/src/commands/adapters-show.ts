@@ -1,7 +1,7 @@
 import { EXIT, type AdapterState, type AdapterSummary } from '@agentproto/contracts'
 import { adaptersOf } from '../adapters/adapters-of.js'
 import { paintOf, print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import type { Paint } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 

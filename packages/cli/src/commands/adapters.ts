@@ -1,7 +1,7 @@
 import { EXIT, type AdapterSummary } from '@agentproto/contracts'
 import { adaptersOf } from '../adapters/adapters-of.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { renderTable, type Column } from '../render/table.js'
 
 /** `agentproto adapters list`. */

@@ -4,7 +4,7 @@ import { configKey, configKeys, type ConfigKey } from '../config/config-keys.js'
 import { daemonProcess } from '../daemon-process.js'
 import { homeOf } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { renderTable, type Column } from '../render/table.js'
 
 /** `agentproto config list`: every key, with what it is and whether that was set. */

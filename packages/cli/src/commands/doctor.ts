@@ -4,8 +4,8 @@ import { adaptersCheck, daemonCheck } from '../doctor/daemon-checks.js'
 import { homeChecks } from '../doctor/home-checks.js'
 import { hostChecks } from '../doctor/host-checks.js'
 import { paintOf, print, printJson, type Io } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { withProgress } from '../progress.js'
-import type { JsonOption } from '../program/workspace-commands.js'
 import { checkLines, checksSummary } from '../render/checks.js'
 
 /** `agentproto doctor`: exit code 1 when a check has failed; warnings alone pass. */

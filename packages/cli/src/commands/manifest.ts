@@ -2,10 +2,14 @@ import { EXIT } from '@agentproto/contracts'
 import type { ManifestProblem } from '@agentproto/manifest'
 import { checkManifestFiles, type CheckedFile } from '@agentproto/manifest/node'
 import { paintOf, print, printJson, type Io } from '../io.js'
-import type { ValidateOptions } from '../program/adapter-commands.js'
-import type { Paint } from '../render/paint.js'
+import type { JsonOption } from '../json-option.js'
 import { githubAnnotation } from '../render/github-annotation.js'
 import { renderProblem } from '../render/manifest-problem.js'
+import type { Paint } from '../render/paint.js'
+
+export interface ValidateOptions extends JsonOption {
+  readonly format: 'text' | 'json' | 'github'
+}
 
 /** `agentproto manifest validate`: exit code 1 when a file has an error; warnings alone pass. */
 export async function validateManifests(io: Io, paths: readonly string[], options: ValidateOptions): Promise<number> {

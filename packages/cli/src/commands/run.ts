@@ -4,10 +4,18 @@ import { withGateway } from '../in-process.js'
 import { print, type Io } from '../io.js'
 import { agentSteps, orNextStep } from '../next-step.js'
 import { instructionsOf } from '../instructions-text.js'
-import type { RunOptions } from '../program/run-command.js'
+import type { AgentOptions } from '../program/option-values.js'
 import { promptOf } from '../prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
+import type { OutputMode } from '../turn/turn-output.js'
+
+export interface RunOptions extends AgentOptions {
+  readonly prompt?: string
+  readonly json?: boolean
+  readonly output: OutputMode
+  readonly timeout?: number
+}
 
 /**
  * `agentproto run`: one prompt in an agent of its own, on a gateway inside this process that keeps nothing.

@@ -12,7 +12,7 @@ import { adaptersOf } from '../adapters/adapters-of.js'
 import { askPerson } from '../adapters/person.js'
 import { homeOf } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'
 import { renderTable, type Column } from '../render/table.js'
 

@@ -5,9 +5,17 @@ import type { Gateway } from '@agentproto/runtime'
 import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon.js'
 import { print, type Io } from '../io.js'
-import type { ServeOptions } from '../program/gateway-commands.js'
 import { nameOwner } from '../running-daemon.js'
 import { keepHeapSmall } from '../small-heap.js'
+
+export interface ServeOptions {
+  readonly detach?: boolean
+  readonly port?: number
+  readonly host?: string
+  readonly allowRemote?: boolean
+  readonly tlsCert?: string
+  readonly tlsKey?: string
+}
 
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {

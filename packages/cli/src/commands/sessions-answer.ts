@@ -1,10 +1,17 @@
 import { AgentprotoError, EXIT, type AnswerRequest, type SessionRequest } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { AnswerOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { requestTitle } from '../render/request-title.js'
 import { allowing, denying } from '../requests/verdict.js'
 import { findSession } from '../session-ref.js'
+
+export interface AnswerOptions extends JsonOption {
+  readonly option?: string
+  readonly allow?: boolean
+  readonly deny?: boolean
+  readonly content?: string
+}
 
 /** `agentproto sessions answer`: answers the one request that waits, or the one that is named. */
 export async function answerSession(

@@ -1,10 +1,17 @@
 import { type AgentConfig, type ConfigRequest, EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { ConfigureOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
+import type { OptionValues } from '../program/option-values.js'
 import { oneLine } from '../render/printable.js'
 import { renderTable, type Column } from '../render/table.js'
 import { findSession } from '../session-ref.js'
+
+export interface ConfigureOptions extends JsonOption {
+  readonly mode?: string
+  readonly model?: string
+  readonly option: OptionValues
+}
 
 /** `agentproto sessions config`: what the agent offers and has set, after what was asked to be set. */
 export async function configureSession(io: Io, ref: string, options: ConfigureOptions): Promise<number> {

@@ -1,10 +1,17 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { withProgress } from '../progress.js'
-import type { KillOptions, ResumeOptions } from '../program/session-commands.js'
-import type { JsonOption } from '../program/workspace-commands.js'
 import { findSession } from '../session-ref.js'
+
+export interface KillOptions extends JsonOption {
+  readonly reason?: 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'
+}
+
+export interface ResumeOptions extends JsonOption {
+  readonly fresh?: boolean
+}
 
 /** `agentproto sessions interrupt`. */
 export async function interruptSession(io: Io, ref: string, { json }: JsonOption): Promise<number> {

@@ -1,10 +1,15 @@
 import { EXIT, type SessionEvent } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, widthOf, type Io } from '../io.js'
-import type { EventsOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { eventLine } from '../render/event-line.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
+
+export interface EventsOptions extends JsonOption {
+  readonly after: number
+  readonly follow?: boolean
+}
 
 const PAGE = 1_000
 

@@ -1,10 +1,15 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { ForkOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { withProgress } from '../progress.js'
 import { promptOf } from '../prompt-text.js'
 import { findSession } from '../session-ref.js'
+
+export interface ForkOptions extends JsonOption {
+  readonly prompt?: string
+  readonly label?: string
+}
 
 /** `agentproto sessions fork`: prints the id of the new session. */
 export async function forkSession(io: Io, ref: string, { prompt, label, json }: ForkOptions): Promise<number> {

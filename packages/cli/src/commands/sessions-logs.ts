@@ -2,10 +2,15 @@ import { EXIT, type OutputLine } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { connect } from '../daemon.js'
 import { paintOf, print, type Io } from '../io.js'
-import type { SessionLogsOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { printable } from '../render/printable.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
+
+export interface SessionLogsOptions extends JsonOption {
+  readonly lines: number
+  readonly follow?: boolean
+}
 
 /** The projection keeps as many. */
 const KEPT = 2_000

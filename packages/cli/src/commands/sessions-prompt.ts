@@ -1,12 +1,21 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { orNextStep, promptSteps } from '../next-step.js'
-import type { PromptOptions } from '../program/session-commands.js'
+import type { WhenBusy } from '../program/option-values.js'
 import { promptOf } from '../prompt-text.js'
 import { findSession } from '../session-ref.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
+import type { OutputMode } from '../turn/turn-output.js'
+
+export interface PromptOptions extends JsonOption {
+  readonly whenBusy?: WhenBusy
+  readonly wait?: boolean
+  readonly output: OutputMode
+  readonly timeout?: number
+}
 
 /** `agentproto sessions prompt`: sends, or with `--wait` follows the turn as `run` does. */
 export async function promptSession(

@@ -1,7 +1,7 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { renderSession, SHOWN_TURNS } from '../render/session-details.js'
 import { findSession } from '../session-ref.js'
 

@@ -4,10 +4,19 @@ import type { Client } from '@agentproto/client'
 import { connect } from '../daemon.js'
 import { instructionsOf } from '../instructions-text.js'
 import { isInteractive, print, printJson, type Io } from '../io.js'
-import type { StartOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { agentSteps, orNextStep } from '../next-step.js'
+import type { AgentOptions } from '../program/option-values.js'
 import { withProgress } from '../progress.js'
 import { promptOf } from '../prompt-text.js'
+
+export interface StartOptions extends AgentOptions, JsonOption {
+  readonly prompt?: string
+  readonly workspace?: string
+  readonly label?: string
+  readonly attach?: boolean
+  readonly delegate?: boolean
+}
 
 /** `agentproto sessions start`: prints the id of the new session. */
 export async function startSession(io: Io, adapter: string, options: StartOptions): Promise<number> {

@@ -1,9 +1,9 @@
 import { EXIT, isLive, type Session } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, type Io } from '../io.js'
-import type { SessionsOptions } from '../program/session-commands.js'
 import { oneLine } from '../render/printable.js'
 import { stateOf } from '../render/sessions-table.js'
+import type { SessionsOptions } from './sessions-options.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it, the newest line first. */
 export async function showTree(io: Io, { alive }: SessionsOptions): Promise<number> {

@@ -2,13 +2,20 @@ import { AgentprotoError, isAgentprotoError, type Turn } from '@agentproto/contr
 import { connect } from '../daemon.js'
 import { tellFailure } from '../failure.js'
 import type { Io } from '../io.js'
-import type { WaitOptions } from '../program/session-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
 import { watchingAnswerer } from '../turn/answerer.js'
 import { followTurn } from '../turn/follow-turn.js'
 import { turnFailure } from '../turn/turn-exit.js'
+import type { OutputMode } from '../turn/turn-output.js'
 import { turnOutput } from '../turn/turn-output.js'
+
+export interface WaitOptions extends JsonOption {
+  readonly turn?: number
+  readonly output: OutputMode
+  readonly timeout?: number
+}
 
 /**
  * `agentproto sessions wait`: the last turn, or the one that is named, from its beginning to its end, which may be in

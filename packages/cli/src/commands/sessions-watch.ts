@@ -6,9 +6,9 @@ import { LiveArea } from '../attach/live-area.js'
 import { paced } from '../attach/paced.js'
 import { connect } from '../daemon.js'
 import { paintOf, type Io } from '../io.js'
-import type { SessionsOptions } from '../program/session-commands.js'
 import { renderSessions } from '../render/sessions-table.js'
 import { lastLineOf } from '../session-lines.js'
+import type { SessionsOptions } from './sessions-options.js'
 
 /** Ages are shown in seconds, so that the picture moves once a second at least, and ten times at most. */
 const TICK_MS = 1_000

@@ -1,8 +1,8 @@
 import { EXIT, type Session } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { isInteractive, paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { SessionsOptions } from '../program/session-commands.js'
 import { lastLinesOf } from '../session-lines.js'
+import type { SessionsOptions } from './sessions-options.js'
 
 /** `agentproto sessions`: the table, or one of its live forms. */
 export async function showSessions(io: Io, options: SessionsOptions): Promise<number> {

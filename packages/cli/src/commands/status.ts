@@ -1,7 +1,7 @@
 import { EXIT, isLive } from '@agentproto/contracts'
 import { connect, findDaemon, homeOf, readDaemon } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'
 
 /** `agentproto status`: fails with `daemon_not_running` when nobody answers. It never starts one. */

@@ -1,10 +1,22 @@
-import { EXIT, isAgentprotoError, type NamedToken, type NewToken, type TokenService } from '@agentproto/contracts'
+import {
+  EXIT,
+  isAgentprotoError,
+  type NamedToken,
+  type NewToken,
+  type Scope,
+  type TokenService,
+} from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { CreateTokenOptions } from '../program/token-commands.js'
-import type { JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'
 import { renderTable, type Column } from '../render/table.js'
+
+export interface CreateTokenOptions extends JsonOption {
+  readonly name: string
+  readonly scope: Scope
+  readonly workspace?: readonly string[]
+}
 
 /** `agentproto token create`: the value is the one line of stdout. */
 export async function createToken(io: Io, { name, scope, workspace, json }: CreateTokenOptions): Promise<number> {

@@ -5,9 +5,16 @@ import { AgentprotoError, EXIT, type Workspace, type WorkspaceService } from '@a
 import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
 import { homeOf } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { AddOptions, JsonOption } from '../program/workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { oneLine } from '../render/printable.js'
 import { renderTable, type Column } from '../render/table.js'
+
+export interface AddOptions {
+  readonly slug?: string
+  readonly label?: string
+  readonly use?: boolean
+  readonly json?: boolean
+}
 
 /** `agentproto workspace add`: prints the slug. */
 export async function addWorkspace(io: Io, path: string, { slug, label, use, json }: AddOptions): Promise<number> {

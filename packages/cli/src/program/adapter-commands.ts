@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../io.js'
 import type { DoctorOptions } from '../commands/adapters-doctor.js'
 import type { ProvisionOptions } from '../commands/adapters-provision.js'
+import type { ValidateOptions } from '../commands/manifest.js'
+import type { Run } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { inputOption } from './option-values.js'
-import type { JsonOption } from './workspace-commands.js'
-
-export interface ValidateOptions extends JsonOption {
-  readonly format: 'text' | 'json' | 'github'
-}
 
 const ADAPTERS_HELP = `
 Examples:

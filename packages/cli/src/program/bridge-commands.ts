@@ -1,13 +1,7 @@
 import type { Command } from 'commander'
+import type { AcpOptions } from '../commands/acp.js'
 import type { Run } from '../io.js'
-import { adapterOption, permissionsOption, type AgentOptions } from './option-values.js'
-
-export interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
-  readonly adapter?: string
-  readonly session?: string
-  readonly workspace?: string
-  readonly label?: string
-}
+import { adapterOption, permissionsOption } from './option-values.js'
 
 const ACP_HELP = `
 Examples:

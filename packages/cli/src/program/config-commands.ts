@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Run } from '../io.js'
-import type { JsonOption } from './workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 
 const HELP = `
 Examples:

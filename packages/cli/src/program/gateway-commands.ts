@@ -1,18 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { LogsOptions } from '../commands/logs.js'
+import type { ServeOptions } from '../commands/serve.js'
 import type { ServiceOptions } from '../commands/service.js'
 import type { StopOptions } from '../commands/stop.js'
 import type { Run } from '../io.js'
 import { toCount, toSeconds } from './option-values.js'
-
-export interface ServeOptions {
-  readonly detach?: boolean
-  readonly port?: number
-  readonly host?: string
-  readonly allowRemote?: boolean
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-}
 
 const SERVE_HELP = `
 Examples:

@@ -1,15 +1,7 @@
 import { Option, type Command } from 'commander'
+import type { RunOptions } from '../commands/run.js'
 import type { Run } from '../io.js'
-import { adapterOption, instructionsOption, permissionsOption, toSeconds, type AgentOptions } from './option-values.js'
-
-export type OutputMode = 'text' | 'json' | 'jsonl' | 'quiet'
-
-export interface RunOptions extends AgentOptions {
-  readonly prompt?: string
-  readonly json?: boolean
-  readonly output: OutputMode
-  readonly timeout?: number
-}
+import { adapterOption, instructionsOption, permissionsOption, toSeconds } from './option-values.js'
 
 const HELP = `
 Examples:

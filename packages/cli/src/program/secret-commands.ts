@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { Run } from '../io.js'
-import type { JsonOption } from './workspace-commands.js'
 import type { SetSecretOptions } from '../commands/secrets.js'
+import type { Run } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 
 const HELP = `
 Examples:

@@ -1,4 +1,14 @@
 import { Option, type Command } from 'commander'
+import type { AnswerOptions } from '../commands/sessions-answer.js'
+import type { ConfigureOptions } from '../commands/sessions-config.js'
+import type { KillOptions, ResumeOptions } from '../commands/sessions-control.js'
+import type { EventsOptions } from '../commands/sessions-events.js'
+import type { ForkOptions } from '../commands/sessions-fork.js'
+import type { SessionLogsOptions } from '../commands/sessions-logs.js'
+import type { SessionsOptions } from '../commands/sessions-options.js'
+import type { PromptOptions } from '../commands/sessions-prompt.js'
+import type { StartOptions } from '../commands/sessions-start.js'
+import type { WaitOptions } from '../commands/sessions-wait.js'
 import type { Run } from '../io.js'
 import { addArchiveCommands } from './archive-commands.js'
 import {
@@ -8,68 +18,7 @@ import {
   toCount,
   toSeconds,
   whenBusyOption,
-  type AgentOptions,
-  type OptionValues,
-  type WhenBusy,
 } from './option-values.js'
-import type { OutputMode } from './run-command.js'
-import type { JsonOption } from './workspace-commands.js'
-
-export interface SessionsOptions extends JsonOption {
-  readonly watch?: boolean
-  readonly attach?: string
-  readonly alive?: boolean
-  readonly tree?: boolean
-}
-export interface StartOptions extends AgentOptions, JsonOption {
-  readonly prompt?: string
-  readonly workspace?: string
-  readonly label?: string
-  readonly attach?: boolean
-  readonly delegate?: boolean
-}
-export interface PromptOptions extends JsonOption {
-  readonly whenBusy?: WhenBusy
-  readonly wait?: boolean
-  readonly output: OutputMode
-  readonly timeout?: number
-}
-export interface WaitOptions extends JsonOption {
-  readonly turn?: number
-  readonly output: OutputMode
-  readonly timeout?: number
-}
-export interface SessionLogsOptions extends JsonOption {
-  readonly lines: number
-  readonly follow?: boolean
-}
-export interface AnswerOptions extends JsonOption {
-  readonly option?: string
-  readonly allow?: boolean
-  readonly deny?: boolean
-  readonly content?: string
-}
-export interface EventsOptions extends JsonOption {
-  readonly after: number
-  readonly follow?: boolean
-}
-export interface ResumeOptions extends JsonOption {
-  readonly fresh?: boolean
-}
-
-export interface ConfigureOptions extends JsonOption {
-  readonly mode?: string
-  readonly model?: string
-  readonly option: OptionValues
-}
-export interface ForkOptions extends JsonOption {
-  readonly prompt?: string
-  readonly label?: string
-}
-
-export interface KillOptions extends JsonOption {
-  readonly reason?: 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'
-}
 
 const HELP = `
 Examples:

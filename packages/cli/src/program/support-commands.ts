@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { SupportBundleOptions } from '../commands/support-bundle.js'
 import type { Run } from '../io.js'
-import type { JsonOption } from './workspace-commands.js'
+import type { JsonOption } from '../json-option.js'
 
 const DOCTOR_HELP = `
 Examples:

@@ -1,13 +1,8 @@
-import { SCOPES, type Scope } from '@agentproto/contracts'
+import { SCOPES } from '@agentproto/contracts'
 import { Option, type Command } from 'commander'
+import type { CreateTokenOptions } from '../commands/token.js'
 import type { Run } from '../io.js'
-import type { JsonOption } from './workspace-commands.js'
-
-export interface CreateTokenOptions extends JsonOption {
-  readonly name: string
-  readonly scope: Scope
-  readonly workspace?: readonly string[]
-}
+import type { JsonOption } from '../json-option.js'
 
 const HELP = `
 Examples:

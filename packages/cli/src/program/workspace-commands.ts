@@ -1,15 +1,7 @@
 import type { Command } from 'commander'
+import type { AddOptions } from '../commands/workspace.js'
 import type { Run } from '../io.js'
-
-export interface AddOptions {
-  readonly slug?: string
-  readonly label?: string
-  readonly use?: boolean
-  readonly json?: boolean
-}
-export interface JsonOption {
-  readonly json?: boolean
-}
+import type { JsonOption } from '../json-option.js'
 
 const HELP = `
 Examples:

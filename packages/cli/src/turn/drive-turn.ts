@@ -3,13 +3,12 @@ import type { Client } from '@agentproto/client'
 import { tellFailure } from '../failure.js'
 import { print, type Io } from '../io.js'
 import type { WhenBusy } from '../program/option-values.js'
-import type { OutputMode } from '../program/run-command.js'
 import type { Prompt } from '../prompt-text.js'
 import { answererFor } from './answerer.js'
 import { followTurn } from './follow-turn.js'
 import { turnFailure } from './turn-exit.js'
 import type { TurnLimits } from './turn-limits.js'
-import { turnOutput } from './turn-output.js'
+import { turnOutput, type OutputMode } from './turn-output.js'
 
 export interface DriveOptions {
   readonly client: Client

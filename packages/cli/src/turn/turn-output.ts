@@ -1,9 +1,10 @@
 import type { SessionEvent, TokenUsage, TurnEndReason } from '@agentproto/contracts'
 import { paintOf, print, type Io } from '../io.js'
-import type { OutputMode } from '../program/run-command.js'
 import type { Paint } from '../render/paint.js'
 import { printable } from '../render/printable.js'
 import { Transcript } from '../render/transcript.js'
+
+export type OutputMode = 'text' | 'json' | 'jsonl' | 'quiet'
 
 /** What a turn that was followed to its end came to; the shape that `--json` prints. */
 export interface TurnOutcome {

@@ -1,0 +1,4 @@
+/** What nearly every command takes. */
+export interface JsonOption {
+  readonly json?: boolean
+}

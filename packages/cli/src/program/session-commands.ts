@@ -10,6 +10,7 @@ import type { PromptOptions } from '../commands/sessions-prompt.js'
 import type { StartOptions } from '../commands/sessions-start.js'
 import type { WaitOptions } from '../commands/sessions-wait.js'
 import type { Run } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { addArchiveCommands } from './archive-commands.js'
 import {
   adapterOption,

@@ -5,8 +5,13 @@ import { text } from 'node:stream/consumers'
 import { AgentprotoError, EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { ExportOptions, JsonOption } from '../program/archive-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { findSession } from '../session-ref.js'
+
+export interface ExportOptions {
+  readonly format: 'jsonl' | 'json' | 'md'
+  readonly output?: string
+}
 
 /** `agentproto sessions export`: to stdout, or into a file that must not be there yet. */
 export async function exportSession(io: Io, ref: string, { format, output }: ExportOptions): Promise<number> {

@@ -1,7 +1,13 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { PruneOptions } from '../program/archive-commands.js'
+import type { JsonOption } from '../json-option.js'
+
+export interface PruneOptions extends JsonOption {
+  /** Milliseconds. */
+  readonly olderThan: number
+  readonly dryRun?: boolean
+}
 
 /** `agentproto sessions prune`: prints the id of each session that went, or would. */
 export async function pruneSessions(io: Io, { olderThan, dryRun = false, json }: PruneOptions): Promise<number> {

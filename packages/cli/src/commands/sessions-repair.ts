@@ -1,8 +1,12 @@
 import { EXIT } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
-import type { RepairOptions } from '../program/archive-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { findSession } from '../session-ref.js'
+
+export interface RepairOptions extends JsonOption {
+  readonly dryRun?: boolean
+}
 
 /** `agentproto sessions repair`: exits with 1 while something is wrong that was not mended. */
 export async function repairSession(io: Io, ref: string, { dryRun = false, json }: RepairOptions): Promise<number> {

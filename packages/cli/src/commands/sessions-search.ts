@@ -2,10 +2,16 @@ import { EXIT, type SearchHit, type SearchResult } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { SearchOptions } from '../program/archive-commands.js'
+import type { JsonOption } from '../json-option.js'
 import { cut } from '../render/fit.js'
 import { oneLine } from '../render/printable.js'
 import { shortId } from '../render/short-id.js'
+
+export interface SearchOptions extends JsonOption {
+  readonly limit: number
+  readonly adapter?: string
+  readonly workspace?: string
+}
 
 /** `agentproto sessions search`: exits with 4 when nothing is found. */
 export async function searchSessions(io: Io, q: string, options: SearchOptions): Promise<number> {

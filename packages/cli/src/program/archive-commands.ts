@@ -1,29 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { ExportOptions } from '../commands/sessions-export.js'
+import type { PruneOptions } from '../commands/sessions-prune.js'
+import type { RepairOptions } from '../commands/sessions-repair.js'
+import type { SearchOptions } from '../commands/sessions-search.js'
 import type { Run } from '../io.js'
+import type { JsonOption } from '../json-option.js'
 import { toCount } from './option-values.js'
 
 /** Commands on sessions as stored documents. */
-
-export interface JsonOption {
-  readonly json?: boolean
-}
-export interface SearchOptions extends JsonOption {
-  readonly limit: number
-  readonly adapter?: string
-  readonly workspace?: string
-}
-export interface ExportOptions {
-  readonly format: 'jsonl' | 'json' | 'md'
-  readonly output?: string
-}
-export interface PruneOptions extends JsonOption {
-  /** Milliseconds. */
-  readonly olderThan: number
-  readonly dryRun?: boolean
-}
-export interface RepairOptions extends JsonOption {
-  readonly dryRun?: boolean
-}
 
 export function addArchiveCommands(sessions: Command, run: Run): void {
   addSearch(sessions, run)

@@ -22,6 +22,8 @@ test.each<[PermissionMode, AgentConfig, ModeChoice]>([
   ['ask', offering('auto', 'plan', 'default'), { set: 'default' }],
   ['ask', offering('agent', 'read-only', 'agent-full-access'), { set: 'read-only' }],
   ['approve-reads', offering('acceptEdits', 'plan'), { set: 'plan' }],
+  // Whoever wants to be asked wants it to act: OpenCode is not put into its plan mode.
+  ['ask', offering('build', 'plan'), { warning }],
   ['deny-all', offering('bypassPermissions', 'plan', 'default'), { set: 'default' }],
   ['deny-all', offering('yolo', 'readOnly'), { set: 'readOnly' }],
   // What is allowed anyway need not be asked, but the agent has to act.

@@ -10,15 +10,17 @@ import { messageOf } from '../ending.js'
 
 /** An agent in one of these asks before it acts. */
 const ASKING = ['default', 'ask', 'manual']
-/** In one of these it does not act, or only reads. */
-const READING = ['read-only', 'read_only', 'readOnly', 'plan']
+/** In one of these it only reads, or asks before it does more. */
+const READ_ONLY = ['read-only', 'read_only', 'readOnly']
+/** In one of these it does not act: right where it is to read only, but whoever wants to be asked wants it to act. */
+const READING = [...READ_ONLY, 'plan']
 /** In one of these it acts without asking. */
 const ACTING = ['full-access', 'full_access', 'bypassPermissions', 'bypass_permissions', 'auto', 'acceptEdits']
 /** Further names for that, which are never chosen. */
 const UNASKED: ReadonlySet<string> = new Set([...ACTING, 'yolo', 'autoEdit', 'auto-edit', 'autopilot', 'dontAsk'])
 
 const CANDIDATES: Readonly<Record<PermissionMode, readonly string[]>> = {
-  ask: [...ASKING, ...READING],
+  ask: [...ASKING, ...READ_ONLY],
   'approve-reads': [...ASKING, ...READING],
   'approve-all': [...ASKING, ...ACTING],
   'deny-all': [...ASKING, ...READING],
@@ -50,9 +52,10 @@ export function chooseMode({ modes = [], modeId = '' }: AgentConfig, wish: ModeW
 
 /** Whether a mode is kept although it is none of those that fit. */
 function stays(modeId: string, { permissionMode, permissionModes, chosen }: ModeWish): boolean {
-  if (permissionMode !== 'approve-all') return chosen && !UNASKED.has(modeId)
+  const byName = permissionModes?.[permissionMode] === undefined
+  if (permissionMode !== 'approve-all') return (chosen && !UNASKED.has(modeId)) || (byName && READING.includes(modeId))
   // Everything is allowed already: only a mode that keeps the agent from acting is one to leave.
-  return chosen || (permissionModes?.[permissionMode] === undefined && !READING.includes(modeId))
+  return chosen || (byName && !READING.includes(modeId))
 }
 
 /**

@@ -195,7 +195,7 @@ test('the commands of agentproto', () => {
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions [-w, --watch] [-a, --attach <id>] [--alive] [--tree] [--json] [--no-start]
+    agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--tree] [--json] [--no-start]
     agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]

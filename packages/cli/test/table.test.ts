@@ -3,6 +3,7 @@ import type { Session } from '@agentproto/contracts'
 import { cut, pad } from '../src/render/fit.js'
 import { createPaint } from '../src/render/paint.js'
 import { printable } from '../src/render/printable.js'
+import { inOrder, nextKey, SORT_KEYS, type SessionOrder, type SortKey } from '../src/render/session-order.js'
 import { renderSessions } from '../src/render/sessions-table.js'
 import { session } from './samples.js'
 
@@ -66,4 +67,52 @@ test('wide characters count as the columns that they take', () => {
 test('nothing that an agent prints reaches the terminal as a control sequence', () => {
   expect(printable('a\u001B[31mred\u001B[0m\u001B]0;title\u0007\rb\u0000\u009Bc\tX\n')).toBe('aredb  X\n')
   expect(table([session({ label: '\u001B[2Jevil\nname' })], 80).join('')).not.toContain('\u001B')
+})
+
+const sortable = [
+  session({ id: 's_1', startedAt: '2026-11-21T10:00:00.000Z', label: 'pear', adapterSlug: 'opencode' }),
+  session({ id: 's_2', startedAt: '2026-11-21T10:01:00.000Z', turn: { number: 1, state: 'busy' } }),
+  session({
+    id: 's_3',
+    startedAt: '2026-11-21T10:02:00.000Z',
+    title: 'apple',
+    status: 'killed',
+    lastOutputAt: '2026-11-21T10:03:00.000Z',
+  }),
+  session({
+    id: 's_4',
+    startedAt: '2026-11-21T09:00:00.000Z',
+    label: 'quince',
+    pendingRequests: 1,
+    lastOutputAt: '2026-11-21T10:04:00.000Z',
+  }),
+]
+const sortedIds = (key: SortKey, isReversed: boolean): string =>
+  inOrder(sortable, { key, isReversed })
+    .map(({ id }) => id.slice(2))
+    .join('')
+
+test.each<[SortKey, string, string]>([
+  ['age', '3214', '4123'],
+  ['state', '4213', '3124'],
+  ['title', '3142', '2413'],
+  ['adapter', '3241', '1324'],
+  ['activity', '4321', '2134'],
+])('sorted by %s', (key, forward, reversed) => {
+  expect([sortedIds(key, false), sortedIds(key, true)]).toEqual([forward, reversed])
+})
+
+test('each key marks the column that it sorts, and the way round', () => {
+  const titles = (order: SessionOrder): string =>
+    renderSessions({ sessions: sortable, width: 120, paint, now, order })[0] ?? ''
+  const marked = SORT_KEYS.map((key) => /(\S+) ▾/.exec(titles({ key, isReversed: false }))?.[1])
+  expect(marked).toEqual(['AGE', 'STATE', 'TITLE', 'ADAPTER', 'OUTPUT'])
+  expect(titles({ key: 'state', isReversed: true })).toContain('STATE ▴')
+})
+
+test('s goes through all keys and comes back to the first, each its own way round', () => {
+  let order: SessionOrder = { key: 'age', isReversed: true }
+  const seen = SORT_KEYS.map(() => (order = nextKey(order)))
+  expect(seen.map(({ key }) => key)).toEqual([...SORT_KEYS.slice(1), 'age'])
+  expect(seen.every(({ isReversed }) => !isReversed)).toBe(true)
 })

@@ -2,7 +2,7 @@ import { EXIT, isLive, type Session } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, type Io } from '../io.js'
 import { oneLine } from '../render/printable.js'
-import { stateOf } from '../render/sessions-table.js'
+import { sessionState } from '../render/session-state.js'
 import type { SessionsOptions } from './sessions-options.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it, the newest line first. */
@@ -32,7 +32,7 @@ function treeOf(io: Io, sessions: readonly Session[]): string[] {
   function branch(session: Session, lead: string): string[] {
     const { id, adapterSlug, label, title } = session
     const name = oneLine(label ?? title ?? '')
-    const line = `${paint.cyan(id)}  ${adapterSlug}  ${stateOf(session)}${name === '' ? '' : `  ${name}`}`
+    const line = `${paint.cyan(id)}  ${adapterSlug}  ${sessionState(session)}${name === '' ? '' : `  ${name}`}`
     const below = children.get(id) ?? []
     return [
       isLive(session) ? line : paint.dim(line),

@@ -1,11 +1,13 @@
 import type { ConnectionState } from '@agentproto/client'
 import { EXIT, isLive, type Session, type SessionChange } from '@agentproto/contracts'
-import { isCtrl } from '../attach/key.js'
+import { isCtrl, type Key } from '../attach/key.js'
 import { openKeyboard } from '../attach/keyboard.js'
 import { LiveArea } from '../attach/live-area.js'
 import { paced } from '../attach/paced.js'
 import { connect } from '../daemon.js'
 import { paintOf, type Io } from '../io.js'
+import { cut } from '../render/fit.js'
+import { inOrder, nextKey, orderMark, type SessionOrder } from '../render/session-order.js'
 import { renderSessions } from '../render/sessions-table.js'
 import { lastLineOf } from '../session-lines.js'
 import type { SessionsOptions } from './sessions-options.js'
@@ -15,12 +17,13 @@ const TICK_MS = 1_000
 const FRAME_MS = 100
 
 /** `agentproto sessions --watch`: the table, redrawn as sessions change, until q or Ctrl-C. */
-export async function watchSessions(io: Io, { alive }: SessionsOptions): Promise<number> {
+export async function watchSessions(io: Io, { alive, sort = 'age' }: SessionsOptions): Promise<number> {
   const client = await connect(io, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
     (session) => alive !== true || isLive(session),
     (id) => lastLineOf(client, id),
   )
+  board.order = { key: sort, isReversed: false }
   const area = new LiveArea(io.stdout)
   const draw = (): void => area.draw([], { rows: board.rows(io) })
   const frame = paced(draw, FRAME_MS)
@@ -28,6 +31,7 @@ export async function watchSessions(io: Io, { alive }: SessionsOptions): Promise
   const stop = (): void => abort.abort()
   const keyboard = openKeyboard({ stdin: io.stdin, output: io.stdout }, (key) => {
     if (isCtrl(key, 'c') || key.name === 'q' || key.name === 'escape') stop()
+    else if (board.sortBy(key)) draw()
   })
   const ticks = setInterval(draw, TICK_MS)
   io.stdout.on('resize', draw)
@@ -62,6 +66,7 @@ class Board {
   readonly #readLine: (id: string) => Promise<string | undefined>
   /** What is shown is as old as the outage. */
   isAway = false
+  order: SessionOrder = { key: 'age', isReversed: false }
 
   constructor(isShown: (session: Session) => boolean, readLine: (id: string) => Promise<string | undefined>) {
     this.#isShown = isShown
@@ -80,20 +85,28 @@ class Board {
       void this.#refreshLine(change.session.id, onLine)
   }
 
+  /** True for the keys that change how it is sorted. */
+  sortBy({ name, ctrl, meta }: Key): boolean {
+    if (ctrl || meta || (name !== 's' && name !== 'r')) return false
+    this.order = name === 's' ? nextKey(this.order) : { ...this.order, isReversed: !this.order.isReversed }
+    return true
+  }
+
   rows(io: Io): string[] {
     const width = io.stdout.columns ?? 80
     const paint = paintOf(io, io.stdout)
-    const shown = [...this.#sessions.values()]
-      .filter(this.#isShown)
-      .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))
-    const lines = renderSessions({ sessions: shown, now: Date.now(), width, paint, lastLines: this.#lastLines })
+    const { order } = this
+    const sessions = inOrder([...this.#sessions.values()].filter(this.#isShown), order)
+    const lines = renderSessions({ sessions, order, now: Date.now(), width, paint, lastLines: this.#lastLines })
     const room = Math.max(3, (io.stdout.rows ?? 24) - 2)
-    const cut =
+    const fitting =
       lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
     const last = this.isAway
-      ? paint.yellow('The gateway is away; waiting for it. q ends this view.')
-      : paint.dim('q ends this view; the sessions go on.')
-    return [...cut, last]
+      ? paint.yellow(cut('The gateway is away; waiting for it. q ends this view.', width))
+      : paint.dim(
+          cut(`q ends this view; the sessions go on. s sorts (${order.key} ${orderMark(order)}), r reverses.`, width),
+        )
+    return [...fitting, last]
   }
 
   async #refreshLine(id: string, onLine: () => void): Promise<void> {

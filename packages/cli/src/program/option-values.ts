@@ -1,5 +1,6 @@
 import { PERMISSION_MODES, type PermissionMode, type PromptRequest } from '@agentproto/contracts'
 import { InvalidArgumentError, Option } from 'commander'
+import { SORT_KEYS } from '../render/session-order.js'
 
 export type OptionValues = Readonly<Record<string, string | number | boolean>>
 
@@ -23,6 +24,9 @@ export const whenBusyOption = (): Option =>
   new Option('--when-busy <what>', 'while a turn runs: refuse, wait for its end, or interrupt it')
     .choices(['reject', 'queue', 'interrupt'])
     .default('reject')
+
+export const sortOption = (): Option =>
+  new Option('--sort <column>', 'what the list is sorted by, also at first in --watch').choices([...SORT_KEYS])
 
 /** `--instructions`, the same wherever an agent is started. */
 export const instructionsOption = (): Option =>

@@ -16,6 +16,7 @@ import {
   adapterOption,
   instructionsOption,
   permissionsOption,
+  sortOption,
   toCount,
   toSeconds,
   whenBusyOption,
@@ -24,11 +25,13 @@ import {
 const HELP = `
 Examples:
   $ agentproto sessions --watch
+  $ agentproto sessions --sort state
   $ agentproto sessions start demo --label try --attach
   $ agentproto sessions prompt try "read README.md" --wait
   $ agentproto sessions answer try --allow
   $ agentproto sessions events try -f
 
+In --watch, s sorts by the next column, r reverses, q ends the view.
 A session is named by its id, by the first characters of it, or by its label.`
 
 export function addSessionCommands(program: Command, run: Run): void {
@@ -38,6 +41,7 @@ export function addSessionCommands(program: Command, run: Run): void {
     .enablePositionalOptions()
     .option('-w, --watch', 'redraw as things change')
     .option('-a, --attach <id>', 'talk to a session')
+    .addOption(sortOption())
     .option('--alive', 'only those whose agent runs')
     .option('--tree', 'each below the one whose agent started it')
     .option('--json', 'as JSON')

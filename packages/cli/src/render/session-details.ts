@@ -3,7 +3,7 @@ import { age, duration } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle } from './request-title.js'
-import { stateOf } from './sessions-table.js'
+import { sessionState } from './session-state.js'
 
 export interface SessionDetails {
   readonly session: Session
@@ -40,7 +40,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['agent', agent && [agent.name, agent.version].filter(Boolean).join(' ')],
     ['workspace', session.workspaceSlug],
     ['folder', session.cwd],
-    ['state', stateOf(session)],
+    ['state', sessionState(session)],
     ['stopped because', session.stopReason],
     ['failure', failure && `${failure.kind}: ${failure.summary}`],
     ['crash bundle', failure?.crashBundlePath],

@@ -2,6 +2,8 @@ import type { Session } from '@agentproto/contracts'
 import { age } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
+import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
+import { sessionState } from './session-state.js'
 import { shortId } from './short-id.js'
 import { renderTable, type Column } from './table.js'
 
@@ -13,20 +15,29 @@ export interface SessionsView {
   readonly paint: Paint
   /** The last line of each session's output, by id, where it is known. */
   readonly lastLines?: ReadonlyMap<string, string>
+  /** How they are sorted, where the titles are to say so. */
+  readonly order?: SessionOrder | undefined
+}
+
+const TITLES: Readonly<Record<SortKey, string>> = {
+  age: 'AGE',
+  state: 'STATE',
+  title: 'TITLE',
+  adapter: 'ADAPTER',
+  activity: 'LAST OUTPUT',
 }
 
 /** The table of `agentproto sessions`, as lines. */
 export function renderSessions(view: SessionsView): string[] {
   if (view.sessions.length === 0) return ['No sessions. Start one with: agentproto sessions start <adapter>']
-  const [titles = '', ...rows] = renderTable(columns(view), view.sessions, view.width)
+  const [titles = '', ...rows] = renderTable(marked(columns(view), view.order), view.sessions, view.width)
   return [view.paint.bold(titles), ...rows]
 }
 
-/** What a session is doing, in one word. */
-export function stateOf({ status, turn, pendingRequests }: Session): string {
-  if (status !== 'running') return status
-  if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'
-  return turn.state
+function marked(all: readonly Column<Session>[], order: SessionOrder | undefined): readonly Column<Session>[] {
+  if (order === undefined) return all
+  const title = TITLES[order.key]
+  return all.map((column) => (column.title === title ? { ...column, title: `${title} ${orderMark(order)}` } : column))
 }
 
 function columns({ now, paint, lastLines }: SessionsView): Column<Session>[] {
@@ -36,7 +47,7 @@ function columns({ now, paint, lastLines }: SessionsView): Column<Session>[] {
     { title: 'TITLE', cell: (session) => oneLine(session.label ?? session.title ?? '–'), shrinkTo: 12 },
     { title: 'ADAPTER', cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 2 },
     { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 5 },
-    { title: 'STATE', cell: stateOf, paint: (text, session) => paintState(paint, session)(text) },
+    { title: 'STATE', cell: sessionState, paint: (text, session) => paintState(paint, session)(text) },
     { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
     { title: 'AGE', cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
     {
@@ -59,7 +70,7 @@ function lastOutput(
 }
 
 function paintState(paint: Paint, session: Session): (text: string) => string {
-  const state = stateOf(session)
+  const state = sessionState(session)
   if (state === 'awaiting input' || state === 'starting') return paint.yellow
   if (state === 'busy') return paint.green
   return state === 'error' ? paint.red : paint.dim

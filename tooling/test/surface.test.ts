@@ -31,7 +31,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/runtime . ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
-    @agentproto/session-registry . ./package.json
+    @agentproto/session-registry . ./testing ./package.json
     @agentproto/subprocess . ./package.json
     @agentproto/workspaces . ./package.json
     @agentproto/acp . ./package.json
@@ -140,6 +140,8 @@ test('what each package exports', () => {
       FileEventLogStore FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
       GateVerdict MemoryEventLogStore MemoryRuleStore MemorySessionStore RegistryConfig RequestGate
       SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+    @agentproto/session-registry/testing
+      StoreSubject testEventLog testSessionStore
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
       MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor

@@ -38,7 +38,7 @@ export interface StoredSpawn {
 
 /** Where session records live. Interchangeable; one conformance suite runs against each. */
 export interface SessionStore {
-  /** Reads every record. What could not be read is moved aside and named in `problems`. */
+  /** Reads every record, by `startedAt`, oldest first. What could not be read is moved aside and named in `problems`. */
   load(): Promise<{ readonly sessions: readonly StoredSession[]; readonly problems: readonly string[] }>
   /** Replaces a record as a whole. @throws `storage_failed` */
   save(record: StoredSession): Promise<void>

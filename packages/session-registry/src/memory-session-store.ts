@@ -5,7 +5,7 @@ export class MemorySessionStore implements SessionStore {
   readonly #records = new Map<string, StoredSession>()
 
   load(): Promise<{ sessions: readonly StoredSession[]; problems: readonly string[] }> {
-    return Promise.resolve({ sessions: [...this.#records.values()], problems: [] })
+    return Promise.resolve({ sessions: [...this.#records.values()].sort(byStart), problems: [] })
   }
 
   save(record: StoredSession): Promise<void> {
@@ -22,3 +22,6 @@ export class MemorySessionStore implements SessionStore {
     return Promise.resolve()
   }
 }
+
+const byStart = ({ session: a }: StoredSession, { session: b }: StoredSession): number =>
+  a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0

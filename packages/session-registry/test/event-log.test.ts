@@ -2,15 +2,22 @@ import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { FileEventLogStore, MemoryEventLogStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
-import { records, testEventLog } from './event-log-suite.js'
+import { testEventLog } from '@agentproto/session-registry/testing'
+import { records } from './fixtures/event-records.js'
 import { temporaryHome } from './fixtures/test-registry.js'
 
-testEventLog('memory', () => Promise.resolve(new MemoryEventLogStore()))
-testEventLog('file', async () => new FileEventLogStore({ directory: await temporaryHome() }))
-testEventLog(
-  'file, flushed to the disk',
-  async () => new FileEventLogStore({ directory: await temporaryHome(), durability: 'disk' }),
-)
+testEventLog('memory', { test, place: () => new MemoryEventLogStore(), open: (store) => store })
+for (const durability of ['kernel', 'disk'] as const) {
+  testEventLog(`file, kept by the ${durability}`, {
+    test,
+    place: temporaryHome,
+    open: (directory) => new FileEventLogStore({ directory, durability }),
+    damage: (directory, id) => {
+      const path = join(directory, id, 'events.jsonl')
+      truncateSync(path, statSync(path).size - 5)
+    },
+  })
+}
 
 test('F48 the next number is recovered from the file, without reading all of it', async () => {
   const store = new FileEventLogStore({ directory: await temporaryHome() })

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { allEvents, memoryRegistry, owner, temporaryHome, types } from './fixtures/test-registry.js'
-import { records } from './event-log-suite.js'
+import { records } from './fixtures/event-records.js'
 
 test('a full disk refuses the batch as storage_failed, and the log goes on once there is room', async () => {
   const directory = await temporaryHome()

@@ -1,11 +1,11 @@
-import { fork } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
+import { fork, spawn } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { homeLayout } from '@agentproto/contracts'
 import type { AgentProcessInfo, StoredSession } from '@agentproto/contracts'
-import { findMarkedProcesses } from '@agentproto/subprocess'
-import { expect, test } from 'vitest'
+import { findMarkedProcesses, identify } from '@agentproto/subprocess'
+import { expect, onTestFinished, test } from 'vitest'
 import { sharedDemo } from './fixtures/shared-demo.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
@@ -32,6 +32,23 @@ test('F43 what a killed gateway left of a shared process is found by the session
   expect(findMarkedProcesses(marker).length).toBeGreaterThanOrEqual(2)
   await testGateway({ home })
   expect(findMarkedProcesses(marker)).toEqual([])
+})
+
+test('F29 a stranger’s process that has got the pid of a dead agent is left alone', async () => {
+  const home = await temporaryHome()
+  const first = await testGateway({ home })
+  const { id } = await first.sessions.spawn({ adapter: 'demo', cwd: home }, { type: 'owner', name: 'owner' })
+  await first.close()
+  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1_000)'], { stdio: 'ignore' })
+  onTestFinished(() => void stranger.kill('SIGKILL'))
+  const { pid = 0 } = stranger
+  const path = join(homeLayout(home).sessions, id, 'meta.json')
+  const record = JSON.parse(await readFile(path, 'utf8')) as StoredSession
+  const running = { ...record.session, status: 'running' }
+  await writeFile(path, JSON.stringify({ ...record, session: running, process: { pid, startTime: 'long ago' } }))
+  const { sessions } = await testGateway({ home })
+  expect(await sessions.get(id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
+  expect([stranger.exitCode, stranger.signalCode, identify(pid)?.pid]).toEqual([null, null, pid])
 })
 
 /** Starts a gateway in a process of its own and kills it once its agent is in the middle of something. */

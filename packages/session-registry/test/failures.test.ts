@@ -87,3 +87,26 @@ test('health is what the host sees: healthy, degraded after a warning, dead at t
   await registry.kill(id, owner)
   expect(await health()).toBe('dead')
 })
+
+test('health is unknown while the agent starts, and stale while it lives and cannot be talked to', async () => {
+  const agents = scripted()
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { registry } = await memoryRegistry({
+    startAgent: async (...args) => {
+      await held
+      return agents.startAgent(...args)
+    },
+  })
+  const spawning = registry.spawn({ adapter: 'fake' }, owner)
+  await expect.poll(async () => (await registry.list()).sessions[0]?.health, { timeout: 10_000 }).toBe('unknown')
+  release()
+  const { id } = await spawning
+  const [agent] = agents.agents
+  if (agent === undefined) throw new Error('no agent')
+  agent.onStop = () => Promise.reject(new Error('Process 1 survives'))
+  await expect(registry.kill(id, owner)).rejects.toThrow('survives')
+  expect(await registry.get(id)).toMatchObject({ status: 'running', health: 'stale' })
+  agent.onStop = () => Promise.resolve()
+  await registry.kill(id, owner)
+})

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, lstat, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout, type Principal, type Session } from '@agentproto/contracts'
 import { createGateway } from '@agentproto/runtime'
@@ -191,3 +191,40 @@ test('adapters of the home join the bundled ones, and a broken one is left out a
     adapterSlug: 'mine',
   })
 })
+
+test('F84 what a resume needs is told to nobody, and every file of the home is its owner’s alone', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home: join(home, 'home'), cwd: home })
+  const { url, token } = await gateway.listen({ port: 0 })
+  const ask = async (path: string, body?: object): Promise<string> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const post = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const response = await fetch(`${url}${path}`, { headers, ...post })
+    const text = await response.text()
+    expect(response.ok, text).toBe(true)
+    return text
+  }
+  const mcpServers = [
+    { name: 'tools', command: process.execPath, args: ['-e', ''], env: [{ name: 'KEY', value: 'hush-env' }] },
+  ]
+  const instructions = 'never say hush-instructions'
+  const told = [await ask('/sessions/agent', { adapter: 'demo', cwd: home, mcpServers, instructions })]
+  const { id } = JSON.parse(told[0] ?? '') as { id: string }
+  await gateway.sessions.waitTurn(id, (await gateway.sessions.prompt(id, { prompt: 'hello' }, owner)).turn)
+  told.push(await ask(`/sessions/${id}/kill`, {}), await ask(`/sessions/${id}/resume`, {}))
+  told.push(await ask(`/sessions/${id}`), await ask('/sessions'), await ask(`/sessions/${id}/turns`))
+  expect(told.join('\n')).not.toContain('hush')
+  expect(JSON.parse(told[3] ?? '')).not.toHaveProperty('spawn')
+  // It is there, or this would prove nothing.
+  expect(await readFile(join(homeLayout(gateway.home).sessions, id, 'meta.json'), 'utf8')).toContain('hush-env')
+  await gateway.close()
+  expect(await openToOthers(gateway.home)).toEqual([])
+})
+
+/** What somebody else of this machine could read or write, below a folder. */
+async function openToOthers(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true })
+  expect(names.length).toBeGreaterThan(3)
+  const modes = await Promise.all(names.map(async (name) => (await lstat(join(folder, name))).mode & 0o077))
+  return names.filter((_, index) => modes[index] !== 0)
+}

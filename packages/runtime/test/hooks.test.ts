@@ -97,6 +97,36 @@ test('beforePrompt amends what the agent is told, and a denial begins no turn', 
   expect((await gateway.sessions.list()).sessions).toHaveLength(1)
 })
 
+test('F86 a hook and its turn go on when the request that began them is gone', async () => {
+  let leave = (): void => undefined
+  const gone = new Promise<void>((resolve) => (leave = resolve))
+  const signals: AbortSignal[] = []
+  const gateway = await hooked({
+    async beforePrompt(_, { signal }) {
+      signals.push(signal)
+      await gone
+      return { prompt: [{ type: 'text', text: 'stream 2' }] }
+    },
+  })
+  const id = await gateway.start()
+  const { url, token } = await gateway.listen({ port: 0 })
+  const client = new AbortController()
+  const request = fetch(`${url}/sessions/${id}/prompt`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt: 'hello' }),
+    signal: client.signal,
+  })
+  await expect.poll(() => signals.length, { timeout: 20_000 }).toBe(1)
+  client.abort()
+  await expect(request).rejects.toThrow('aborted')
+  // One more request, so that the gateway has had the end of the first.
+  expect((await fetch(`${url}/health`)).status).toBe(200)
+  leave()
+  await expect.poll(() => gateway.sessions.turns(id), { timeout: 20_000 }).toMatchObject([{ reason: 'end_turn' }])
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+})
+
 test('a prompt that is denied with stop ends its session as hook_stopped', async () => {
   const gateway = await hooked({ beforePrompt: ({ session }) => session && { deny: 'out of money', stop: true } })
   const id = await gateway.start()

@@ -192,13 +192,20 @@ interface Index {
   readonly records: ReadonlyMap<string, Found>
 }
 
+/** What its first line says, as far as it says it. */
+interface IndexHead {
+  readonly version?: unknown
+  readonly savedAt?: unknown
+}
+
 const EMPTY_INDEX: Index = { savedAt: 0, records: new Map() }
 const NEWLINE = 10
 
 /** The index has a record a line, so that none has to be serialised again. Throws for what is no index. */
 function parseIndex(bytes: Buffer): Index {
   const head = bytes.indexOf(NEWLINE)
-  const { savedAt } = JSON.parse(`${bytes.toString('utf8', 0, head)}]}`) as { savedAt?: unknown }
+  const { version, savedAt } = JSON.parse(`${bytes.toString('utf8', 0, head)}]}`) as IndexHead
+  if (version !== 1) throw new AgentprotoError('storage_corrupt', 'The index of the sessions is of another version')
   const time = typeof savedAt === 'string' ? Date.parse(savedAt) : Number.NaN
   if (Number.isNaN(time)) return EMPTY_INDEX
   const records = new Map<string, Found>()

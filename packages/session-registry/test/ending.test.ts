@@ -2,7 +2,15 @@ import { AgentprotoError } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
-import { allEvents, drain, memoryRegistry, owner, types } from './fixtures/test-registry.js'
+import {
+  allEvents,
+  drain,
+  fileRegistry,
+  memoryRegistry,
+  owner,
+  temporaryHome,
+  types,
+} from './fixtures/test-registry.js'
 
 const never: Script = () => new Promise(() => undefined)
 
@@ -165,4 +173,47 @@ test('the limit of live sessions holds for spawns at once, and a dead one makes 
   const first = (await registry.list()).sessions[0]?.id ?? ''
   await registry.kill(first, owner)
   await expect(registry.spawn({ adapter: 'fake' }, owner)).resolves.toMatchObject({ status: 'running' })
+})
+
+test('F59 a query that races the end of its session sees it running or ended, never half of each', async () => {
+  const agents = scripted(never)
+  const registry = await fileRegistry(await temporaryHome(), agents)
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const turn = registry.waitTurn(id, 1)
+  agents.agents[0]?.die({ exitCode: 7, duringTurn: true })
+  const seen = async (): Promise<string> => {
+    // The status first: what is read after an end was told must hold all of it.
+    const { status } = await registry.get(id)
+    const [turns, events] = await Promise.all([registry.turns(id), allEvents(registry, id)])
+    if (status === 'running') return status
+    expect(turns).toMatchObject([{ number: 1, reason: 'error' }])
+    expect(types(events).slice(-2)).toEqual(['status', 'session-stopped'])
+    return status
+  }
+  const racing: Promise<string>[] = []
+  const race = async (): Promise<string> => {
+    const batch = Array.from({ length: 5 }, seen)
+    racing.push(...batch)
+    await Promise.allSettled(batch)
+    return (await registry.get(id)).status
+  }
+  await expect.poll(race, { interval: 1, timeout: 20_000 }).toBe('error')
+  racing.push(seen())
+  expect(new Set(await Promise.all(racing)).has('error')).toBe(true)
+  expect(await turn).toMatchObject({ reason: 'error' })
+})
+
+test('F59 queries at the moment of a kill and of a shutdown are answered from what is kept', async () => {
+  const registry = await fileRegistry(await temporaryHome(), scripted(never))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  const queries = (): Promise<unknown>[] => [
+    registry.get(id),
+    registry.turns(id),
+    allEvents(registry, id),
+    registry.waitTurn(id, 1),
+  ]
+  const killing = [registry.kill(id, owner), ...queries()]
+  expect((await Promise.all(killing))[0]).toEqual({ ok: true })
+  const closing = [registry.close(), ...queries()]
+  expect(await Promise.all(closing)).toMatchObject([undefined, { status: 'killed' }, [{ reason: 'cancelled' }], {}, {}])
 })

@@ -168,3 +168,57 @@ test('files of the registry are the owner’s alone', async () => {
   expect(await mode(join(layout.sessions, id, 'meta.json'))).toBe(0o600)
   expect(await mode(join(layout.sessions, id))).toBe(0o700)
 })
+
+/** Two ended sessions with the index of both, after which nothing runs. */
+async function twoSessions(home: string): Promise<[string, string]> {
+  const registry = await fileRegistry(home, scripted())
+  const { id: a } = await registry.spawn({ adapter: 'fake', label: 'a' }, owner)
+  const { id: b } = await registry.spawn({ adapter: 'fake', label: 'b' }, owner)
+  await registry.close()
+  return [a, b]
+}
+
+const movedAside = async (folder: string): Promise<string[]> => {
+  const names = (await readdir(folder)).filter((name) => name.includes('.unreadable-'))
+  return Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+}
+
+test('F46 one unreadable record, with an unreadable index, costs no other session anything', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const [a, b] = await twoSessions(home)
+  const other = await readFile(join(layout.sessions, b, 'meta.json'), 'utf8')
+  const events = await readFile(join(layout.sessions, a, 'events.jsonl'), 'utf8')
+  await writeFile(layout.sessionsIndex, 'not an index')
+  await writeFile(join(layout.sessions, a, 'meta.json'), '{"version":1,"session":')
+  const problems: string[] = []
+  const next = await fileRegistry(home, { ...scripted(), onProblem: (problem) => void problems.push(problem) })
+  const { id: c } = await next.spawn({ adapter: 'fake', label: 'c' }, owner)
+  await next.close()
+  expect(problems).toHaveLength(2)
+  expect(await readFile(join(layout.sessions, b, 'meta.json'), 'utf8')).toBe(other)
+  expect(await readFile(join(layout.sessions, a, 'events.jsonl'), 'utf8')).toBe(events)
+  expect(await movedAside(join(layout.sessions, a))).toEqual(['{"version":1,"session":'])
+  expect(await movedAside(home)).toEqual(['not an index'])
+  const { sessions } = await (await fileRegistry(home, scripted())).list()
+  expect(sessions.map(({ id }) => id).toSorted()).toEqual([b, c].toSorted())
+})
+
+test('F62 what a newer version has stored is not taken for ours: it is kept whole beside, and told', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const [a, b] = await twoSessions(home)
+  const meta = join(layout.sessions, a, 'meta.json')
+  const newer = (text: string): string => text.replace('"version":1', '"version":2')
+  const record = newer(await readFile(meta, 'utf8'))
+  const index = newer(await readFile(layout.sessionsIndex, 'utf8'))
+  expect([JSON.parse(record), JSON.parse(index)]).toMatchObject([{ version: 2 }, { version: 2 }])
+  await writeFile(meta, record)
+  await writeFile(layout.sessionsIndex, index)
+  const problems: string[] = []
+  const next = await fileRegistry(home, { ...scripted(), onProblem: (problem) => void problems.push(problem) })
+  expect((await next.list()).sessions.map(({ id }) => id)).toEqual([b])
+  await next.close()
+  expect(problems).toEqual([expect.stringContaining(layout.sessionsIndex), expect.stringContaining(meta)])
+  expect([await movedAside(home), await movedAside(join(layout.sessions, a))]).toEqual([[index], [record]])
+})

@@ -147,6 +147,21 @@ test('a cwd inside a workspace reports the innermost one, through links', async 
   expect(await service.resolve({ cwd: join(deep, '../../innermost') })).toMatchObject({ workspaceSlug: 'a' })
 })
 
+test('F93 a workspace that was added through a link is the one of its folder, however the folder is named', async () => {
+  const { service, own, folder } = await tempHome()
+  const real = await folder('private/project')
+  const deep = await folder('private/project/packages/deep')
+  const link = join(own, 'link')
+  await symlink(real, link)
+  expect(await service.add({ path: link, slug: 'linked' })).toMatchObject({ path: real })
+  for (const cwd of [deep, join(link, 'packages/deep')]) {
+    expect(await service.resolve({ cwd })).toEqual({ cwd: deep, workspaceSlug: 'linked', warnings: [] })
+  }
+  // A link that leads out of a workspace leads out of it.
+  await symlink(await folder('other'), join(real, 'way-out'))
+  expect(await service.resolve({ cwd: join(real, 'way-out') })).toMatchObject({ workspaceSlug: 'default' })
+})
+
 test('a cwd that is relative, missing, a file or closed is refused', async () => {
   const { service, own } = await tempHome()
   await writeFile(join(own, 'file'), '')

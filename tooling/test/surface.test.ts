@@ -125,9 +125,9 @@ test('what each package exports', () => {
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
       createMcpEndpoint serveMcpStdio
     @agentproto/runtime
-      DEFAULT_PORT Gateway GatewayHooks GatewayOptions Hook HookContext HookDenial ListenOptions LogLevel
-      LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked SpawnAttempt Terminal TlsOptions
-      createGateway openAdapters openTokens version
+      DEFAULT_PORT Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial
+      ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked
+      SpawnAttempt Terminal TlsOptions createGateway openAdapters openTokens version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes

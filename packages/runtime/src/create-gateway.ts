@@ -15,17 +15,7 @@ import {
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
-import {
-  FileCrashBundles,
-  FileEventLogStore,
-  FileSessionStore,
-  MemoryEventLogStore,
-  MemorySessionStore,
-  FileRuleStore,
-  openSessionRegistry,
-  type SessionRegistry,
-  type SessionRegistryOptions,
-} from '@agentproto/session-registry'
+import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import { GatewayLog } from './gateway-log.js'
@@ -44,6 +34,7 @@ import { Principals } from './principals.js'
 import { listen, type Listening, type ListeningServer } from './server.js'
 import { sessionAgents } from './session-agent.js'
 import { SessionTokens } from './session-tokens.js'
+import { stores } from './stores.js'
 import { TokenStore } from './token-store.js'
 import { version } from './version.js'
 import { layoutOf, withConfig } from './with-config.js'
@@ -213,22 +204,6 @@ function httpApp(
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
-
-function stores({
-  inMemory,
-  layout,
-  clock,
-  durability = 'kernel',
-  onProblem,
-}: Settings): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
-  if (inMemory) return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
-  return {
-    store: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
-    logs: new FileEventLogStore({ directory: layout.sessions, durability }),
-    rules: new FileRuleStore({ directory: layout.rules, onProblem }),
-    crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
-  }
-}
 
 interface Parts {
   readonly registry: SessionRegistry

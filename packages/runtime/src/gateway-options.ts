@@ -5,14 +5,18 @@ import type { RegistryConfig } from '@agentproto/session-registry'
 import type { LogOptions } from './gateway-log.js'
 import type { GatewayHooks } from './hooks/gateway-hooks.js'
 import type { TlsOptions } from './server.js'
+import type { GatewayStores } from './stores.js'
 
 /** What a gateway can be made of; everything has a default. */
 export interface GatewayOptions {
   /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
   readonly home?: string
-  /** `memory` keeps sessions and logs in this process alone and takes no lock. Default `file`. */
-  readonly store?: 'file' | 'memory'
-  /** `disk` waits for the disk at each batch of events (fdatasync). Default `kernel`. */
+  /**
+   * `memory` keeps sessions and logs in this process alone and takes no lock. Stores of your own keep them wherever they
+   * do; what else the gateway keeps, and its lock, stay in the home. Default `file`.
+   */
+  readonly store?: 'file' | 'memory' | GatewayStores
+  /** `disk` waits for the disk at each batch of events (fdatasync); of the files alone. Default `kernel`. */
   readonly durability?: 'kernel' | 'disk'
   /** Folder for spawns that name neither a folder nor a workspace. Default: the process's. */
   readonly cwd?: string

@@ -15,6 +15,7 @@ export type {
   SpawnAttempt,
 } from './hooks/gateway-hooks.js'
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
+export type { GatewayStores } from './stores.js'
 export type { LogLevel, LogOptions } from './gateway-log.js'
 export type { TlsOptions } from './server.js'
 export { DEFAULT_PORT } from './server.js'

@@ -1,0 +1,45 @@
+import type { Clock, EventLogStore, HomeLayout, SessionStore } from '@agentproto/contracts'
+import {
+  FileCrashBundles,
+  FileEventLogStore,
+  FileRuleStore,
+  FileSessionStore,
+  MemoryEventLogStore,
+  MemorySessionStore,
+  type SessionRegistryOptions,
+} from '@agentproto/session-registry'
+
+/** Stores of an embedder's own: both or none, since a session is its record and its log. */
+export interface GatewayStores {
+  /** Closed with the gateway. */
+  readonly sessions: SessionStore
+  readonly logs: EventLogStore
+}
+
+interface StoreSettings {
+  readonly store?: 'file' | 'memory' | GatewayStores
+  readonly layout: HomeLayout
+  readonly clock: Clock
+  readonly durability?: 'kernel' | 'disk'
+  readonly onProblem: (problem: string) => void
+}
+
+/** Where sessions, logs, rules and crash bundles are kept. */
+export function stores(
+  settings: StoreSettings,
+): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
+  const { store, layout, onProblem } = settings
+  if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
+  const { sessions, logs } = typeof store === 'object' ? store : fileStores(settings)
+  return {
+    store: sessions,
+    logs,
+    rules: new FileRuleStore({ directory: layout.rules, onProblem }),
+    crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
+  }
+}
+
+const fileStores = ({ layout, clock, durability = 'kernel' }: StoreSettings): GatewayStores => ({
+  sessions: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
+  logs: new FileEventLogStore({ directory: layout.sessions, durability }),
+})

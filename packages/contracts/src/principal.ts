@@ -55,14 +55,15 @@ export interface TokenService {
   list(): Promise<readonly NamedToken[]>
   /**
    * @param request Its name, scope and bounds
+   * @param by Who asks, for the audit log; so below
    * @returns The token with its value, which is told this once and not stored
    * @throws `token_exists`, `token_limit_reached`, `invalid_request` (an `admin` token with bounds), `storage_failed`
    */
-  create(request: TokenRequest): Promise<NewToken>
+  create(request: TokenRequest, by?: Principal): Promise<NewToken>
   /** Ends a token; its open streams end with it. @throws `token_not_found`, `storage_failed` */
-  revoke(name: string): Promise<void>
+  revoke(name: string, by?: Principal): Promise<void>
   /** Gives a token a new value; the old one is nobody's from then on. @throws `token_not_found`, `storage_failed` */
-  rotate(name: string): Promise<NewToken>
+  rotate(name: string, by?: Principal): Promise<NewToken>
 }
 
 export interface TokenRequest {

@@ -23,6 +23,7 @@ export interface GatewayConfig {
     readonly maxBytes?: number
     readonly files?: number
   }
+  readonly audit?: boolean
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
 }

@@ -21,6 +21,7 @@ test('a config.json with every key is taken, the schema for editors aside', () =
     serve: { fs: true, terminal: true },
     listen: { host: '127.0.0.1', port: 0, allowRemote: false },
     sandboxProviders: { 'mastra-e2b': '/srv/e2b.mjs' },
+    audit: false,
     allowedHosts: ['gateway.example'],
     allowedOrigins: ['https://app.example:8443'],
   }

@@ -17,6 +17,7 @@ import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
+import { type Audit, openAudit } from './audit/audit.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
@@ -98,6 +99,7 @@ interface Settings extends GatewayOptions {
   readonly address: { url?: string }
   readonly meter: Meter
   readonly ownLog: GatewayLog
+  readonly audited: Audit
 }
 
 function settle(options: GatewayOptions): Settings {
@@ -111,17 +113,15 @@ function settle(options: GatewayOptions): Settings {
   }
   const host = agentHost(options, { layout, clock, onProblem, url: () => address.url })
   const inMemory = options.store === 'memory'
-  const ownLog = new GatewayLog({
-    ...options.log,
-    path: inMemory ? undefined : `${layout.logs}/gateway.jsonl`,
-    clock,
-    redact: (line) => host.redactor.redactJson(line),
-  })
-  return { ...options, clock, layout, inMemory, onProblem, host, address, meter: new Meter(), ownLog }
+  const redact = (line: string): string => host.redactor.redactJson(line)
+  const at = (name: string): string | undefined => (inMemory ? undefined : `${layout.logs}/${name}`)
+  const ownLog = new GatewayLog({ ...options.log, path: at('gateway.jsonl'), clock, redact })
+  const audited = openAudit({ path: options.audit === false ? undefined : at('audit.jsonl'), clock, redact, onProblem })
+  return { ...options, clock, layout, inMemory, onProblem, host, address, meter: new Meter(), ownLog, audited }
 }
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
-  const { clock, layout, onProblem, host, sessions: config } = settings
+  const { clock, layout, onProblem, host, audited, sessions: config } = settings
   const workspaces = createWorkspaces({
     home: layout.root,
     clock,
@@ -148,14 +148,17 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     onEvents: (events, urgent) => {
       settings.meter.take(events, urgent)
       if (urgent) settings.ownLog.events(events)
+      audited.events(events)
     },
     ...(config === undefined ? {} : { config }),
     ...(hooks === undefined ? {} : { gate: hooks.gate }),
   })
-  const registry = (await hooks?.guard(opened)) ?? opened
+  // Outermost, so that what a hook denies is written down as well.
+  const registry = audited.registry((await hooks?.guard(opened)) ?? opened)
   const token = settings.token ?? (settings.inMemory ? crypto.randomUUID() : ownerToken(layout.token))
-  const tokens = new TokenStore({ path: settings.inMemory ? undefined : layout.tokens, clock, onProblem })
-  const principals = new Principals(token, tokens, ofSessions)
+  const named = new TokenStore({ path: settings.inMemory ? undefined : layout.tokens, clock, onProblem })
+  const tokens = audited.tokens(named)
+  const principals = new Principals(token, named, ofSessions)
   const mcp = lazyMcp({
     sessions: registry,
     adapters,
@@ -170,10 +173,13 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const app = httpApp(settings, { registry, workspaces, adapters, tokens, mcp, ending, principals })
   const listening = { ...settings.listen, onProblem }
   const { address, ownLog: log } = settings
-  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address, listening, log }
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address, listening, log, audited }
 }
 
-interface AppParts extends Omit<Parts, 'app' | 'token' | 'layout' | 'lock' | 'address' | 'listening' | 'log'> {
+interface AppParts extends Omit<
+  Parts,
+  'app' | 'token' | 'layout' | 'lock' | 'address' | 'listening' | 'log' | 'audited'
+> {
   readonly principals: Principals
 }
 
@@ -211,7 +217,7 @@ interface Parts {
   readonly adapters: AdapterService
   readonly app: HttpApp
   readonly token: string
-  readonly tokens: TokenStore
+  readonly tokens: TokenService
   readonly mcp: McpEndpoint
   readonly layout: HomeLayout
   readonly lock: HomeLock | undefined
@@ -219,6 +225,7 @@ interface Parts {
   readonly address: { url?: string }
   readonly listening: Listening
   readonly log: GatewayLog
+  readonly audited: Audit
 }
 
 class RunningGateway implements Gateway {
@@ -268,7 +275,7 @@ class RunningGateway implements Gateway {
   }
 
   async #close(): Promise<void> {
-    const { registry, mcp, lock, layout, ending, log } = this.#parts
+    const { registry, mcp, lock, layout, ending, log, audited } = this.#parts
     await inOrder([
       // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
       () => registry.close(),
@@ -277,6 +284,7 @@ class RunningGateway implements Gateway {
       () => Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS))),
       () => lock && removeDaemonRecord(layout.daemon),
       () => log.write('info', 'closed', { pid: process.pid }),
+      () => audited.close(),
       () => log.close(),
       () => lock?.release(),
     ])

@@ -1,6 +1,5 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { Clock, SessionEvent } from '@agentproto/contracts'
+import { RotatingFile } from './rotating-file.js'
 
 /** In rising order. */
 const LEVELS = ['debug', 'info', 'warn', 'error', 'off'] as const
@@ -44,19 +43,21 @@ export class GatewayLog {
   readonly #options: GatewayLogOptions
   readonly #least: number
   readonly #windows = new Map<string, Window>()
-  #file: { readonly fd: number; bytes: number } | undefined
+  readonly #file: RotatingFile | undefined
   #closed = false
 
   constructor(options: GatewayLogOptions) {
     this.#options = options
     this.#least = LEVELS.indexOf(options.level ?? 'info')
+    const { path, maxBytes = 5 * 1024 * 1024, files = 5 } = options
+    this.#file = path === undefined ? undefined : new RotatingFile({ path, maxBytes, files })
   }
 
   /** Writes a line. @param msg one of few texts; what differs is in the fields */
   write(level: Exclude<LogLevel, 'off'>, msg: string, fields: Fields = {}): void {
-    const { path } = this.#options
-    if (path === undefined || this.#closed || LEVELS.indexOf(level) < this.#least) return
-    if (this.#admits(path, level, msg)) this.#put(path, level, { msg, ...fields })
+    const file = this.#file
+    if (file === undefined || this.#closed || LEVELS.indexOf(level) < this.#least) return
+    if (this.#admits(file, level, msg)) this.#put(file, level, { msg, ...fields })
   }
 
   /** Writes what a batch of events says of the state of a session. */
@@ -81,17 +82,16 @@ export class GatewayLog {
 
   close(): void {
     this.#closed = true
-    if (this.#file !== undefined) closeSync(this.#file.fd)
-    this.#file = undefined
+    this.#file?.close()
   }
 
-  #admits(path: string, level: LogLevel, msg: string): boolean {
+  #admits(file: RotatingFile, level: LogLevel, msg: string): boolean {
     const now = this.#options.clock.now()
     const key = `${level} ${msg.slice(0, 200)}`
     const window = this.#windows.get(key)
     if (window !== undefined && now - window.since < WINDOW_MS) return ++window.lines <= BURST
     if (window !== undefined && window.lines > BURST)
-      this.#put(path, level, { msg, repeated: window.lines - BURST, since: new Date(window.since).toISOString() })
+      this.#put(file, level, { msg, repeated: window.lines - BURST, since: new Date(window.since).toISOString() })
     // Set anew, it becomes the last one: the first is the one that nobody has said for longest.
     this.#windows.delete(key)
     this.#windows.set(key, { since: now, lines: 1 })
@@ -100,48 +100,15 @@ export class GatewayLog {
     return true
   }
 
-  #put(path: string, level: LogLevel, fields: Fields): void {
+  #put(file: RotatingFile, level: LogLevel, fields: Fields): void {
     const ts = new Date(this.#options.clock.now()).toISOString()
     const json = JSON.stringify({ ts, level, ...fields }, (_, value: unknown) =>
       typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value,
     )
-    const line = Buffer.from(`${this.#options.redact(json)}\n`)
     try {
-      const file = this.#openFor(path, line.byteLength)
-      writeSync(file.fd, line)
-      file.bytes += line.byteLength
+      file.append(`${this.#options.redact(json)}\n`)
     } catch {
       // A log that cannot be written must not cost anybody a session.
     }
   }
-
-  /** The file that has room for so many bytes. */
-  #openFor(path: string, bytes: number): { readonly fd: number; bytes: number } {
-    const { maxBytes = 5 * 1024 * 1024 } = this.#options
-    const open = (this.#file ??= opened(path))
-    if (open.bytes === 0 || open.bytes + bytes <= maxBytes) return open
-    closeSync(open.fd)
-    this.#file = undefined
-    this.#rotate(path)
-    return (this.#file = opened(path))
-  }
-
-  #rotate(path: string): void {
-    const { files = 5 } = this.#options
-    const at = (number: number): string => (number === 0 ? path : `${path}.${number}`)
-    rmSync(at(files - 1), { force: true })
-    for (let number = files - 2; number >= 0; number--) {
-      try {
-        renameSync(at(number), at(number + 1))
-      } catch {
-        // There are not as many yet.
-      }
-    }
-  }
-}
-
-function opened(path: string): { readonly fd: number; bytes: number } {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const fd = openSync(path, 'a', 0o600)
-  return { fd, bytes: statSync(path).size }
 }

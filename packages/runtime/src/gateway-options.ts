@@ -61,6 +61,8 @@ export interface GatewayOptions {
   readonly allowedOrigins?: readonly string[]
   /** The gateway's own log, `logs/gateway.jsonl` of the home; one in memory writes none. */
   readonly log?: LogOptions
+  /** Whether `logs/audit.jsonl` of the home says who did what; one in memory writes none. Default true. */
+  readonly audit?: boolean
   /** What the host looks at, changes or denies. */
   readonly hooks?: GatewayHooks
   readonly clock?: Clock

@@ -13,18 +13,18 @@ export function tokenRoutes(tokens: TokenService): HttpApp {
 
   async function create(c: HttpContext): Promise<Response> {
     const { name, scope, ...bounds } = await readBody(c, createTokenSchema)
-    const made = await tokens.create({ name, scope, ...given(bounds) })
+    const made = await tokens.create({ name, scope, ...given(bounds) }, c.get('by'))
     return json(made, 201, { location: `/tokens/${encodeURIComponent(name)}` })
   }
 
   async function revoke(c: HttpContext): Promise<Response> {
     const name = param(c, 'name')
-    await tokens.revoke(name)
+    await tokens.revoke(name, c.get('by'))
     return json({ ok: true, name })
   }
 
   resource(app, '/', { GET: async () => json({ tokens: await tokens.list() }), POST: create })
   resource(app, '/:name', { DELETE: revoke })
-  resource(app, '/:name/rotate', { POST: async (c) => json(await tokens.rotate(param(c, 'name'))) })
+  resource(app, '/:name/rotate', { POST: async (c) => json(await tokens.rotate(param(c, 'name'), c.get('by'))) })
   return app
 }

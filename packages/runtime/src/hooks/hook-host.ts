@@ -15,6 +15,7 @@ import {
 } from '@agentproto/contracts'
 import type { GateVerdict, SessionRegistry } from '@agentproto/session-registry'
 import { inOrder } from '../in-order.js'
+import { overridden } from '../overridden.js'
 import { EventTap } from './event-tap.js'
 import type { GatewayHooks, Hook, PromptAttempt, SpawnAttempt } from './gateway-hooks.js'
 import { withinTime } from './within-time.js'
@@ -164,15 +165,3 @@ function amended<T>(name: string, parse: () => T): T {
 
 const blocksOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
   typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
-
-/** The same object but for some of its methods; the others keep their own `this`. */
-function overridden<T extends SessionRegistry>(target: T, methods: Partial<SessionRegistry>): T {
-  return new Proxy(target, {
-    get(on, name) {
-      const own: unknown = Reflect.get(methods, name)
-      if (own !== undefined) return own
-      const value: unknown = Reflect.get(on, name)
-      return typeof value === 'function' ? value.bind(on) : value
-    },
-  })
-}

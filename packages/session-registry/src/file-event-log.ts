@@ -116,10 +116,13 @@ class FileEventLog implements EventLog {
   }
 
   async read(after: number, limit: number): Promise<EventBatch> {
-    if (after >= this.#lastSeq || this.#closed) return { records: [] }
+    const stored = this.#lastSeq
+    if (after >= stored || limit < 1 || this.#closed) return { records: [] }
     this.#reads += 1
     try {
-      return { records: await this.#readFrom(after, limit) }
+      const records = await this.#readFrom(after, limit)
+      const first = records[0]?.seq ?? stored + 1
+      return first === after + 1 ? { records } : { records, gap: { after, first } }
     } finally {
       this.#reads -= 1
       this.#closeWhenIdle()
@@ -166,8 +169,12 @@ class FileEventLog implements EventLog {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       let from = 0
       for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
-        if (skip > 0) skip -= 1
-        else records.push(parseLine(bytes.toString('utf8', from, eol)))
+        const record = skip > 0 ? undefined : recordOf(bytes.toString('utf8', from, eol))
+        // A line that is no event is a gap: the next read begins with it, and tells it.
+        // A line break that damage made or took counts lines wrongly: what was read before is not read again.
+        if (record !== undefined) pushAfter(records, record, after)
+        else if (skip > 0) skip -= 1
+        else if (records.length > 0) break
         from = eol + 1
       }
       rest = bytes.subarray(from)
@@ -192,11 +199,8 @@ class FileEventLog implements EventLog {
   }
 }
 
-function parseLine(line: string): EventRecord {
-  const record = recordOf(line)
-  if (record === undefined)
-    throw new AgentprotoError('storage_corrupt', 'A line of the event log is not an event', { given: line })
-  return record
+function pushAfter(records: EventRecord[], record: EventRecord, after: number): void {
+  if (record.seq > after) records.push(record)
 }
 
 const storageFailed = (what: string, cause: unknown): AgentprotoError =>

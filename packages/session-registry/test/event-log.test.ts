@@ -99,3 +99,26 @@ test('a memory log at its bound drops its oldest events and says so', async () =
   expect(gap).toEqual({ after: 0, first: kept[0]?.seq })
   expect(kept.length).toBeLessThan(100)
 })
+
+test('F46 lines in the middle of a log that are no events are a gap, and what is whole before and after is served', async () => {
+  const directory = await temporaryHome()
+  const store = new FileEventLogStore({ directory })
+  const { log } = await store.open('s_00000001')
+  await log.append(records(1, 10))
+  await log.close()
+  const path = join(directory, 's_00000001', 'events.jsonl')
+  const lines = readFileSync(path, 'utf8').split('\n')
+  lines[4] = lines[5] = '\0'.repeat(40)
+  writeFileSync(path, lines.join('\n'))
+  const { log: again } = await store.open('s_00000001')
+  const read = async (after: number) => {
+    const { records: found, gap } = await again.read(after, 100)
+    return [found.map(({ seq }) => seq), gap]
+  }
+  expect(await read(0)).toEqual([[1, 2, 3, 4], undefined])
+  expect(await read(4)).toEqual([[7, 8, 9, 10], { after: 4, first: 7 }])
+  expect(await read(5)).toEqual([[7, 8, 9, 10], { after: 5, first: 7 }])
+  expect(await read(6)).toEqual([[7, 8, 9, 10], undefined])
+  expect(again.lastSeq).toBe(10)
+  await again.close()
+})

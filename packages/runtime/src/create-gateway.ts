@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import {
   type AdapterService,
@@ -21,7 +20,7 @@ import { type Audit, openAudit } from './audit/audit.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
-import { type HomeLock, lockHome } from './home-lock.js'
+import { type HomeLock, takeHome } from './home-lock.js'
 import { HostAdapters } from './host-adapters.js'
 import { inOrder } from './in-order.js'
 import { endLeftovers } from './leftovers.js'
@@ -78,8 +77,7 @@ const CLOSE_GRACE_MS = 2_000
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = settle(await withConfig(options))
   const { layout, inMemory } = settings
-  mkdirSync(layout.root, { recursive: true, mode: 0o700 })
-  const lock = inMemory ? undefined : lockHome(`${layout.root}/daemon.lock`)
+  const lock = takeHome(layout.root, inMemory)
   try {
     return new RunningGateway({ ...(await assemble(settings)), layout, lock })
   } catch (error) {

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { AgentprotoError, type AgentProcessInfo } from '@agentproto/contracts'
 import { identify } from '@agentproto/subprocess'
 
@@ -9,6 +9,25 @@ import { identify } from '@agentproto/subprocess'
 
 export interface HomeLock {
   release(): void
+}
+
+/**
+ * Makes the home where there is none, and takes it unless nothing is stored in it.
+ * @throws `daemon_running`, naming the gateway that has the home; `storage_failed` where it cannot be written
+ */
+export function takeHome(root: string, inMemory: boolean): HomeLock | undefined {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 })
+    return inMemory ? undefined : lockHome(`${root}/daemon.lock`)
+  } catch (error) {
+    if (error instanceof AgentprotoError) throw error
+    throw new AgentprotoError('storage_failed', 'The home cannot be written, so no gateway can keep anything there', {
+      expected: 'a folder that this user may write in',
+      given: `${root}: ${error instanceof Error ? error.message : String(error)}`,
+      hint: 'Mend its permissions, or set AGENTPROTO_HOME to another folder',
+      cause: error,
+    })
+  }
 }
 
 /** @throws `daemon_running`, naming the gateway that has the home */

@@ -83,6 +83,16 @@ test('the app can be mounted without a socket, and two gateways live in one proc
   expect((await ask(b, a.token)).status).toBe(401)
 })
 
+test('a home that cannot be written is refused by name, before anything is started', async () => {
+  const file = join(await temporaryHome(), 'a-file')
+  await writeFile(file, '')
+  const home = join(file, 'home')
+  await expect(createGateway({ home })).rejects.toMatchObject({
+    code: 'storage_failed',
+    message: expect.stringContaining(home),
+  })
+})
+
 test('F94 a second gateway on one home is refused and names the first; the home is free after its end', async () => {
   const home = await temporaryHome()
   const first = await createGateway({ home })

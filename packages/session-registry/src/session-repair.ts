@@ -68,7 +68,8 @@ const lostEvents = (unreadable: readonly number[]): RepairFinding => ({
 })
 
 async function mend(session: ManagedSession, sources: RepairSources, rebuild: SessionRebuild): Promise<void> {
-  // Moves a torn end aside, as every open does.
+  // Moves a torn end aside, as every open does; a log that is still open since it was read has been looked at before.
+  await session.journal.close()
   const torn = await session.journal.repairs()
   assertEnded(session)
   const detail = 'The log was brought to an end by a repair'

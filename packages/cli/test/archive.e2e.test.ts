@@ -1,0 +1,74 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, serve, type Ended } from './cli-process.js'
+
+interface Ground {
+  readonly home: string
+  readonly id: string
+  run(...args: string[]): Promise<Ended>
+}
+
+/** A gateway with one session that has ended, and said `heron` in its only turn. */
+async function endedSession(): Promise<Ground> {
+  const home = folder()
+  await serve(home)
+  const run = (...args: string[]): Promise<Ended> => cli(args, { home })
+  await run('sessions', 'start', 'demo', '--label', 'bird', '--cwd', home)
+  await run('sessions', 'prompt', 'bird', 'heron', '--wait')
+  const { id } = JSON.parse((await run('sessions', 'show', 'bird', '--json')).stdout) as { id: string }
+  expect(await run('sessions', 'kill', 'bird')).toMatchObject({ code: 0 })
+  return { home, id, run }
+}
+
+test('what was said is found, and what was not is exit 4', async () => {
+  const { id, run } = await endedSession()
+  const found = await run('sessions', 'search', 'HERON', '--json')
+  expect(found.code).toBe(0)
+  const { hits } = JSON.parse(found.stdout) as { hits: { sessionId: string; turn: number; excerpt: string }[] }
+  expect(hits.length).toBeGreaterThan(0)
+  for (const hit of hits)
+    expect(hit).toMatchObject({ sessionId: id, turn: 1, excerpt: expect.stringContaining('heron') })
+  expect(await run('sessions', 'search', 'pelican')).toMatchObject({ code: 4, stdout: '' })
+})
+
+test('a session is exported, forgotten, and imported with its events; beside itself it gets an id of its own', async () => {
+  const { home, id, run } = await endedSession()
+  const events = async (): Promise<string> => (await run('sessions', 'events', id, '--json')).stdout
+  const before = await events()
+  const file = join(home, 'bird.jsonl')
+  expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({ code: 0, stdout: '' })
+  const exported = readFileSync(file, 'utf8')
+  const again = (await run('sessions', 'export', id)).stdout
+  // The first line says when.
+  expect(again.split('\n').slice(1)).toEqual(exported.split('\n').slice(1))
+  // A file that is there is not written over.
+  expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({ code: 1, stdout: '' })
+  expect((await run('sessions', 'export', id, '--format', 'md')).stdout).toContain('heron')
+  expect(await run('sessions', 'prune', '--older-than', '1d')).toMatchObject({ code: 0, stdout: '' })
+  expect(await run('sessions', 'prune', '--older-than', '0s', '--dry-run')).toMatchObject({
+    code: 0,
+    stdout: `${id}\n`,
+  })
+  expect(await run('sessions', 'prune', '--older-than', '0s')).toMatchObject({ code: 0, stdout: `${id}\n` })
+  expect(await run('sessions', 'show', id)).toMatchObject({ stdout: '', code: 4 })
+  expect(await run('sessions', 'import', file)).toMatchObject({ code: 0, stdout: `${id}\n` })
+  expect(await events()).toBe(before)
+  const twin = await run('sessions', 'import', file)
+  expect(twin).toMatchObject({ code: 0, stdout: expect.not.stringContaining(id), stderr: expect.stringContaining(id) })
+  writeFileSync(file, 'no export')
+  expect(await run('sessions', 'import', file)).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('repair says what is wrong, mends it, and finds it whole then', async () => {
+  const { home, id, run } = await endedSession()
+  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} is whole.\n` })
+  appendFileSync(join(home, 'sessions', id, 'events.jsonl'), '{"seq":99,"ts":"20')
+  const seen = await run('sessions', 'repair', id, '--dry-run')
+  expect(seen).toMatchObject({ code: 1, stdout: expect.stringMatching(/^found +torn-tail/) })
+  expect(await run('sessions', 'repair', id)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^mended +torn-tail/),
+  })
+  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} is whole.\n` })
+})

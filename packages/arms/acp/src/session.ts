@@ -117,17 +117,20 @@ export class AcpSession implements ArmSession {
     await Promise.all([closed, this.services?.close()])
   }
 
-  /** The connection ended, or the session is closed: a turn that runs ends with the given outcome. Returns whether one ran. */
+  /**
+   * The connection ended, or the session is closed: a turn that runs ends with the given outcome. Returns whether one
+   * was left unanswered: an agent that answers and leaves is none that crashed.
+   */
   fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#ended ??= reason
     this.#asks.cancelAll()
     void this.services?.close()
     this.#outbox.flush()
     const turn = this.#turn
-    this.interrupted = turn !== undefined
+    this.interrupted = turn !== undefined && turn.answer === undefined
     // What was answered already is so, whatever happens to the connection.
     if (turn) this.#end(turn, turn.answer ?? outcome)
-    return turn !== undefined
+    return this.interrupted
   }
 
   /** The agent answered a load. */

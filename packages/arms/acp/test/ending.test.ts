@@ -44,3 +44,15 @@ test('F33 a clean exit without a turn is told as such', async () => {
   })
   await connection.close()
 })
+
+test('an agent that answers and leaves at once has not crashed in its turn', async () => {
+  const starts = Array.from({ length: 10 }, async () => {
+    const connection = await connectAcp(fixture('turns'))
+    const sink = recorder()
+    const session = await connection.openSession(opening, sink)
+    await session.send([{ type: 'text', text: 'leave' }])
+    expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
+    expect(await connection.ended).toMatchObject({ cause: 'exit', exitCode: 0, duringTurn: false })
+  })
+  await Promise.all(starts)
+})

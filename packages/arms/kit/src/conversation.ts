@@ -141,7 +141,10 @@ export class Conversation {
     else turn.resolve()
   }
 
-  /** There is nobody to talk with any more: a turn that runs ends with the outcome. Returns whether one ran. */
+  /**
+   * There is nobody to talk with any more: a turn that runs ends with the outcome. Returns whether one was left
+   * unanswered: an agent that answers and leaves is none that crashed.
+   */
   fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#ended ??= reason
     this.#asks.cancelAll()
@@ -149,7 +152,7 @@ export class Conversation {
     const turn = this.#turn
     // What was answered already is so, whatever happens to the connection.
     if (turn) this.end(turn, turn.answer ?? outcome)
-    return turn !== undefined
+    return turn !== undefined && turn.answer === undefined
   }
 
   /** Emits what one read of the agent meant; the promise is the host's back-pressure. */

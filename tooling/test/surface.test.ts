@@ -84,19 +84,20 @@ test('what each package exports', () => {
       SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
       SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
       SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_SCOPES
-      TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal
-      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
-      TurnResult TurnTranscript UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
-      addAdapterSchema addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
-      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
-      homeLayout isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse
-      mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
-      promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
-      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS
+      TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
+      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
+      ToolPart ToolResult TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
+      TurnParts TurnQuery TurnResult TurnTranscript UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
+      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
+      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
+      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout isAgentprotoError isLive
+      isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema
+      parseWire permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
+      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
+      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError transcriptPreamble
+      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

@@ -51,17 +51,19 @@ export interface ToolLocation {
 }
 
 /** What a tool does; `other` for anything a vendor adds. */
-export type ToolKind =
-  | 'read'
-  | 'edit'
-  | 'delete'
-  | 'move'
-  | 'search'
-  | 'execute'
-  | 'think'
-  | 'fetch'
-  | 'switch_mode'
-  | 'other'
+export const TOOL_KINDS = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+] as const
+export type ToolKind = (typeof TOOL_KINDS)[number]
 
 /** The text of a prompt, with a short placeholder for whatever is no text. */
 export function promptText(content: readonly ContentBlock[]): string {

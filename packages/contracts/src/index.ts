@@ -3,7 +3,7 @@ export { AgentprotoError, ERRORS, EXIT, fromProblem, isAgentprotoError, toAgentp
 export type { ErrorCode, ErrorParts, ErrorRow, Problem } from './errors.js'
 export { randomId, systemClock } from './clock.js'
 export type { Clock, NewId, Timer } from './clock.js'
-export { promptText } from './content.js'
+export { promptText, TOOL_KINDS } from './content.js'
 export type {
   AudioContent,
   ContentBlock,

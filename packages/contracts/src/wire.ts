@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { AgentAnswer } from './agent-request.js'
+import { TOOL_KINDS } from './content.js'
 
 /**
  * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
@@ -36,18 +37,7 @@ const optionValue = z.union([z.string(), z.number(), z.boolean()])
 export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
 
 const ruleLifetimeSchema = z.enum(['once', 'session', 'workspace'])
-const toolKindSchema = z.enum([
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-])
+const toolKindSchema = z.enum(TOOL_KINDS)
 
 /** A rule for the permission requests of a session or of a workspace; at least one of the three says of what. */
 export const addRuleSchema = z.strictObject({

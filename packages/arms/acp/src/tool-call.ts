@@ -1,19 +1,9 @@
+import { TOOL_KINDS } from '@agentproto/contracts'
 import type { ContentBlock, ToolContent, ToolKind, ToolLocation } from '@agentproto/contracts'
 import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
 import type { Json, ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
 
-const KINDS: ReadonlySet<string> = new Set<ToolKind>([
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-])
+const KINDS: ReadonlySet<string> = new Set<ToolKind>(TOOL_KINDS)
 const STATUSES: ReadonlySet<string> = new Set<ToolStatus>(['pending', 'in_progress', 'completed', 'failed'])
 
 /** Reads `tool_call`, `tool_call_update` and a permission's `toolCall`; undefined without an id. */

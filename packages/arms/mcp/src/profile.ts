@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, TOOL_KINDS } from '@agentproto/contracts'
 import { z } from 'zod'
 import { parsePath } from './path.js'
 import type { Path } from './path.js'
@@ -19,18 +19,7 @@ export interface McpProfileInput {
 
 const path = z.string().min(1).max(200).transform(parsePath)
 const name = z.string().min(1).max(200)
-const toolKind = z.enum([
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-])
+const toolKind = z.enum(TOOL_KINDS)
 const json = z.record(z.string(), z.unknown())
 
 const toolCallFields = {

@@ -89,6 +89,15 @@ test.each([
   expect(await run('ask b.txt', '--permissions', mode)).toMatchObject({ code })
 })
 
+test.each(['approve-all', 'deny-all'])(
+  'what %s answers is not said to be denied for want of a terminal',
+  async (mode) => {
+    const { stderr } = await run('ask b.txt hi', '--permissions', mode)
+    expect(stderr).toContain(`(${mode})`)
+    expect(stderr).not.toContain('no terminal')
+  },
+)
+
 test.each([
   ['fail on purpose', 1, /on purpose/],
   ['crash 3', 1, /agentproto: /],

@@ -238,14 +238,17 @@ class Registry implements SessionRegistry {
   }
 
   async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
-    if (id !== undefined) return this.#session(id).desk.all
-    return waitingIn(this.#sessions, within)
+    if (id === undefined) return waitingIn(this.#sessions, within)
+    const { desk } = this.#session(id)
+    await desk.decided()
+    return desk.all
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#session(id)
     const remember = answer.outcome === 'selected' ? answer.remember : undefined
     if (remember !== undefined) assertMayDecideAhead(by, remember)
+    await session.desk.decided()
     assertMayAnswer(by, session.desk.all.find((each) => each.requestId === requestId)?.request, answer)
     const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })
     if (remember === undefined) return request

@@ -1,7 +1,6 @@
 import {
   type AgentAnswer,
   type AgentRequest,
-  AgentprotoError,
   type AnsweredBy,
   type Clock,
   type NewId,
@@ -11,6 +10,7 @@ import {
 } from '@agentproto/contracts'
 import type { LogEntry } from './event-record.js'
 import { denial, type PolicyAnswer } from './permission-policy.js'
+import { answeredBefore, assertAnswer, fitsRequest, interruptedBefore, noSuchRequest } from './request-answer.js'
 import type { GateVerdict } from './request-gate.js'
 
 /** What the agent asks in the middle of a turn: logged, answered once by a person, a rule or the clock. */
@@ -44,12 +44,21 @@ interface Pending {
   resolving: AnsweredBy | undefined
 }
 
+type Asked = Pick<SessionRequest, 'request' | 'requestId' | 'turn'>
+
+interface Opened {
+  /** In an object, so that whoever waits for the opening does not wait for the answer. */
+  readonly answered: Promise<AgentAnswer>
+}
+
 export class RequestDesk {
   readonly #options: RequestDeskOptions
   readonly #pending = new Map<string, Pending>()
   #resolved: SessionRequest[]
   /** Why nothing more of this run is answered by anybody. */
   #ending: AnsweredBy | undefined
+  /** In the log, and not through the policy yet. */
+  readonly #opening = new Set<Promise<Opened>>()
   /** What neither a rule nor a mode may answer. */
   readonly #byPerson = new WeakSet<AgentRequest>()
   /** How often everything was cancelled; what is not logged yet would be missed. */
@@ -71,7 +80,7 @@ export class RequestDesk {
 
   /** Logs the request and resolves with its answer; never rejects but for a log that fails. */
   async ask(request: AgentRequest, turn: number, signal: AbortSignal): Promise<AgentAnswer> {
-    const { clock, newId, sessionId, append, gate, decide } = this.#options
+    const { newId, gate, decide } = this.#options
     const cancels = this.#cancels
     const verdict = gate && (await gate(request))
     // The turn may be over by now: then the log has no place for the question any more.
@@ -80,14 +89,15 @@ export class RequestDesk {
     // Before anybody sees it: whoever answers what he sees must not be quicker than the policy.
     const said = verdict === undefined ? await decide(request) : saidByGate(request, verdict)
     if (verdict !== undefined && said === undefined) this.#byPerson.add(request)
-    await append({ type: 'agent-prompt', requestId, request }, turn)
-    const createdAt = new Date(clock.now()).toISOString()
-    const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
-    const answered = this.#wait(resource, signal)
-    if (said !== undefined) await this.#resolve(requestId, said.answer, { type: 'policy', rule: said.rule })
-    // Meanwhile the mode may have been changed.
-    else await this.#byPolicy(resource)
+    const opening = this.#open({ request, requestId, turn }, signal, said).finally(() => this.#opening.delete(opening))
+    this.#opening.add(opening)
+    const { answered } = await opening
     return answered
+  }
+
+  /** Resolves when the policy has had its say on all that the log tells: what waits then waits for a person. */
+  async decided(): Promise<void> {
+    await Promise.allSettled(this.#opening)
   }
 
   /**
@@ -147,6 +157,19 @@ export class RequestDesk {
     if (asked) this.#settled(resolvedWith(asked, { answer: { outcome: 'cancelled' }, by: { type: 'gateway-end' }, ts }))
   }
 
+  async #open(asked: Asked, signal: AbortSignal, said: PolicyAnswer | undefined): Promise<Opened> {
+    const { clock, sessionId, append } = this.#options
+    const { requestId, request, turn } = asked
+    await append({ type: 'agent-prompt', requestId, request }, turn)
+    const createdAt = new Date(clock.now()).toISOString()
+    const resource: SessionRequest = { ...asked, sessionId, state: 'pending', createdAt }
+    const answered = this.#wait(resource, signal)
+    if (said !== undefined) await this.#resolve(requestId, said.answer, { type: 'policy', rule: said.rule })
+    // Meanwhile the mode may have been changed.
+    else await this.#byPolicy(resource)
+    return { answered }
+  }
+
   async #byPolicy({ requestId, request }: SessionRequest): Promise<void> {
     if (this.#byPerson.has(request)) return
     const said = await this.#options.decide(request)
@@ -199,10 +222,10 @@ export class RequestDesk {
     const pending = this.#pending.get(requestId)
     if (pending !== undefined && pending.resolving === undefined) return { request: pending.request, pending }
     const request = pending?.request ?? this.#known(requestId)
-    if (request === undefined) throw notFound(requestId)
+    if (request === undefined) throw noSuchRequest(requestId)
     const ahead = answer.outcome === 'selected' && answer.remember !== undefined
-    if (request.state !== 'interrupted') throw answered(request, pending?.resolving)
-    if (!ahead) throw gone(request)
+    if (request.state !== 'interrupted') throw answeredBefore(request, pending?.resolving)
+    if (!ahead) throw interruptedBefore(request)
     return { request }
   }
 
@@ -230,73 +253,9 @@ function resolvedWith(request: SessionRequest, { answer, by, ts: resolvedAt }: R
   return { ...request, state, resolvedAt, answer, answeredBy: by }
 }
 
-function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
-  if (answer.outcome === 'cancelled') return
-  if (request.kind === 'question') {
-    if (answer.outcome !== 'selected') return
-    throw new AgentprotoError('invalid_request', 'A question takes no option', {
-      expected: '{"action": "accept", "content": {…}}',
-      given: answer,
-    })
-  }
-  const known = request.options.map(({ optionId }) => optionId)
-  if (answer.outcome === 'selected' && known.includes(answer.optionId)) return
-  throw new AgentprotoError('invalid_request', 'The permission has no such option', {
-    expected: `{"optionId": …} with one of ${known.join(', ')}`,
-    given: answer,
-  })
-}
-
 /** Undefined leaves it to a person. */
 function saidByGate(request: AgentRequest, verdict: NonNullable<GateVerdict>): PolicyAnswer | undefined {
   if ('person' in verdict) return undefined
   const answer = 'deny' in verdict ? denial(request, verdict.deny) : verdict.answer
-  return fits(request, answer) ? { answer, rule: 'hook onRequest' } : undefined
-}
-
-function fits(request: AgentRequest, answer: AgentAnswer): boolean {
-  try {
-    assertAnswer(request, answer)
-    return true
-  } catch {
-    return false
-  }
-}
-
-const notFound = (requestId: string): AgentprotoError =>
-  new AgentprotoError('request_not_found', 'The session has no such request', {
-    given: requestId,
-    hint: 'List them with GET /sessions/:id/requests',
-  })
-
-const answered = ({ answeredBy, answer }: SessionRequest, resolving = answeredBy): AgentprotoError =>
-  new AgentprotoError('request_resolved', `The request was answered by ${nameOf(resolving)}`, {
-    data: { answeredBy: resolving, answer },
-  })
-
-const gone = ({ answeredBy, resolvedAt, turn, request }: SessionRequest): AgentprotoError =>
-  new AgentprotoError('request_interrupted', `The gateway ended while the request waited, and turn ${turn} with it`, {
-    hint:
-      request.kind === 'question'
-        ? 'Resume the session; its agent may ask again'
-        : 'Resume the session. To decide for the next time that the agent asks this, answer with "remember": "once"',
-    data: { answeredBy, resolvedAt, turn },
-  })
-
-function nameOf(by: AnsweredBy | undefined): string {
-  switch (by?.type) {
-    case 'principal':
-      return by.name
-    case 'policy':
-      return `the rule ${by.rule}`
-    case 'timeout':
-      return 'its time-out'
-    case 'turn-end':
-    case 'session-end':
-      return 'the end of its turn'
-    case 'gateway-end':
-      return 'the end of the gateway'
-    case undefined:
-      return 'someone'
-  }
+  return fitsRequest(request, answer) ? { answer, rule: 'hook onRequest' } : undefined
 }

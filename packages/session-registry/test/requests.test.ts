@@ -1,4 +1,6 @@
-import type { AgentAnswer, AgentRequest, ToolCall } from '@agentproto/contracts'
+import { setImmediate } from 'node:timers/promises'
+import type { AgentAnswer, AgentRequest, EventLog, EventLogStore, ToolCall } from '@agentproto/contracts'
+import { MemoryEventLogStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { allEvents, memoryRegistry, owner, types } from './fixtures/test-registry.js'
@@ -131,4 +133,49 @@ test('what the permission mode decides, nobody who watches is quicker to answer'
   await registry.waitTurn(id, 1)
   reader.close()
   expect(answers).toMatchObject([{ outcome: 'selected', optionId: 'once' }])
+})
+
+/** A medium that takes its time over answers. */
+function slowToResolve(): EventLogStore {
+  const inner = new MemoryEventLogStore()
+  function slow(log: EventLog): EventLog {
+    return {
+      get lastSeq() {
+        return log.lastSeq
+      },
+      async append(batch) {
+        if (batch.some(({ type }) => type === 'agent-prompt-resolved')) {
+          for (let turns = 0; turns < 20; turns++) await setImmediate()
+        }
+        await log.append(batch)
+      },
+      read: (after, limit) => log.read(after, limit),
+      close: () => log.close(),
+    }
+  }
+  return {
+    async open(sessionId) {
+      const { log, repairs } = await inner.open(sessionId)
+      return { log: slow(log), repairs }
+    },
+    delete: (sessionId) => inner.delete(sessionId),
+  }
+}
+
+test('whoever sees a request in the log sees what the policy said of it', async () => {
+  const { script } = asking(permission())
+  const { registry } = await memoryRegistry({ ...scripted(script), logs: slowToResolve() })
+  const { id } = await registry.spawn({ adapter: 'fake', permissionMode: 'approve-all' }, owner)
+  const reader = await registry.follow(id, 0)
+  await registry.prompt(id, { prompt: 'x' }, owner)
+  let requestId = ''
+  while (requestId === '') {
+    const batch = await reader.next()
+    const asked = batch?.records.find(({ type }) => type === 'agent-prompt')
+    if (asked !== undefined) requestId = (JSON.parse(asked.json) as { requestId: string }).requestId
+  }
+  expect(await registry.requests(id)).toMatchObject([{ requestId, state: 'resolved' }])
+  const late = registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'no' }, owner)
+  await expect(late).rejects.toMatchObject({ code: 'request_resolved' })
+  reader.close()
 })

@@ -20,13 +20,15 @@ export function watchingAnswerer(io: Io, seeMore: string): Answerer {
 /** Asks the person at the terminal by key, on stderr, so that stdout stays the answer. */
 const terminalAnswerer =
   (io: Io): Answerer =>
-  async (asked, signal) =>
-    (await import('../attach/ask-by-key.js')).askByKey(io, asked.request, signal)
+  async (asked, signal) => {
+    const answer = await (await import('../attach/ask-by-key.js')).askByKey(io, asked.request, signal)
+    return answer && { answer }
+  }
 
 /** Denies what nobody can be asked (F79): a run without a terminal never waits for a person. */
 const denyingAnswerer =
   (io: Io): Answerer =>
-  async ({ request }) => {
-    print(io.stderr, `agentproto: denied, because there is no terminal to ask: ${requestTitle(request)}`)
-    return denying(request)
+  ({ request }) => {
+    const told = `agentproto: denied, because there is no terminal to ask: ${requestTitle(request)}`
+    return Promise.resolve({ answer: denying(request), onTaken: () => print(io.stderr, told) })
   }

@@ -12,8 +12,17 @@ import type { TurnOutcome, TurnOutput } from './turn-output.js'
 
 type Asked = Pick<SessionRequest, 'requestId' | 'request'>
 
-/** Finds the answer to a request; undefined leaves it to somebody else. Aborted when it was answered meanwhile. */
-export type Answerer = (asked: Asked, signal: AbortSignal) => Promise<AnswerRequest | undefined>
+export interface GivenAnswer {
+  readonly answer: AnswerRequest
+  /** Called when it was this answer that counted. */
+  readonly onTaken?: () => void
+}
+
+/**
+ * Finds the answer to a request that waits for a person; undefined leaves it to somebody else. Aborted when it was
+ * answered meanwhile.
+ */
+export type Answerer = (asked: Asked, signal: AbortSignal) => Promise<GivenAnswer | undefined>
 
 export interface FollowTurnOptions {
   readonly client: Client
@@ -83,16 +92,24 @@ class OpenRequests {
   }
 
   async #ask(asked: Asked, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return
+    if (signal.aborted || !(await this.#waits(asked.requestId))) return
     const { client, session, answer } = this.#options
     const given = await answer(asked, signal)
     if (given === undefined || signal.aborted) return
     try {
-      await client.sessions.answer(session.id, asked.requestId, given)
+      await client.sessions.answer(session.id, asked.requestId, given.answer)
+      given.onTaken?.()
     } catch (thrown) {
       // Somebody else was quicker, or the turn is over: both are in the log.
       if (!isAgentprotoError(thrown) || !['request_resolved', 'request_not_found'].includes(thrown.code)) throw thrown
     }
+  }
+
+  /** Most requests are answered by a mode or a rule, which the list tells when the log does not yet. */
+  async #waits(requestId: string): Promise<boolean> {
+    const { client, session } = this.#options
+    const known = await client.sessions.requests(session.id)
+    return known.some((each) => each.requestId === requestId && each.state === 'pending')
   }
 }
 

@@ -71,14 +71,14 @@ test('what each package exports', () => {
       DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
       EventBatch EventGap EventLog EventLogStore EventReader EventRecord ExportFormat ExportHead
       FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent
-      KillReason Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem
-      OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut
-      PermissionMode PermissionOption PermissionOptionKind PermissionRequest PermissionRule
-      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
-      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RepairFinding RepairReport RequestKey
-      RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch
-      RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES
+      InterruptRequest KillReason Launch LogCondition McpServer NamedToken NewId NewToken
+      OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS
+      PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest
+      PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface
+      PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest
+      PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RepairFinding RepairReport
+      RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime
+      RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES
       STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace SecretStatus
       Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType SessionFailure
       SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
@@ -92,12 +92,12 @@ test('what each package exports', () => {
       WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
       answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
       contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
-      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout isAgentprotoError isLive
-      isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema
-      parseWire permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
-      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
-      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError transcriptPreamble
-      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
+      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema
+      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
+      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
+      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
+      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

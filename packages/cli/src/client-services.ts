@@ -18,7 +18,7 @@ export function clientServices({
       prompt: (id, request) => sessions.prompt(id, request),
       waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
       resume: (id, request) => sessions.resume(id, request),
-      interrupt: (id) => sessions.interrupt(id),
+      interrupt: (id, _by, request) => sessions.interrupt(id, request),
       kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
       output: (id, lastN) => sessions.output(id, lastN),
       requests: async (id) => (id === undefined ? [] : sessions.requests(id)),

@@ -3,6 +3,7 @@ import type {
   ConfigRequest,
   EventGap,
   ForkRequest,
+  InterruptRequest,
   KillReason,
   OutputItem,
   OutputLine,
@@ -71,8 +72,11 @@ export interface SessionsClient {
   configure(id: string, request: ConfigRequest): Promise<Session>
   /** A new session whose agent knows what was said so far. @throws `not_supported`, `turn_in_progress` */
   fork(id: string, request?: ForkRequest): Promise<Session>
-  /** Idempotent; resolves once the turn has ended. */
-  interrupt(id: string): Promise<{ readonly wasBusy: boolean }>
+  /**
+   * Ends the running turn and stops what waits behind it; with a `turn` that one alone, be it running or queued.
+   * Idempotent; resolves once the turn has ended, or is known to be never sent.
+   */
+  interrupt(id: string, request?: InterruptRequest): Promise<{ readonly wasBusy: boolean }>
   /** Resolves after the agent's whole process tree is gone. @throws `termination_failed` */
   kill(id: string, options?: { readonly reason?: KillReason }): Promise<{ readonly ok: boolean; readonly id: string }>
   /** Kills where needed, then forgets the session and its log. */
@@ -110,7 +114,7 @@ export function sessionsClient(transport: Transport): SessionsClient {
     resume: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body }),
     configure: (id, body) => transport.json({ method: 'POST', path: at(id, '/config'), body }),
     fork: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/fork'), body }),
-    interrupt: (id) => transport.json({ method: 'POST', path: at(id, '/interrupt') }),
+    interrupt: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/interrupt'), body }),
     kill: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/kill'), body }),
     remove: (id) => transport.json({ method: 'DELETE', path: at(id) }),
     async output(id, lastN) {

@@ -13,7 +13,14 @@ import type {
   TurnDetail,
   TurnResult,
 } from './session.js'
-import type { ConfigRequest, ForkRequest, PromptRequest, ResumeRequest, SpawnAgentRequest } from './wire.js'
+import type {
+  ConfigRequest,
+  ForkRequest,
+  InterruptRequest,
+  PromptRequest,
+  ResumeRequest,
+  SpawnAgentRequest,
+} from './wire.js'
 
 /**
  * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
@@ -130,8 +137,12 @@ export interface SessionService {
    * @throws `not_supported` where the agent cannot, `turn_in_progress`, and what `spawn` throws of the start
    */
   fork(id: string, request: ForkRequest, by: Principal): Promise<Session>
-  /** Idempotent; the session lives on. Resolves once the turn has ended. */
-  interrupt(id: string, by: Principal): Promise<{ readonly wasBusy: boolean }>
+  /**
+   * Ends the running turn, and what waits behind it is never sent. With a `turn` it is that one alone: where that runs,
+   * what waits goes on; where it is queued, it is never sent. Idempotent; the session lives on. Resolves once the turn
+   * has ended, or is known to be never sent.
+   */
+  interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<{ readonly wasBusy: boolean }>
   /**
    * Resolves after the whole process tree is gone; `ok` is false when it was gone already.
    * @throws `termination_failed`

@@ -190,6 +190,12 @@ export const forkRequestSchema = z.strictObject({
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
 
+/** Without `turn` whatever runs is ended, and what waits behind it is never sent; with it that one alone. */
+export const interruptRequestSchema = z.strictObject({
+  turn: z.int().min(1).optional().describe('Number of the one turn that is meant, be it running or queued'),
+})
+export type InterruptRequest = z.infer<typeof interruptRequestSchema>
+
 export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
 })

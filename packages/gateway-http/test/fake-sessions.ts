@@ -6,6 +6,7 @@ import {
   type EventBatch,
   type EventReader,
   type ForkRequest,
+  type InterruptRequest,
   type KillReason,
   type OutputLine,
   type OutputReader,
@@ -181,8 +182,8 @@ export class FakeSessions implements SessionService {
     return found.session
   }
 
-  async interrupt(id: string, by: Principal): Promise<{ wasBusy: boolean }> {
-    this.#note('interrupt', id, by)
+  async interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<{ wasBusy: boolean }> {
+    this.#note('interrupt', id, by, request)
     const wasBusy = this.#find(id).turns.at(-1)?.state === 'running'
     if (wasBusy) this.endTurn(id, [], 'cancelled')
     return { wasBusy }

@@ -67,6 +67,8 @@ test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and tell
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
   expect(await (await call('POST', `/sessions/s1/${verb}`)).json()).toEqual({ ok: true, id: 's1', wasBusy: true })
   expect(await (await call('POST', `/sessions/s1/${verb}`, {})).json()).toEqual({ ok: true, id: 's1', wasBusy: false })
+  expect((await call('POST', `/sessions/s1/${verb}`, { turn: 1 })).status).toBe(200)
+  expect((await call('POST', `/sessions/s1/${verb}`, { turn: 0 })).status).toBe(400)
 })
 
 test('GET /sessions/:id/output returns the last lines', async () => {

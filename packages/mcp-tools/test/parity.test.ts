@@ -47,6 +47,7 @@ test('prompt, interrupt, answer and kill reach the service the same way', async 
   const pairs: readonly [path: string, body: object, tool: string, args: object, own: string][] = [
     ['/sessions/s1/prompt', { prompt: 'hang' }, 'prompt_agent_session', { sessionId: 's2', prompt: 'hang' }, ''],
     ['/sessions/s1/interrupt', {}, 'interrupt_agent_session', { sessionId: 's2' }, ''],
+    ['/sessions/s1/interrupt', { turn: 3 }, 'interrupt_agent_session', { sessionId: 's2', turn: 3 }, ''],
     [
       '/sessions/s3/requests/r1',
       { optionId: 'yes' },

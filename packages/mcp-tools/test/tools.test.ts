@@ -42,7 +42,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     kill_agent_session: [['sessionId'], ['sessionId', 'reason']],
     get_agent_session: [['sessionId'], ['sessionId']],
     wait_agent_turn: [['sessionId'], ['sessionId', 'turn', 'timeoutSeconds']],
-    interrupt_agent_session: [['sessionId'], ['sessionId']],
+    interrupt_agent_session: [['sessionId'], ['turn', 'sessionId']],
     resume_agent_session: [['sessionId'], ['fresh', 'continuation', 'sessionId']],
     answer_agent_request: [
       ['sessionId', 'requestId'],

@@ -174,8 +174,8 @@ export class ManagedSession {
   }
 
   /** See {@link SessionService.interrupt}. */
-  interrupt(): Promise<{ readonly wasBusy: boolean }> {
-    return this.#flow.interrupt()
+  interrupt(turn?: number): Promise<{ readonly wasBusy: boolean }> {
+    return this.#flow.interrupt(turn)
   }
 
   /**

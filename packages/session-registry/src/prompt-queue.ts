@@ -53,6 +53,14 @@ export class PromptQueue {
     this.#waiting.unshift({ ...prompt, stopped: true })
   }
 
+  /** Stops one of them, by its place from 1 on. @returns whether it was to be sent until now */
+  withdraw(place: number): boolean {
+    const prompt = this.#waiting[place - 1]
+    if (prompt === undefined || prompt.stopped) return false
+    this.#waiting[place - 1] = { ...prompt, stopped: true }
+    return true
+  }
+
   stop(): void {
     this.#waiting = this.#waiting.map((prompt) => ({ ...prompt, stopped: true }))
   }

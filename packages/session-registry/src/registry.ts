@@ -7,6 +7,7 @@ import {
   type EventBatch,
   type EventReader,
   type ForkRequest,
+  type InterruptRequest,
   isLive,
   type NewId,
   type OutputLine,
@@ -199,8 +200,8 @@ class Registry implements SessionRegistry {
     return session.turns.wait(turn, signal) ?? readTurn(session, turn)
   }
 
-  async interrupt(id: string): Promise<{ wasBusy: boolean }> {
-    return this.#session(id).interrupt()
+  async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<{ wasBusy: boolean }> {
+    return this.#session(id).interrupt(turn)
   }
 
   async kill(id: string, _by: Principal, reason?: Parameters<typeof endingOfKill>[0]): Promise<{ ok: boolean }> {

@@ -97,13 +97,17 @@ export class TurnFlow {
     return this.#queue
   }
 
-  /** Ends the running turn and stops what waits for it; resolves once its `turn-end` is logged. Idempotent. */
-  interrupt(): Promise<{ readonly wasBusy: boolean }> {
-    const { interruptGraceMs } = this.#options.config
-    return this.#stop(
-      interruptGraceMs,
-      `The agent did not end its turn within ${interruptGraceMs} ms of being interrupted`,
-    )
+  /**
+   * Ends the running turn and stops what waits for it; resolves once its `turn-end` is logged. Idempotent.
+   * @param only Number of the turn that is meant alone, running or queued
+   */
+  async interrupt(only?: number): Promise<{ readonly wasBusy: boolean }> {
+    const { config, turns } = this.#options
+    if (only !== undefined && only !== turns.current?.number)
+      return { wasBusy: this.#queue.withdraw(only - turns.count) }
+    if (only === undefined) this.#queue.stop()
+    const { interruptGraceMs: graceMs } = config
+    return this.#stop(graceMs, `The agent did not end its turn within ${graceMs} ms of being interrupted`)
   }
 
   /** Ends a turn that has been silent for too long; its `turn-end` says `timeout`. */
@@ -111,6 +115,7 @@ export class TurnFlow {
     this.#timedOut = this.#options.turns.current?.number
     const { cancelGraceMs } = this.#options.config
     const summary = `The turn was silent for ${idleMs} ms and did not end within ${cancelGraceMs} ms of being cancelled`
+    this.#queue.stop()
     await this.#stop(cancelGraceMs, summary)
   }
 
@@ -257,7 +262,6 @@ export class TurnFlow {
     const { turns, desk, clock, onStuck } = this.#options
     const turn = turns.current
     this.#cancelled = turn?.number
-    this.#queue.stop()
     if (turn === undefined || this.#agent === undefined) return { wasBusy: false }
     const ended = turns.get(turn.number)?.state === 'running' ? turns.wait(turn.number) : undefined
     const grace = clock.after(graceMs, () => {

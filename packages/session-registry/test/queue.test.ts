@@ -75,6 +75,24 @@ test('F18 an interrupt stops what is queued: it is never sent, its waiters are t
   expect(await registry.waitTurn(id, turn)).toMatchObject({ text: 'done d' })
 })
 
+test('an interrupt that names a turn ends that one alone, be it queued or running', async () => {
+  const { script, seen, open } = gated()
+  const { registry } = await memoryRegistry(scripted(script))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
+  await settled()
+  for (const prompt of ['b', 'c']) await registry.prompt(id, { prompt, whenBusy: 'queue' }, owner)
+  const only = (turn: number): Promise<{ wasBusy: boolean }> => registry.interrupt(id, owner, { turn })
+  expect([await only(2), await only(2), await only(9)]).toEqual([true, false, false].map((wasBusy) => ({ wasBusy })))
+  expect(await registry.get(id)).toMatchObject({ turn: { number: 1, state: 'busy' } })
+  expect(await only(1)).toEqual({ wasBusy: true })
+  expect(await registry.waitTurn(id, 2)).toMatchObject({ reason: 'cancelled', sent: false })
+  await settled()
+  open()
+  expect(await registry.waitTurn(id, 3)).toMatchObject({ text: 'done c', reason: 'end_turn' })
+  expect(seen).toEqual(['a', 'c'])
+  expect(await only(3)).toEqual({ wasBusy: false })
+})
+
 test('F19 whenBusy interrupt ends the running turn, takes its place, and the agent is told that it is no stop', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))

@@ -1,6 +1,7 @@
 import {
   configRequestSchema,
   forkRequestSchema,
+  interruptRequestSchema,
   killRequestSchema,
   outputQuerySchema,
   parseWire,
@@ -47,7 +48,8 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
 
   async function interrupt(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
-    return json({ ok: true, id, ...(await sessions.interrupt(id, c.get('by'))) })
+    const request = await readBody(c, interruptRequestSchema)
+    return json({ ok: true, id, ...(await sessions.interrupt(id, c.get('by'), request)) })
   }
 
   async function resume(c: HttpContext): Promise<Response> {

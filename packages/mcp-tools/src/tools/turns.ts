@@ -1,4 +1,4 @@
-import { resumeRequestSchema } from '@agentproto/contracts'
+import { interruptRequestSchema, resumeRequestSchema } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 import * as z from 'zod'
 import { acknowledged, sessionId, sessionResult } from '../results.js'
@@ -39,11 +39,15 @@ const wait = (sessions: ToolSessions, clock: Clock): Tool =>
 const interrupt = (sessions: ToolSessions): Tool =>
   defineTool({
     name: 'interrupt_agent_session',
-    description: 'Stop the running turn; the session lives on.',
-    input: z.strictObject({ sessionId }),
+    description: 'Stop the running turn and what is queued, or with turn that one alone; the session lives on.',
+    input: interruptRequestSchema.extend({ sessionId }),
     output: acknowledged.extend({ wasBusy: z.boolean() }),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-    run: async ({ sessionId: id }, { by }) => ({ ok: true, sessionId: id, ...(await sessions.interrupt(id, by)) }),
+    run: async ({ sessionId: id, ...request }, { by }) => ({
+      ok: true,
+      sessionId: id,
+      ...(await sessions.interrupt(id, by, request)),
+    }),
   })
 
 const resume = (sessions: ToolSessions): Tool =>

@@ -41,7 +41,8 @@ export function audited(registry: SessionRegistry, log: Log): SessionRegistry {
       const about = { mode, model, permissionMode, options: options && Object.keys(options).slice(0, 50) }
       return noted(log, { ...on('configure', id, by), about }, () => registry.configure(id, request, by))
     },
-    interrupt: (id, by) => noted(log, on('interrupt', id, by), () => registry.interrupt(id, by)),
+    interrupt: (id, by, request) =>
+      noted(log, { ...on('interrupt', id, by), about: { ...request } }, () => registry.interrupt(id, by, request)),
     kill: (id, by, reason) => {
       const about = { reason: typeof reason === 'object' ? 'hook_stopped' : reason }
       return noted(log, { ...on('kill', id, by), about }, () => registry.kill(id, by, reason))

@@ -78,3 +78,13 @@ export function prints({ path, text }: SourceFile, { name }: Manifest): readonly
   if (MAY_PRINT.includes(bare(name))) return []
   return /\bconsole\s*[.[]/.test(withoutComments(text)) ? [`${path} writes to the console of its host`] : []
 }
+
+/**
+ * Imports of zod that keep all of it in a bundle: of a namespace only what is used stays, of the object `z` everything
+ * does, the texts of forty languages too, 400 kB that a gateway would hold in memory.
+ */
+export function wholeZod({ path, text }: SourceFile): readonly string[] {
+  return /^\s*import\s+(?!type\b)(?!\*\s+as\b)[^'"`;()=]*?\bfrom\s*['"]zod['"]/m.test(withoutComments(text))
+    ? [`${path} imports all of zod; write: import * as z from 'zod'`]
+    : []
+}

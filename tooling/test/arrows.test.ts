@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALL_BUT_CLI, ARROWS } from '../arrows.ts'
 import type { Arrows } from '../arrows.ts'
-import { emptyNames, importArrows, manifestArrows, MAX_LINES, prints, tooLong } from '../house-rules.ts'
+import { emptyNames, importArrows, manifestArrows, MAX_LINES, prints, tooLong, wholeZod } from '../house-rules.ts'
 import { codeRows, page } from '../markdown.ts'
 import { ROOT, workspacePackages } from '../packages.ts'
 import { sourceFiles } from '../source-files.ts'
@@ -57,6 +57,10 @@ test('no source file is too long', () => {
 
 test('no library writes to the console', () => {
   expect(own.flatMap(({ pkg, files }) => files.flatMap((file) => prints(file, pkg)))).toEqual([])
+})
+
+test('no library takes all of zod with it', () => {
+  expect(own.flatMap(({ files }) => files.flatMap(wholeZod))).toEqual([])
 })
 
 // Each rule is shown something that it must refuse, so that a rule that sees nothing is itself seen.
@@ -125,4 +129,11 @@ test('an empty name, a long file and a printing library go red', () => {
   expect(prints(source('console.log(1)'), registry)).toHaveLength(1)
   expect(prints(source('// console.log(1)'), registry)).toEqual([])
   expect(prints(source('console.log(1)'), { ...registry, name: '@agentproto/cli' })).toEqual([])
+})
+
+test('an import of all of zod goes red', () => {
+  expect(wholeZod(source("import { z } from 'zod'"))).toHaveLength(1)
+  expect(wholeZod(source("import z from 'zod'"))).toHaveLength(1)
+  expect(wholeZod(source("import * as z from 'zod'"))).toEqual([])
+  expect(wholeZod(source("import type { z } from 'zod'"))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What a manifest says of its prompt, in `metadata.agentproto.adapter`. */
 

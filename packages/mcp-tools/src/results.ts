@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 // What tools return, as far as a caller needs to know beforehand; each object may hold more.
 

@@ -38,6 +38,7 @@ export class OutputFeed {
   #readers = 0
   #flushTimer: Timer | undefined
   #dropTimer: Timer | undefined
+  #released = false
 
   constructor(options: OutputFeedOptions) {
     this.#options = options
@@ -115,6 +116,13 @@ export class OutputFeed {
     this.#wakeup.wake()
   }
 
+  /** Its log closes: no timer holds it any longer, and whoever still reads has the last of it. */
+  release(): void {
+    this.#released = true
+    this.#dropTimer?.cancel()
+    this.close()
+  }
+
   /** Makes the ring from the log, up to what is stored by the time that it gets there. */
   #fill(): Promise<void> {
     if (this.#projected === this.#options.spine.lastSeq) return Promise.resolve()
@@ -157,7 +165,7 @@ export class OutputFeed {
 
   #armFlush(): void {
     const due = this.#projection.flushAt
-    if (due === undefined || this.#flushTimer !== undefined) return
+    if (due === undefined || this.#flushTimer !== undefined || this.#released) return
     // One timer at a time: a flood of deltas moves the deadline, the timer looks again when it fires.
     this.#flushTimer = this.#options.clock.after(Math.max(0, due - this.#options.clock.now()), () => {
       this.#flushTimer = undefined
@@ -168,7 +176,7 @@ export class OutputFeed {
 
   #dropLater(): void {
     this.#dropTimer?.cancel()
-    if (this.#readers > 0) return
+    if (this.#readers > 0 || this.#released) return
     this.#dropTimer = this.#options.clock.after(IDLE_DROP_MS, () => {
       if (this.#readers > 0 || this.#filling !== undefined) return
       this.#flushTimer?.cancel()

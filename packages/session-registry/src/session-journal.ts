@@ -106,7 +106,7 @@ export class SessionJournal {
     this.#opening = undefined
     if (opening === undefined) return
     const { log, feed } = await opening
-    feed.close()
+    feed.release()
     await log.close()
   }
 
@@ -157,7 +157,7 @@ export class SessionJournal {
   }
 
   #closeLater(): void {
-    if (this.#options.isLive() || this.#readers > 0) return
+    if (this.#opening === undefined || this.#options.isLive() || this.#readers > 0) return
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(IDLE_CLOSE_MS, () => {
       if (!this.#options.isLive() && this.#readers === 0) void this.close().then(() => this.#restUnlessReopened())

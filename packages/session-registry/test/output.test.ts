@@ -122,3 +122,19 @@ test('a cursor that is none is refused', async () => {
     await expect(registry.followOutput(id, cursor)).rejects.toMatchObject({ code: 'invalid_request' })
   }
 })
+
+test('a session that is forgotten leaves no timer that would hold its lines', async () => {
+  const { registry, clock } = await memoryRegistry(scripted(everything))
+  const before = clock.pending
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'do it' }, owner)
+  await registry.waitTurn(id, 1)
+  const reader = await registry.followOutput(id)
+  await registry.output(id)
+  await registry.kill(id, owner)
+  await registry.forget(id, owner)
+  reader.close()
+  await settled()
+  // The list of records is stored a moment later, which is a timer of the store's.
+  await clock.advance(2_000)
+  expect(clock.pending).toBe(before)
+})

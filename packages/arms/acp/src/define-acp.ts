@@ -1,6 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AgentInfo, ArmConnectOptions } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { connectAcp } from './arm.js'
 import type { AcpConnection } from './arm.js'
 

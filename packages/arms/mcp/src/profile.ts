@@ -1,5 +1,5 @@
 import { AgentprotoError, TOOL_KINDS } from '@agentproto/contracts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parsePath } from './path.js'
 import type { Path } from './path.js'
 

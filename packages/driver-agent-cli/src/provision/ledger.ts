@@ -3,7 +3,7 @@ import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AgentprotoError, homeLayout } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** How far one adapter's agent is provisioned, kept in `provisioning/<slug>.json`. Holds no secret. */
 

@@ -53,13 +53,14 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/client
-      AdapterSummary AdaptersClient AgentprotoError AnswerRequest ArchiveClient Client ClientOptions
-      ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit FetchReader
-      FetchResponse FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health KillReason
-      OnConnectionState OutputItem OutputLine PermissionMode Problem PromptAccepted PromptRequest Session
-      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
-      SpawnAgentRequest Turn TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient
-      WorkspacesFile createClient isAgentprotoError
+      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient Client
+      ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
+      FetchReader FetchResponse FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health
+      KillReason OnConnectionState OutputItem OutputLine PermissionMode PermissionRule PermissionsClient
+      Problem PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent SessionFilter
+      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult
+      TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
+      isAgentprotoError
     @agentproto/contracts
       ARCHIVE_BOUNDS AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary
       AddRuleRequest AgentAnswer AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient
@@ -76,28 +77,29 @@ test('what each package exports', () => {
       PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest
       PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface
       PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest
-      PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES Repair RepairFinding RepairReport
-      RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime
-      RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES
-      STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace SecretStatus
-      Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType SessionFailure
-      SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
-      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
-      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS
-      TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
-      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
-      ToolPart ToolResult TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
-      TurnParts TurnQuery TurnResult TurnTranscript UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema addWorkspaceSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
-      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
-      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema
-      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
-      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
-      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair
+      RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent
+      ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning
+      SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind
+      SecretPlace SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent
+      SessionEventType SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage
+      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
+      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
+      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
+      StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer
+      TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage
+      ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TranscriptTurn Turn TurnDetail
+      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript UserPrompt
+      Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema
+      addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      configRequestSchema contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema
+      eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout
+      interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema
+      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
+      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
+      resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer
+      toAgentprotoError transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
+      visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -209,7 +211,7 @@ test('the commands of agentproto', () => {
     agentproto sessions show [--json] [--no-start]
     agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--json] [--no-start]
     agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--json] [--no-start]
-    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--json] [--no-start]
+    agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
     agentproto sessions search [-n, --limit <count>] [--adapter <slug>] [--workspace <slug>] [--json] [--no-start]
@@ -242,6 +244,11 @@ test('the commands of agentproto', () => {
     agentproto adapters login [--force] [--json] [--no-start]
     agentproto manifest
     agentproto manifest validate [--format <format>] [--json]
+    agentproto permissions [--no-start]
+    agentproto permissions list [--session <id>] [--workspace <slug>] [--json] [--no-start]
+    agentproto permissions allow [--session <id>] [--workspace <slug>] [--tool <kind>] [--path <pattern>] [--command <words>] [--once] [--json] [--no-start]
+    agentproto permissions deny [--session <id>] [--workspace <slug>] [--tool <kind>] [--path <pattern>] [--command <words>] [--once] [--json] [--no-start]
+    agentproto permissions remove [--session <id>] [--workspace <slug>] [--json] [--no-start]
     agentproto secrets
     agentproto secrets set [--store <store>] [--oauth] [--json]
     agentproto secrets list [--json]

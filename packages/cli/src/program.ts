@@ -9,6 +9,7 @@ import { addCompletionCommands } from './program/completion-commands.js'
 import { addConfigCommands } from './program/config-commands.js'
 import { addSupportCommands } from './program/support-commands.js'
 import { addGatewayCommands } from './program/gateway-commands.js'
+import { addPermissionCommands } from './program/permission-commands.js'
 import { addRunCommand } from './program/run-command.js'
 import { addSecretCommands } from './program/secret-commands.js'
 import { addSessionCommands } from './program/session-commands.js'
@@ -72,6 +73,7 @@ export function createProgram(io: Io, run: Run): Command {
   addGatewayCommands(program, run)
   addWorkspaceCommands(program, run)
   addAdapterCommands(program, run)
+  addPermissionCommands(program, run)
   addSecretCommands(program, run)
   addBridgeCommands(program, run)
   addTokenCommands(program, run)

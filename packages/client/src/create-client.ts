@@ -4,6 +4,7 @@ import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
+import { permissionsClient, type PermissionsClient } from './permissions-client.js'
 import { sessionsClient, type SessionsClient } from './sessions-client.js'
 import { tokensClient } from './tokens-client.js'
 import { Transport } from './transport.js'
@@ -35,6 +36,7 @@ export interface Client {
   health(): Promise<Health>
   readonly sessions: SessionsClient
   readonly archive: ArchiveClient
+  readonly permissions: PermissionsClient
   readonly workspaces: WorkspacesClient
   readonly adapters: AdaptersClient
   /** The named tokens; their values are in the answers that make them, and nowhere else. */
@@ -59,6 +61,7 @@ export function createClient(options: ClientOptions): Client {
     health: () => transport.json({ path: '/health' }),
     sessions,
     archive: archiveClient(transport),
+    permissions: permissionsClient(transport),
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
     tokens: tokensClient(transport),

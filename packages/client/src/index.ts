@@ -4,6 +4,7 @@ export type { AdaptersClient } from './adapters-client.js'
 export type { Client, Health, WorkspacesClient } from './create-client.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse, GatewayAddress } from './client-options.js'
 export type { EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
+export type { PermissionsClient } from './permissions-client.js'
 export type { ConnectionState, OnConnectionState } from './connection-state.js'
 export type { TurnWaitOptions } from './turn-wait.js'
 export type { WatchOptions } from './change-feed.js'
@@ -11,6 +12,7 @@ export type { FollowEventsOptions } from './event-feed.js'
 export type { FollowOutputOptions } from './output-feed.js'
 export { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 export type {
+  AddRuleRequest,
   AdapterSummary,
   AnswerRequest,
   ConfigRequest,
@@ -21,8 +23,10 @@ export type {
   OutputItem,
   OutputLine,
   PermissionMode,
+  PermissionRule,
   Problem,
   PromptRequest,
+  RuleScope,
   Session,
   SessionChange,
   SessionEvent,

@@ -21,9 +21,9 @@ test('a call carries the token, its query and its JSON body', async () => {
 
 test('each call names its route', async () => {
   const gateway = await fakeGateway((_, response) =>
-    json(response, { lines: [], turns: [], requests: [], events: [], adapters: [], workspaces: [] }),
+    json(response, { lines: [], turns: [], requests: [], rules: [], events: [], adapters: [], workspaces: [] }),
   )
-  const { sessions, workspaces, adapters, health } = createClient({ url: gateway.url, token: 't' })
+  const { sessions, permissions, workspaces, adapters, health } = createClient({ url: gateway.url, token: 't' })
   await health()
   await sessions.get('a/b')
   await sessions.prompt('s', { prompt: 'hi' })
@@ -37,6 +37,9 @@ test('each call names its route', async () => {
   await sessions.eventsPage('s', 3, 10)
   await sessions.requests('s')
   await sessions.answer('s', 'r1', { optionId: 'yes' })
+  await permissions.list({ sessionId: 's' })
+  await permissions.add({ sessionId: 's' }, { decision: 'deny', toolKind: 'edit' })
+  await permissions.remove({ workspaceSlug: 'w' }, 'pr_1')
   await workspaces.list()
   await workspaces.add({ path: '/x' })
   await workspaces.remove('x')
@@ -57,6 +60,9 @@ test('each call names its route', async () => {
     'GET /sessions/s/events?after=3&limit=10',
     'GET /sessions/s/requests',
     'POST /sessions/s/requests/r1',
+    'GET /sessions/s/rules',
+    'POST /sessions/s/rules',
+    'DELETE /workspaces/w/rules/pr_1',
     'GET /workspaces',
     'POST /workspaces',
     'DELETE /workspaces/x',

@@ -43,6 +43,7 @@ export type {
   RequestState,
   SessionRequest,
 } from './agent-request.js'
+export { RULE_LIFETIMES } from './permission-rule.js'
 export type {
   PermissionRule,
   PermissionService,

@@ -6,6 +6,7 @@ import type { AddRuleRequest } from './wire.js'
 
 /** `once`: until it has answered one request. `session`: that session, resumed too. `workspace`: every session in it. */
 export type RuleLifetime = 'once' | 'session' | 'workspace'
+export const RULE_LIFETIMES = ['once', 'session', 'workspace'] as const satisfies readonly RuleLifetime[]
 
 export interface PermissionRule {
   readonly ruleId: string

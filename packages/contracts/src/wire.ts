@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { AgentAnswer } from './agent-request.js'
 import { TOOL_KINDS } from './content.js'
+import { RULE_LIFETIMES } from './permission-rule.js'
 
 /**
  * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
@@ -36,7 +37,7 @@ const optionValue = z.union([z.string(), z.number(), z.boolean()])
 
 export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
 
-const ruleLifetimeSchema = z.enum(['once', 'session', 'workspace'])
+const ruleLifetimeSchema = z.enum(RULE_LIFETIMES)
 const toolKindSchema = z.enum(TOOL_KINDS)
 
 /** A rule for the permission requests of a session or of a workspace; at least one of the three says of what. */

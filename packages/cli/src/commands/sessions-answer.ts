@@ -1,4 +1,10 @@
-import { AgentprotoError, EXIT, type AnswerRequest, type SessionRequest } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  EXIT,
+  type AnswerRequest,
+  type RuleLifetime,
+  type SessionRequest,
+} from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
@@ -11,6 +17,7 @@ export interface AnswerOptions extends JsonOption {
   readonly allow?: boolean
   readonly deny?: boolean
   readonly content?: string
+  readonly remember?: RuleLifetime
 }
 
 /** `agentproto sessions answer`: answers the one request that waits, or the one that is named. */
@@ -21,13 +28,30 @@ export async function answerSession(
 ): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const pending = (await client.sessions.requests(id)).filter(({ state }) => state === 'pending')
-  const request = pick(pending, requestId)
-  const answer = answerOf(request, options)
+  const known = await client.sessions.requests(id)
+  const request = pick(answerable(known, options.remember !== undefined, requestId !== undefined), requestId)
+  const answer = remembered(answerOf(request, options), options)
+  const title = requestTitle(request.request)
   const answered = await client.sessions.answer(id, request.requestId, answer)
   if (options.json === true) printJson(io, answered)
-  else print(io.stderr, `Answered: ${requestTitle(request.request)}`)
+  else print(io.stderr, `${request.state === 'pending' ? 'Answered' : 'Decided for the next time'}: ${title}`)
   return EXIT.ok
+}
+
+/** What waits; and what was interrupted, which can be decided ahead of the next time that it is asked. */
+function answerable(requests: readonly SessionRequest[], ahead: boolean, named: boolean): readonly SessionRequest[] {
+  const pending = requests.filter(({ state }) => state === 'pending')
+  if (!ahead || (pending.length > 0 && !named)) return pending
+  return requests.filter(({ state }) => state !== 'resolved')
+}
+
+function remembered(answer: AnswerRequest, { remember }: AnswerOptions): AnswerRequest {
+  if (remember === undefined) return answer
+  if ('optionId' in answer) return { ...answer, remember }
+  throw new AgentprotoError('invalid_request', 'Only the answer to a permission can be remembered', {
+    expected: 'no --remember',
+    given: remember,
+  })
 }
 
 function pick(pending: readonly SessionRequest[], requestId: string | undefined): SessionRequest {

@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'sessions fork': ['sessions fork try --label other', 'sessions fork try -p "and now in Rust"'],
   'sessions answer': [
     'sessions answer try --allow',
+    'sessions answer try --allow --remember session',
     'sessions answer try --option reject-once',
     'sessions answer try --content \'{"colour": "red"}\'',
   ],
@@ -32,6 +33,13 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'sessions import': ['sessions import try.jsonl'],
   'sessions prune': ['sessions prune --older-than 30d --dry-run', 'sessions prune --older-than 12h'],
   'sessions repair': ['sessions repair try --dry-run', 'sessions repair try'],
+  'permissions list': ['permissions list', 'permissions list --session try --json'],
+  'permissions allow': [
+    'permissions allow --command "npm run *"',
+    'permissions allow --tool read --path "src/**" --session try',
+  ],
+  'permissions deny': ['permissions deny --tool edit --path ".github/**" --workspace shop'],
+  'permissions remove': ['permissions remove pr_1a2b', 'permissions remove pr_1a2b --session try'],
   'service install': ['service install', 'service install --print'],
   'service uninstall': ['service uninstall'],
   'workspace add': ['workspace add . --use', 'workspace add ~/code/shop --slug shop --label "Web shop"'],

@@ -1,4 +1,4 @@
-import { PERMISSION_MODES, type PermissionMode, type PromptRequest } from '@agentproto/contracts'
+import { PERMISSION_MODES, type PermissionMode, type PromptRequest, RULE_LIFETIMES } from '@agentproto/contracts'
 import { InvalidArgumentError, Option } from 'commander'
 import { SORT_KEYS } from '../render/session-order.js'
 
@@ -7,6 +7,9 @@ export type OptionValues = Readonly<Record<string, string | number | boolean>>
 /** `--permissions`, the same wherever an agent is started. */
 export const permissionsOption = (): Option =>
   new Option('--permissions <mode>', 'how permission requests are answered').choices([...PERMISSION_MODES])
+
+export const rememberOption = (): Option =>
+  new Option('--remember <lifetime>', 'make a rule of it, for later calls like this one').choices([...RULE_LIFETIMES])
 
 /** `--option key=value`, repeatable. */
 export const adapterOption = (): Option =>

@@ -16,6 +16,7 @@ import {
   adapterOption,
   instructionsOption,
   permissionsOption,
+  rememberOption,
   sortOption,
   toCount,
   toSeconds,
@@ -207,6 +208,7 @@ function addAnswer(sessions: Command, run: Run): void {
     .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'content']))
     .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('content'))
     .option('--content <json>', 'accept a question with this JSON object')
+    .addOption(rememberOption().conflicts('content'))
     .option('--json', 'print the request as it is then, as JSON')
     .action((id: string, requestId: string | undefined, options: AnswerOptions) =>
       run(async (io) =>

@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, serve, type Ended } from './cli-process.js'
+
+interface Asking {
+  readonly home: string
+  readonly cwd: string
+  agentproto(...args: readonly string[]): Promise<Ended>
+}
+
+/** A gateway with a session `s` of the demo agent, in the workspace `shop`. */
+async function gateway(): Promise<Asking> {
+  const [home, cwd] = [folder(), folder('shop')]
+  const agentproto: Asking['agentproto'] = (...args) => cli(args, { home, cwd })
+  await agentproto('workspace', 'add', cwd, '--slug', 'shop', '--use')
+  await serve(home)
+  expect(await agentproto('sessions', 'start', 'demo', '--label', 's')).toMatchObject({ code: 0 })
+  return { home, cwd, agentproto }
+}
+
+async function waits({ agentproto }: Pick<Asking, 'agentproto'>): Promise<void> {
+  const shown = async (): Promise<string> => (await agentproto('sessions', 'show', 's')).stdout
+  await expect.poll(shown, { timeout: 30_000 }).toContain('Waits for an answer')
+}
+
+const rulesOf = async ({ agentproto }: Asking, ...scope: readonly string[]): Promise<Record<string, unknown>[]> =>
+  JSON.parse((await agentproto('permissions', 'list', '--json', ...scope)).stdout).rules
+
+test('an answer that is remembered is a rule, which is listed and taken back', async () => {
+  const asking = await gateway()
+  const { agentproto, cwd } = asking
+  await agentproto('sessions', 'prompt', 's', 'ask a.txt hi')
+  await waits(asking)
+  expect(await agentproto('sessions', 'answer', 's', '--allow', '--remember', 'session')).toMatchObject({
+    code: 0,
+    stderr: 'Answered: Write a.txt\n',
+  })
+  expect(await rulesOf(asking, '--session', 's')).toMatchObject([
+    { decision: 'allow', lifetime: 'session', match: { toolKind: 'edit', path: join(cwd, 'a.txt') } },
+  ])
+  // The second time nobody is asked; another file still is a question.
+  const again = await agentproto('sessions', 'prompt', 's', 'ask a.txt again', '--wait', '--when-busy', 'queue')
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('I was allowed to write a.txt.') })
+  const list = await agentproto('permissions', 'list', '--session', 's')
+  const [ruleId = ''] = /pr_\w+/.exec(list.stdout) ?? []
+  expect(list.stdout).toMatch(/allow +edit .*a\.txt +session +owner/)
+  expect(await agentproto('permissions', 'remove', ruleId.slice(0, -3), '--session', 's')).toMatchObject({
+    code: 0,
+    stdout: `${ruleId}\n`,
+  })
+  expect(await agentproto('permissions', 'remove', ruleId, '--session', 's')).toMatchObject({ code: 4 })
+  await agentproto('sessions', 'prompt', 's', 'ask a.txt hi')
+  await waits(asking)
+})
+
+test('what is remembered for the workspace holds in its other sessions, and is removed from there', async () => {
+  const asking = await gateway()
+  const { agentproto } = asking
+  await agentproto('sessions', 'prompt', 's', 'ask a.txt hi')
+  await waits(asking)
+  await agentproto('sessions', 'answer', 's', '--deny', '--remember', 'workspace')
+  expect(await rulesOf(asking)).toMatchObject([{ decision: 'deny', lifetime: 'workspace' }])
+  await agentproto('sessions', 'start', 'demo', '--label', 'other')
+  const denied = await agentproto('sessions', 'prompt', 'other', 'ask a.txt hi', '--wait')
+  expect(denied).toMatchObject({ code: 5, stdout: expect.stringContaining('not allowed to write a.txt') })
+  // A session is shown the rules of its workspace; they are taken back by the same id.
+  const [rule] = await rulesOf(asking, '--session', 'other')
+  await agentproto('permissions', 'remove', String(rule?.['ruleId']), '--session', 'other')
+  expect(await rulesOf(asking)).toEqual([])
+})
+
+test('rules are written by hand, and what denies wins', async () => {
+  const asking = await gateway()
+  const { agentproto, cwd } = asking
+  const allow = await agentproto('permissions', 'allow', '--tool', 'edit', '--path', '**', '--session', 's')
+  expect(allow).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pr_\w+\n$/) })
+  expect(await agentproto('sessions', 'prompt', 's', 'ask b.txt hi', '--wait')).toMatchObject({ code: 0 })
+  const deny = await agentproto('permissions', 'deny', '--path', 'b.txt', '--workspace', 'shop', '--json')
+  expect(JSON.parse(deny.stdout)).toMatchObject({ decision: 'deny', match: { path: join(cwd, 'b.txt') } })
+  expect(await agentproto('sessions', 'prompt', 's', 'ask b.txt hi', '--wait')).toMatchObject({ code: 5 })
+})
+
+test('what cannot be is refused before anything is changed', async () => {
+  const home = folder()
+  await serve(home)
+  const agentproto = (...args: readonly string[]): Promise<Ended> => cli(args, { home })
+  expect(await agentproto('permissions', 'list')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--session'),
+  })
+  await agentproto('sessions', 'start', 'demo', '--label', 's')
+  expect(await agentproto('permissions', 'allow', '--session', 's')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('toolKind, path or command'),
+  })
+  await agentproto('sessions', 'prompt', 's', 'question what')
+  await waits({ agentproto })
+  const remembered = await agentproto('sessions', 'answer', 's', '--allow', '--remember', 'session')
+  expect(remembered).toMatchObject({ code: 2, stderr: expect.stringContaining('--remember') })
+})

@@ -4,7 +4,7 @@ import { readMessages } from './read-messages.ts'
 
 // AIP-46 §HTTP surface, row by row, and §SSE event format.
 
-test('GET /sessions returns { sessions }', async () => {
+test('AIP-46 GET /sessions: returns { sessions }', async () => {
   const { call } = fakeGateway()
   expect(await (await call('GET', '/sessions')).json()).toEqual({ sessions: [] })
   await call('POST', '/sessions/agent', { adapter: 'demo' })
@@ -13,7 +13,7 @@ test('GET /sessions returns { sessions }', async () => {
   expect(await response.json()).toMatchObject({ sessions: [{ id: 's1', adapterSlug: 'demo', status: 'running' }] })
 })
 
-test('POST /sessions/agent answers 201 with the Session and hands every field on', async () => {
+test('AIP-46 POST /sessions/agent: answers 201 with the Session and hands every field on', async () => {
   const { call, sessions } = fakeGateway()
   const request = { adapter: 'demo', workspaceSlug: 'main', cwd: '/work/a', prompt: 'hello', label: 'mine' }
   const response = await call('POST', '/sessions/agent', request)
@@ -29,13 +29,13 @@ test('POST /sessions/agent answers 201 with the Session and hands every field on
   expect(sessions.calls[0]).toEqual(['spawn', request, OWNER])
 })
 
-test('POST /sessions/agent answers 501 with the install command when no adapter is installed', async () => {
+test('AIP-46 no adapter installed: POST /sessions/agent answers 501 with the install command', async () => {
   const response = await fakeGateway().call('POST', '/sessions/agent', { adapter: 'none' })
   expect(response.status).toBe(501)
   expect(await response.json()).toMatchObject({ code: 'no_adapter_installed', hint: 'Run x' })
 })
 
-test('GET /sessions/:id returns the Session', async () => {
+test('AIP-46 GET /sessions/:id: returns the Session', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const response = await call('GET', '/sessions/s1')
@@ -44,7 +44,7 @@ test('GET /sessions/:id returns the Session', async () => {
   expect((await call('GET', '/sessions/s2')).status).toBe(404)
 })
 
-test('POST /sessions/:id/prompt returns { ok: true, id }', async () => {
+test('AIP-46 POST /sessions/:id/prompt: returns { ok: true, id }', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const response = await call('POST', '/sessions/s1/prompt', { prompt: 'hello' })
@@ -53,7 +53,7 @@ test('POST /sessions/:id/prompt returns { ok: true, id }', async () => {
   expect(sessions.calls.at(-1)).toEqual(['prompt', 's1', { prompt: 'hello' }, OWNER])
 })
 
-test('an overlapping prompt is refused with 409 (§Multi-turn semantics)', async () => {
+test('AIP-46 overlapping prompts over HTTP: each is refused with 409', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
   const answers = await Promise.all(
@@ -63,7 +63,7 @@ test('an overlapping prompt is refused with 409 (§Multi-turn semantics)', async
   expect(await answers[0]?.json()).toMatchObject({ code: 'turn_in_progress', retryable: true })
 })
 
-test('POST /sessions/:id/kill returns { ok, id }, with a body or without', async () => {
+test('AIP-46 POST /sessions/:id/kill: returns { ok, id }, with a body or without', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   await call('POST', '/sessions/agent', { adapter: 'demo' })
@@ -74,7 +74,7 @@ test('POST /sessions/:id/kill returns { ok, id }, with a body or without', async
   expect(sessions.calls.at(-1)).toEqual(['kill', 's2', OWNER, 'budget_exceeded'])
 })
 
-test('DELETE /sessions/:id forgets and returns { ok, id }', async () => {
+test('AIP-46 DELETE /sessions/:id: forgets and returns { ok, id }', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const response = await call('DELETE', '/sessions/s1')
@@ -82,7 +82,7 @@ test('DELETE /sessions/:id forgets and returns { ok, id }', async () => {
   expect((await call('GET', '/sessions/s1')).status).toBe(404)
 })
 
-test('GET /sessions/:id/stream sends line and status events as JSON, buffered lines first, and ends with the session', async () => {
+test('AIP-46 GET /sessions/:id/stream: sends line and status events as JSON, buffered lines first, and ends with the session', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'one' })
   const response = await call('GET', '/sessions/s1/stream')
@@ -108,7 +108,27 @@ test('GET /sessions/:id/stream sends line and status events as JSON, buffered li
   ])
 })
 
-test('the stream sends a comment after 25 s of silence', async () => {
+test('AIP-46 SSE line: one JSON object a message, with the line and its stream and nothing else', async () => {
+  const { call, sessions } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'a "quoted"\nword' })
+  await sessions.kill('s1', OWNER)
+  const text = await (await call('GET', '/sessions/s1/stream')).text()
+  const data = [...text.matchAll(/^event: line\ndata: (.*)\n\n/gm)].map(([, line = '']) => JSON.parse(line) as object)
+  expect(data).toEqual([{ line: 'echo "a \\"quoted\\"\\nword"', stream: 'stdout' }])
+})
+
+test('AIP-46 SSE status: each transition, with the status that was before', async () => {
+  const { call, sessions } = fakeGateway()
+  await call('POST', '/sessions/agent', { adapter: 'demo' })
+  await sessions.kill('s1', OWNER)
+  const told = (await readMessages(await call('GET', '/sessions/s1/stream'))).filter(({ event }) => event === 'status')
+  expect(told.map(({ data }) => data)).toMatchObject([
+    { previous: 'starting', status: 'running' },
+    { previous: 'running', status: 'killed' },
+  ])
+})
+
+test('AIP-46 SSE keep-alive: a comment after 25 s of silence', async () => {
   const { call, clock } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const reader = (await call('GET', '/sessions/s1/stream')).body?.getReader()

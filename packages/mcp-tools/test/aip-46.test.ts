@@ -5,7 +5,7 @@ import { connected, ERAS } from './connected.ts'
 // AIP-46 §MCP tools, row by row, in both eras of the protocol.
 
 describe.each(ERAS)('%s client', (era) => {
-  test('start_agent_session {adapter, workspaceSlug?, cwd?, prompt?, label?} returns the Session', async () => {
+  test('AIP-46 start_agent_session: {adapter, workspaceSlug?, cwd?, prompt?, label?} returns the Session', async () => {
     const { tool, sessions } = await connected(era)
     const args = { adapter: 'demo', workspaceSlug: 'main', cwd: '/work/a', prompt: 'hello', label: 'mine' }
     const session = await tool('start_agent_session', args)
@@ -20,7 +20,7 @@ describe.each(ERAS)('%s client', (era) => {
     expect(sessions.calls[0]).toEqual(['spawn', args, OWNER])
   })
 
-  test('prompt_agent_session {sessionId, prompt} returns before the turn has ended', async () => {
+  test('AIP-46 prompt_agent_session: {sessionId, prompt} returns before the turn has ended', async () => {
     const { tool, sessions } = await connected(era)
     await tool('start_agent_session', { adapter: 'demo' })
     expect(await tool('prompt_agent_session', { sessionId: 's1', prompt: 'hang' })).toEqual({
@@ -31,14 +31,14 @@ describe.each(ERAS)('%s client', (era) => {
     expect((await sessions.turns('s1')).at(-1)).toMatchObject({ state: 'running' })
   })
 
-  test('an overlapping prompt is an error (§Multi-turn semantics)', async () => {
+  test('AIP-46 overlapping prompts over MCP: an error', async () => {
     const { tool } = await connected(era)
     await tool('start_agent_session', { adapter: 'demo', prompt: 'hang' })
     const refused = await tool('prompt_agent_session', { sessionId: 's1', prompt: 'again' })
     expect(refused).toMatchObject({ isError: true, code: 'turn_in_progress', status: 409, retryable: true })
   })
 
-  test('list_agent_sessions {onlyAlive?} returns {sessions}', async () => {
+  test('AIP-46 list_agent_sessions: {onlyAlive?} returns {sessions}', async () => {
     const { tool } = await connected(era)
     await tool('start_agent_session', { adapter: 'demo' })
     await tool('start_agent_session', { adapter: 'demo' })
@@ -49,7 +49,7 @@ describe.each(ERAS)('%s client', (era) => {
     expect(await tool('list_agent_sessions', { onlyAlive: true })).toMatchObject({ sessions: [{ id: 's2' }] })
   })
 
-  test('get_agent_session_output {sessionId, lastN?} returns the last lines', async () => {
+  test('AIP-46 get_agent_session_output: {sessionId, lastN?} returns the last lines', async () => {
     const { tool } = await connected(era)
     await tool('start_agent_session', { adapter: 'demo', prompt: 'one' })
     await tool('prompt_agent_session', { sessionId: 's1', prompt: 'two' })
@@ -58,7 +58,7 @@ describe.each(ERAS)('%s client', (era) => {
     expect(await tool('get_agent_session_output', { sessionId: 's1', lastN: 1 })).toEqual({ lines: [line('two')] })
   })
 
-  test('kill_agent_session {sessionId} returns {ok, sessionId}', async () => {
+  test('AIP-46 kill_agent_session: {sessionId} returns {ok, sessionId}', async () => {
     const { tool } = await connected(era)
     await tool('start_agent_session', { adapter: 'demo' })
     expect(await tool('kill_agent_session', { sessionId: 's1' })).toEqual({ ok: true, sessionId: 's1' })

@@ -153,7 +153,7 @@ test('beyond loopback needs to be said, and a taken port is told with what to do
   })
 })
 
-test('AIP-46: 501 where no adapter is installed, 404 with the known ones for an unknown adapter', async () => {
+test('AIP-46 no adapter installed: 501, and 404 with the known ones for an unknown adapter', async () => {
   const none = await testGateway({ home: await temporaryHome(), bundledAdapters: false })
   await expect(none.sessions.spawn({ adapter: 'demo' }, owner)).rejects.toMatchObject({
     code: 'no_adapter_installed',

@@ -14,11 +14,21 @@ export interface Ending {
   readonly status: Extract<SessionStatus, 'exited' | 'killed' | 'error'>
   readonly stopReason: StopReason
   readonly failure?: SessionFailure
-  /** What the process left behind, for a crash bundle. */
+  /** What the process left behind, for a crash bundle and the last words of a turn that it leaves open. */
+  readonly stderrTail?: string
+  /** The failure without what the process left behind. */
+  readonly message?: string
+}
+
+/** What an error of a turn says. */
+export interface TurnError {
+  readonly message: string
   readonly stderrTail?: string
 }
 
 const MAX_SUMMARY = 2_048
+/** Characters of an agent's stderr that are told with its failure. */
+const TAIL = 1_024
 
 /** The ending that somebody asks for, or a hook of the host. */
 export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'user_canceled'): Ending {
@@ -35,7 +45,7 @@ export function endingOf(end: AgentEnd): Ending {
     return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', end.message) }
   const failed = end.exitCode !== 0
   const failure = { failure: failureOf('process_exit', withTail(end)) }
-  const evidence = { ...failure, stderrTail: end.stderrTail }
+  const evidence = { ...failure, stderrTail: end.stderrTail, message: end.message }
   if (end.duringTurn) return { status: 'error', stopReason: 'agent_crashed', ...evidence }
   return { status: 'exited', stopReason: failed ? 'agent_crashed' : 'completed', ...(failed ? evidence : {}) }
 }
@@ -61,13 +71,18 @@ export const endedError = (status: SessionStatus): AgentprotoError =>
   })
 
 /** How a turn ends that its session's end leaves open, and what is said of it. */
-export function turnEndOf({
-  status,
-  stopReason,
-  failure,
-}: Ending): ['timeout' | 'cancelled' | 'error', (string | undefined)?] {
+export function turnEndOf(ending: Ending): ['timeout' | 'cancelled' | 'error', TurnError?] {
+  const { status, stopReason } = ending
   if (stopReason !== 'timeout' && status === 'killed') return ['cancelled']
-  return [stopReason === 'timeout' ? 'timeout' : 'error', failure?.summary]
+  const reason = stopReason === 'timeout' ? 'timeout' : 'error'
+  const error = turnErrorOf(ending)
+  return error === undefined ? [reason] : [reason, error]
+}
+
+/** AIP-46 §Output projection: the message, and the child's stderr as what it is. */
+function turnErrorOf({ failure, message = failure?.summary, stderrTail = '' }: Ending): TurnError | undefined {
+  if (message === undefined) return undefined
+  return { message, ...(stderrTail === '' ? {} : { stderrTail: stderrTail.slice(-TAIL) }) }
 }
 
 /** A session whose agent is being started takes no prompt yet. */
@@ -95,7 +110,8 @@ const broken = (kind: FailureKind, end: AgentEnd): Ending => ({
   stopReason: end.duringTurn ? 'agent_crashed' : 'error',
   failure: failureOf(kind, withTail(end)),
   stderrTail: end.stderrTail,
+  message: end.message,
 })
 
 const withTail = ({ message, stderrTail }: AgentEnd): string =>
-  stderrTail === '' ? message : `${message}\n${stderrTail.slice(-1_024)}`
+  stderrTail === '' ? message : `${message}\n${stderrTail.slice(-TAIL)}`

@@ -11,7 +11,7 @@ import {
   type TurnEndReason,
   type UserPrompt,
 } from '@agentproto/contracts'
-import { type Ending, failureOf, messageOf } from './ending.js'
+import { type Ending, failureOf, messageOf, type TurnError } from './ending.js'
 import type { LogEntry } from './event-record.js'
 import { PromptQueue, type WaitingPrompt } from './prompt-queue.js'
 import type { RegistryConfig } from './registry-config.js'
@@ -128,7 +128,7 @@ export class TurnFlow {
   }
 
   /** Closes a turn that the agent left open. */
-  async close(reason: Extract<TurnEndReason, 'cancelled' | 'error' | 'timeout'>, message?: string): Promise<void> {
+  async close(reason: Extract<TurnEndReason, 'cancelled' | 'error' | 'timeout'>, error?: TurnError): Promise<void> {
     const { turns } = this.#options
     // Whoever comes second, agent or host, finds the turn ended; but for an end that could not be logged.
     while (this.#ending !== undefined) await this.#ending
@@ -139,7 +139,7 @@ export class TurnFlow {
       toolCallId,
       status: 'interrupted',
     }))
-    if (message !== undefined) entries.push({ type: 'error', message })
+    if (error !== undefined) entries.push({ type: 'error', ...error })
     entries.push({ type: 'turn-end', reason, ...(turns.produced ? {} : { empty: true }) })
     this.#open = undefined
     await this.#ends(this.#closeWith(entries, turn.number))
@@ -303,10 +303,10 @@ export class TurnFlow {
     try {
       await this.#agent?.send(content)
     } catch (error) {
-      return this.close('error', messageOf(error))
+      return this.close('error', { message: messageOf(error) })
     }
     if (this.#options.turns.current?.number === turn)
-      await this.close('error', 'The agent settled the prompt without ending its turn')
+      await this.close('error', { message: 'The agent settled the prompt without ending its turn' })
   }
 }
 

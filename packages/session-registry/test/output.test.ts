@@ -28,7 +28,7 @@ const everything: Script = async ({ emit }) => {
   await emit({ type: 'error', message: 'bad', stderrTail: 'trace' }, { type: 'turn-end', reason: 'error' })
 }
 
-test('AIP-46 projection: every row of its table, with the origin of each line', async () => {
+test('every row of AIP-46’s projection in one turn, with the origin of each line', async () => {
   const { registry } = await memoryRegistry(scripted(everything))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'do it' }, owner)
   await registry.waitTurn(id, 1)

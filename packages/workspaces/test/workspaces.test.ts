@@ -5,7 +5,7 @@ import { tempHome } from './temp-home.js'
 
 const now = '2026-01-02T03:04:05.678Z'
 
-test('AIP-46: the file holds version, active and workspaces, to the letter', async () => {
+test('AIP-46 workspaces.json: holds version, active and workspaces, to the letter', async () => {
   const { service, file, folder } = await tempHome()
   const path = await folder('Agentik Studio')
   await service.add({ path, label: 'Main monorepo' })
@@ -116,7 +116,7 @@ test('remove and use name the known workspaces', async () => {
   }
 })
 
-test('AIP-46: cwd wins, then the slug, then the active one, then the host’s folder with a warning', async () => {
+test('AIP-46 cwd of the spawn: wins, then the slug, then the active one, then the host’s folder with a warning', async () => {
   const { service, own, folder } = await tempHome()
   const [a, b, c] = [await folder('a'), await folder('b'), await folder('c')]
   expect(await service.resolve({})).toMatchObject({

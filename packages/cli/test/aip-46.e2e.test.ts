@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { cli, folder, serve, start } from './cli-process.js'
+import { hasTmux, terminal } from './terminal.js'
+
+// AIP-46 §Reference Implementation: the verbs of the command line, row by row.
+
+/** A gateway, and one session of it. */
+async function inhabited(label: string): Promise<{ readonly home: string; readonly id: string }> {
+  const home = folder()
+  await serve(home)
+  const { stdout } = await cli(['sessions', 'start', 'demo', '--label', label, '--cwd', home], { home })
+  return { home, id: stdout.trim() }
+}
+
+const workspaces = (home: string): unknown => JSON.parse(readFileSync(join(home, 'workspaces.json'), 'utf8'))
+
+test('AIP-46 agentproto serve: is a daemon with the routes of the specification', async () => {
+  const home = folder()
+  const { url } = await serve(home)
+  const headers = { authorization: `Bearer ${readFileSync(join(home, 'token'), 'utf8').trim()}` }
+  expect(await (await fetch(`${url}/sessions`, { headers })).json()).toEqual({ sessions: [] })
+})
+
+test('AIP-46 agentproto run: one prompt without a gateway, which no registry knows of', async () => {
+  const { home, id } = await inhabited('the only one')
+  expect(await cli(['run', 'demo', '--prompt', 'hello'], { home })).toMatchObject({ code: 0, stdout: 'echo: hello\n' })
+  const { sessions } = JSON.parse((await cli(['sessions', '--json'], { home })).stdout)
+  expect(sessions).toMatchObject([{ id }])
+  const alone = folder()
+  expect(await cli(['run', 'demo', '--prompt', 'hello'], { home: alone })).toMatchObject({ code: 0 })
+  expect(existsSync(join(alone, 'sessions.json'))).toBe(false)
+})
+
+test('AIP-46 agentproto workspace add: writes the folder and its name', async () => {
+  const [home, shop] = [folder(), folder('shop')]
+  expect(await cli(['workspace', 'add', shop, '--slug', 'shop', '--label', 'Web shop'], { home })).toMatchObject({
+    code: 0,
+  })
+  expect(workspaces(home)).toMatchObject({ version: 1, workspaces: [{ slug: 'shop', path: shop, label: 'Web shop' }] })
+})
+
+test('AIP-46 agentproto workspace list: tells each, and which is active', async () => {
+  const [home, shop, blog] = [folder(), folder('shop'), folder('blog')]
+  await cli(['workspace', 'add', shop, '--slug', 'shop', '--use'], { home })
+  await cli(['workspace', 'add', blog, '--slug', 'blog'], { home })
+  const { stdout } = await cli(['workspace', 'list'], { home })
+  expect(stdout).toMatch(new RegExp(`^\\* +shop +.*${shop}`, 'm'))
+  expect(stdout).toMatch(new RegExp(`^ +blog +.*${blog}`, 'm'))
+  expect(JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)).toEqual(workspaces(home))
+})
+
+test('AIP-46 agentproto workspace remove: forgets the name and leaves the folder', async () => {
+  const [home, shop] = [folder(), folder('shop')]
+  await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
+  expect(await cli(['workspace', 'remove', 'shop'], { home })).toMatchObject({ code: 0 })
+  expect(workspaces(home)).toEqual({ version: 1, workspaces: [] })
+  expect(existsSync(shop)).toBe(true)
+})
+
+test('AIP-46 agentproto workspace use: makes it the active one', async () => {
+  const [home, shop, blog] = [folder(), folder('shop'), folder('blog')]
+  await cli(['workspace', 'add', shop, '--slug', 'shop', '--use'], { home })
+  await cli(['workspace', 'add', blog, '--slug', 'blog'], { home })
+  expect(workspaces(home)).toMatchObject({ active: 'shop' })
+  expect(await cli(['workspace', 'use', 'blog'], { home })).toMatchObject({ code: 0 })
+  expect(workspaces(home)).toMatchObject({ active: 'blog' })
+})
+
+test('AIP-46 agentproto sessions: lists what the registry has', async () => {
+  const { home, id } = await inhabited('try')
+  const { code, stdout } = await cli(['sessions'], { home })
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^${id.slice(0, 6)}.*try.*demo`, 'm')),
+  })
+})
+
+test('AIP-46 agentproto sessions --json: the same as GET /sessions', async () => {
+  const { home, id } = await inhabited('try')
+  const { stdout } = await cli(['sessions', '--json'], { home })
+  expect(JSON.parse(stdout)).toMatchObject({ sessions: [{ id, adapterSlug: 'demo', label: 'try', status: 'running' }] })
+})
+
+test('AIP-46 agentproto sessions --attach: the transcript so far, then what comes, until the session ends', async () => {
+  const { home, id } = await inhabited('try')
+  await cli(['sessions', 'prompt', id, 'hello', '--wait'], { home })
+  const attached = start(['sessions', '--attach', id], { home })
+  await attached.line(/^echo: hello$/)
+  const again = attached.line(/^echo: again$/)
+  await cli(['sessions', 'prompt', id, 'again', '--wait'], { home })
+  await again
+  await cli(['sessions', 'kill', id], { home })
+  expect(await attached.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('killed') })
+})
+
+test.runIf(hasTmux)('AIP-46 agentproto sessions --watch: the list, as it changes', async () => {
+  const { home, id } = await inhabited('try')
+  const screen = terminal(['sessions', '--watch'], home)
+  await screen.shows(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))
+  await cli(['sessions', 'start', 'demo', '--label', 'second', '--cwd', home], { home })
+  await screen.shows(/second/)
+  screen.press('q')
+  await screen.shows(/exit code 0/)
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { ROOT } from '../packages.ts'
+import { sourceFiles } from '../source-files.ts'
+
+// AIP-46 is a contract to the letter: each row of its tables, and each sentence that a host can break, has a test whose
+// title begins with `AIP-46`, the row as it is named here, and a colon.
+
+const of = (what: string, names: string): readonly string[] => names.split(' ').map((name) => `${what}${name}`)
+
+const ROWS: Readonly<Record<string, readonly string[]>> = {
+  'Session data model': [
+    ...of('Session.', 'id adapterSlug workspaceSlug cwd status startedAt endedAt lastOutputAt exitCode label'),
+    'Session with fields of a later version',
+  ],
+  'Status transitions': [
+    'starting → running',
+    'starting → error',
+    'running → exited',
+    'running → killed by kill_session',
+    'running → killed by DELETE',
+    'running → killed by the end of the host',
+    'running → error',
+  ],
+  Workspaces: [
+    'workspaces.json',
+    'cwd of the spawn',
+    'cwd of workspaceSlug',
+    'cwd of the active workspace',
+    'cwd of the host',
+  ],
+  'HTTP surface': [
+    'GET /sessions',
+    'POST /sessions/agent',
+    'GET /sessions/:id',
+    'POST /sessions/:id/prompt',
+    'POST /sessions/:id/kill',
+    'DELETE /sessions/:id',
+    'GET /sessions/:id/stream',
+  ],
+  SpawnAgentRequest: of('SpawnAgentRequest.', 'adapter workspaceSlug cwd prompt label'),
+  'SSE event format': ['SSE line', 'SSE status', 'SSE events of a later version', 'SSE keep-alive'],
+  'MCP tools': [
+    'start_agent_session',
+    'prompt_agent_session',
+    'list_agent_sessions',
+    'get_agent_session_output',
+    'kill_agent_session',
+    'the MCP tools and the HTTP routes',
+  ],
+  'Multi-turn semantics': [
+    'multi-turn',
+    'overlapping prompts over HTTP',
+    'overlapping prompts over MCP',
+    'the end of a turn',
+  ],
+  'Output projection': of('projection of ', 'text-delta thought tool-call tool-result agent-prompt turn-end error'),
+  'Reference Implementation': [
+    'createGateway',
+    'agentproto serve',
+    'sessions.json',
+    'agentproto workspace add',
+    'agentproto workspace list',
+    'agentproto workspace remove',
+    'agentproto workspace use',
+    'agentproto sessions',
+    'agentproto sessions --watch',
+    'agentproto sessions --attach',
+    'agentproto sessions --json',
+  ],
+  'Backwards Compatibility': ['agentproto run', 'no adapter installed'],
+  'Security Considerations': ['auth of every route', 'secrets in the output', 'cwd of a principal who is not local'],
+}
+
+const rows = Object.values(ROWS).flat()
+const titles = ['packages', 'e2e'].flatMap((folder) =>
+  sourceFiles(ROOT, folder)
+    .filter(({ path }) => path.endsWith('.test.ts'))
+    .flatMap(({ text }) => titlesOf(text)),
+)
+
+/** What titles of tests say after `AIP-46 `, up to the first colon that a space follows. */
+function titlesOf(text: string): readonly string[] {
+  const found = text.matchAll(/\btest(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])AIP-46 (.+?): /g)
+  return [...found].map(([, , row = '']) => row)
+}
+
+test('each row of AIP-46 has a test that names it', () => {
+  expect(rows.filter((row) => !titles.includes(row))).toEqual([])
+})
+
+test('what a test calls a row of AIP-46 is one', () => {
+  expect(titles.filter((title) => !rows.includes(title))).toEqual([])
+  expect(new Set(rows).size).toBe(rows.length)
+})
+
+test('a title is found in each way of writing a test', () => {
+  // Put together, so that this file is not taken for their test.
+  const A = 'AIP'
+  const text = `test('${A}-46 GET /sessions/:id: a')\ntest.each(ERAS)('${A}-46 Session.id: in %s: b')\ntest('of ${A}-46 x: c')`
+  expect(titlesOf(text)).toEqual(['GET /sessions/:id', 'Session.id'])
+})

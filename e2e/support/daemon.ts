@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { createClient, type Client } from '@agentproto/client'
 import { onTestFinished } from 'vitest'
 
-const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
+/** The bundled command line. */
+export const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
 /** `agentproto serve` as a process of its own, on a free port. */
 export interface Daemon {
@@ -23,11 +24,13 @@ export interface Daemon {
 
 export interface DaemonOptions {
   readonly home: string
+  /** Further ones of `serve`. */
+  readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
-export async function startDaemon({ home, env = {} }: DaemonOptions): Promise<Daemon> {
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0'], {
+export async function startDaemon({ home, args = [], env = {} }: DaemonOptions): Promise<Daemon> {
+  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', ...args], {
     cwd: home,
     env: { ...process.env, ...homeVariables(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

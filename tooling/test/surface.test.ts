@@ -111,7 +111,7 @@ test('what each package exports', () => {
     @agentproto/driver-agent-cli/doctor
       Examination examineAgent
     @agentproto/gateway-http
-      HttpApp HttpDeps StreamStats createHttpApp
+      HttpApp HttpDeps StreamStats bearerOf createHttpApp
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig InstallMethod KeyScope
@@ -219,7 +219,7 @@ test('the commands of agentproto', () => {
     agentproto sessions import [--json] [--no-start]
     agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
     agentproto sessions repair [--dry-run] [--json] [--no-start]
-    agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>]
+    agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]
     agentproto stop [--force] [--timeout <seconds>] [--json]
     agentproto logs [-n, --lines <count>] [-f, --follow] [--json]

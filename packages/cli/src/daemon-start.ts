@@ -90,7 +90,7 @@ function launch(io: Io, home: HomeLayout, args: readonly string[]): Child {
 async function answering(home: HomeLayout): Promise<DaemonRecord | undefined> {
   const record = await readDaemon(home)
   if (record === undefined || (await daemonProcess(home))?.pid !== record.pid) return undefined
-  const client = createClient({ url: record.url, fetch: httpFetch })
+  const client = createClient({ url: record.local ?? record.url, fetch: httpFetch() })
   return client.health().then(
     () => record,
     () => undefined,

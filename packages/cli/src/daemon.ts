@@ -12,6 +12,8 @@ export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeF
 /** Where the gateway is and how to speak to it. */
 export interface Daemon {
   readonly url: string
+  /** Where this machine reaches it; `url` may be TLS. */
+  readonly reach: string
   readonly token: string | undefined
 }
 
@@ -27,21 +29,22 @@ export interface ConnectOptions {
  * @throws `daemon_not_running`
  */
 export async function connect(io: Io, options: ConnectOptions = {}): Promise<Client> {
-  const { url, token } = await findDaemon(io)
+  const { reach, token } = await findDaemon(io)
+  const send = httpFetch(reach.startsWith('https:') ? (await import('./client-tls.js')).clientTls(io) : {})
   let answered = false
   const fetch: Fetch = async (to, init) => {
-    const response = await httpFetch(to, init)
+    const response = await send(to, init)
     answered = true
     return response
   }
-  async function locate(): Promise<Daemon | undefined> {
+  async function locate(): Promise<Pick<Daemon, 'url' | 'token'> | undefined> {
     // A record of a gateway that was killed, its pid given to another process meanwhile. One that goes away later is
     // left to its owner.
     const record = answered || io.mayStart !== true ? await readDaemon(homeOf(io)) : await startOne(io)
-    return record && { url: record.url, token: await tokenOf(io) }
+    return record && { url: record.local ?? record.url, token: await tokenOf(io) }
   }
   return createClient({
-    url,
+    url: reach,
     fetch,
     ...(isNamed(io) ? {} : { locate }),
     ...(token === undefined ? {} : { token }),
@@ -57,7 +60,7 @@ export async function findDaemon(io: Io): Promise<Daemon> {
   const url = named || record?.url
   if (url === undefined) throw notRunning(home)
   if (record !== undefined) tellSkew(io, record)
-  return { url, token: await tokenOf(io) }
+  return { url, reach: record?.local ?? url, token: await tokenOf(io) }
 }
 
 const notRunning = ({ root }: HomeLayout): AgentprotoError =>

@@ -1,25 +1,34 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http'
 import { json } from 'node:stream/consumers'
 import type { Fetch, FetchReader, FetchResponse } from '@agentproto/client'
+import type { ClientTls } from './client-tls.js'
 
 /**
  * A `fetch` over `node:http`. The built-in one takes 100 ms to load, twice as long as Node itself, and each
  * of our commands is a process of its own.
+ * @param tls Whom it trusts and what it shows, where the address is https
  */
-export const httpFetch: Fetch = async (url, { method, headers, body, signal }) => {
-  const send = url.startsWith('https:') ? (await import('node:https')).request : httpRequest
-  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const options: RequestOptions = {
-    method,
-    headers: { ...headers, ...length },
-    ...(signal === undefined ? {} : { signal }),
+export const httpFetch =
+  (tls: ClientTls = {}): Fetch =>
+  async (url, { method, headers, body, signal }) => {
+    const isTls = url.startsWith('https:')
+    const send = isTls ? (await import('node:https')).request : httpRequest
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+    const options: RequestOptions & ClientTls = {
+      method,
+      headers: { ...headers, ...length },
+      ...(signal === undefined ? {} : { signal }),
+      ...(isTls ? tls : {}),
+    }
+    const answer = new Promise<FetchResponse>((resolve, reject) => {
+      const sent = send(url, options, (message) => resolve(responseOf(message)))
+      sent.on('error', reject)
+      sent.end(body)
+    })
+    return isTls
+      ? answer.catch(async (thrown: unknown) => (await import('./client-tls.js')).tellTls(url, thrown))
+      : answer
   }
-  return new Promise((resolve, reject) => {
-    const sent = send(url, options, (message) => resolve(responseOf(message)))
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
 
 function responseOf(message: IncomingMessage): FetchResponse {
   const status = message.statusCode ?? 0

@@ -29,6 +29,7 @@ Examples:
 Environment:
   AGENTPROTO_HOME   where everything is kept (default ~/.agentproto)
   AGENTPROTO_URL, AGENTPROTO_TOKEN   a gateway elsewhere; found in the home otherwise
+  AGENTPROTO_TLS_CA, AGENTPROTO_TLS_CERT, AGENTPROTO_TLS_KEY   PEM files for one with TLS: whom to trust, what to show
   AGENTPROTO_NO_START   set: no command starts the gateway, as --no-start does for one
   NO_COLOR          no colours
 

@@ -1,4 +1,4 @@
-import { AgentprotoError, fromProblem } from '@agentproto/contracts'
+import { AgentprotoError, fromProblem, isAgentprotoError } from '@agentproto/contracts'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { pause } from './pause.js'
@@ -81,6 +81,8 @@ export class Transport {
         return await this.#known(call, accept)
       } catch (thrown) {
         if (call.signal?.aborted) throw cancelled(thrown)
+        // A fetch that knows better what went wrong is believed.
+        if (isAgentprotoError(thrown)) throw thrown
         const refused = connectionFault(thrown) === 'refused'
         // Nothing was sent, so that any call may be made again where the gateway is now.
         if (refused && attempt === 0 && (await this.relocate())) continue

@@ -7,7 +7,7 @@ export interface HomeLayout {
   /** Folders whose own adapters the owner lets in. */
   readonly trusted: string
   readonly config: string
-  /** `{pid, startedAt, url, version}` of the gateway that serves this home. */
+  /** `{pid, startedAt, url, local?, version}` of the gateway that serves this home. */
   readonly daemon: string
   /** The owner's token. */
   readonly token: string
@@ -34,6 +34,11 @@ export interface DaemonRecord {
   /** ISO-8601. */
   readonly startedAt: string
   readonly url: string
+  /**
+   * Where programs of this machine reach it in plain HTTP, where `url` is TLS or not on loopback: with the owner's
+   * token or a session's.
+   */
+  readonly local?: string
   readonly version: string
 }
 

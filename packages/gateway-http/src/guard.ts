@@ -23,13 +23,17 @@ export function knownHostAndOrigin({ allowedHosts = [], allowedOrigins = [] }: H
 /** Lets in who bears a token that somebody has, and remembers who that is. */
 export function bearerToken(authenticate: Authenticate): MiddlewareHandler<HttpEnv> {
   return function checkToken(c, next) {
-    const token = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
+    const token = bearerOf(c.req.header('authorization'))
     const by = token === undefined ? undefined : authenticate(token)
     if (by === undefined) throw refusedToken(token)
     c.set('by', by)
     return next()
   }
 }
+
+/** The token of an Authorization header; undefined where it bears none. */
+export const bearerOf = (authorization: string | null | undefined): string | undefined =>
+  BEARER.exec(authorization ?? '')?.[1]
 
 const BEARER = /^bearer +([^\s]+)\s*$/i
 

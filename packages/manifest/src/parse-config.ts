@@ -17,7 +17,13 @@ export interface GatewayConfig {
   readonly sandbox?: 'warn' | 'refuse'
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   readonly sandboxProviders?: Readonly<Record<string, string>>
-  readonly listen?: { readonly host?: string; readonly port?: number; readonly allowRemote?: boolean }
+  readonly listen?: {
+    readonly host?: string
+    readonly port?: number
+    readonly allowRemote?: boolean
+    /** Absolute paths. */
+    readonly tls?: { readonly cert?: string; readonly key?: string; readonly clientCa?: string }
+  }
   readonly log?: {
     readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'off'
     readonly maxBytes?: number

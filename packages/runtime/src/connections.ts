@@ -6,11 +6,13 @@ import type { Socket } from 'node:net'
  * that have not sent a request yet, as browsers and fetch keep them ready.
  */
 export class Connections {
+  /** Beneath TLS: such a socket has no requests of its own, and ends with the one above it. */
+  readonly #beneath = new Set<Socket>()
   readonly #inFlight = new Map<Socket, number>()
   #closing = false
 
-  constructor(server: Server) {
-    server.on('connection', (socket: Socket) => this.#opened(socket))
+  constructor(server: Server, isTls: boolean) {
+    server.on('connection', (socket: Socket) => (isTls ? this.#openedBeneath(socket) : this.#opened(socket)))
     server.on('secureConnection', (socket: Socket) => this.#opened(socket))
     server.on('request', ({ socket }, response) => {
       this.#count(socket, 1)
@@ -25,7 +27,12 @@ export class Connections {
   }
 
   closeAll(): void {
-    for (const socket of this.#inFlight.keys()) socket.destroy()
+    for (const socket of [...this.#inFlight.keys(), ...this.#beneath]) socket.destroy()
+  }
+
+  #openedBeneath(socket: Socket): void {
+    this.#beneath.add(socket)
+    socket.once('close', () => this.#beneath.delete(socket))
   }
 
   #opened(socket: Socket): void {

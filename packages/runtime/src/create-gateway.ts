@@ -3,7 +3,6 @@ import { hostname } from 'node:os'
 import {
   type AdapterService,
   type Clock,
-  type DaemonRecord,
   type HomeLayout,
   type PermissionService,
   type SessionService,
@@ -17,7 +16,6 @@ import type { McpEndpoint } from '@agentproto/mcp-tools'
 import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { type Audit, openAudit } from './audit/audit.js'
-import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, takeHome } from './home-lock.js'
@@ -27,11 +25,11 @@ import { endLeftovers } from './leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
 import { lazyMetrics } from './lazy-metrics.js'
 import { lazyOpenApi } from './lazy-openapi.js'
+import { Listeners } from './listeners.js'
 import { Meter } from './meter.js'
 import { agentHost, openCatalog } from './open-adapters.js'
 import { ownerToken } from './owner-token.js'
 import { Principals } from './principals.js'
-import { listen, type Listening, type ListeningServer } from './server.js'
 import { sessionAgents } from './session-agent.js'
 import { SessionTokens } from './session-tokens.js'
 import { stores } from './stores.js'
@@ -56,8 +54,9 @@ export interface Gateway extends AsyncDisposable {
   /** Where the state is; absent for a gateway in memory. */
   readonly home: string
   /**
-   * Serves `app` on a socket and leaves `daemon.json` for the command line.
-   * @throws `listen_failed`
+   * Serves `app` on a socket and leaves `daemon.json` for the command line. Beside the first that is TLS or not on
+   * loopback, a plain one on loopback is opened for the agents and the command line of this machine.
+   * @throws `listen_failed`; `path_invalid` for a file of TLS that cannot be read
    */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
   /**
@@ -169,15 +168,19 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
   const app = httpApp(settings, { registry, workspaces, adapters, tokens, mcp, ending, principals })
-  const listening = { ...settings.listen, onProblem }
   const { address, ownLog: log } = settings
-  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, address, listening, log, audited }
+  const listeners = new Listeners({
+    app,
+    authenticate: (given) => principals.authenticate(given),
+    defaults: { ...settings.listen, onProblem },
+    address,
+    record: settings.inMemory ? undefined : layout.daemon,
+    log,
+  })
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, listeners, log, audited }
 }
 
-interface AppParts extends Omit<
-  Parts,
-  'app' | 'token' | 'layout' | 'lock' | 'address' | 'listening' | 'log' | 'audited'
-> {
+interface AppParts extends Omit<Parts, 'app' | 'token' | 'layout' | 'lock' | 'listeners' | 'log' | 'audited'> {
   readonly principals: Principals
 }
 
@@ -220,8 +223,7 @@ interface Parts {
   readonly layout: HomeLayout
   readonly lock: HomeLock | undefined
   readonly ending: AbortController
-  readonly address: { url?: string }
-  readonly listening: Listening
+  readonly listeners: Listeners
   readonly log: GatewayLog
   readonly audited: Audit
 }
@@ -236,7 +238,6 @@ class RunningGateway implements Gateway {
   readonly tokens: TokenService
   readonly home: string
   readonly #parts: Parts
-  readonly #servers: ListeningServer[] = []
   #closing: Promise<void> | undefined
 
   constructor(parts: Parts) {
@@ -252,15 +253,8 @@ class RunningGateway implements Gateway {
   }
 
   async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { app, lock, layout, token, address, listening, log } = this.#parts
-    const server = await listen((request) => app.fetch(request), { ...listening, ...options })
-    this.#servers.push(server)
-    // Agents are told the first, which stays theirs.
-    address.url ??= server.url
-    const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url: server.url, version }
-    if (lock !== undefined) writeDaemonRecord(layout.daemon, record)
-    log.write('info', 'listening', { url: server.url, pid: process.pid, version, node: process.version })
-    return { url: server.url, token }
+    const { listeners, token } = this.#parts
+    return { url: await listeners.open(options), token }
   }
 
   close(): Promise<void> {
@@ -273,14 +267,14 @@ class RunningGateway implements Gateway {
   }
 
   async #close(): Promise<void> {
-    const { registry, mcp, lock, layout, ending, log, audited } = this.#parts
+    const { registry, mcp, lock, listeners, ending, log, audited } = this.#parts
     await inOrder([
       // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
       () => registry.close(),
       () => ending.abort(),
       () => mcp.close(),
-      () => Promise.all(this.#servers.map((server) => server.close(CLOSE_GRACE_MS))),
-      () => lock && removeDaemonRecord(layout.daemon),
+      () => listeners.close(CLOSE_GRACE_MS),
+      () => listeners.removeRecord(),
       () => log.write('info', 'closed', { pid: process.pid }),
       () => audited.close(),
       () => log.close(),

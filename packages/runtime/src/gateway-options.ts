@@ -4,7 +4,7 @@ import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { LogOptions } from './gateway-log.js'
 import type { GatewayHooks } from './hooks/gateway-hooks.js'
-import type { TlsOptions } from './server.js'
+import type { TlsOptions } from './tls-material.js'
 import type { GatewayStores } from './stores.js'
 
 /** What a gateway can be made of; everything has a default. */
@@ -54,7 +54,7 @@ export interface GatewayOptions {
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>
   /** Where `listen` listens if its caller does not say. */
-  readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote'>
+  readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'tls'>
   /** Host names beyond loopback under which the gateway is reached. */
   readonly allowedHosts?: readonly string[]
   /** Web origins beyond loopback that may call it. */
@@ -83,5 +83,9 @@ export interface ListenOptions {
    * less. Default false.
    */
   readonly ownProcess?: boolean
-  readonly tls?: TlsOptions
+  /**
+   * With a certificate and a key it serves https; what is given here goes over what `createGateway` and config.json
+   * said, field by field.
+   */
+  readonly tls?: Partial<TlsOptions>
 }

@@ -17,6 +17,6 @@ export type {
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
 export type { GatewayStores } from './stores.js'
 export type { LogLevel, LogOptions } from './gateway-log.js'
-export type { TlsOptions } from './server.js'
+export type { TlsOptions } from './tls-material.js'
 export { DEFAULT_PORT } from './server.js'
 export { version } from './version.js'

@@ -1,5 +1,4 @@
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
-import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { getRequestListener } from '@hono/node-server'
@@ -8,15 +7,10 @@ import type { ListenOptions } from './gateway-options.js'
 
 /** A real socket for an app: bounds of the connection level, and an orderly end. */
 
-export interface TlsOptions {
-  readonly cert: string | Buffer
-  readonly key: string | Buffer
-  /** With it, clients must show a certificate that it signed (mTLS). */
-  readonly ca?: string | Buffer
-}
-
 export interface ListeningServer {
   readonly url: string
+  /** Whether programs of this machine reach it at `url` without more: plain HTTP, on loopback. */
+  readonly isPlainLoopback: boolean
   /** Stops accepting; resolves when every connection has ended, forced after the grace (milliseconds). */
   close(graceMs: number): Promise<void>
 }
@@ -44,18 +38,23 @@ export async function listen(
   const server: Server =
     tls === undefined
       ? createHttpServer(limits, listener)
-      : createHttpsServer(
-          { ...limits, ...tls, ...(tls.ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true }) },
+      : (await import('./tls-server.js')).createTlsServer(
+          { tls, onProblem: options.onProblem, limits: { ...limits, handshakeTimeout: HEADERS_MS } },
           listener,
         )
-  const connections = new Connections(server)
+  const connections = new Connections(server, tls !== undefined)
   await boundAs(server, host, options)
   const { port: actual } = server.address() as AddressInfo
+  const reached = WILDCARD.test(host) ? '127.0.0.1' : host
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${reached.includes(':') ? `[${reached}]` : reached}:${actual}`,
+    isPlainLoopback: tls === undefined && isLoopback(reached),
     close: (graceMs) => closed(server, connections, graceMs),
   }
 }
+
+/** All addresses of the machine. Nobody is called that: this machine's programs reach it on loopback. */
+const WILDCARD = /^(?:0\.0\.0\.0|::)$/
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 

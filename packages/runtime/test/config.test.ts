@@ -198,10 +198,11 @@ const fileOf = (path: string): Promise<string> => readFile(new URL(`../../../${p
 
 test('docs/configuration.md has each key of the schema, with its default and its words', async () => {
   const { properties } = JSON.parse(await fileOf('schemas/config.schema.json')) as { properties: Record<string, Part> }
-  const rows = Object.entries(properties).flatMap(([key, part]) => {
-    const inner = Object.entries(part.properties ?? {}).map(([name, each]) => [`${key}.${name}`, each] as const)
-    return part.properties === undefined ? [[key, part] as const] : inner
-  })
+  const rowsOf = (parts: Readonly<Record<string, Part>>, above = ''): (readonly [string, Part])[] =>
+    Object.entries(parts).flatMap(([key, part]) =>
+      part.properties === undefined ? [[above + key, part] as const] : rowsOf(part.properties, `${above}${key}.`),
+    )
+  const rows = rowsOf(properties)
   const expected = rows
     .filter(([key]) => key !== '$schema')
     .map(([key, part]) => {

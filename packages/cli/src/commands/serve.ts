@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { resolve as resolvePath } from 'node:path'
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
-import type { Gateway } from '@agentproto/runtime'
+import { EXIT } from '@agentproto/contracts'
+import type { Gateway, TlsOptions } from '@agentproto/runtime'
 import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon.js'
 import { print, type Io } from '../io.js'
@@ -15,6 +14,7 @@ export interface ServeOptions {
   readonly allowRemote?: boolean
   readonly tlsCert?: string
   readonly tlsKey?: string
+  readonly tlsClientCa?: string
 }
 
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
@@ -31,7 +31,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
     onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {
-    const url = await listen(gateway, options)
+    const url = await listen(io, gateway, options)
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
@@ -52,19 +52,21 @@ async function serveDetached(io: Io, options: ServeOptions): Promise<number> {
   return EXIT.ok
 }
 
-function argsOf(io: Io, { host, port, allowRemote, tlsCert, tlsKey }: ServeOptions): string[] {
+function argsOf(io: Io, { host, port, allowRemote, ...options }: ServeOptions): string[] {
+  const { cert, key, clientCa } = tlsOf(io, options)
   return [
     ...(port === undefined ? [] : ['--port', String(port)]),
     ...(host === undefined ? [] : ['--host', host]),
     ...(allowRemote === true ? ['--allow-remote'] : []),
-    ...(tlsCert === undefined ? [] : ['--tls-cert', resolvePath(io.cwd, tlsCert)]),
-    ...(tlsKey === undefined ? [] : ['--tls-key', resolvePath(io.cwd, tlsKey)]),
+    ...(cert === undefined ? [] : ['--tls-cert', cert]),
+    ...(key === undefined ? [] : ['--tls-key', key]),
+    ...(clientCa === undefined ? [] : ['--tls-client-ca', clientCa]),
   ]
 }
 
 /** Where the command line says, else config.json, else at the usual port, or at a free one where that is taken. */
-async function listen(gateway: Gateway, options: ServeOptions): Promise<string> {
-  const tls = await tlsOf(options)
+async function listen(io: Io, gateway: Gateway, options: ServeOptions): Promise<string> {
+  const tls = tlsOf(io, options)
   const { host, port, allowRemote } = options
   const { url } = await gateway.listen({
     orFree: true,
@@ -72,7 +74,7 @@ async function listen(gateway: Gateway, options: ServeOptions): Promise<string> 
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(allowRemote === undefined ? {} : { allowRemote }),
-    ...(tls === undefined ? {} : { tls }),
+    ...(Object.keys(tls).length === 0 ? {} : { tls }),
   })
   return url
 }
@@ -83,18 +85,13 @@ function firstSignal(): Promise<void> {
   })
 }
 
-async function tlsOf({ tlsCert, tlsKey }: ServeOptions): Promise<{ cert: Buffer; key: Buffer } | undefined> {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined
-  if (tlsCert !== undefined && tlsKey !== undefined) {
-    const [cert, key] = await Promise.all([readFile(tlsCert), readFile(tlsKey)]).catch(unreadable)
-    return { cert, key }
-  }
-  throw new AgentprotoError('invalid_request', 'TLS needs both files', { expected: '--tls-cert and --tls-key' })
-}
+type TlsFiles = { readonly [Part in keyof TlsOptions]?: string }
 
-function unreadable(thrown: unknown): never {
-  throw new AgentprotoError('path_invalid', 'A TLS file cannot be read', {
-    given: thrown instanceof Error ? thrown.message : thrown,
-    cause: thrown,
-  })
+/** The files that are named; the gateway reads them, now and whenever they change. */
+function tlsOf({ cwd }: Io, { tlsCert, tlsKey, tlsClientCa }: ServeOptions): TlsFiles {
+  return {
+    ...(tlsCert === undefined ? {} : { cert: resolvePath(cwd, tlsCert) }),
+    ...(tlsKey === undefined ? {} : { key: resolvePath(cwd, tlsKey) }),
+    ...(tlsClientCa === undefined ? {} : { clientCa: resolvePath(cwd, tlsClientCa) }),
+  }
 }

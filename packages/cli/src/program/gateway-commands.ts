@@ -84,6 +84,7 @@ function addServe(program: Command, run: Run): void {
     .option('--allow-remote', 'allow a --host that other machines can reach')
     .option('--tls-cert <file>', 'certificate in PEM; with --tls-key it serves https')
     .option('--tls-key <file>', 'its key in PEM')
+    .option('--tls-client-ca <file>', 'in PEM: clients must show a certificate that it signed')
     .addHelpText('after', SERVE_HELP)
     .action((options: ServeOptions) => run(async (io) => (await import('../commands/serve.js')).serve(io, options)))
 }

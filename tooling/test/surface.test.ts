@@ -71,8 +71,8 @@ test('what each package exports', () => {
       ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant
       DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
       EventBatch EventGap EventLog EventLogStore EventReader EventRecord ExportFormat ExportHead
-      FailureKind ForkRequest HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent
-      InterruptRequest KillReason Launch LogCondition McpServer NamedToken NewId NewToken
+      FailureKind ForkRequest GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType
+      ImageContent InterruptRequest KillReason Launch LogCondition McpServer NamedToken NewId NewToken
       OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS
       PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest
       PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface
@@ -89,17 +89,17 @@ test('what each package exports', () => {
       StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer
       TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage
       ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TranscriptTurn Turn TurnDetail
-      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript UserPrompt
-      Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addRuleSchema
-      addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      configRequestSchema contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema
-      eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout
-      interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema
-      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
-      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
-      resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer
-      toAgentprotoError transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
-      visibleWorkspaces
+      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
+      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
+      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
+      homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema
+      listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema
+      promptRequestSchema promptSchema promptText provisionRequestSchema pruneRequestSchema randomId
+      repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock
+      toAgentAnswer toAgentprotoError transcriptPreamble transcriptQuerySchema turnQuerySchema
+      turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

@@ -35,6 +35,12 @@ export interface EventGap {
   readonly first: number
 }
 
+/** Stands among events, in exports too, where some cannot be read any more. */
+export interface GapNotice {
+  readonly type: 'gap'
+  readonly gap: EventGap
+}
+
 /** What a reader gets for one pull. */
 export interface EventBatch {
   readonly records: readonly EventRecord[]
@@ -67,8 +73,8 @@ export interface EventLogStore {
   delete(sessionId: string): Promise<void>
   /**
    * Reads a log from its beginning without opening it for writing and without repairing anything, so that it may be
-   * done beside a writer; what is no event is left out. A store that cannot do this leaves it out: then a log is opened
-   * to be read.
+   * done beside a writer; what is no whole event is left out, which readers know from the numbers around it. A store that
+   * cannot do this leaves it out: then a log is opened to be read.
    */
   scan?(sessionId: string): AsyncIterable<readonly EventRecord[]>
   /** What is wrong with a log that nobody writes to: a torn end that `open` would move aside, and lines that cannot be read. */

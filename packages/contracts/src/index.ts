@@ -78,6 +78,7 @@ export type {
   Envelope,
   EventBatch,
   EventGap,
+  GapNotice,
   EventLog,
   EventLogStore,
   EventRecord,
@@ -108,7 +109,7 @@ export type {
 export { TextBuffer } from './text-buffer.js'
 export { transcriptPreamble } from './transcript.js'
 export type { TranscriptTurn } from './transcript.js'
-export { TURN_BOUNDS, TurnParts } from './turn-parts.js'
+export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
 export type { SessionStore, StoredSession, StoredSpawn } from './session-store.js'
 export type {
@@ -192,6 +193,7 @@ export type {
   RepairFinding,
   RepairReport,
   SearchHit,
+  UnreadableEvents,
   SearchQuery,
   SearchResult,
   SessionArchive,

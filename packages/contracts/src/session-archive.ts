@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { SessionBounds } from './access.js'
-import type { SessionEventType } from './event-log.js'
+import type { EventGap, SessionEventType } from './event-log.js'
 import type { Principal } from './principal.js'
 import type { Session, Turn } from './session.js'
 
@@ -11,7 +11,11 @@ export const ARCHIVE_BOUNDS = {
   importChars: 256 * 1024 * 1024,
   /** One event of an import, or an import that is one JSON document. */
   importLineChars: 64 * 1024 * 1024,
+  /** Events of an import that were gone when it was exported. */
+  importGoneEvents: 10_000,
   searchHits: 200,
+  /** Sessions that a search names as not wholly readable. */
+  searchUnreadable: 100,
   searchChars: 200,
 } as const
 
@@ -53,6 +57,13 @@ export interface SearchResult {
   readonly hits: readonly SearchHit[]
   /** Present when the limit or the time was reached before every session was looked at. */
   readonly nextCursor?: string
+  /** Sessions that could not be looked at as a whole, and how many of their events cannot be read; absent for none. */
+  readonly unreadable?: readonly UnreadableEvents[]
+}
+
+export interface UnreadableEvents {
+  readonly sessionId: string
+  readonly events: number
 }
 
 export interface PruneResult {
@@ -76,8 +87,10 @@ export interface RepairReport {
 
 /** What the transcript says of one turn. */
 export interface TurnTranscript extends Turn {
-  /** The agent's text, joined; of a very long one the beginning. */
+  /** The agent's text, joined; of a very long one the beginning. What cannot be read any more is marked `[gap]`. */
   readonly text: string
+  /** Events of the turn that cannot be read any more; absent for none. */
+  readonly gaps?: readonly EventGap[]
   readonly prompt: string
   readonly tools: readonly { readonly name: string; readonly status: string }[]
 }

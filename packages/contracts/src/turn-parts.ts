@@ -1,5 +1,5 @@
 import type { PlanEntry } from './notice.js'
-import type { SessionEvent } from './event-log.js'
+import type { EventGap, SessionEvent } from './event-log.js'
 import type { ToolCall, ToolResult } from './stream-event.js'
 import { TextBuffer } from './text-buffer.js'
 
@@ -39,6 +39,8 @@ export interface TurnOutput {
   readonly parts: readonly TurnPart[]
   /** How many further parts there were; absent for none. */
   readonly omittedParts?: number
+  /** Events of the turn that cannot be read any more: what they said is in neither text nor parts. Absent for none. */
+  readonly gaps?: readonly EventGap[]
 }
 
 /** Bounds of a turn's output, in characters and counts; what is beyond is only in the log. */
@@ -52,6 +54,8 @@ export const TURN_BOUNDS = {
   toolFieldChars: 32 * 1024,
   /** All parts of a turn together. */
   allPartsChars: 4 * 1024 * 1024,
+  /** Gaps that are told one by one; those beyond are told as one with the last. */
+  gaps: 100,
 } as const
 
 /** Merges the events of one turn as they come. */
@@ -59,6 +63,7 @@ export class TurnParts {
   readonly #text = new TextBuffer(TURN_BOUNDS.textChars)
   readonly #parts: Growing[] = []
   readonly #tools = new Map<string, GrowingTool>()
+  readonly #gaps: EventGap[] = []
   #last: GrowingText | undefined
   #plan: { entries: readonly PlanEntry[] } | undefined
   #omitted = 0
@@ -81,6 +86,12 @@ export class TurnParts {
     }
   }
 
+  /** Events of the turn are gone: what comes now does not follow what came before. */
+  skip(gap: EventGap): void {
+    this.#last = undefined
+    addGap(this.#gaps, gap)
+  }
+
   /** How many characters are kept, the joined text aside. */
   get chars(): number {
     return TURN_BOUNDS.allPartsChars - this.#room
@@ -92,6 +103,7 @@ export class TurnParts {
       text: this.#text.toString(),
       parts: this.#parts.map((part) => part.part()),
       ...(this.#omitted === 0 ? {} : { omittedParts: this.#omitted }),
+      ...(this.#gaps.length === 0 ? {} : { gaps: [...this.#gaps] }),
     }
   }
 
@@ -130,6 +142,12 @@ export class TurnParts {
     if (this.#parts.length < TURN_BOUNDS.parts) this.#parts.push(part)
     else this.#omitted++
   }
+}
+
+/** Adds to the gaps of one turn, which are bounded. */
+export function addGap(gaps: EventGap[], gap: EventGap): void {
+  const last = gaps.length < TURN_BOUNDS.gaps ? undefined : gaps.pop()
+  gaps.push(last === undefined ? gap : { after: last.after, first: gap.first })
 }
 
 interface Growing {

@@ -1,6 +1,8 @@
 import {
   AgentprotoError,
+  ARCHIVE_BOUNDS,
   type Clock,
+  type EventGap,
   type EventLogStore,
   type ExportFormat,
   isLive,
@@ -17,16 +19,18 @@ import {
   type SessionBounds,
   type SessionStore,
   type Timer,
+  type UnreadableEvents,
 } from '@agentproto/contracts'
 import { messageOf } from './ending.js'
 import type { ManagedSession } from './managed-session.js'
+import { sizeOfGap } from './log-gap.js'
 import { exportOf } from './session-export.js'
 import { sessionNotFound } from './session-id.js'
 import { importSession } from './session-import.js'
 import { cursorOf, startOf } from './session-page.js'
 import { allEventsOf } from './session-reading.js'
 import { repairSession } from './session-repair.js'
-import { findIn } from './session-search.js'
+import { findIn, type Searching } from './session-search.js'
 import { descriptorOf, type SessionShelf, type Shelved } from './session-shelf.js'
 
 /** See {@link SessionArchive}: the stored sessions of one registry. */
@@ -56,6 +60,7 @@ interface Collecting {
   readonly q: string
   readonly limit: number
   readonly hits: SearchHit[]
+  readonly unreadable: UnreadableEvents[]
   readonly signal: AbortSignal | undefined
 }
 
@@ -73,24 +78,29 @@ export class Archive implements SessionArchive {
     const isReached = shelf.reached(within)
     const sessions = shelf.all
     const until = clock.now() + SEARCH_MS
-    const hits: SearchHit[] = []
+    const [hits, unreadable]: [SearchHit[], UnreadableEvents[]] = [[], []]
+    const found = (): SearchResult => ({ hits, ...(unreadable.length === 0 ? {} : { unreadable }) })
     for (let at = startOf(sessions, query.after); at >= 0; at -= 1) {
       const session = descriptorOf(sessions[at] as Shelved)
       if (!isReached(session) || !isMeant(session, query)) continue
-      await this.#collect(session, { q, limit, hits, signal })
-      const isDue = hits.length >= limit || clock.now() >= until
-      if (isDue && at > 0) return { hits, nextCursor: cursorOf(session) }
+      await this.#collect(session, { q, limit, hits, unreadable, signal })
+      const isFull = hits.length >= limit || unreadable.length >= ARCHIVE_BOUNDS.searchUnreadable
+      const isDue = isFull || clock.now() >= until
+      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(session) }
       if (isDue) break
     }
-    return { hits }
+    return found()
   }
 
   /** @throws `cancelled` */
-  async #collect(session: Session, { q, limit, hits, signal }: Collecting): Promise<void> {
-    for await (const hit of this.#findIn(session, q)) {
+  async #collect(session: Session, { q, limit, hits, unreadable, signal }: Collecting): Promise<void> {
+    let events = 0
+    const onGap = (gap: EventGap): void => void (events += sizeOfGap(gap))
+    for await (const hit of this.#findIn(session, { text: q, onGap })) {
       hits.push(hit)
-      if (hits.length >= limit) return
+      if (hits.length >= limit) break
     }
+    if (events > 0) unreadable.push({ sessionId: session.id, events })
     if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'Nobody waits for what is found')
   }
 
@@ -147,9 +157,9 @@ export class Archive implements SessionArchive {
   }
 
   /** A session that is forgotten meanwhile has nothing to be found in. */
-  async *#findIn(session: Session, q: string): AsyncGenerator<SearchHit> {
+  async *#findIn(session: Session, searching: Searching): AsyncGenerator<SearchHit> {
     try {
-      yield* findIn(session, allEventsOf(session.id, this.#host), q)
+      yield* findIn(session, allEventsOf(session.id, this.#host), searching)
     } catch (error) {
       if (this.#host.shelf.descriptor(session.id) !== undefined) throw error
     }

@@ -51,6 +51,28 @@ export function recordOf(json: string): EventRecord | undefined {
   return { seq, type: type as SessionEventType, json }
 }
 
+/** As {@link recordOf}, of a line that somebody else wrote: undefined also where only its head is whole. */
+export function wholeRecordOf(json: string): EventRecord | undefined {
+  const record = recordOf(json)
+  return record !== undefined && isWhole(json) ? record : undefined
+}
+
+/** Most lines of a log are these, and matching one costs a sixth of parsing it. A very long one would exhaust the matcher. */
+const SPOKEN =
+  /^\{"seq":[1-9]\d*,"ts":"[^"\\]*","sessionId":"[^"\\]*",(?:"turn":\d+,)?"type":"(?:text-delta|thought)","text":"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*"(?:,"messageId":"[^"\\\u0000-\u001f]*")?\}$/
+const MAX_MATCHED = 4_096
+
+const isWhole = (json: string): boolean => (json.length <= MAX_MATCHED && SPOKEN.test(json)) || isJson(json)
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 export const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json) as SessionEvent
 
 function serialise(entry: LogEntry): string {

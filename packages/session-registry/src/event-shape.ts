@@ -1,5 +1,6 @@
 import {
   contentBlockSchema,
+  type GapNotice,
   HOST_EVENT_TYPES,
   type SessionEvent,
   SESSION_STATUSES,
@@ -21,6 +22,13 @@ export function isEvent(value: unknown): value is SessionEvent {
     TYPES.has(type) &&
     (PAYLOADS[type]?.(value) ?? true)
   )
+}
+
+/** Whether a value from elsewhere says that events are gone. */
+export function isGapNotice(value: unknown): value is GapNotice {
+  if (!isObject(value) || value['type'] !== 'gap' || !isObject(value['gap'])) return false
+  const { after, first } = value['gap']
+  return Number.isSafeInteger(after) && Number.isSafeInteger(first) && (first as number) > (after as number) + 1
 }
 
 type Payload = Readonly<Record<string, unknown>>

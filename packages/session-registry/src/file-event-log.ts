@@ -10,7 +10,7 @@ import {
   type EventRecord,
   type LogCondition,
 } from '@agentproto/contracts'
-import { recordOf } from './event-record.js'
+import { recordOf, wholeRecordOf } from './event-record.js'
 import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
@@ -78,6 +78,8 @@ class FileEventLog implements EventLog {
   readonly #fd: number
   readonly #sync: boolean
   readonly #index: LineIndex
+  /** What lies before it was written by somebody else, and may have been damaged since; what lies behind was written here. */
+  readonly #ours: number
   #size: number
   #lastSeq: number
   #closed = false
@@ -87,7 +89,7 @@ class FileEventLog implements EventLog {
   constructor(fd: number, lastSeq: number, sync: boolean) {
     this.#fd = fd
     this.#sync = sync
-    this.#size = fstatSync(fd).size
+    this.#ours = this.#size = fstatSync(fd).size
     this.#lastSeq = lastSeq
     this.#index = new LineIndex()
   }
@@ -120,7 +122,7 @@ class FileEventLog implements EventLog {
     if (after >= stored || limit < 1 || this.#closed) return { records: [] }
     this.#reads += 1
     try {
-      const records = await this.#readFrom(after, limit)
+      const records = await this.#readAfter(after, limit)
       const first = records[0]?.seq ?? stored + 1
       return first === after + 1 ? { records } : { records, gap: { after, first } }
     } finally {
@@ -155,34 +157,31 @@ class FileEventLog implements EventLog {
     }
   }
 
-  async #readFrom(after: number, limit: number): Promise<EventRecord[]> {
+  async #readAfter(after: number, limit: number): Promise<EventRecord[]> {
     const start = this.#index.at(after + 1)
-    let skip = after + 1 - start.seq
-    let at = start.offset
+    const skip = after + 1 - start.seq
+    const records = await this.#readFrom(start.offset, { after, limit, skip })
+    // A line break that damage took makes the lines too few to be counted: events that are there would be skipped, too.
+    if (skip === 0 || records[0]?.seq === after + 1) return records
+    return this.#readFrom(start.offset, { after, limit, skip: 0 })
+  }
+
+  async #readFrom(offset: number, wanted: Wanted): Promise<EventRecord[]> {
+    const found: Found = { records: [], skip: wanted.skip }
+    let at = offset
     let rest: Buffer = Buffer.alloc(0)
-    const records: EventRecord[] = []
     const end = this.#size
-    while (records.length < limit && at < end) {
+    // One chunk that gave something is a batch: a reader gets going instead of waiting for its limit.
+    while (found.records.length === 0 && at < end) {
       const chunk = await this.#chunk(at, Math.min(READ_BYTES, end - at))
       if (chunk.length === 0) break
       at += chunk.length
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      let from = 0
-      for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
-        const record = skip > 0 ? undefined : recordOf(bytes.toString('utf8', from, eol))
-        // A line that is no event is a gap: the next read begins with it, and tells it.
-        // A line break that damage made or took counts lines wrongly: what was read before is not read again.
-        if (record !== undefined) pushAfter(records, record, after)
-        else if (skip > 0) skip -= 1
-        else if (records.length > 0) break
-        from = eol + 1
-      }
-      rest = bytes.subarray(from)
-      // One chunk that gave something is a batch: a reader gets going instead of waiting for its limit.
-      if (records.length > 0) break
+      const parse = at - bytes.length < this.#ours ? wholeRecordOf : recordOf
+      rest = bytes.subarray(takeLines(bytes, parse, { wanted, found }))
     }
-    this.#index.hint(records, at - rest.length)
-    return records
+    this.#index.hint(found.records, at - rest.length)
+    return found.records
   }
 
   async #chunk(position: number, length: number): Promise<Buffer> {
@@ -199,8 +198,37 @@ class FileEventLog implements EventLog {
   }
 }
 
-function pushAfter(records: EventRecord[], record: EventRecord, after: number): void {
-  if (record.seq > after) records.push(record)
+interface Wanted {
+  /** Only events behind this one, at most `limit` of them. */
+  readonly after: number
+  readonly limit: number
+  /** So many lines at the beginning are not looked at. */
+  readonly skip: number
+}
+
+interface Found {
+  readonly records: EventRecord[]
+  skip: number
+}
+
+/** @returns where the first line begins that was not taken */
+function takeLines(
+  bytes: Buffer,
+  parse: typeof recordOf,
+  { wanted: { after, limit }, found }: { readonly wanted: Wanted; readonly found: Found },
+): number {
+  const { records } = found
+  let from = 0
+  for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
+    const record = found.skip > 0 ? undefined : parse(bytes.toString('utf8', from, eol))
+    // A line that is no event is a gap: the next read begins with it, and tells it.
+    if (found.skip > 0) found.skip -= 1
+    else if (record === undefined && records.length > 0) break
+    // A line break that damage made counts lines wrongly: what was read before is not read again.
+    else if (record !== undefined && record.seq > after) records.push(record)
+    from = eol + 1
+  }
+  return from
 }
 
 const storageFailed = (what: string, cause: unknown): AgentprotoError =>

@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { EventRecord, LogCondition } from '@agentproto/contracts'
-import { recordOf } from './event-record.js'
-import { isJson } from './log-recovery.js'
+import { wholeRecordOf } from './event-record.js'
 
 /** A log file read from its beginning to its end, in pieces, by somebody who will not write to it. */
 
@@ -10,10 +9,10 @@ const READ_BYTES = 256 * 1024
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 const NEWLINE = 10
 
-/** The events, a batch a read; what is no event is left out. */
+/** The events, a batch a read; what is no whole event is left out. */
 export async function* scanLog(path: string): AsyncGenerator<readonly EventRecord[]> {
   for await (const lines of linesOf(path)) {
-    const records = lines.flatMap(({ text }) => recordOf(text) ?? [])
+    const records = lines.flatMap(({ text }) => wholeRecordOf(text) ?? [])
     if (records.length > 0) yield records
   }
 }
@@ -25,8 +24,8 @@ export async function inspectLog(path: string): Promise<LogCondition> {
   let tornBytes = 0
   for await (const lines of linesOf(path, true)) {
     for (const { text, bytes, whole } of lines) {
-      const record = whole ? recordOf(text) : undefined
-      if (record === undefined || !isJson(record.json)) {
+      const record = whole ? wholeRecordOf(text) : undefined
+      if (record === undefined) {
         tornBytes += bytes
         continue
       }

@@ -1,6 +1,6 @@
 import { open, writeFile, type FileHandle } from 'node:fs/promises'
 import { AgentprotoError } from '@agentproto/contracts'
-import { recordOf } from './event-record.js'
+import { wholeRecordOf } from './event-record.js'
 
 /**
  * What is done with a log file before it is appended to again: its last sequence number is read from the
@@ -45,8 +45,8 @@ async function lastWholeEvent(file: FileHandle, size: number): Promise<{ end: nu
   let end = await lineEndBefore(file, size)
   while (end > 0) {
     const start = await lineEndBefore(file, end - 1)
-    const record = recordOf((await readRange(file, start, end - 1)).toString('utf8'))
-    if (record !== undefined && isJson(record.json)) return { end, lastSeq: record.seq }
+    const record = wholeRecordOf((await readRange(file, start, end - 1)).toString('utf8'))
+    if (record !== undefined) return { end, lastSeq: record.seq }
     // More than a torn line is broken: go on, so that what is whole before it stays readable.
     end = start
   }
@@ -69,13 +69,4 @@ async function readRange(file: FileHandle, from: number, to: number): Promise<Bu
   if (bytesRead !== to - from)
     throw new AgentprotoError('storage_failed', 'The event log changed while it was recovered')
   return buffer
-}
-
-export function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -1,6 +1,7 @@
 import type { Clock, EventGap, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
 import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
 import { eventOf } from './event-record.js'
+import { gapText } from './log-gap.js'
 import { type Cursor, Projection } from './projection.js'
 import type { Spine } from './spine.js'
 import { Wakeup } from './wakeup.js'
@@ -55,7 +56,7 @@ export class OutputFeed {
   async lines(lastN: number): Promise<readonly OutputLine[]> {
     await this.#fill()
     this.#dropLater()
-    return this.#ring.flatMap((item) => (item.type === 'line' ? [item.line] : [])).slice(-lastN)
+    return this.#ring.flatMap(linesOf).slice(-lastN)
   }
 
   /** @throws `invalid_request` for a cursor that is none */
@@ -139,13 +140,21 @@ export class OutputFeed {
     this.#projected = from - 1
     while (this.#projected < spine.lastSeq) {
       const { records, gap } = await spine.read(this.#projected, BATCH * 2)
-      if (gap !== undefined) this.#incomplete = true
-      if (records.length === 0) break
+      if (gap !== undefined) this.#skip(gap)
+      if (records.length === 0 && gap === undefined) break
       // What was pushed while this was read has been taken already.
       this.#take(records.filter(({ seq }) => seq > (this.#projected ?? 0)).map(eventOf))
     }
     this.#keep(this.#projection.flushSilent(this.#options.clock.now()))
     this.#armFlush()
+  }
+
+  #skip(gap: EventGap): void {
+    if (this.#projected === undefined || gap.first - 1 <= this.#projected) return
+    // What a reader has had of it is known to no ring that begins with it.
+    if (this.#ring.length === 0) this.#incomplete = true
+    this.#projected = gap.first - 1
+    this.#keep(this.#projection.skip(gap))
   }
 
   #take(events: readonly SessionEvent[]): void {
@@ -210,7 +219,8 @@ export class OutputFeed {
     const end = this.#options.spine.lastSeq
     for await (const { events, gap } of eventsBetween(this.#options.spine, this.#options.turnStart(at.seq), end)) {
       // Only what the reader has not had is missing to it: the turn may have begun before.
-      if (gap !== undefined && at.seq < gap.first - 1) yield [gapItem({ after: at.seq, first: gap.first })]
+      if (gap !== undefined)
+        yield* remaining(projection.skip({ after: Math.max(at.seq, gap.after), first: gap.first }), at)
       yield* remaining(projection.project(events), at)
     }
     yield* remaining(projection.flushSilent(this.#options.clock.now()), at)
@@ -219,6 +229,11 @@ export class OutputFeed {
 }
 
 type Replay = AsyncGenerator<readonly OutputItem[], Cursor>
+
+function linesOf(item: OutputItem): readonly OutputLine[] {
+  if (item.type === 'gap') return [{ line: `[gap] ${gapText(item.gap)}`, stream: 'stderr' }]
+  return item.type === 'line' ? [item.line] : []
+}
 
 const CURSOR = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 

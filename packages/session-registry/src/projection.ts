@@ -1,4 +1,11 @@
-import { type OutputItem, promptText, type SessionEvent, type ToolCall, type ToolResult } from '@agentproto/contracts'
+import {
+  type EventGap,
+  type OutputItem,
+  promptText,
+  type SessionEvent,
+  type ToolCall,
+  type ToolResult,
+} from '@agentproto/contracts'
 
 /**
  * AIP-46's output projection: events in, lines out. The result depends on the events and their time stamps
@@ -37,6 +44,15 @@ export class Projection {
   /** Lines that the events completed. */
   project(events: Iterable<SessionEvent>): OutputItem[] {
     for (const event of events) this.#take(event)
+    return this.#drain()
+  }
+
+  /** Events are gone: what waits is a line of its own, and the notice stands for all before the first event that there is. */
+  skip(gap: EventGap): OutputItem[] {
+    this.#flush()
+    this.#seq = gap.first - 1
+    this.#n = Infinity
+    this.#out.push({ cursor: String(this.#seq), type: 'gap', gap })
     return this.#drain()
   }
 

@@ -57,6 +57,7 @@ async function catchUp(session: ManagedSession, stored: StoredSession): Promise<
   const requests = new Set<string>()
   const answers = new UnheardAnswers()
   for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
+    if (event.type === 'gap') continue
     session.replay(event)
     answers.follow(event)
     if (event.type === 'agent-prompt') requests.add(event.requestId)

@@ -1,10 +1,14 @@
-import type { ExportFormat, ExportHead, Session, SessionEvent } from '@agentproto/contracts'
+import type { ExportFormat, ExportHead, Session } from '@agentproto/contracts'
+import type { LogItem } from './log-gap.js'
 import { transcriptOf, turnAsMarkdown } from './transcript.js'
 
-/** A session as a text, in pieces that are written as they are made: a log of a million events passes through. */
+/**
+ * A session as a text, in pieces that are written as they are made: a log of a million events passes through. What cannot be
+ * read any more is marked where it was.
+ */
 export async function* exportOf(
   session: Session,
-  events: AsyncIterable<SessionEvent>,
+  events: AsyncIterable<LogItem>,
   { format, now }: { readonly format: ExportFormat; readonly now: string },
 ): AsyncGenerator<string> {
   const head: ExportHead = { format: 'agentproto.session.v1', exportedAt: now, session }

@@ -1,6 +1,7 @@
 import {
   AgentprotoError,
   ARCHIVE_BOUNDS,
+  type EventGap,
   type EventLog,
   type EventLogStore,
   type EventRecord,
@@ -10,8 +11,9 @@ import {
   type SessionEvent,
   type StoredSession,
 } from '@agentproto/contracts'
-import { isEvent } from './event-shape.js'
+import { isEvent, isGapNotice } from './event-shape.js'
 import { exportedIn } from './exported-text.js'
+import { sizeOfGap } from './log-gap.js'
 import { endOfTurn } from './repair.js'
 import { assertSessionId, SESSION_ID_PREFIX } from './session-id.js'
 import { SessionRebuild } from './session-rebuild.js'
@@ -94,7 +96,14 @@ function sessionOf(given: Readonly<Record<string, unknown>>, id: string, now: st
 const MAX_NAME = 4_096
 
 async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: SessionRebuild): Promise<void> {
+  let gone = 0
   for await (const value of events) {
+    if (isGapNotice(value)) {
+      gone += sizeOfGap(value.gap)
+      if (gone > ARCHIVE_BOUNDS.importGoneEvents) throw invalid('Too many of its events are gone', {})
+      await writer.fill(value.gap, rebuild)
+      continue
+    }
     const event = checked(value, rebuild)
     rebuild.take(event)
     await writer.write(event)
@@ -112,6 +121,7 @@ function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
   const due = rebuild.lastSeq + 1
   if (!isEvent(value)) throw invalid(`Event ${due} is none`, { expected: 'seq, ts, type and what the type needs' })
   if (value.seq !== due) throw invalid('The events are not in order', { expected: `seq ${due}`, given: value.seq })
+  rebuild.find(value)
   const { current } = rebuild.turns
   const fits =
     value.type === 'user-prompt' ? rebuild.admits(value) : value.turn === undefined || value.turn === current?.number
@@ -160,6 +170,17 @@ class Writer {
     if (json.length > ARCHIVE_BOUNDS.importLineChars) throw invalid(`Event ${seq} is too large`, {})
     this.#batch.push({ seq, type, json })
     if (this.#batch.length >= BATCH) await this.flush()
+  }
+
+  /** The numbers of events that are gone are kept, so that those behind them keep theirs, and say what they are. */
+  async fill({ after, first }: EventGap, rebuild: SessionRebuild): Promise<void> {
+    if (after !== rebuild.lastSeq) throw invalid('A gap does not follow the event before it', { given: after })
+    const { lastActiveAt: ts, id: sessionId } = rebuild.session
+    rebuild.skip({ after, first })
+    for (let seq = after + 1; seq < first; seq += 1) {
+      const detail = `event ${seq} could not be read when the session was exported`
+      await this.write({ seq, ts, sessionId, type: 'repair', detail })
+    }
   }
 
   async flush(): Promise<void> {

@@ -1,4 +1,6 @@
-import type { Session, SessionEvent } from '@agentproto/contracts'
+import type { EventGap, Session, SessionEvent } from '@agentproto/contracts'
+import type { LogItem } from './log-gap.js'
+import { isOver } from './logged-turns.js'
 import { SessionRecord } from './session-record.js'
 import { TurnBook } from './turn-book.js'
 
@@ -9,6 +11,8 @@ export class SessionRebuild {
   /** Requests that nobody had answered. */
   readonly #requests = new Set<string>()
   #lastSeq = 0
+  /** Events were gone, and since then it is not known which turn runs. */
+  #gap: EventGap | undefined
 
   constructor(start: Session) {
     this.#record = new SessionRecord(bornAs(start))
@@ -23,7 +27,10 @@ export class SessionRebuild {
   }
 
   get session(): Session {
-    return this.#record.snapshot({ pendingRequests: 0, lastSeq: this.#lastSeq })
+    const snapshot = this.#record.snapshot({ pendingRequests: 0, lastSeq: this.#lastSeq })
+    // A turn counts whose prompt is gone.
+    const turnCount = this.turns.count
+    return { ...snapshot, turnCount, turn: { ...snapshot.turn, number: turnCount } }
   }
 
   /** Whether a turn can begin with this prompt. */
@@ -40,8 +47,37 @@ export class SessionRebuild {
     this.turns.follow(event)
   }
 
-  async takeAll(events: AsyncIterable<SessionEvent>): Promise<this> {
-    for await (const event of events) this.take(event)
+  /** These events are gone; those that stand for them are taken nowhere. */
+  skip(gap: EventGap): void {
+    this.#lastSeq = gap.first - 1
+    this.#gap = gap
+  }
+
+  /** Before an event that may be the first behind a gap: the turn that was open may be over, and another one have begun. */
+  find(event: SessionEvent): void {
+    const gap = this.#gap
+    if (gap === undefined) return
+    const { current, count } = this.turns
+    if (current !== undefined && (isOver(event) || (event.turn ?? current.number) !== current.number)) {
+      this.turns.lose(gap, event.ts)
+      this.#requests.clear()
+    }
+    if (event.turn === undefined && !isOver(event)) return
+    this.#gap = undefined
+    if (event.turn === undefined || event.turn <= count) return
+    this.turns.skipTo(event.turn - 1)
+    if (event.type !== 'user-prompt') this.turns.begin({}, gap.after + 1, event.ts)
+  }
+
+  async takeAll(items: AsyncIterable<LogItem>): Promise<this> {
+    for await (const item of items) {
+      // What the log no longer has at its end counts for nothing: the record is held against what it has.
+      if (item.type === 'gap') this.#gap = item.gap
+      else {
+        this.find(item)
+        this.take(item)
+      }
+    }
     return this
   }
 }

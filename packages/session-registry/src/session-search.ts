@@ -1,4 +1,5 @@
-import { promptText, type SearchHit, type Session, type SessionEvent } from '@agentproto/contracts'
+import { type EventGap, promptText, type SearchHit, type Session, type SessionEvent } from '@agentproto/contracts'
+import type { LogItem } from './log-gap.js'
 
 /**
  * A text in what was said. Pieces of one message are joined before they are looked at, for a word may be cut between two
@@ -18,15 +19,23 @@ interface Message {
   text: string
 }
 
+export interface Searching {
+  readonly text: string
+  /** Told of what could not be looked at. */
+  readonly onGap: (gap: EventGap) => void
+}
+
 /** Places of the text in one session, one a message at most. */
 export async function* findIn(
   session: Session,
-  events: AsyncIterable<SessionEvent>,
-  text: string,
+  events: AsyncIterable<LogItem>,
+  { text, onGap }: Searching,
 ): AsyncGenerator<SearchHit> {
   const search = new MessageSearch(session, text)
   for await (const event of events) {
-    const hit = search.take(event)
+    if (event.type === 'gap') onGap(event.gap)
+    // What comes behind a gap is no part of the message before it.
+    const hit = event.type === 'gap' ? search.over() : search.take(event)
     if (hit !== undefined) yield hit
   }
   const last = search.end()
@@ -62,6 +71,13 @@ class MessageSearch {
   /** Nothing more comes of the message. */
   end(): SearchHit | undefined {
     return this.#message === undefined || this.#found ? undefined : this.#look(false)
+  }
+
+  /** What comes next is of another message. */
+  over(): SearchHit | undefined {
+    const hit = this.end()
+    this.#message = undefined
+    return hit
   }
 
   #look(grows: boolean): SearchHit | undefined {

@@ -1,4 +1,5 @@
 import { promptText, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts'
+import { gapText } from './log-gap.js'
 import type { ManagedSession } from './managed-session.js'
 import { readTurnDetail, readTurns } from './turn-log.js'
 
@@ -13,9 +14,11 @@ export async function transcriptOf(session: ManagedSession): Promise<string | un
   for (const { number } of turns.slice(-LAST_TURNS)) {
     const turn = await readTurnDetail(session, number)
     if (turn.state === 'queued') continue
-    const { prompt, text } = turn
-    said.push({ role: 'user', text: promptText(prompt) })
-    if (text !== '') said.push({ role: 'agent', text })
+    const { prompt, text, gaps = [] } = turn
+    const asked = promptText(prompt)
+    if (asked !== '' || gaps.length === 0) said.push({ role: 'user', text: asked })
+    const answer = [text, ...gaps.map((gap) => `[gap: ${gapText(gap)}]`)].filter((part) => part !== '').join('\n')
+    if (answer !== '') said.push({ role: 'agent', text: answer })
   }
   return transcriptPreamble(said, LAST_TURNS) || undefined
 }

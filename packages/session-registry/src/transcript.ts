@@ -1,4 +1,6 @@
 import {
+  addGap,
+  type EventGap,
   promptText,
   type SessionEvent,
   type ToolCall,
@@ -6,7 +8,8 @@ import {
   type TurnTranscript,
   type Turn,
 } from '@agentproto/contracts'
-import { TurnBook } from './turn-book.js'
+import { gapText, type LogItem } from './log-gap.js'
+import { LoggedTurns } from './logged-turns.js'
 
 /** What was said, turn by turn: the one reading of a log that exports and transcripts share. */
 
@@ -15,26 +18,34 @@ const MAX_TEXT = 4 * 1024 * 1024
 const MAX_TOOLS = 10_000
 
 /** Each turn as soon as it has ended; the running one at the end. */
-export async function* transcriptOf(events: AsyncIterable<SessionEvent>): AsyncGenerator<TurnTranscript> {
-  const book = new TurnBook([], 0)
+export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerator<TurnTranscript> {
+  const turns = new LoggedTurns()
   let said = new Said()
-  for await (const event of events) {
-    if (event.type === 'user-prompt') {
-      book.begin(event, event.seq, event.ts)
-      said = new Said(promptText(event.content))
+  let gap: EventGap | undefined
+  for await (const item of items) {
+    if (item.type === 'gap') {
+      gap = item.gap
+      turns.skip(gap)
+      said.skip(gap)
+      continue
     }
-    said.take(event)
-    book.follow(event)
-    const ended = event.type === 'turn-end' ? book.all.at(-1) : undefined
-    if (ended !== undefined) yield said.of(ended)
+    for (const ended of turns.take(item)) {
+      yield said.of(ended)
+      // It is not known in which of two turns the events were that are gone.
+      said = new Said().skip(gap)
+    }
+    gap = undefined
+    if (item.type === 'user-prompt') said = new Said(promptText(item.content))
+    said.take(item)
   }
-  if (book.current !== undefined) yield said.of(book.current)
+  for (const running of turns.rest()) yield said.of(running)
 }
 
 /** What one turn has said so far. */
 class Said {
   readonly #prompt: string
   #text = ''
+  readonly #gaps: EventGap[] = []
   readonly #tools = new Map<string, { readonly name: string; readonly status: string }>()
 
   constructor(prompt = '') {
@@ -44,6 +55,13 @@ class Said {
   take(event: SessionEvent): void {
     if (event.type === 'text-delta') this.#say(event.text)
     if (event.type === 'tool-call' || event.type === 'tool-result') this.#use(event)
+  }
+
+  skip(gap: EventGap | undefined): this {
+    if (gap === undefined) return this
+    addGap(this.#gaps, gap)
+    this.#say(`${this.#text === '' || this.#text.endsWith('\n') ? '' : '\n'}[gap] ${gapText(gap)}\n`)
+    return this
   }
 
   #say(text: string): void {
@@ -60,7 +78,8 @@ class Said {
   }
 
   of(turn: Turn): TurnTranscript {
-    return { ...turn, prompt: this.#prompt, text: this.#text, tools: [...this.#tools.values()] }
+    const gaps = this.#gaps.length === 0 ? {} : { gaps: this.#gaps }
+    return { ...turn, prompt: this.#prompt, text: this.#text, tools: [...this.#tools.values()], ...gaps }
   }
 }
 

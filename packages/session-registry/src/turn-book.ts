@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  type EventGap,
   type SessionEvent,
   type Turn,
   type TurnEnd,
@@ -8,7 +9,7 @@ import {
   type TurnResult,
   type UserPrompt,
 } from '@agentproto/contracts'
-import { begunTurn, endedTurn } from './turn-record.js'
+import { begunTurn, endedTurn, lostEnd } from './turn-record.js'
 import { TurnWaiters } from './turn-waiters.js'
 
 /** The turns of one session: the one that runs, the latest that ended, and whoever waits for one. */
@@ -85,6 +86,18 @@ export class TurnBook {
     if (this.#open === undefined) return
     this.#open = undefined
     this.#count -= 1
+  }
+
+  /** The running turn ended in a gap; an event of that time shows it. */
+  lose(gap: EventGap, ts: string): void {
+    if (this.#open === undefined) return
+    this.#ended.push(lostEnd(this.#open.turn, gap, ts))
+    this.#open = undefined
+  }
+
+  /** Turns up to this number were had, though nothing of them is left. */
+  skipTo(number: number): void {
+    this.#count = Math.max(this.#count, number)
   }
 
   /** Follows a stored event; ends the turn on its `turn-end`. */

@@ -1,8 +1,8 @@
 import {
   AgentprotoError,
   type EventRecord,
+  type GapNotice,
   type QueuedTurn,
-  type SessionEvent,
   type Turn,
   type TurnDetail,
   type TurnOutput,
@@ -11,8 +11,9 @@ import {
   type TurnResult,
 } from '@agentproto/contracts'
 import { eventOf } from './event-record.js'
+import { LoggedTurns } from './logged-turns.js'
 import type { ManagedSession } from './managed-session.js'
-import { begunTurn, endedTurn } from './turn-record.js'
+import { gapNotice, type LogItem } from './log-gap.js'
 
 /** Turns that are not in memory any more, read from the log again. */
 
@@ -31,7 +32,7 @@ export async function readTurns(
   if (oldest <= after + 1) return known.filter(({ number }) => number > after && number <= last)
   const turns: Turn[] = []
   for await (const turn of turnsOf(session)) {
-    if (turn.number > after) turns.push(turn)
+    if (turn.number > after && turn.number <= last) turns.push(turn)
     if (turn.number >= last) break
   }
   return turns
@@ -48,24 +49,26 @@ export async function readTurnDetail(session: ManagedSession, number: number): P
   const waiting = session.queue.turn(number, { count: session.turns.count, lastSeq: session.journal.lastSeq })
   if (waiting !== undefined) return waiting
   const result = await readTurn(session, number)
-  for await (const record of recordsFrom(session, result.firstSeq)) {
-    const event = eventOf(record)
-    if (event.type !== 'user-prompt') break
+  for await (const event of eventsFrom(session, result.firstSeq)) {
+    if (event.type === 'gap') continue
+    if (event.type !== 'user-prompt' || event.turn !== number) break
     const { content: prompt, preface } = event
     return { ...result, prompt, ...(preface === undefined ? {} : { preface }) }
   }
   return { ...result, prompt: [] }
 }
 
-/** The events of a session from a sequence number on, as far as they are stored. */
-export async function* eventsFrom(session: ManagedSession, from: number): AsyncGenerator<SessionEvent> {
-  for await (const record of recordsFrom(session, from)) yield eventOf(record)
+/** The events of a session from a sequence number on, as far as they are stored, and what is missing among them. */
+export async function* eventsFrom(session: ManagedSession, from: number): AsyncGenerator<LogItem> {
+  for await (const item of recordsFrom(session, from)) yield item.type === 'gap' ? item : eventOf(item)
 }
 
 async function findTurn(session: ManagedSession, number: number): Promise<Turn> {
   const [turn] =
     Number.isSafeInteger(number) && number >= 1 ? await readTurns(session, { after: number - 1, limit: 1 }) : []
   if (turn !== undefined) return turn
+  if (number <= session.turns.count && number >= 1)
+    throw new AgentprotoError('storage_corrupt', `Nothing of turn ${number} can be read any more`)
   throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, {
     expected: session.turns.count === 0 ? 'a turn; it has had none' : `1 to ${session.turns.count}`,
     given: number,
@@ -75,42 +78,35 @@ async function findTurn(session: ManagedSession, number: number): Promise<Turn> 
 async function outputOf(session: ManagedSession, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
   const parts = new TurnParts()
   for await (const event of eventsFrom(session, firstSeq)) {
+    if (event.type === 'gap' && event.gap.after < lastSeq) parts.skip(event.gap)
+    if (event.type === 'gap') continue
     if (event.seq > lastSeq) break
     parts.take(event)
   }
   return parts.output()
 }
 
-/** All turns, oldest first; of their events only those are parsed that tell of more than output. */
+/** All turns, oldest first; of their events only those are parsed that tell of more than output, or that come after a gap. */
 async function* turnsOf(session: ManagedSession): AsyncGenerator<Turn> {
-  let number = 0
-  let open: { readonly turn: Turn; error: string | undefined } | undefined
-  for await (const record of recordsFrom(session, 1)) {
-    if (!TELLING.has(record.type)) continue
-    const event = eventOf(record)
-    if (event.type === 'user-prompt') {
-      number = event.turn ?? number + 1
-      open = { turn: begunTurn(number, event, event), error: undefined }
-    } else if (open === undefined || event.turn !== number) continue
-    else if (event.type === 'error') open.error = event.message
-    else if (event.type === 'turn-end') {
-      yield endedTurn(open.turn, event, open.error)
-      open = undefined
-    }
+  const turns = new LoggedTurns()
+  for await (const item of recordsFrom(session, 1)) {
+    if (item.type === 'gap') turns.skip(item.gap)
+    else if (turns.isLost || TELLING.has(item.type)) yield* turns.take(eventOf(item))
   }
-  if (open !== undefined) yield open.turn
+  yield* turns.rest()
 }
 
 const TELLING: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
 
-async function* recordsFrom(session: ManagedSession, from: number): AsyncGenerator<EventRecord> {
+async function* recordsFrom(session: ManagedSession, from: number): AsyncGenerator<EventRecord | GapNotice> {
   const { spine } = await session.journal.open()
-  let cursor = from - 1
-  for (;;) {
-    const { records } = await spine.read(cursor, READ)
-    const last = records.at(-1)
-    if (last === undefined) return
+  for (let cursor = from - 1; ;) {
+    const { records, gap } = await spine.read(cursor, READ)
+    // Beyond the end nothing is gone, but not there yet.
+    if (gap !== undefined && gap.first > cursor + 1) yield gapNotice(gap)
     yield* records
-    cursor = last.seq
+    const last = records.at(-1)?.seq ?? (gap === undefined ? cursor : gap.first - 1)
+    if (last <= cursor) return
+    cursor = last
   }
 }

@@ -1,4 +1,4 @@
-import type { Turn, TurnEnd, UserPrompt } from '@agentproto/contracts'
+import type { EventGap, Turn, TurnEnd, UserPrompt } from '@agentproto/contracts'
 
 /** A turn as a resource, from its first event and its last. */
 
@@ -37,3 +37,10 @@ export const endedTurn = (
   ...(usage === undefined ? {} : { usage }),
   ...(error === undefined ? {} : { error }),
 })
+
+/**
+ * A turn whose end lies in a gap: it is over, for what comes behind it is of another.
+ * @param ts of the event that shows it, ISO-8601
+ */
+export const lostEnd = (turn: Turn, gap: EventGap, ts: string): Turn =>
+  endedTurn(turn, { type: 'turn-end', reason: 'error', seq: gap.first - 1, ts }, 'How it ended cannot be read any more')

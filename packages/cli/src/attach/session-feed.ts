@@ -1,4 +1,4 @@
-import { isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
+import { type EventGap, isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { Client, ConnectionState } from '@agentproto/client'
 
 export interface FeedOptions {
@@ -9,6 +9,8 @@ export interface FeedOptions {
   /** The gateway does not answer. May be said again and again. */
   readonly away: () => void
   readonly back: () => void
+  /** Events are gone; those behind them follow. */
+  readonly onGap: (gap: EventGap) => void
   /** Resolves when somebody here has prompted: the session is about to wake. */
   readonly woken: () => Promise<void>
 }
@@ -21,7 +23,7 @@ const LOOK_MS = 2_000
  * @throws `cancelled` when the signal aborts
  */
 export async function* sessionFeed(options: FeedOptions): AsyncGenerator<SessionEvent> {
-  const { client, session, signal } = options
+  const { client, session, signal, onGap } = options
   const onState = (state: ConnectionState): void => {
     if (state.state === 'connected') options.back()
     // The first try comes at once: what it mends is no outage.
@@ -29,7 +31,7 @@ export async function* sessionFeed(options: FeedOptions): AsyncGenerator<Session
   }
   let { after } = options
   for (;;) {
-    for await (const event of client.sessions.events(session.id, { after, signal, onState })) {
+    for await (const event of client.sessions.events(session.id, { after, signal, onState, onGap })) {
       after = event.seq
       yield event
     }

@@ -1,4 +1,4 @@
-import { EXIT, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { EXIT, type EventGap, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { Writable } from 'node:stream'
 import { AttachScreen, type AttachAction } from '../attach/attach-screen.js'
@@ -45,7 +45,8 @@ async function startOf(client: Client, { id, turnCount }: Session): Promise<numb
 function printTranscript(io: Io, { client, session, after }: Attached): Promise<number> {
   const transcript = new Transcript({ paint: paintOf(io, io.stdout), width: () => io.stdout.columns ?? 100 })
   return interruptible(async (signal) => {
-    for await (const event of client.sessions.events(session.id, { after, signal })) {
+    const onGap = (gap: EventGap): void => print(io.stdout, gapLine(gap))
+    for await (const event of client.sessions.events(session.id, { after, signal, onGap })) {
       const rows = transcript.take(event)
       if (rows.length > 0) print(io.stdout, rows)
     }
@@ -73,6 +74,7 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
     away: tell(() => screen.away()),
     back: tell(() => screen.back()),
     woken: () => wake.next(),
+    onGap: (gap) => tell(() => screen.note(gapLine(gap)))(),
   })
   try {
     for await (const event of events) {
@@ -87,6 +89,10 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
   await sayGoodbye(io, client, session)
   return EXIT.ok
 }
+
+/** As the projection of the gateway says it. */
+const gapLine = ({ after, first }: EventGap): string =>
+  `[gap] events ${after + 1} to ${first - 1} cannot be read any more`
 
 interface Picture {
   /** Something has changed. */

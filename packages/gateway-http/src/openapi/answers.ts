@@ -35,12 +35,15 @@ const turn = z.looseObject({
   error: z.string().optional(),
 })
 const prompt = z.array(z.looseObject({ type: z.string() }))
+const gap = z.looseObject({ after: count, first: count })
+const gaps = z.array(gap).optional().describe('Events of the turn that cannot be read any more')
 const output = {
   text: z.string().describe('The agent’s text of the turn, joined'),
   parts: z
     .array(z.looseObject({ type: z.enum(['text', 'thought', 'tool', 'plan']) }))
     .describe('What it put out, in the order in which each part began; `cut` where it was too long'),
   omittedParts: count.optional().describe('How many further parts there were'),
+  gaps,
 }
 const queued = z.looseObject({
   number: z.int().min(1),
@@ -66,7 +69,7 @@ export const lines = z.looseObject({
 export const eventPage = z.looseObject({
   events: z.array(event),
   nextAfter: count.describe('Give it as `after` to get the next page'),
-  gap: z.looseObject({ after: count, first: count }).optional().describe('What lies between is gone'),
+  gap: gap.optional().describe('What lies between is gone'),
 })
 
 export const agentRequest = z.looseObject({
@@ -112,6 +115,10 @@ export const searchResult = z.looseObject({
     }),
   ),
   nextCursor: z.string().optional().describe('Give it as `after` to go on'),
+  unreadable: z
+    .array(z.looseObject({ sessionId: z.string(), events: count }))
+    .optional()
+    .describe('Sessions with events that cannot be read any more'),
 })
 export const pruned = z.looseObject({
   dryRun: z.boolean(),
@@ -135,6 +142,7 @@ export const transcript = z.looseObject({
       prompt: z.string(),
       text: z.string(),
       tools: z.array(z.looseObject({ name: z.string(), status: z.string() })),
+      gaps,
     }),
   ),
 })

@@ -72,34 +72,34 @@ test('what each package exports', () => {
       DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
       EventBatch EventGap EventLog EventLogStore EventReader EventRecord ExportFormat ExportHead
       FailureKind ForkRequest GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType
-      ImageContent InterruptRequest KillReason Launch LogCondition McpServer NamedToken NewId NewToken
-      OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS
-      PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind PermissionRequest
-      PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface
-      PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest
-      PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair
-      RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent
-      ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning
-      SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind
-      SecretPlace SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent
-      SessionEventType SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage
-      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
-      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
-      StartAgentOptions StatusChange StopReason StoredAgentSession StoredSession StoredSpawn StreamError
-      StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer
-      TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage
-      ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TranscriptTurn Turn TurnDetail
-      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
-      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
-      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
-      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
-      homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema
-      listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema
-      promptRequestSchema promptSchema promptText provisionRequestSchema pruneRequestSchema randomId
-      repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock
-      toAgentAnswer toAgentprotoError transcriptPreamble transcriptQuerySchema turnQuerySchema
-      turnsQuerySchema visibleWorkspaces
+      ImageContent InterruptRequest Interrupted KillReason Launch LogCondition McpServer NamedToken NewId
+      NewToken OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
+      PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind
+      PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit
+      PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest
+      PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES
+      Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
+      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
+      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit
+      SearchQuery SearchResult SecretKind SecretPlace SecretStatus Session SessionArchive SessionBounds
+      SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionHealth SessionImport
+      SessionOrigin SessionPage SessionPrincipal SessionRequest SessionSandbox SessionService
+      SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput SetupStepState
+      SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredAgentSession
+      StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
+      TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
+      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
+      TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
+      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema
+      assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema
+      delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema
+      fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord
+      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
+      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
+      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
+      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError transcriptPreamble
+      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -152,9 +152,9 @@ test('what each package exports', () => {
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpChange AcpClient AcpClientOptions AcpConnection AcpEventsPage AcpHandle AcpOpenRequest AcpOpened
-      AcpProfile AcpServer AcpServerOptions AcpSessions AuthMethod TurnOutcome acpArm connectAcp
-      createAcpClient createAcpServer defineAcp
+      AcpChange AcpClient AcpClientOptions AcpConnection AcpConnectionState AcpEventsPage AcpHandle
+      AcpOpenRequest AcpOpened AcpProfile AcpServer AcpServerOptions AcpSessions AcpWatchOptions
+      AuthMethod TurnOutcome acpArm connectAcp createAcpClient createAcpServer defineAcp
     @agentproto/arm-kit
       Conversation EventChannel Json Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
       ToolCalls ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess

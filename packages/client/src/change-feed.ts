@@ -7,6 +7,8 @@ export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
   /** Told when the connection comes and goes. */
   readonly onState?: OnConnectionState
+  /** Whether every session as it is comes first. Default true; else who wants to know asks once `onState` says connected. */
+  readonly listed?: boolean
 }
 
 /**
@@ -15,7 +17,7 @@ export interface WatchOptions {
  */
 export function changeFeed(
   listAll: () => Promise<readonly Session[]>,
-  { signal, onState }: WatchOptions,
+  { signal, onState, listed = true }: WatchOptions,
 ): Feed<SessionChange> {
   const known = new Set<string>()
   return {
@@ -23,6 +25,7 @@ export function changeFeed(
     cursor: undefined,
     onState,
     async onConnect() {
+      if (!listed) return []
       const sessions = await listAll()
       const present = new Set(sessions.map((session) => session.id))
       const gone = [...known].filter((id) => !present.has(id))

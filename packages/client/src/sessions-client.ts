@@ -3,6 +3,7 @@ import type {
   ConfigRequest,
   EventGap,
   ForkRequest,
+  Interrupted,
   InterruptRequest,
   KillReason,
   OutputItem,
@@ -76,7 +77,7 @@ export interface SessionsClient {
    * Ends the running turn and stops what waits behind it; with a `turn` that one alone, be it running or queued.
    * Idempotent; resolves once the turn has ended, or is known to be never sent.
    */
-  interrupt(id: string, request?: InterruptRequest): Promise<{ readonly wasBusy: boolean }>
+  interrupt(id: string, request?: InterruptRequest): Promise<Interrupted>
   /** Resolves after the agent's whole process tree is gone. @throws `termination_failed` */
   kill(id: string, options?: { readonly reason?: KillReason }): Promise<{ readonly ok: boolean; readonly id: string }>
   /** Kills where needed, then forgets the session and its log. */

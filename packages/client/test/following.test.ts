@@ -170,6 +170,23 @@ test('watch starts with every session, and tells after an outage what went away 
   expect(told).toEqual(['a', 'b', 'c', '-a', '-c', 'b', 'c'])
 })
 
+test('watch without the list tells only what changes, and when to ask for the rest', async () => {
+  let connects = 0
+  const gateway = await fakeGateway((_, response) => {
+    connects++
+    sse(response).write(`event: session\ndata: {"id":"c${connects}"}\n\n`)
+    if (connects === 1) setImmediate(() => response.end())
+  })
+  const told: string[] = []
+  const watching = { listed: false, onState: ({ state }: { state: string }) => void told.push(state) }
+  for await (const change of createClient({ url: gateway.url }).watch(watching)) {
+    told.push(change.type === 'session' ? change.session.id : '')
+    if (told.length >= 5) break
+  }
+  expect(told).toEqual(['connected', 'c1', 'reconnecting', 'connected', 'c2'])
+  expect(gateway.seen.map(({ path }) => path)).toEqual(['/events', '/events'])
+})
+
 test('promptAndWait reads its own turn to the end, over a dropped connection', async () => {
   const gateway = await fakeGateway(({ method }, response) => {
     if (method === 'POST') sse(response).write(prompted(10) + delta(11, 'one '), () => response.destroy())

@@ -207,6 +207,7 @@ export type {
   OutputReader,
   RequestKey,
   SessionChange,
+  Interrupted,
   SessionFilter,
   SessionPage,
   SessionService,

@@ -27,11 +27,21 @@ import type {
  * data, so that the registry can live in another process.
  */
 
+/** What an interrupt came upon. */
+export interface Interrupted {
+  /** Whether there was something to end: a turn that ran or, where it was named, one that waited. */
+  readonly wasBusy: boolean
+  /** The turn that was named waited, and is never sent; its end is logged when its place in the queue has come. */
+  readonly sent?: false
+}
+
 export interface SessionFilter {
   readonly status?: SessionStatus
   readonly adapter?: string
   readonly workspace?: string
   readonly label?: string
+  /** The session's folder, to the letter. */
+  readonly cwd?: string
   /** Text in id, title or label. */
   readonly q?: string
   readonly onlyAlive?: boolean
@@ -142,7 +152,7 @@ export interface SessionService {
    * what waits goes on; where it is queued, it is never sent. Idempotent; the session lives on. Resolves once the turn
    * has ended, or is known to be never sent.
    */
-  interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<{ readonly wasBusy: boolean }>
+  interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<Interrupted>
   /**
    * Resolves after the whole process tree is gone; `ok` is false when it was gone already.
    * @throws `termination_failed`

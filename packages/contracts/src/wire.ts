@@ -239,6 +239,7 @@ export const listQuerySchema = z.strictObject({
   adapter: z.string().max(80).optional(),
   workspace: z.string().max(80).optional(),
   label: z.string().max(BOUNDS.labelChars).optional(),
+  cwd: z.string().max(4_096).optional(),
   q: z.string().max(200).optional(),
   onlyAlive: z.stringbool().optional(),
   limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),

@@ -2,6 +2,7 @@ import {
   type AgentEnd,
   type ConfigRequest,
   type ContentBlock,
+  type Interrupted,
   isLive,
   type ProcessExit,
   type ResumeRequest,
@@ -174,7 +175,7 @@ export class ManagedSession {
   }
 
   /** See {@link SessionService.interrupt}. */
-  interrupt(turn?: number): Promise<{ readonly wasBusy: boolean }> {
+  interrupt(turn?: number): Promise<Interrupted> {
     return this.#flow.interrupt(turn)
   }
 

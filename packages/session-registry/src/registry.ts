@@ -7,6 +7,7 @@ import {
   type EventBatch,
   type EventReader,
   type ForkRequest,
+  type Interrupted,
   type InterruptRequest,
   isLive,
   type NewId,
@@ -200,7 +201,7 @@ class Registry implements SessionRegistry {
     return session.turns.wait(turn, signal) ?? readTurn(session, turn)
   }
 
-  async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<{ wasBusy: boolean }> {
+  async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<Interrupted> {
     return this.#session(id).interrupt(turn)
   }
 

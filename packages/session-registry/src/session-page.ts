@@ -50,12 +50,19 @@ export function startOf(sessions: readonly Shelved[], after: string | undefined)
   return sessions.findLastIndex((shelved) => Date.parse(descriptorOf(shelved).startedAt) < Number(startedAt))
 }
 
+/** Members that are compared to the letter, each with the session's. */
+const EXACT = [
+  ['status', 'status'],
+  ['adapter', 'adapterSlug'],
+  ['workspace', 'workspaceSlug'],
+  ['label', 'label'],
+  ['cwd', 'cwd'],
+] as const
+
 function matches(session: Session, filter: SessionFilter): boolean {
-  const { status, adapter, workspace, label, q, onlyAlive } = filter
-  if (status !== undefined && session.status !== status) return false
-  if (adapter !== undefined && session.adapterSlug !== adapter) return false
-  if (workspace !== undefined && session.workspaceSlug !== workspace) return false
-  if (label !== undefined && session.label !== label) return false
+  const { q, onlyAlive } = filter
+  for (const [asked, member] of EXACT)
+    if (filter[asked] !== undefined && session[member] !== filter[asked]) return false
   if (onlyAlive === true && !isLive(session)) return false
   return (
     q === undefined ||

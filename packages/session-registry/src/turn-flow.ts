@@ -6,6 +6,7 @@ import {
   type AgentSink,
   type Clock,
   type ContentBlock,
+  type Interrupted,
   type PromptPreface,
   type RunningAgent,
   type TurnEndReason,
@@ -101,10 +102,10 @@ export class TurnFlow {
    * Ends the running turn and stops what waits for it; resolves once its `turn-end` is logged. Idempotent.
    * @param only Number of the turn that is meant alone, running or queued
    */
-  async interrupt(only?: number): Promise<{ readonly wasBusy: boolean }> {
+  async interrupt(only?: number): Promise<Interrupted> {
     const { config, turns } = this.#options
     if (only !== undefined && only !== turns.current?.number)
-      return { wasBusy: this.#queue.withdraw(only - turns.count) }
+      return this.#queue.withdraw(only - turns.count) ? { wasBusy: true, sent: false } : { wasBusy: false }
     if (only === undefined) this.#queue.stop()
     const { interruptGraceMs: graceMs } = config
     return this.#stop(graceMs, `The agent did not end its turn within ${graceMs} ms of being interrupted`)
@@ -258,7 +259,7 @@ export class TurnFlow {
     await log.appendOrApply([prompt, { type: 'turn-end', reason: 'cancelled', empty: true }], number)
   }
 
-  async #stop(graceMs: number, summary: string): Promise<{ readonly wasBusy: boolean }> {
+  async #stop(graceMs: number, summary: string): Promise<Interrupted> {
     const { turns, desk, clock, onStuck } = this.#options
     const turn = turns.current
     this.#cancelled = turn?.number

@@ -122,6 +122,9 @@ test('lists are filtered and paged, the newest first', async () => {
   expect(rest.sessions.map(({ id }) => id)).toEqual(ids.slice(2))
   expect(rest.nextCursor).toBeUndefined()
   expect((await registry.list({ label: 'odd' })).sessions).toHaveLength(2)
+  const { cwd } = first.sessions[0] ?? { cwd: '' }
+  expect((await registry.list({ cwd, limit: 10 })).sessions).toHaveLength(5)
+  expect((await registry.list({ cwd: `${cwd}/none` })).sessions).toEqual([])
   expect((await registry.list({ onlyAlive: true })).sessions).toHaveLength(4)
   expect((await registry.list({ status: 'killed' })).sessions.map(({ id }) => id)).toEqual([ids[0]])
   expect((await registry.list({ q: (ids[3] ?? '').toUpperCase() })).sessions.map(({ id }) => id)).toEqual([ids[3]])

@@ -7,12 +7,14 @@ export type { AcpClient, AcpClientOptions } from './client.js'
 export { createAcpServer } from './create-acp-server.js'
 export type {
   AcpChange,
+  AcpConnectionState,
   AcpEventsPage,
   AcpOpened,
   AcpOpenRequest,
   AcpServer,
   AcpServerOptions,
   AcpSessions,
+  AcpWatchOptions,
 } from './server/acp-host.js'
 export { defineAcp } from './define-acp.js'
 export type { AcpHandle, AcpProfile } from './define-acp.js'

@@ -1,6 +1,13 @@
 import type { AcpOpened, AcpOpenRequest } from '@agentproto/acp'
 import type { Client } from '@agentproto/client'
-import { AgentprotoError, EXIT, parseWire, spawnAgentSchema, type SpawnAgentRequest } from '@agentproto/contracts'
+import {
+  type AgentCapabilities,
+  AgentprotoError,
+  EXIT,
+  parseWire,
+  spawnAgentSchema,
+  type SpawnAgentRequest,
+} from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, type Io } from '../io.js'
 import { lineWriter } from '../line-writer.js'
@@ -26,6 +33,8 @@ export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
   const { createAcpServer } = await import('@agentproto/acp')
   const server = await createAcpServer({
     sessions: client.sessions,
+    watch: (watching) => client.watch(watching),
+    agent: () => agentOf(client, options),
     open: (request) => opened(client, options, request),
     info: { name: 'agentproto', version: version() },
     input: io.stdin,
@@ -72,6 +81,16 @@ function flagged({ adapter, workspace, label, mode, option, permissions }: AcpOp
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     ...(permissions === undefined ? {} : { permissionMode: permissions }),
   }
+}
+
+/**
+ * What the agent of new sessions can: that of the one session, else of the adapter's newest one, as its own handshake
+ * said.
+ */
+async function agentOf(client: Client, { session, adapter }: AcpOptions): Promise<AgentCapabilities | undefined> {
+  if (session !== undefined) return (await findSession(client, session)).agent?.capabilities
+  const { sessions } = await client.sessions.list({ adapter: adapter ?? (await onlyInstalled(client)), limit: 10 })
+  return sessions.find(({ agent }) => agent !== undefined)?.agent?.capabilities
 }
 
 async function onlyInstalled(client: Client): Promise<string> {

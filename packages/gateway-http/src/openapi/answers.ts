@@ -12,7 +12,7 @@ const time = z.iso.datetime()
 const count = z.int().min(0)
 
 export const acknowledged = z.looseObject({ ok: z.boolean(), id: z.string() })
-export const interrupted = acknowledged.extend({ wasBusy: z.boolean() })
+export const interrupted = acknowledged.extend({ wasBusy: z.boolean(), sent: z.literal(false).optional() })
 
 export const sessionPage = z.looseObject({
   sessions: z.array(session),

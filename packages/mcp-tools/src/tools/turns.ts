@@ -41,7 +41,7 @@ const interrupt = (sessions: ToolSessions): Tool =>
     name: 'interrupt_agent_session',
     description: 'Stop the running turn and what is queued, or with turn that one alone; the session lives on.',
     input: interruptRequestSchema.extend({ sessionId }),
-    output: acknowledged.extend({ wasBusy: z.boolean() }),
+    output: acknowledged.extend({ wasBusy: z.boolean(), sent: z.literal(false).optional() }),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     run: async ({ sessionId: id, ...request }, { by }) => ({
       ok: true,

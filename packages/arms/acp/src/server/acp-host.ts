@@ -1,8 +1,11 @@
 import type {
+  AgentCapabilities,
   AnswerRequest,
   ContentBlock,
+  Interrupted,
   McpServer,
   Session,
+  SessionChange,
   SessionEvent,
   SessionFilter,
   SessionPage,
@@ -14,9 +17,16 @@ export interface AcpSessions {
   list(filter: SessionFilter): Promise<SessionPage>
   /** @throws `session_not_found`; so does every call below */
   get(id: string): Promise<Session>
-  /** Resolves when the prompt is admitted; an ended session that is resumable is resumed first. */
-  prompt(id: string, request: { readonly prompt: ContentBlock[] }): Promise<{ readonly turn: number }>
-  interrupt(id: string): Promise<unknown>
+  /**
+   * Resolves when the prompt is admitted, or waits for its turn; an ended session that is resumable is resumed first.
+   * @throws `queue_full`
+   */
+  prompt(
+    id: string,
+    request: { readonly prompt: ContentBlock[]; readonly whenBusy: 'queue' },
+  ): Promise<{ readonly turn: number }>
+  /** Without a turn it ends whatever runs, and what waits behind it. */
+  interrupt(id: string, request: { readonly turn?: number }): Promise<Interrupted>
   remove(id: string): Promise<unknown>
   /** Follows the log from `after` on; ends with the session. */
   events(id: string, options: FollowOptions): AsyncIterable<SessionEvent>
@@ -26,6 +36,8 @@ export interface AcpSessions {
   answer(id: string, requestId: string, answer: AnswerRequest): Promise<unknown>
   /** Absent where nothing can be set on a running agent. */
   configure?(id: string, change: AcpChange): Promise<Session>
+  /** Absent where no session can be forked. @throws `not_supported`, `turn_in_progress` */
+  fork?(id: string): Promise<Session>
 }
 
 /** What a client sets; each is one of the values that the session's `config` offers. */
@@ -39,6 +51,19 @@ interface FollowOptions {
   readonly after: number
   readonly signal: AbortSignal
   readonly onGap: (gap: { readonly after: number; readonly first: number }) => void
+  readonly onState: (state: AcpConnectionState) => void
+}
+
+/** How the connection to the gateway is. */
+export type AcpConnectionState =
+  | { readonly state: 'connected' }
+  | { readonly state: 'reconnecting'; readonly awayMs: number }
+
+/** How the changes of all sessions are watched: without a list of them first. */
+export interface AcpWatchOptions {
+  readonly signal: AbortSignal
+  readonly listed: false
+  readonly onState: (state: AcpConnectionState) => void
 }
 
 export interface AcpEventsPage {
@@ -64,8 +89,15 @@ export interface AcpOpened {
 
 export interface AcpServerOptions {
   readonly sessions: AcpSessions
+  /**
+   * The changes of all sessions; the `watch` of `@agentproto/client` is one. Without it a client misses it when somebody
+   * else resumes a session that it has open and that has ended.
+   */
+  readonly watch?: (options: AcpWatchOptions) => AsyncIterable<SessionChange>
   /** Carries out `session/new`. @throws what the client is told */
   readonly open: (request: AcpOpenRequest) => Promise<AcpOpened>
+  /** What the agent of new sessions can, as far as it is known; what is not known is taken for possible. */
+  readonly agent?: () => Promise<AgentCapabilities | undefined>
   /** Name and version that the server gives of itself. */
   readonly info: { readonly name: string; readonly version: string }
   /** What the client says, as it is read; its end is the end of the connection. */

@@ -1,9 +1,11 @@
 import type { ClientCapabilities, SessionUpdate } from '@agentclientprotocol/sdk'
 import type { AcpSessions } from './acp-host.js'
+import type { EndedSessions } from './ended-sessions.js'
 
 /** The client as one of its sessions sees it. */
 export interface ClientLink {
   readonly sessions: AcpSessions
+  readonly ended: EndedSessions
   readonly capabilities: ClientCapabilities
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal

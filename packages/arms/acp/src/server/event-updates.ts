@@ -22,6 +22,8 @@ export class EventUpdates {
   of(event: SessionEvent): SessionUpdate[] {
     switch (event.type) {
       case 'user-prompt':
+        // What the agent never got is not part of the conversation.
+        if (event.sent === false) return []
         return event.content.map((block) => ({ sessionUpdate: 'user_message_chunk', content: block as AcpContent }))
       case 'text-delta':
       case 'thought': {

@@ -1,6 +1,7 @@
 import type { SessionInfo } from '@agentclientprotocol/sdk'
 import { defined } from '@agentproto/arm-kit'
 import type { Session } from '@agentproto/contracts'
+import { realpath } from 'node:fs/promises'
 import type { AcpSessions } from './acp-host.js'
 
 /** Sessions of one answer to `session/list`. */
@@ -17,9 +18,10 @@ export async function listed(
   sessions: AcpSessions,
   { cwd, cursor }: Asked,
 ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }> {
-  const page = await sessions.list({ limit: PAGE, ...(cursor === undefined ? {} : { after: cursor }) })
-  const meant = page.sessions.filter((session) => cwd === undefined || session.cwd === cwd)
-  return { sessions: meant.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }
+  // Sessions run in real folders, and a client may name one by a link. A folder of another host is taken as it is.
+  const folder = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd)
+  const page = await sessions.list({ limit: PAGE, ...defined({ cwd: folder, after: cursor }) })
+  return { sessions: page.sessions.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }
 }
 
 function infoOf({ id, cwd, title, label, lastActiveAt, ...session }: Session): SessionInfo {

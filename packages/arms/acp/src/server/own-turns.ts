@@ -30,6 +30,11 @@ export class OwnTurns {
     return this.#waiters.size > 0
   }
 
+  /** Numbers of those that have not ended, oldest first. */
+  get numbers(): readonly number[] {
+    return [...this.#waiters.keys()]
+  }
+
   /** Sends a prompt, which gives its turn. */
   async admit(send: () => Promise<number>): Promise<OwnTurn> {
     // It is waited for from the very moment that its number is known: its end may have been logged already.
@@ -62,12 +67,19 @@ export class OwnTurns {
     return waiter === undefined ? error?.message : undefined
   }
 
-  /** Nobody will know how they end. @returns whether there were any */
-  abandon(error: AgentprotoError): boolean {
-    const waiters = [...this.#waiters.values()]
+  /** A prompt that waited is never sent: its turn is over for whoever waits for it. */
+  withdrawn(turn: number): void {
+    const waiter = this.#waiters.get(turn)
+    this.#waiters.delete(turn)
+    waiter?.resolve({ reason: 'cancelled', error: undefined })
+  }
+
+  /** Nobody will know how they end. @returns their numbers */
+  abandon(error: AgentprotoError): readonly number[] {
+    const waiters = [...this.#waiters]
     this.#waiters.clear()
-    for (const { reject } of waiters) reject(error)
-    return waiters.length > 0
+    for (const [, { reject }] of waiters) reject(error)
+    return waiters.map(([turn]) => turn)
   }
 
   #wait(turn: number): Promise<TurnOutcome> {

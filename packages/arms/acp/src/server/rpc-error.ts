@@ -8,7 +8,10 @@ const INTERNAL = -32603
 export function rpcErrorOf(thrown: unknown, sessionId?: string): RequestError {
   if (thrown instanceof RequestError) return thrown
   const error = toAgentprotoError(thrown)
-  if (error.code === 'session_not_found' && sessionId !== undefined) return RequestError.sessionNotFound(sessionId)
+  if (error.code === 'session_not_found' && sessionId !== undefined) {
+    const { code, message } = RequestError.sessionNotFound(sessionId)
+    return new RequestError(code, message, { sessionId, ...error.toProblem() })
+  }
   return new RequestError(codeOf(error.code, error.row.mcp), error.message, error.toProblem())
 }
 

@@ -1,16 +1,11 @@
-import { agent, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
-import type { AgentConnection, ClientCapabilities, InitializeResponse, PromptResponse } from '@agentclientprotocol/sdk'
-import { record } from '@agentproto/arm-kit'
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { agent, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import type { InitializeResponse } from '@agentclientprotocol/sdk'
+import type { AgentCapabilities } from '@agentproto/contracts'
+import * as z from 'zod'
 import type { AcpServer, AcpServerOptions } from './acp-host.js'
-import type { ClientLink } from './client-link.js'
 import { ClientStream } from './client-stream.js'
-import { listed } from './listed.js'
-import { mcpServers } from './mcp-servers.js'
-import { promptBlocks } from './prompt-blocks.js'
 import { rpcErrorOf } from './rpc-error.js'
-import { ServedSession } from './served-session.js'
-import type { Settings } from './config-view.js'
+import { ServedClient } from './served-client.js'
 
 /** Serves one client until it goes away. See {@link AcpServerOptions}. */
 export function serveClient(options: AcpServerOptions): AcpServer {
@@ -21,37 +16,57 @@ export function serveClient(options: AcpServerOptions): AcpServer {
   return { closed: connection.closed, close: () => connection.close() }
 }
 
-function appOf({ info }: AcpServerOptions, served: ServedClient): ReturnType<typeof agent> {
-  return agent({ name: info.name })
-    .onRequest('initialize', ({ params }) => {
-      served.capabilities = params.clientCapabilities ?? {}
-      return initializeResponse(info)
-    })
-    .onRequest('session/new', ({ params, requestId }) => told(served.open(params, requestId)))
-    .onRequest('session/load', ({ params, requestId }) => told(served.load(params.sessionId, requestId), params))
-    .onRequest('session/resume', ({ params, requestId }) => told(served.resume(params.sessionId, requestId), params))
-    .onRequest('session/list', ({ params }) => told(served.list(params)))
-    .onRequest('session/close', ({ params }) => told(served.let(params.sessionId), params))
-    .onRequest('session/delete', ({ params }) => told(served.remove(params.sessionId), params))
-    .onRequest('session/set_mode', ({ params }) => told(served.setMode(params.sessionId, params.modeId), params))
-    .onRequest('session/set_config_option', ({ params }) =>
-      told(served.setOption(params.sessionId, params.configId, params.value), params),
-    )
-    .onRequest('session/prompt', ({ params, signal }) => told(served.prompt(params, signal), params))
-    .onNotification('session/cancel', ({ params }) => served.cancel(params.sessionId))
+function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<typeof agent> {
+  return (
+    agent({ name: options.info.name })
+      .onRequest('initialize', async ({ params }) => {
+        served.capabilities = params.clientCapabilities ?? {}
+        return initializeResponse(options, await options.agent?.().catch(() => undefined))
+      })
+      .onRequest('session/new', ({ params, requestId }) => told(served.open(params, requestId)))
+      .onRequest('session/load', ({ params, requestId }) => told(served.load(params.sessionId, requestId), params))
+      .onRequest('session/resume', ({ params, requestId }) => told(served.resume(params.sessionId, requestId), params))
+      // Not in the stable schema yet, so it says itself what its parameters are.
+      .onRequest('session/fork', z.looseObject({ sessionId: z.string() }), ({ params, requestId }) =>
+        told(served.fork(params.sessionId, requestId), params),
+      )
+      .onRequest('session/list', ({ params }) => told(served.list(params)))
+      .onRequest('session/close', ({ params }) => told(served.let(params.sessionId), params))
+      .onRequest('session/delete', ({ params }) => told(served.remove(params.sessionId), params))
+      .onRequest('session/set_mode', ({ params }) => told(served.setMode(params.sessionId, params.modeId), params))
+      .onRequest('session/set_config_option', ({ params }) =>
+        told(served.setOption(params.sessionId, params.configId, params.value), params),
+      )
+      .onRequest('session/prompt', ({ params, signal }) => told(served.prompt(params, signal), params))
+      .onNotification('session/cancel', ({ params }) => served.cancel(params.sessionId))
+  )
 }
 
-function initializeResponse({ name, version }: AcpServerOptions['info']): InitializeResponse {
+/** @param known What the agent of new sessions can; one that takes less of what is not known says so when it is asked. */
+function initializeResponse(
+  { info: { name, version }, sessions }: AcpServerOptions,
+  known: Partial<AgentCapabilities> = {},
+): InitializeResponse {
+  const { image = true, audio = true, mcpHttp = true, mcpSse = true, additionalDirectories = true } = known
+  const { fork = true } = known
+  const sessionCapabilities = {
+    list: {},
+    resume: {},
+    close: {},
+    delete: {},
+    ...(additionalDirectories ? { additionalDirectories: {} } : {}),
+    ...(fork && sessions.fork !== undefined ? { fork: {} } : {}),
+  }
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name, title: 'agentproto', version },
     authMethods: [],
     agentCapabilities: {
       loadSession: true,
-      // Which of them an agent behind it takes is known when a session is open: one that does not says so.
-      promptCapabilities: { image: true, audio: true, embeddedContext: true },
-      mcpCapabilities: { http: true, sse: true },
-      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+      // An agent that takes no embedded context is given it as text.
+      promptCapabilities: { image, audio, embeddedContext: true },
+      mcpCapabilities: { http: mcpHttp, sse: mcpSse },
+      sessionCapabilities,
     },
   }
 }
@@ -62,166 +77,5 @@ async function told<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: s
     return await work
   } catch (thrown) {
     throw rpcErrorOf(thrown, sessionId)
-  }
-}
-
-interface OpenParams {
-  readonly cwd: string
-  readonly mcpServers: Parameters<typeof mcpServers>[0]
-  readonly additionalDirectories?: readonly string[] | null | undefined
-  readonly _meta?: unknown
-}
-
-interface PromptParams {
-  readonly sessionId: string
-  readonly prompt: Parameters<typeof promptBlocks>[0]
-}
-
-/** The sessions that one client has open. */
-class ServedClient implements ClientLink {
-  capabilities: ClientCapabilities = {}
-  readonly sessions: AcpServerOptions['sessions']
-  readonly #options: AcpServerOptions
-  readonly #stream: ClientStream
-  readonly #open = new Map<string, ServedSession>()
-  readonly #gone = new AbortController()
-  #connection: AgentConnection | undefined
-
-  constructor(options: AcpServerOptions, stream: ClientStream) {
-    this.sessions = options.sessions
-    this.#options = options
-    this.#stream = stream
-  }
-
-  get signal(): AbortSignal {
-    return this.#gone.signal
-  }
-
-  connected(connection: AgentConnection): void {
-    this.#connection = connection
-    const gone = (): void => this.#gone.abort()
-    connection.signal.addEventListener('abort', gone, { once: true })
-  }
-
-  update(sessionId: string, update: object): Promise<void> | undefined {
-    return this.#stream.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
-  }
-
-  async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
-    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true }
-    return this.#connection?.client.request<unknown, object>(method, params, waiting)
-  }
-
-  problem(problem: string): void {
-    this.#options.onProblem?.(problem)
-  }
-
-  async open(params: OpenParams, requestId: unknown): Promise<{ sessionId: string } & Settings> {
-    const { _meta: meta } = params
-    const { session, attached } = await this.#options.open({
-      cwd: params.cwd,
-      mcpServers: mcpServers(params.mcpServers),
-      additionalDirectories: params.additionalDirectories ?? [],
-      meta: record(meta)['agentproto'],
-    })
-    const served = this.#serve(session)
-    this.#stream.afterAnswer(requestId, () => {
-      const history = attached ? served.replay() : Promise.resolve()
-      void history.then(() => served.begin(session)).catch((error: unknown) => this.#lost(session.id, error))
-    })
-    return { sessionId: session.id, ...served.settings }
-  }
-
-  async load(sessionId: string, requestId: unknown): Promise<Settings> {
-    const session = await this.sessions.get(sessionId)
-    const served = this.#serve(session)
-    await served.replay()
-    this.#beginAfter(requestId, served, session)
-    return served.settings
-  }
-
-  async resume(sessionId: string, requestId: unknown): Promise<Settings> {
-    const session = await this.sessions.get(sessionId)
-    const served = this.#serve(session)
-    this.#beginAfter(requestId, served, session)
-    return served.settings
-  }
-
-  async list({ cwd, cursor }: { cwd?: string | null; cursor?: string | null }): ReturnType<typeof listed> {
-    return listed(this.sessions, { cwd: cwd ?? undefined, cursor: cursor ?? undefined })
-  }
-
-  /** Only what the client has begun ends with it: others may have the session open. */
-  async let(sessionId: string): Promise<Record<string, never>> {
-    const served = this.#open.get(sessionId)
-    this.#open.delete(sessionId)
-    if (served?.close()) await served.interrupt()
-    return {}
-  }
-
-  async remove(sessionId: string): Promise<Record<string, never>> {
-    this.#open.get(sessionId)?.close()
-    this.#open.delete(sessionId)
-    // Gone is gone: to ask for it twice is no error (ACP session/delete).
-    await this.sessions.remove(sessionId).catch((thrown: unknown) => {
-      if (!isAgentprotoError(thrown) || thrown.code !== 'session_not_found') throw thrown
-    })
-    return {}
-  }
-
-  async setMode(sessionId: string, modeId: string): Promise<Record<string, never>> {
-    await this.#get(sessionId).setMode(modeId)
-    return {}
-  }
-
-  async setOption(
-    sessionId: string,
-    configId: string,
-    value: string | boolean,
-  ): Promise<{ configOptions: NonNullable<Settings['configOptions']> }> {
-    return { configOptions: await this.#get(sessionId).setOption(configId, value) }
-  }
-
-  async prompt({ sessionId, prompt }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
-    const served = this.#get(sessionId)
-    // `$/cancel_request` means the same as `session/cancel`; a client that is gone means nothing (F1).
-    const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
-    signal.addEventListener('abort', cancelled, { once: true })
-    try {
-      return { stopReason: await served.prompt(promptBlocks(prompt)) }
-    } finally {
-      signal.removeEventListener('abort', cancelled)
-    }
-  }
-
-  cancel(sessionId: string): void {
-    const served = this.#open.get(sessionId)
-    if (served === undefined || this.#gone.signal.aborted) return
-    void served.interrupt().catch((error: unknown) => this.#lost(sessionId, error))
-  }
-
-  #beginAfter(requestId: unknown, served: ServedSession, session: Parameters<ServedSession['begin']>[0]): void {
-    this.#stream.afterAnswer(requestId, () => {
-      void served.begin(session).catch((error: unknown) => this.#lost(session.id, error))
-    })
-  }
-
-  #serve(session: ConstructorParameters<typeof ServedSession>[1]): ServedSession {
-    this.#open.get(session.id)?.close()
-    const served = new ServedSession(this, session)
-    this.#open.set(session.id, served)
-    return served
-  }
-
-  /** ACP lets a client speak only of sessions that it has opened, loaded or resumed. */
-  #get(sessionId: string): ServedSession {
-    const served = this.#open.get(sessionId)
-    if (served === undefined) throw RequestError.sessionNotFound(sessionId)
-    return served
-  }
-
-  #lost(sessionId: string, thrown: unknown): void {
-    const what = thrown instanceof AgentprotoError ? thrown.message : String(thrown)
-    this.problem(`Session ${sessionId}: ${what}`)
   }
 }

@@ -1,17 +1,19 @@
-import { RequestError } from '@agentclientprotocol/sdk'
 import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { isRecord } from '@agentproto/arm-kit'
 import { AgentprotoError, isLive, toAgentprotoError } from '@agentproto/contracts'
-import type { ContentBlock, Session, SessionEvent, TurnEndReason } from '@agentproto/contracts'
-import type { AcpChange } from './acp-host.js'
+import type { ContentBlock, Session, SessionEvent } from '@agentproto/contracts'
+import type { AcpChange, AcpConnectionState } from './acp-host.js'
 import { ClientAsks } from './client-asks.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
 import { EventUpdates } from './event-updates.js'
 import { OwnTurns } from './own-turns.js'
+import { stopReasonOf } from './turn-failure.js'
 
 const PAGE = 1_000
+/** An outage that a person is told of, in milliseconds: shorter ones are nothing but a new connection. */
+const OUTAGE_MS = 500
 
 /** One session of the gateway as one client sees it: its log as updates, and the client's turns in it. */
 export class ServedSession {
@@ -25,6 +27,11 @@ export class ServedSession {
   /** The last event that the client was told of. */
   #last: number
   #following = false
+  /** What happens now is told after what happened. */
+  #replayed: Promise<unknown> = Promise.resolve()
+  #away = false
+  /** Settles once what is interrupted has ended. */
+  #interrupting: Promise<unknown> = Promise.resolve()
 
   constructor(link: ClientLink, { id, config, lastSeq }: Session) {
     this.id = id
@@ -42,7 +49,13 @@ export class ServedSession {
   }
 
   /** Tells all that happened so far; what is told later goes on where this ends. */
-  async replay(): Promise<void> {
+  replay(): Promise<void> {
+    const replayed = this.#replay()
+    this.#replayed = replayed.catch(() => undefined)
+    return replayed
+  }
+
+  async #replay(): Promise<void> {
     const until = this.#last
     for (let after = 0; after < until && !this.#leaving.signal.aborted;) {
       const { events, nextAfter } = await this.#link.sessions.eventsPage(this.id, after, PAGE)
@@ -61,24 +74,50 @@ export class ServedSession {
         if (state === 'pending') this.#asks.ask(requestId, request)
     }
     if (isLive(session)) this.#follow()
+    else this.#awaitRevival()
+  }
+
+  /** Tells what of the start is not as it was asked for. */
+  warn(warnings: readonly string[]): void {
+    for (const warning of warnings) void this.#tell(this.#updates.notice('warning', warning))
   }
 
   /**
-   * Prompts and waits for that turn's end.
+   * Prompts and waits for that turn's end; while a turn of somebody else runs, for its own turn first.
    * @throws what refused the prompt, or the failure of the turn
    */
   async prompt(content: ContentBlock[]): Promise<StopReason> {
+    const interrupting = this.#interrupting
     const turn = await this.#own.admit(async () => {
-      const { turn: number } = await this.#link.sessions.prompt(this.id, { prompt: content })
+      // A cancel that is on its way meant what was before this prompt.
+      await interrupting
+      const asked = { prompt: content, whenBusy: 'queue' } as const
+      const { turn: number } = await this.#link.sessions.prompt(this.id, asked)
       return number
     })
     this.#follow()
-    const { reason, error } = await turn.ended
-    return stopReasonOf(reason, error)
+    return stopReasonOf(await turn.ended)
   }
 
-  async interrupt(): Promise<void> {
-    await this.#link.sessions.interrupt(this.id)
+  /** Ends the client's own turns, be they running or queued; where it has none, whatever runs. */
+  interrupt(): Promise<void> {
+    const interrupted = this.#interrupt()
+    this.#interrupting = Promise.allSettled([this.#interrupting, interrupted])
+    return interrupted
+  }
+
+  async #interrupt(): Promise<void> {
+    // A prompt that is on its way is meant as well, and has no number yet.
+    await this.#own.admitted()
+    const { numbers } = this.#own
+    if (numbers.length === 0) await this.#link.sessions.interrupt(this.id, {})
+    // The newest first, so that none of them begins.
+    for (const turn of numbers.toReversed()) await this.#endTurn(turn)
+  }
+
+  async #endTurn(turn: number): Promise<void> {
+    const { sent } = await this.#link.sessions.interrupt(this.id, { turn })
+    if (sent === false) this.#own.withdrawn(turn)
   }
 
   /** @throws `not_supported`, `option_invalid`, `mode_unknown` */
@@ -92,10 +131,11 @@ export class ServedSession {
     return this.#config.configOptions()
   }
 
-  /** The client lets go of it; the session lives on. @returns whether a turn of the client was running */
-  close(): boolean {
+  /** The client lets go of it; the session lives on. @returns numbers of the client's turns that had not ended */
+  close(): readonly number[] {
     this.#leaving.abort()
     this.#asks.close()
+    this.#link.ended.delete(this.id)
     return this.#own.abandon(new AgentprotoError('cancelled', 'The client let go of the session'))
   }
 
@@ -109,10 +149,18 @@ export class ServedSession {
   #follow(): void {
     if (this.#following || this.#leaving.signal.aborted) return
     this.#following = true
+    this.#link.ended.delete(this.id)
     void this.#run()
   }
 
+  /** Somebody else may resume it. */
+  #awaitRevival(): void {
+    if (this.#following || this.#leaving.signal.aborted) return
+    this.#link.ended.add(this.id, { last: this.#last, onRevived: () => this.#follow() })
+  }
+
   async #run(): Promise<void> {
+    await this.#replayed
     try {
       for (;;) {
         const from = this.#last
@@ -129,6 +177,7 @@ export class ServedSession {
       await this.#tell(this.#updates.notice('error', `The session can no longer be followed: ${error.message}`))
     } finally {
       this.#following = false
+      this.#awaitRevival()
     }
   }
 
@@ -136,13 +185,22 @@ export class ServedSession {
     const { signal } = this.#leaving
     const onGap = ({ after, first }: { after: number; first: number }): void =>
       void this.#tell(this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are gone`))
-    for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap })) {
+    const onState = (state: AcpConnectionState): void => this.#connection(state)
+    for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap, onState })) {
       this.#last = event.seq
       // Whose prompt it is, is known once the gateway has answered the one that is on its way.
       if (event.type === 'user-prompt') await this.#own.admitted()
       const told = this.#take(event)
       if (told !== undefined) await told
     }
+  }
+
+  #connection(state: AcpConnectionState): void {
+    const away = state.state === 'reconnecting'
+    if (away === this.#away || (away && state.awayMs < OUTAGE_MS)) return
+    this.#away = away
+    const what = away ? 'The gateway is away; its sessions are followed again when it is back' : 'The gateway is back'
+    void this.#tell(this.#updates.notice(away ? 'warning' : 'info', what))
   }
 
   #history(event: SessionEvent): SessionUpdate[] {
@@ -193,10 +251,3 @@ type AwaitingInput = Extract<SessionEvent, { type: 'agent-prompt' }>
 
 const awaiting = (id: string, { request }: AwaitingInput): string =>
   `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer it with: agentproto sessions answer ${id})`
-
-function stopReasonOf(reason: TurnEndReason, error: Extract<SessionEvent, { type: 'error' }> | undefined): StopReason {
-  if (reason !== 'error' && reason !== 'timeout') return reason
-  const what = error?.message ?? (reason === 'timeout' ? 'The turn timed out' : 'The turn failed')
-  const code = typeof error?.agentCode === 'number' ? error.agentCode : RequestError.internalError().code
-  throw new RequestError(code, what, { reason, ...(error?.data === undefined ? {} : { cause: error.data }) })
-}

@@ -2,6 +2,7 @@ import { client, RequestError } from '@agentclientprotocol/sdk'
 import type { AnyMessage, ClientCapabilities, ClientContext, SessionUpdate } from '@agentclientprotocol/sdk'
 import { createAcpServer } from '@agentproto/acp'
 import type { AcpOpenRequest, AcpServer } from '@agentproto/acp'
+import type { AgentCapabilities } from '@agentproto/contracts'
 import { onTestFinished } from 'vitest'
 import { FakeSessions } from './fake-sessions.ts'
 
@@ -34,6 +35,8 @@ interface Options {
   readonly capabilities?: ClientCapabilities
   /** What `session/new` gives. */
   readonly attach?: string
+  /** What is known of the agent. */
+  readonly agent?: AgentCapabilities
 }
 
 /** The official client, connected to a server over a fake gateway. */
@@ -41,6 +44,7 @@ export async function connectedClient({
   sessions = new FakeSessions(),
   capabilities = {},
   attach,
+  agent,
 }: Options = {}): Promise<TestClient> {
   const input = new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 1_000 })
   const bytes = input.writable.getWriter()
@@ -50,10 +54,15 @@ export async function connectedClient({
   const readable = new ReadableStream<AnyMessage>({ start: (controller) => void (incoming = controller) })
   const server = await createAcpServer({
     sessions,
+    watch: (watching) => sessions.watch(watching),
+    ...(agent === undefined ? {} : { agent: async () => agent }),
     open: async (request) => {
       opened.push(request)
       if (attach !== undefined) return { session: await sessions.get(attach), attached: true }
-      return { session: sessions.add(`s${opened.length}`, CONFIGURED).snapshot(), attached: false }
+      return {
+        session: sessions.add(`s${opened.length}`, { ...CONFIGURED, ...sessions.born }).snapshot(),
+        attached: false,
+      }
     },
     info: { name: 'agentproto', version: '1.2.3' },
     input: input.readable,

@@ -1,6 +1,10 @@
 import type { SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk'
 import { AgentprotoError } from '@agentproto/contracts'
-import { expect, test, vi } from 'vitest'
+import type { AgentCapabilities } from '@agentproto/contracts'
+import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { connectedClient, CONFIGURED } from './acp-client.ts'
 import type { TestClient } from './acp-client.ts'
 import { FakeSessions } from './fake-sessions.ts'
@@ -15,6 +19,20 @@ const PERMISSION = {
     { optionId: 'no', name: 'Deny', kind: 'reject_once' },
   ],
 } as const
+
+const NOTHING: AgentCapabilities = {
+  load: false,
+  resume: false,
+  list: false,
+  close: false,
+  fork: false,
+  image: false,
+  audio: false,
+  embeddedContext: false,
+  mcpHttp: false,
+  mcpSse: false,
+  additionalDirectories: false,
+}
 
 const open = async (client: TestClient): Promise<string> =>
   (await client.agent.request('session/new', { cwd: '/work', mcpServers: [] })).sessionId
@@ -38,6 +56,56 @@ test('it says what it can', async () => {
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
     },
   })
+})
+
+test('it says no more than its agent can, where that is known', async () => {
+  const known = { ...NOTHING, image: true, mcpSse: true, fork: true }
+  const capabilitiesOf = async (agent: AgentCapabilities): Promise<unknown> => {
+    const { lines } = await connectedClient({ agent })
+    return (JSON.parse(lines[0] ?? '') as { result: { agentCapabilities: unknown } }).result.agentCapabilities
+  }
+  const always = { list: {}, resume: {}, close: {}, delete: {} }
+  expect(await capabilitiesOf(known)).toEqual({
+    loadSession: true,
+    promptCapabilities: { image: true, audio: false, embeddedContext: true },
+    mcpCapabilities: { http: false, sse: true },
+    sessionCapabilities: { ...always, fork: {} },
+  })
+  expect(await capabilitiesOf({ ...NOTHING, additionalDirectories: true })).toMatchObject({
+    promptCapabilities: { image: false },
+    sessionCapabilities: { ...always, additionalDirectories: {} },
+  })
+})
+
+test('methods that nobody knows, and notifications, do no harm', async () => {
+  const client = await connectedClient()
+  await expect(client.agent.request('session/dance', {})).rejects.toMatchObject({ code: -32601 })
+  await expect(client.agent.request('authenticate', { methodId: 'x' })).rejects.toMatchObject({ code: -32601 })
+  await client.agent.notify('_vendor/hello', {})
+  await expect(client.agent.request('session/new', { cwd: 1 } as never)).rejects.toMatchObject({ code: -32602 })
+  client.say('[1, 2')
+  client.say('42')
+  expect(await open(client)).toBe('s1')
+})
+
+test('a new session tells what of it is not as it was asked for', async () => {
+  const sessions = new FakeSessions()
+  sessions.born = { warnings: ['The agent takes no MCP servers over sse: "x" is not mounted.'] }
+  const client = await connectedClient({ sessions, capabilities: { session: { notices: {} } } })
+  await open(client)
+  await until(() => kinds(client).includes('notice'))
+  const notices = client.updates.map(({ update }) => update).filter(({ sessionUpdate }) => sessionUpdate === 'notice')
+  expect(notices).toEqual([{ sessionUpdate: 'notice', severity: 'warning', title: sessions.born.warnings?.[0] }])
+})
+
+test('a fork is a session of its own, with the other’s history behind it', async () => {
+  const client = await connectedClient()
+  const id = await open(client)
+  const forked = await client.agent.request<{ sessionId: string }, object>('session/fork', { sessionId: id, cwd: '/w' })
+  expect(forked).toMatchObject({ sessionId: `${id}-fork` })
+  await until(() => client.sessions.the(`${id}-fork`).followers === 1)
+  const unknown = client.agent.request('session/fork', { sessionId: 'nobody', cwd: '/w' })
+  await expect(unknown).rejects.toMatchObject({ code: -32002, data: { code: 'session_not_found' } })
 })
 
 test('a new session tells its modes, its options and then its commands', async () => {
@@ -179,9 +247,33 @@ test('a turn that fails is an error with the agent’s own words', async () => {
   await expect(answered).rejects.toMatchObject({
     code: -32000,
     message: 'Out of credit',
-    data: { reason: 'error', cause: { plan: 'free' } },
+    data: { code: 'auth_required', reason: 'error', cause: { plan: 'free' } },
   })
 })
+
+test.each([
+  ['error', { message: 'broke', agentCode: 'E1' }, { code: -32603, message: 'broke', data: { code: 'prompt_failed' } }],
+  ['error', { message: 'odd', agentCode: 7 }, { code: 7, message: 'odd', data: { code: 'prompt_failed' } }],
+  ['timeout', undefined, { code: -32603, message: 'The turn timed out', data: { code: 'timeout', reason: 'timeout' } }],
+] as const)('a turn that ends with %s and %j is refused in those words', async (reason, error, refusal) => {
+  const client = await connectedClient()
+  const answered = prompt(client, await open(client), 'hello')
+  await until(() => client.sessions.the('s1').busy)
+  if (error !== undefined) client.sessions.the('s1').says({ type: 'error', ...error })
+  client.sessions.the('s1').ends(reason)
+  await expect(answered).rejects.toMatchObject(refusal)
+})
+
+test.each(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const)(
+  'a turn that ends with %s says so',
+  async (stopReason) => {
+    const client = await connectedClient()
+    const answered = prompt(client, await open(client), 'hello')
+    await until(() => client.sessions.the('s1').busy)
+    client.sessions.the('s1').ends(stopReason)
+    expect(await answered).toEqual({ stopReason })
+  },
+)
 
 test('a refused prompt is an error with the problem document', async () => {
   const client = await connectedClient()
@@ -375,6 +467,18 @@ test('list gives the sessions of the gateway, of one folder where it is asked fo
   })
   expect(sessions.calls).toEqual([['list', { limit: 100, after: 'after' }]])
   expect((await client.agent.request('session/list', { cwd: '/other' })).sessions).toMatchObject([{ sessionId: 's2' }])
+})
+
+test('a folder that is named by a link is the one that it leads to', async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'agentproto-acp-')))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await symlink(folder, join(folder, 'link'))
+  const sessions = new FakeSessions()
+  sessions.add('s1', { cwd: folder })
+  sessions.add('s2')
+  const client = await connectedClient({ sessions })
+  const { sessions: found } = await client.agent.request('session/list', { cwd: join(folder, 'link') })
+  expect(found).toMatchObject([{ sessionId: 's1', cwd: folder }])
 })
 
 test('modes and options are set', async () => {

@@ -1,6 +1,14 @@
 import { AgentprotoError, isLive } from '@agentproto/contracts'
-import type { AgentRequest, Session, SessionEvent, SessionRequest } from '@agentproto/contracts'
-import type { AcpSessions } from '@agentproto/acp'
+import type {
+  AgentRequest,
+  Interrupted,
+  Session,
+  SessionChange,
+  SessionEvent,
+  SessionFilter,
+  SessionRequest,
+} from '@agentproto/contracts'
+import type { AcpConnectionState, AcpSessions, AcpWatchOptions } from '@agentproto/acp'
 
 type Payload = SessionEvent extends infer E
   ? E extends SessionEvent
@@ -12,6 +20,13 @@ type Payload = SessionEvent extends infer E
 export class FakeSessions implements AcpSessions {
   readonly calls: unknown[][] = []
   readonly sessions = new Map<string, FakeSession>()
+  /** What new sessions are beside what they always are. */
+  born: Partial<Session> = {}
+  readonly changes: SessionChange[] = []
+  watchers = 0
+  /** Why nobody can watch. */
+  away: AgentprotoError | undefined
+  #wake: (() => void)[] = []
   /** What the next prompt is refused with. */
   refusal: AgentprotoError | undefined
   /** What happens between a prompt's first event and its answer: the log is faster than the answer. */
@@ -29,27 +44,66 @@ export class FakeSessions implements AcpSessions {
     return session
   }
 
-  async list(filter: object): ReturnType<AcpSessions['list']> {
+  async list(filter: SessionFilter): ReturnType<AcpSessions['list']> {
     this.calls.push(['list', filter])
-    return { sessions: [...this.sessions.values()].map((session) => session.snapshot()), nextCursor: 'more' }
+    const all = [...this.sessions.values()].map((session) => session.snapshot())
+    return { sessions: all.filter(({ cwd }) => filter.cwd === undefined || cwd === filter.cwd), nextCursor: 'more' }
   }
 
   async get(id: string): Promise<Session> {
     return this.the(id).snapshot()
   }
 
-  async prompt(id: string, request: { prompt: unknown }): Promise<{ turn: number }> {
+  async prompt(id: string, request: { prompt: unknown; whenBusy: 'queue' }): Promise<{ turn: number }> {
     this.calls.push(['prompt', id, request.prompt])
     if (this.refusal !== undefined) throw this.refusal
-    const turn = this.the(id).begins(request.prompt)
+    const turn = this.the(id).prompted(request.prompt)
     await this.beforeAnswer?.()
     return { turn }
   }
 
-  async interrupt(id: string): Promise<void> {
-    this.calls.push(['interrupt', id])
+  async interrupt(id: string, { turn }: { turn?: number }): Promise<Interrupted> {
+    this.calls.push(['interrupt', id, ...(turn === undefined ? [] : [turn])])
     const session = this.the(id)
-    if (session.busy) session.ends('cancelled')
+    if (turn !== undefined && session.withdraws(turn)) return { wasBusy: true, sent: false }
+    const wasBusy = session.busy && (turn ?? session.turn) === session.turn
+    if (wasBusy) session.ends('cancelled')
+    return { wasBusy }
+  }
+
+  async fork(id: string): Promise<Session> {
+    this.the(id)
+    this.calls.push(['fork', id])
+    return this.add(`${id}-fork`).snapshot()
+  }
+
+  /** The changes of all sessions, until the signal aborts. */
+  async *watch({ signal, onState }: AcpWatchOptions): AsyncGenerator<SessionChange> {
+    this.watchers++
+    try {
+      if (this.away !== undefined) throw this.away
+      onState({ state: 'connected' })
+      while (!signal.aborted) {
+        const change = this.changes.shift()
+        if (change === undefined) await this.#changed(signal)
+        else yield change
+      }
+    } finally {
+      this.watchers--
+    }
+  }
+
+  /** Tells who watches of a session as it is now. */
+  tell(id: string): void {
+    this.changes.push({ type: 'session', session: this.the(id).snapshot() })
+    for (const wake of this.#wake.splice(0)) wake()
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake.push(resolve)
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    })
   }
 
   async remove(id: string): Promise<void> {
@@ -58,9 +112,13 @@ export class FakeSessions implements AcpSessions {
     this.sessions.delete(id)
   }
 
-  async *events(id: string, { after, signal }: { after: number; signal: AbortSignal }): AsyncGenerator<SessionEvent> {
+  async *events(
+    id: string,
+    { after, signal, onState }: { after: number; signal: AbortSignal; onState: (state: AcpConnectionState) => void },
+  ): AsyncGenerator<SessionEvent> {
     const session = this.the(id)
     session.followers++
+    session.onState = onState
     try {
       let seq = after
       while (isLive(session.snapshot()) || seq < session.log.length) {
@@ -103,9 +161,12 @@ export class FakeSession {
   readonly log: SessionEvent[] = []
   readonly requests: SessionRequest[] = []
   followers = 0
+  /** Told by whoever followed last. */
+  onState: ((state: AcpConnectionState) => void) | undefined
   busy = false
   status: Session['status'] = 'running'
   #turn = 0
+  #queue: { readonly content: unknown; readonly sent: boolean }[] = []
   #wake: (() => void)[] = []
   readonly #id: string
   readonly #more: Partial<Session>
@@ -119,7 +180,7 @@ export class FakeSession {
     const pendingRequests = this.requests.filter(({ state }) => state === 'pending').length
     const { length: lastSeq } = this.log
     const session = { id: this.#id, cwd: '/work', adapterSlug: 'demo', lastActiveAt: NOW, status: this.status }
-    return { ...session, pendingRequests, lastSeq, ...this.#more } as Session
+    return { ...session, warnings: [], pendingRequests, lastSeq, ...this.#more } as unknown as Session
   }
 
   says(payload: Payload): void {
@@ -128,17 +189,45 @@ export class FakeSession {
     for (const wake of this.#wake.splice(0)) wake()
   }
 
-  begins(prompt: unknown): number {
+  get turn(): number {
+    return this.#turn
+  }
+
+  /** A prompt that comes while a turn runs waits for its end. */
+  prompted(content: unknown): number {
+    if (!this.busy) return this.begins(content)
+    this.#queue.push({ content, sent: true })
+    return this.#turn + this.#queue.length
+  }
+
+  withdraws(turn: number): boolean {
+    const at = turn - this.#turn - 1
+    const waiting = this.#queue[at]
+    if (waiting === undefined || !waiting.sent) return false
+    this.#queue[at] = { ...waiting, sent: false }
+    return true
+  }
+
+  begins(prompt: unknown, sent = true): number {
     if (this.status !== 'running') this.status = 'running'
     this.busy = true
     this.#turn += 1
-    this.says({ type: 'user-prompt', content: prompt as never })
+    this.says({ type: 'user-prompt', content: prompt as never, ...(sent ? {} : { sent }) })
     return this.#turn
   }
 
   ends(reason: Extract<SessionEvent, { type: 'turn-end' }>['reason']): void {
     this.busy = false
     this.says({ type: 'turn-end', reason })
+    const next = this.#queue.shift()
+    if (next === undefined) return
+    this.begins(next.content, next.sent)
+    if (!next.sent) this.ends('cancelled')
+  }
+
+  resumes(): void {
+    this.status = 'running'
+    this.says({ type: 'status', status: 'running', previous: 'starting' })
   }
 
   asks(requestId: string, request: AgentRequest): void {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ALL_BUT_CLI, ARROWS } from '../arrows.ts'
 import type { Arrows } from '../arrows.ts'
+import { circles } from '../circles.ts'
 import { emptyNames, importArrows, manifestArrows, MAX_LINES, prints, tooLong, wholeZod } from '../house-rules.ts'
 import { codeRows, page } from '../markdown.ts'
 import { ROOT, workspacePackages } from '../packages.ts'
@@ -44,6 +45,10 @@ test('the table has no cycle', () => {
       seen.includes(to) ? [[...seen, to].join(' → ')] : reach(to, [...seen, to]),
     )
   expect(Object.keys(ARROWS).flatMap((name) => reach(name, [name]))).toEqual([])
+})
+
+test('no files import one another in a circle', () => {
+  expect([...own.map(({ files }) => files), outside].flatMap(circles)).toEqual([])
 })
 
 test('no file is named for nothing', () => {
@@ -136,4 +141,14 @@ test('an import of all of zod goes red', () => {
   expect(wholeZod(source("import z from 'zod'"))).toHaveLength(1)
   expect(wholeZod(source("import * as z from 'zod'"))).toEqual([])
   expect(wholeZod(source("import type { z } from 'zod'"))).toEqual([])
+})
+
+test('a circle of types and lazy imports is a circle, told once', () => {
+  const files = [
+    { path: 'a/turn.ts', text: `import type { Log } from './log.js'` },
+    { path: 'a/log.ts', text: `const read = () => import('./reader/page.js')` },
+    { path: 'a/reader/page.ts', text: `import { turn } from '../turn.js'` },
+    { path: 'a/index.ts', text: `export { turn } from './turn.js'` },
+  ]
+  expect(circles(files)).toEqual(['a/turn.ts → a/log.ts → a/reader/page.ts → a/turn.ts is a circle'])
 })

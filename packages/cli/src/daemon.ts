@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
+import { AgentprotoError, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
 import { createClient, type Client, type Fetch } from '@agentproto/client'
+import { homeOf, readDaemon, textOf } from './daemon-record.js'
 import { httpFetch } from './http-fetch.js'
 import { print, type Io } from './io.js'
 import { isThere } from './process-there.js'
 import { version } from './version.js'
-
-export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
 
 /** Where the gateway is and how to speak to it. */
 export interface Daemon {
@@ -68,12 +65,6 @@ const notRunning = ({ root }: HomeLayout): AgentprotoError =>
     hint: 'Start one with: agentproto serve --detach',
   })
 
-/** The home's daemon record; undefined when there is none or it is not one. */
-export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {
-  const record = parsed(await textOf(home.daemon))
-  return isDaemonRecord(record) ? record : undefined
-}
-
 const isNamed = ({ env }: Io): boolean => Boolean(env['AGENTPROTO_URL'])
 
 const started = (io: Io): Promise<DaemonRecord | undefined> =>
@@ -102,29 +93,3 @@ function tellSkew({ stderr }: Io, record: DaemonRecord): void {
 
 const tokenOf = async (io: Io): Promise<string | undefined> =>
   io.env['AGENTPROTO_TOKEN'] || (await textOf(homeOf(io).token))?.trim() || undefined
-
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new AgentprotoError('unauthorized', `${path} cannot be read`, {
-      hint: 'Run agentproto as the user that started the gateway',
-      cause: thrown,
-    })
-  }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isDaemonRecord(value: unknown): value is DaemonRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const { pid, url } = value as Partial<DaemonRecord>
-  return typeof pid === 'number' && typeof url === 'string'
-}

@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ContentBlock } from '@agentproto/contracts'
+import type { ContentBlock, PromptRequest } from '@agentproto/contracts'
 import { print, type Io } from './io.js'
-import type { Prompt } from './prompt-text.js'
 
 /** A larger file is named to the agent instead of being sent along. */
 const EMBED_BYTES = 512 * 1024
@@ -24,7 +23,7 @@ const MENTION = /(?<=^|\s)@(?:"([^"]+)"|(\S+))/g
  * A prompt with the files that it mentions: small text files and pictures as they are, anything else as a link.
  * What names no file is a word like any other; one that looks like a path is told.
  */
-export async function withAttachments(io: Pick<Io, 'cwd' | 'stderr'>, text: string): Promise<Prompt> {
+export async function withAttachments(io: Pick<Io, 'cwd' | 'stderr'>, text: string): Promise<PromptRequest['prompt']> {
   const paths = new Set<string>()
   for (const [mention, quoted, bare = ''] of text.matchAll(MENTION)) {
     const found = await existing(io.cwd, quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]}]+$/, '')] : [quoted])

@@ -1,10 +1,18 @@
-import { AgentprotoError, type PromptRequest, type SessionEvent, type TurnResult } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type PromptRequest,
+  type QueuedTurn,
+  type SessionEvent,
+  type Turn,
+  type TurnDetail,
+  type TurnQuery,
+  type TurnResult,
+} from '@agentproto/contracts'
 import { cancelled, outcomeUnknown } from './connection-error.js'
 import type { OnConnectionState } from './connection-state.js'
-import { eventFeed } from './event-feed.js'
+import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { readEventStream } from './event-stream.js'
 import { follow, itemsOf } from './feed.js'
-import type { SessionsClient } from './sessions-client.js'
 import type { Transport } from './transport.js'
 import { TurnAccount } from './turn-account.js'
 
@@ -12,6 +20,13 @@ export interface TurnWaitOptions {
   readonly signal?: AbortSignal | undefined
   /** Told when the connection comes and goes. */
   readonly onState?: OnConnectionState
+}
+
+/** Where the turns and events of sessions are read. */
+export interface TurnSource {
+  turns(id: string, query: TurnQuery): Promise<readonly Turn[]>
+  turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
+  events(id: string, options: FollowEventsOptions): AsyncIterable<SessionEvent>
 }
 
 interface Waiting extends TurnWaitOptions {
@@ -37,18 +52,14 @@ export async function promptAndWait(
 }
 
 /** Follows a turn that was admitted before, or that is queued, to its end. @throws `turn_not_found` */
-export async function waitTurn(
-  sessions: Pick<SessionsClient, 'turns' | 'turn' | 'events'>,
-  number: number,
-  { id, ...following }: Waiting,
-): Promise<TurnResult> {
-  const [begun] = await sessions.turns(id, { after: number - 1, limit: 1 })
+export async function waitTurn(source: TurnSource, number: number, { id, ...following }: Waiting): Promise<TurnResult> {
+  const [begun] = await source.turns(id, { after: number - 1, limit: 1 })
   let account: TurnAccount | undefined
   const options = {
-    after: begun === undefined ? await eventsBefore(sessions, id, number) : begun.firstSeq - 1,
+    after: begun === undefined ? await eventsBefore(source, id, number) : begun.firstSeq - 1,
     ...following,
   }
-  for await (const event of sessions.events(id, options)) {
+  for await (const event of source.events(id, options)) {
     if (event.turn !== number) continue
     account ??= new TurnAccount(event, number)
     const result = account.take(event)
@@ -58,8 +69,8 @@ export async function waitTurn(
 }
 
 /** The last event before those of a turn that had not begun when one looked. */
-async function eventsBefore(sessions: Pick<SessionsClient, 'turn'>, id: string, number: number): Promise<number> {
-  const turn = await sessions.turn(id, number)
+async function eventsBefore(source: TurnSource, id: string, number: number): Promise<number> {
+  const turn = await source.turn(id, number)
   return turn.state === 'queued' ? turn.afterSeq : turn.firstSeq - 1
 }
 

@@ -1,5 +1,5 @@
 import type { RuleLifetime } from './permission-rule.js'
-import type { ToolCall } from './stream-event.js'
+import type { ToolCall } from './tool-call.js'
 
 /**
  * What an agent asks of its user in the middle of a turn: a permission or a question (elicitation).

@@ -24,11 +24,10 @@ export type {
   TextDelta,
   Thought,
   TokenUsage,
-  ToolCall,
-  ToolResult,
   TurnEnd,
   TurnEndReason,
 } from './stream-event.js'
+export type { ToolCall, ToolResult } from './tool-call.js'
 export type { AgentCommand, AgentConfig, AgentMode, AgentNotice, ConfigOption, PlanEntry } from './notice.js'
 export { PERMISSION_MODES, REQUEST_STATES } from './agent-request.js'
 export type {
@@ -44,14 +43,8 @@ export type {
   SessionRequest,
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
-export type {
-  PermissionRule,
-  PermissionService,
-  RuleLifetime,
-  RuleMatch,
-  RuleScope,
-  RuleStore,
-} from './permission-rule.js'
+export type { PermissionRule, RuleLifetime, RuleMatch, RuleScope, RuleStore } from './permission-rule.js'
+export type { PermissionService } from './permission-service.js'
 export type {
   AgentCliAdapter,
   AgentCliCapabilities,
@@ -92,7 +85,6 @@ export type {
   AgentInfo,
   DelegationGrant,
   FailureKind,
-  QueuedTurn,
   Session,
   SessionFailure,
   SessionHealth,
@@ -102,10 +94,8 @@ export type {
   SessionTurn,
   StopReason,
   StoredAgentSession,
-  Turn,
-  TurnDetail,
-  TurnResult,
 } from './session.js'
+export type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
 export { TextBuffer } from './text-buffer.js'
 export { transcriptPreamble } from './transcript.js'
 export type { TranscriptTurn } from './transcript.js'

@@ -1,6 +1,4 @@
 import type { ToolKind } from './content.js'
-import type { Principal } from './principal.js'
-import type { AddRuleRequest } from './wire.js'
 
 /** Rules that answer an agent's permission requests before its session's permission mode is looked at. */
 
@@ -35,22 +33,6 @@ export interface RuleMatch {
 
 /** Where rules are kept. */
 export type RuleScope = { readonly sessionId: string } | { readonly workspaceSlug: string }
-
-/** The rules of a host's sessions and workspaces. */
-export interface PermissionService {
-  /**
-   * The rules of a workspace; of a session, its own and then its workspace's.
-   * @throws `session_not_found`, `workspace_not_found`, as the calls below
-   */
-  rules(scope: RuleScope): Promise<readonly PermissionRule[]>
-  /**
-   * Makes a rule; the same one made twice is one. Requests that wait are answered by it at once.
-   * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
-   */
-  addRule(scope: RuleScope, request: AddRuleRequest, by: Principal): Promise<PermissionRule>
-  /** @throws `rule_not_found`, `storage_failed` */
-  removeRule(scope: RuleScope, ruleId: string, by: Principal): Promise<void>
-}
 
 /** Where the rules of workspaces live: on the host, never in the workspace, which is often somebody else's code. */
 export interface RuleStore {

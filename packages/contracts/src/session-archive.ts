@@ -2,7 +2,8 @@ import * as z from 'zod'
 import type { SessionBounds } from './access.js'
 import type { EventGap, SessionEventType } from './event-log.js'
 import type { Principal } from './principal.js'
-import type { Session, Turn } from './session.js'
+import type { Session } from './session.js'
+import type { Turn } from './turn.js'
 
 /** What is done with sessions as stored documents: found again, carried elsewhere, mended, thrown away. */
 

@@ -3,16 +3,8 @@ import type { AgentAnswer, SessionRequest } from './agent-request.js'
 import type { EventBatch, EventRecord } from './event-log.js'
 import type { OutputItem, OutputLine } from './output-line.js'
 import type { Principal } from './principal.js'
-import type {
-  QueuedTurn,
-  Session,
-  SessionFailure,
-  SessionStatus,
-  StopReason,
-  Turn,
-  TurnDetail,
-  TurnResult,
-} from './session.js'
+import type { Session, SessionFailure, SessionStatus, StopReason } from './session.js'
+import type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
 import type {
   ConfigRequest,
   ForkRequest,

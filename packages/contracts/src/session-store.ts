@@ -1,6 +1,7 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent.js'
-import type { Session, Turn } from './session.js'
+import type { Session } from './session.js'
+import type { Turn } from './turn.js'
 import type { SessionRequest } from './agent-request.js'
 import type { PermissionRule } from './permission-rule.js'
 

@@ -1,5 +1,5 @@
 import type { AgentRequest } from './agent-request.js'
-import type { ToolContent, ToolKind, ToolLocation } from './content.js'
+import type { ToolCall, ToolResult } from './tool-call.js'
 
 /**
  * AIP-45's closed taxonomy of stream events, the only thing that a protocol arm says about a turn
@@ -15,34 +15,6 @@ export interface Thought {
   readonly type: 'thought'
   readonly text: string
   readonly messageId?: string
-}
-
-/** An upsert by `toolCallId`: what is absent is unchanged. */
-export interface ToolCall {
-  readonly type: 'tool-call'
-  readonly toolCallId: string
-  readonly toolName?: string
-  readonly title?: string
-  readonly kind?: ToolKind
-  readonly status?: 'pending' | 'in_progress'
-  readonly locations?: readonly ToolLocation[]
-  readonly content?: readonly ToolContent[]
-  readonly input?: unknown
-  readonly output?: unknown
-}
-
-/** The last word on a tool call. `interrupted` is set by the host where the agent never said. */
-export interface ToolResult {
-  readonly type: 'tool-result'
-  readonly toolCallId: string
-  readonly status: 'completed' | 'failed' | 'interrupted'
-  readonly toolName?: string
-  readonly title?: string
-  readonly kind?: ToolKind
-  readonly locations?: readonly ToolLocation[]
-  readonly content?: readonly ToolContent[]
-  readonly input?: unknown
-  readonly output?: unknown
 }
 
 /** The agent waits for an answer; the request is a resource of its own (see {@link AgentRequest}). */

@@ -1,6 +1,6 @@
 import type { PlanEntry } from './notice.js'
 import type { EventGap, SessionEvent } from './event-log.js'
-import type { ToolCall, ToolResult } from './stream-event.js'
+import type { ToolCall, ToolResult } from './tool-call.js'
 import { TextBuffer } from './text-buffer.js'
 
 /** What a turn put out, as a whole: its events merged, so that nobody has to add them up. */

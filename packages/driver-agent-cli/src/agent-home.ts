@@ -2,11 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import type { AgentHost } from './agent-host.js'
+import type { AgentHost, HomePolicy } from './agent-host.js'
 import { manifestHint } from './manifest-hint.js'
-
-/** Whose home an agent lives in. */
-export type HomePolicy = 'operator' | 'isolated'
 
 /** A private home of an agent's. */
 export interface AgentHome {

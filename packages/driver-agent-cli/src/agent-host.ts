@@ -3,8 +3,10 @@ import type { ArmLimits, Clock } from '@agentproto/contracts'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
-import type { HomePolicy } from './agent-home.js'
 import type { SharedProcesses } from './shared-process.js'
+
+/** Whose home an agent lives in. */
+export type HomePolicy = 'operator' | 'isolated'
 
 /** What the driver knows of the host that it runs agents on. */
 export interface AgentHost {

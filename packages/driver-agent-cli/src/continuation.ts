@@ -1,9 +1,9 @@
 import { AgentprotoError, transcriptPreamble } from '@agentproto/contracts'
-import type { Clock, RunningAgent, SessionOrigin, TranscriptTurn } from '@agentproto/contracts'
+import type { Clock, SessionOrigin, TranscriptTurn } from '@agentproto/contracts'
 import type { AgentCliManifest, ContinuationStrategy, KeyScope } from '@agentproto/manifest'
+import type { Launched } from './launched.js'
 import { nativeResumeArgs } from './native-resume.js'
 import { PinnedAgents } from './pinned-agents.js'
-import type { SessionSink } from './session.js'
 
 /** How prior turns are to reach the agent (AIP-45 §Continuation). */
 export interface ContinuationOptions {
@@ -17,12 +17,6 @@ export interface ContinuationOptions {
   readonly lastTurns?: number
   /** `native-resume`: the agent's own id of the session. */
   readonly agentSessionId?: string
-}
-
-/** A started agent, and the one that listens to it. */
-export interface Launched {
-  readonly agent: RunningAgent
-  readonly sink: SessionSink
 }
 
 /** An agent that knows, or is about to be told, what went before. */

@@ -6,12 +6,13 @@ import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfil
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import type { AgentHost } from './agent-host.js'
 import { Continuations } from './continuation.js'
-import type { ContinuationOptions, LaunchChange, Launched } from './continuation.js'
+import type { ContinuationOptions, LaunchChange } from './continuation.js'
+import type { Launched } from './launched.js'
 import { launchAgent } from './launch-agent.js'
 import { locateAgent } from './locate-agent.js'
 import type { AgentCommand } from './locate-agent.js'
-import { createSession, SessionSink } from './session.js'
-import type { Session, SessionCallbacks } from './session.js'
+import { createSession, type Session } from './session.js'
+import { type SessionCallbacks, SessionSink } from './session-sink.js'
 import { SharedProcesses } from './shared-process.js'
 
 export interface StartOptions extends SessionCallbacks {

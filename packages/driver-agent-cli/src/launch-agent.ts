@@ -9,7 +9,6 @@ import type {
   ProtocolArm,
   RunningAgent,
   SessionOrigin,
-  StartAgentOptions,
 } from '@agentproto/contracts'
 import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
@@ -17,6 +16,7 @@ import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from './agent-host.js'
 import { confineAgent } from './confine-agent.js'
 import { guardLaunch } from './launch-guard.js'
+import type { LaunchOptions } from './launch-options.js'
 import { planLaunch } from './launch-plan.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
@@ -26,21 +26,6 @@ import { StartedAgent } from './running-agent.js'
 import { sessionMode } from './session-mode.js'
 import { timeLimit } from './time-limit.js'
 import { resolveDirectories } from './working-directories.js'
-
-export interface LaunchOptions extends StartAgentOptions {
-  readonly sink: AgentSink
-  readonly host: AgentHost
-  /** The sandbox profile, where the manifest has it in a file of its own. */
-  readonly sandbox?: SandboxProfile
-  /** The manifest as it was read, with what it refers to: its secrets are given to the agent. */
-  readonly adapter?: LoadedAgentCli
-  /** Further arguments of the agent, after those of the manifest. */
-  readonly moreArgs?: readonly string[]
-  /** A session that is to be resumed by an agent that cannot is loaded where it can. */
-  readonly loadInstead?: boolean
-  /** What the host does for the agent; nothing for one that is confined, which would not be then. */
-  readonly serve?: NonNullable<ArmConnectOptions['serve']>
-}
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
 const NOT_LAUNCHED = { command: '', args: [] }

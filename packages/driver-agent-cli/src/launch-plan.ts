@@ -1,7 +1,7 @@
 import type { SessionOrigin } from '@agentproto/contracts'
 import { type AgentCliManifest, type CompiledLaunch, compileLaunch } from '@agentproto/manifest'
 import { instructionChannel } from './instruction-channel.js'
-import type { LaunchOptions } from './launch-agent.js'
+import type { LaunchOptions } from './launch-options.js'
 import { nativeResumeArgs } from './native-resume.js'
 
 /** What a launch comes to by its manifest alone. */

@@ -10,7 +10,7 @@ import type {
   StoredAgentSession,
   Timer,
 } from '@agentproto/contracts'
-import type { Launched } from './continuation.js'
+import type { Launched } from './launched.js'
 
 /** Processes that are kept at once. The one that was idle for longest goes first. */
 const MAX_PINS = 64

@@ -1,11 +1,6 @@
-import { AgentprotoError, randomId, toAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 import type {
-  AgentAnswer,
   AgentInfo,
-  AgentNotice,
-  AgentRequest,
-  AgentSignal,
-  AgentSink,
   ConfigChange,
   ContentBlock,
   ProcessExit,
@@ -14,15 +9,8 @@ import type {
   StreamEvent,
 } from '@agentproto/contracts'
 import type { Continued } from './continuation.js'
-import { EventQueue, isStreamEvent } from './event-queue.js'
-
-/** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
-export interface SessionCallbacks {
-  /** Answers a permission or a question. Without it every request is cancelled. `signal` aborts when it is withdrawn. */
-  readonly onRequest?: (request: AgentRequest, signal: AbortSignal) => AgentAnswer | Promise<AgentAnswer>
-  /** Plans, usage, titles, modes, stderr. */
-  readonly onNotice?: (notice: AgentNotice) => void
-}
+import { EventQueue } from './event-queue.js'
+import type { SessionCallbacks } from './session-sink.js'
 
 /** AIP-45's session: one conversation with one running agent. */
 export interface Session {
@@ -47,45 +35,6 @@ export interface Session {
   close(): Promise<ProcessExit>
   /** As `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
-}
-
-/** The sink of an agent that only sessions of this driver listen to, one after the other. */
-export class SessionSink implements AgentSink {
-  #callbacks: SessionCallbacks
-  #turn: EventQueue | undefined
-
-  constructor(callbacks: SessionCallbacks) {
-    this.#callbacks = callbacks
-  }
-
-  /** Whether a turn runs, of whichever session. */
-  get busy(): boolean {
-    return this.#turn !== undefined
-  }
-
-  /** Gives the events from now on to a turn, and what is no event to its session. */
-  begin(turn: EventQueue, callbacks: SessionCallbacks): void {
-    this.#turn = turn
-    this.#callbacks = callbacks
-  }
-
-  end(): void {
-    this.#turn = undefined
-  }
-
-  emit(batch: readonly AgentSignal[]): void | Promise<void> {
-    const events: StreamEvent[] = []
-    for (const signal of batch) {
-      if (isStreamEvent(signal)) events.push(signal)
-      else this.#callbacks.onNotice?.(signal)
-    }
-    if (events.length > 0) return this.#turn?.push(events)
-  }
-
-  async ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
-    void this.#turn?.push([{ type: 'agent-prompt', requestId: randomId('req_'), request }])
-    return (await this.#callbacks.onRequest?.(request, signal)) ?? { outcome: 'cancelled' }
-  }
 }
 
 /** A running agent as an AIP-45 session. */

@@ -3,7 +3,7 @@ import type { ManifestProblem, ProblemList } from './problem.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import { checkSchema } from './schema-check.js'
 import { createSourceText } from './source-text.js'
-import { parseYaml } from './yaml-tree.js'
+import { parseYaml } from './parse-yaml.js'
 
 /** A gateway's config.json, checked; every key is optional (`config.schema.json` says what each does). */
 export interface GatewayConfig {

@@ -4,7 +4,8 @@ import type { ManifestProblem, ProblemList } from './problem.js'
 import { checkSchema } from './schema-check.js'
 import type { SchemaName } from './schema-registry.js'
 import { createSourceText } from './source-text.js'
-import { locate, parseYaml } from './yaml-tree.js'
+import { parseYaml } from './parse-yaml.js'
+import { locate } from './yaml-tree.js'
 import type { YamlTree } from './yaml-tree.js'
 
 /** A checked value with its warnings, or all problems at once. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { readPlainYaml } from '../src/plain-yaml.js'
 import { createProblemList } from '../src/problem.js'
 import { createSourceText } from '../src/source-text.js'
-import { parseAnyYaml } from '../src/yaml-tree.js'
+import { parseAnyYaml } from '../src/parse-yaml.js'
 import type { YamlTree } from '../src/yaml-tree.js'
 import { SAMPLE } from './sample.js'
 

@@ -7,7 +7,7 @@ import {
   type StoredSpawn,
 } from '@agentproto/contracts'
 import { messageOf } from './ending.js'
-import type { ManagedSession } from './managed-session.js'
+import type { HostedSession } from './hosted-session.js'
 import type { SessionHost } from './session-host.js'
 import type { Prefaces } from './prefaces.js'
 import { configChanges, described } from './restore-config.js'
@@ -26,7 +26,7 @@ export type Starting = Pick<Resumption, 'origin'> & Partial<Pick<Resumption, 'ho
 
 export interface ConversationOptions {
   readonly host: Pick<SessionHost, 'clock' | 'startAgent'>
-  readonly session: ManagedSession
+  readonly session: HostedSession
   readonly log: SessionLog
   readonly prefaces: Prefaces
   /** As it was stored. */

@@ -1,6 +1,6 @@
 import type { StopReason } from '@agentproto/contracts'
 import { type Ending, messageOf } from './ending.js'
-import type { ManagedSession } from './managed-session.js'
+import type { HostedSession } from './hosted-session.js'
 import type { SessionHost } from './session-host.js'
 
 /**
@@ -8,7 +8,7 @@ import type { SessionHost } from './session-host.js'
  * @returns What went wrong; a session that cannot be ended keeps none of the others
  */
 export async function endAll(
-  sessions: readonly ManagedSession[],
+  sessions: readonly HostedSession[],
   stopReason: StopReason = 'shutdown',
 ): Promise<readonly string[]> {
   const kills = sessions.map((session) => session.kill({ status: 'killed', stopReason }))

@@ -1,11 +1,16 @@
 import type { EventBatch, EventReader, EventRecord } from '@agentproto/contracts'
-import type { Spine } from './spine.js'
 import type { Wakeup } from './wakeup.js'
 
 /** A reader of one session's log that pulls, and sleeps until something is published. */
 
+/** What it reads: a log as far as it is published. */
+export interface PublishedLog {
+  readonly lastSeq: number
+  read(after: number, limit: number): Promise<EventBatch>
+}
+
 export interface FollowerOptions {
-  readonly spine: Pick<Spine, 'read' | 'lastSeq'>
+  readonly spine: PublishedLog
   /** Told each batch that is published. */
   readonly wakeup: Wakeup<readonly EventRecord[]>
   /** Whether nothing more will come for now. */

@@ -18,6 +18,7 @@ import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingEr
 import { changesOf, withChange } from './configure.js'
 import type { LogEntry } from './event-record.js'
 import { isSignOfLife, isUrgent } from './event-weight.js'
+import type { HostedSession } from './hosted-session.js'
 import { keptFailure } from './kept-failure.js'
 import { endOf } from './session-end.js'
 import { assertTransition } from './lifecycle.js'
@@ -36,7 +37,7 @@ import type { TurnBook } from './turn-book.js'
 import type { PromptOrigin, TurnFlow } from './turn-flow.js'
 
 /** One session: its record, log, turns and requests, and the agent from its start to its end. */
-export class ManagedSession {
+export class ManagedSession implements HostedSession {
   readonly id: string
   readonly journal: SessionJournal
   readonly turns: TurnBook

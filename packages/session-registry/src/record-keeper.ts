@@ -1,6 +1,6 @@
 import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
 import { messageOf } from './ending.js'
-import type { ManagedSession } from './managed-session.js'
+import type { HostedSession } from './hosted-session.js'
 
 /** Saves records when they change: at once for a change of state, a little later for mere activity. */
 
@@ -19,14 +19,14 @@ const ACTIVITY_MS = 2_000
 
 export class RecordKeeper {
   readonly #options: RecordKeeperOptions
-  readonly #due = new Map<ManagedSession, { readonly timer: Timer; readonly urgent: boolean }>()
-  readonly #forgotten = new WeakSet<ManagedSession>()
+  readonly #due = new Map<HostedSession, { readonly timer: Timer; readonly urgent: boolean }>()
+  readonly #forgotten = new WeakSet<HostedSession>()
 
   constructor(options: RecordKeeperOptions) {
     this.#options = options
   }
 
-  changed(session: ManagedSession, urgent: boolean): void {
+  changed(session: HostedSession, urgent: boolean): void {
     const due = this.#due.get(session)
     if (due !== undefined && (due.urgent || !urgent)) return
     due?.timer.cancel()
@@ -35,12 +35,12 @@ export class RecordKeeper {
   }
 
   /** Whether the store does not have the session's latest state yet. */
-  isDue(session: ManagedSession): boolean {
+  isDue(session: HostedSession): boolean {
     return this.#due.has(session)
   }
 
   /** Saves now. A failure is told, and the next change tries again; the log still has everything. */
-  async save(session: ManagedSession): Promise<void> {
+  async save(session: HostedSession): Promise<void> {
     this.#due.get(session)?.timer.cancel()
     this.#due.delete(session)
     if (this.#forgotten.has(session)) return
@@ -51,7 +51,7 @@ export class RecordKeeper {
     }
   }
 
-  async forget(session: ManagedSession): Promise<void> {
+  async forget(session: HostedSession): Promise<void> {
     this.#forgotten.add(session)
     await this.save(session)
   }

@@ -8,7 +8,7 @@ import {
   systemClock,
 } from '@agentproto/contracts'
 import type { CrashBundleStore } from './crash-bundle.js'
-import type { ManagedSession } from './managed-session.js'
+import type { HostedSession } from './hosted-session.js'
 import type { RequestGate } from './request-gate.js'
 import { MemoryRuleStore } from './permissions/file-rule-store.js'
 import { WorkspaceRules } from './permissions/workspace-rules.js'
@@ -28,15 +28,15 @@ export interface SessionHost {
   readonly workspaceRules: WorkspaceRules
   readonly onProblem: (problem: string) => void
   /** The live ones that the agent of a session has started. */
-  readonly childrenOf: (id: string) => readonly ManagedSession[]
+  readonly childrenOf: (id: string) => readonly HostedSession[]
   /** The agent of a session may do nothing any more. */
   readonly onAgentEnding?: (id: string) => void
   /** `urgent` changes are stored and told at once, others when they have piled up. */
-  readonly onChange: (session: ManagedSession, urgent: boolean) => void
+  readonly onChange: (session: HostedSession, urgent: boolean) => void
   /** Told each batch that is stored, and whether it is `urgent`. */
   readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
   /** Nobody has read an ended session for a while, and its journal is closed. */
-  readonly onUnread: (session: ManagedSession) => void
+  readonly onUnread: (session: HostedSession) => void
 }
 
 /** What a registry is given, or takes by default. */

@@ -1,4 +1,5 @@
-import { connect, homeOf } from '../daemon.js'
+import { connect } from '../daemon.js'
+import { homeOf } from '../daemon-record.js'
 import type { Io } from '../io.js'
 import type { Candidate, Noun } from './candidates.js'
 

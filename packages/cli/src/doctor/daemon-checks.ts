@@ -1,7 +1,8 @@
 import type { DoctorCheck } from '@agentproto/contracts'
 import { adaptersOf } from '../adapters/adapters-of.js'
 import { daemonProcess } from '../daemon-process.js'
-import { connect, homeOf, readDaemon } from '../daemon.js'
+import { connect } from '../daemon.js'
+import { homeOf, readDaemon } from '../daemon-record.js'
 import type { Io } from '../io.js'
 import { version } from '../version.js'
 

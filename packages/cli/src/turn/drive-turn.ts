@@ -1,9 +1,8 @@
-import { isAgentprotoError, type Session } from '@agentproto/contracts'
+import { isAgentprotoError, type PromptRequest, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { tellFailure } from '../failure.js'
 import { print, type Io } from '../io.js'
 import type { WhenBusy } from '../program/option-values.js'
-import type { Prompt } from '../prompt-text.js'
 import { answererFor } from './answerer.js'
 import { followTurn } from './follow-turn.js'
 import { turnFailure } from './turn-exit.js'
@@ -13,7 +12,7 @@ import { turnOutput, type OutputMode } from './turn-output.js'
 export interface DriveOptions {
   readonly client: Client
   readonly session: Session
-  readonly prompt: Prompt
+  readonly prompt: PromptRequest['prompt']
   readonly whenBusy?: WhenBusy | undefined
   readonly output: OutputMode
   readonly limits: TurnLimits

@@ -1,21 +1,8 @@
-import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts'
-import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import type { DoctorCheck } from '@agentproto/contracts'
 import { eventStream } from '../provision/event-stream.js'
-import type { ProvisionHost } from '../provision/provision-host.js'
+import type { Examination, Examining } from './examination.js'
 import { liveChecks } from './live-checks.js'
 import { staticChecks } from './static-checks.js'
-
-export interface Examination {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
-  readonly request: DoctorRequest
-}
-
-/** What the parts of an examination are given. */
-export interface Examining extends Examination {
-  readonly tell: (check: DoctorCheck) => void
-  readonly signal: AbortSignal
-}
 
 /**
  * Examines an adapter's agent: install, version, Node, setup and login; with `live` also whether it starts, answers,

@@ -5,7 +5,7 @@ import { type DoctorCheck, randomId, type RunningAgent, type SessionOrigin, syst
 import { launchAgent } from '../launch-agent.js'
 import { launchHints } from '../launch-hints.js'
 import { capabilityChecks } from './capability-checks.js'
-import type { Examining } from './examine-agent.js'
+import type { Examining } from './examination.js'
 import { Listener } from './listener.js'
 
 const PROMPT = 'Reply with the single word: ready'

@@ -18,7 +18,7 @@ import type { CommandGround } from '../provision/manifest-command.js'
 import { runCommand } from '../provision/run-command.js'
 import { installerEnvironment } from '../provision/tool-environment.js'
 import { systemClock } from '@agentproto/contracts'
-import type { Examining } from './examine-agent.js'
+import type { Examining } from './examination.js'
 
 /**
  * What can be found out without starting a session.

@@ -1,7 +1,7 @@
 import type { McpProfileInput } from '@agentproto/arm-mcp'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { manifestHint } from '../manifest-hint.js'
-import type { LoadedArm } from '../protocol-arms.js'
+import type { LoadedArm } from './loaded-arm.js'
 
 /** AIP-45 `protocol: mcp`, spoken by `@agentproto/arm-mcp`; a server behind a URL is not launched. */
 export async function loadMcpArm(manifest: Extract<AgentCliManifest, { protocol: 'mcp' }>): Promise<LoadedArm> {

@@ -3,7 +3,7 @@ import type { StartAgentOptions } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { manifestHint } from '../manifest-hint.js'
-import type { LoadedArm } from '../protocol-arms.js'
+import type { LoadedArm } from './loaded-arm.js'
 
 /** How a session is to begin, as far as an adapter must know when it connects. */
 export interface ProprietaryStart extends Pick<StartAgentOptions, 'origin' | 'additionalDirectories'> {

@@ -1,0 +1,50 @@
+import { randomId } from '@agentproto/contracts'
+import type { AgentAnswer, AgentNotice, AgentRequest, AgentSignal, AgentSink, StreamEvent } from '@agentproto/contracts'
+import { type EventQueue, isStreamEvent } from './event-queue.js'
+
+/** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
+export interface SessionCallbacks {
+  /** Answers a permission or a question. Without it every request is cancelled. `signal` aborts when it is withdrawn. */
+  readonly onRequest?: (request: AgentRequest, signal: AbortSignal) => AgentAnswer | Promise<AgentAnswer>
+  /** Plans, usage, titles, modes, stderr. */
+  readonly onNotice?: (notice: AgentNotice) => void
+}
+
+/** The sink of an agent that only sessions of this driver listen to, one after the other. */
+export class SessionSink implements AgentSink {
+  #callbacks: SessionCallbacks
+  #turn: EventQueue | undefined
+
+  constructor(callbacks: SessionCallbacks) {
+    this.#callbacks = callbacks
+  }
+
+  /** Whether a turn runs, of whichever session. */
+  get busy(): boolean {
+    return this.#turn !== undefined
+  }
+
+  /** Gives the events from now on to a turn, and what is no event to its session. */
+  begin(turn: EventQueue, callbacks: SessionCallbacks): void {
+    this.#turn = turn
+    this.#callbacks = callbacks
+  }
+
+  end(): void {
+    this.#turn = undefined
+  }
+
+  emit(batch: readonly AgentSignal[]): void | Promise<void> {
+    const events: StreamEvent[] = []
+    for (const signal of batch) {
+      if (isStreamEvent(signal)) events.push(signal)
+      else this.#callbacks.onNotice?.(signal)
+    }
+    if (events.length > 0) return this.#turn?.push(events)
+  }
+
+  async ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
+    void this.#turn?.push([{ type: 'agent-prompt', requestId: randomId('req_'), request }])
+    return (await this.#callbacks.onRequest?.(request, signal)) ?? { outcome: 'cancelled' }
+  }
+}

@@ -53,13 +53,13 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/client
-      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient Client
-      ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
+      AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient CallOptions
+      Client ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
       FetchReader FetchResponse FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health
       KillReason OnConnectionState OutputItem OutputLine PermissionMode PermissionRule PermissionsClient
       Problem PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent SessionFilter
-      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest Turn TurnResult
-      TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
+      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest TraceContext Turn
+      TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
       isAgentprotoError
     @agentproto/contracts
       ARCHIVE_BOUNDS AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary
@@ -88,18 +88,19 @@ test('what each package exports', () => {
       SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredAgentSession
       StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
       TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
-      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
-      TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
-      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema
-      assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema
-      delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema
-      fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord
-      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
-      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
-      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
-      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError transcriptPreamble
-      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
+      TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
+      TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema
+      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
+      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
+      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
+      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema
+      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
+      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
+      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
+      traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
+      visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

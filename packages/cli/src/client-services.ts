@@ -1,5 +1,5 @@
-import type { Client } from '@agentproto/client'
-import type { AgentAnswer, AnswerRequest, EventReader, EventRecord } from '@agentproto/contracts'
+import type { CallOptions, Client } from '@agentproto/client'
+import type { AgentAnswer, AnswerRequest, EventReader, EventRecord, Principal } from '@agentproto/contracts'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
 /** The services that MCP's tools are made of, of a gateway in another process. It decides by the client's token. */
@@ -12,12 +12,12 @@ export function clientServices({
     adapters,
     workspaces,
     sessions: {
-      spawn: (request) => sessions.start(request),
+      spawn: (request, by) => sessions.start(request, traced(by)),
       list: (filter) => sessions.list(filter),
       get: (id) => sessions.get(id),
-      prompt: (id, request) => sessions.prompt(id, request),
+      prompt: (id, request, by) => sessions.prompt(id, request, traced(by)),
       waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
-      resume: (id, request) => sessions.resume(id, request),
+      resume: (id, request, by) => sessions.resume(id, request, traced(by)),
       interrupt: (id, _by, request) => sessions.interrupt(id, request),
       kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
       output: (id, lastN) => sessions.output(id, lastN),
@@ -27,6 +27,8 @@ export function clientServices({
     },
   }
 }
+
+const traced = ({ trace }: Principal): CallOptions => (trace === undefined ? {} : { trace })
 
 /** An answer as it is sent. */
 function wireAnswer(answer: AgentAnswer): AnswerRequest {

@@ -4,6 +4,7 @@ import { homeOf, readDaemon, textOf } from './daemon-record.js'
 import { httpFetch } from './http-fetch.js'
 import { print, type Io } from './io.js'
 import { isThere } from './process-there.js'
+import { traced } from './traced.js'
 import { version } from './version.js'
 
 /** Where the gateway is and how to speak to it. */
@@ -45,6 +46,7 @@ export async function connect(io: Io, options: ConnectOptions = {}): Promise<Cli
     fetch,
     ...(isNamed(io) ? {} : { locate }),
     ...(token === undefined ? {} : { token }),
+    ...traced(io),
     ...options,
   })
 }

@@ -1,5 +1,6 @@
 import { createClient, type Client, type Fetch } from '@agentproto/client'
 import { print, type Io } from './io.js'
+import { traced } from './traced.js'
 
 /**
  * Runs work against a gateway inside this process: nothing listens, nothing is stored, and every agent has
@@ -14,7 +15,7 @@ export async function withGateway(io: Io, work: (client: Client) => Promise<numb
   })
   try {
     const fetch: Fetch = async (url, init) => gateway.app.fetch(new Request(url, init))
-    return await work(createClient({ url: 'http://127.0.0.1', token: gateway.token, fetch }))
+    return await work(createClient({ url: 'http://127.0.0.1', token: gateway.token, fetch, ...traced(io) }))
   } finally {
     await gateway.close()
   }

@@ -1,4 +1,4 @@
-import type { Clock } from '@agentproto/contracts'
+import type { Clock, TraceContext } from '@agentproto/contracts'
 
 /**
  * The one call that the client makes, so that embedders can give their own. The global `fetch` is one; what
@@ -48,6 +48,8 @@ export interface ClientOptions {
   /** A stream silent for this long, in ms, is taken for dead; the gateway sends a comment each 25 s. Default 70 000. */
   readonly idleMs?: number
   readonly clock?: Clock
+  /** The trace that the calls are part of, but for those that name their own; sent as W3C `traceparent` and `tracestate`. */
+  readonly trace?: TraceContext
 }
 
 /** The options with their defaults filled in. */
@@ -58,6 +60,7 @@ export interface ClientSettings {
   readonly reconnectMs: number
   readonly idleMs: number
   readonly clock: Clock
+  readonly trace: TraceContext | undefined
 }
 
 export function clientSettings(options: ClientOptions): ClientSettings {
@@ -69,6 +72,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
     reconnectMs: options.reconnectMs ?? 60_000,
     idleMs: options.idleMs ?? 70_000,
     clock: options.clock ?? waitingClock,
+    trace: options.trace,
   }
 }
 

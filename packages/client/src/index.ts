@@ -3,7 +3,7 @@ export { createClient } from './create-client.js'
 export type { AdaptersClient } from './adapters-client.js'
 export type { Client, Health, WorkspacesClient } from './create-client.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse, GatewayAddress } from './client-options.js'
-export type { EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
+export type { CallOptions, EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
 export type { PermissionsClient } from './permissions-client.js'
 export type { ConnectionState, OnConnectionState } from './connection-state.js'
 export type { TurnWaitOptions } from './turn-wait.js'
@@ -35,6 +35,7 @@ export type {
   SessionRequest,
   SessionStatus,
   SpawnAgentRequest,
+  TraceContext,
   Turn,
   TurnResult,
   Workspace,

@@ -17,6 +17,7 @@ import type {
   SessionPage,
   SessionRequest,
   SpawnAgentRequest,
+  TraceContext,
   Turn,
   TurnDetail,
   TurnQuery,
@@ -41,6 +42,12 @@ export interface PromptAccepted {
   readonly turn: number
 }
 
+/** What of a call is its own. */
+export interface CallOptions {
+  /** The trace that it is part of; default: the client's. */
+  readonly trace?: TraceContext
+}
+
 /** The sessions of a gateway. Every call that names a session can throw `session_not_found`. */
 export interface SessionsClient {
   /** One page, the newest first. */
@@ -50,9 +57,13 @@ export interface SessionsClient {
    * AIP-46 `POST /sessions/agent`; resolves when the session runs.
    * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`, `spawn_failed`, …
    */
-  start(request: SpawnAgentRequest): Promise<Session>
+  start(request: SpawnAgentRequest, options?: CallOptions): Promise<Session>
   /** Resolves when the prompt is admitted. @throws `turn_in_progress`, `session_ended` */
-  prompt(id: string, request: Pick<PromptRequest, 'prompt' | 'whenBusy'>): Promise<PromptAccepted>
+  prompt(
+    id: string,
+    request: Pick<PromptRequest, 'prompt' | 'whenBusy'>,
+    options?: CallOptions,
+  ): Promise<PromptAccepted>
   /**
    * Prompts and waits for the end of that turn, however long it takes: it reads the turn's events as they
    * come, so that no time limit for an answer cuts it off, and resumes after a dropped connection.
@@ -65,7 +76,7 @@ export interface SessionsClient {
    * Starts the agent of a session that has ended again: in its old conversation, or with `fresh` in a new one.
    * @throws `session_live`, `not_resumable`
    */
-  resume(id: string, request?: ResumeRequest): Promise<Session>
+  resume(id: string, request?: ResumeRequest, options?: CallOptions): Promise<Session>
   /**
    * Sets mode, model and options of the running agent. @throws `session_ended`, `not_supported`, `mode_unknown`,
    * `option_invalid`
@@ -108,11 +119,11 @@ export function sessionsClient(transport: Transport): SessionsClient {
   const sessions: SessionsClient = {
     list: (filter = {}) => transport.json({ path: '/sessions', query: { ...filter } }),
     get: (id) => transport.json({ path: at(id) }),
-    start: (body) => transport.json({ method: 'POST', path: '/sessions/agent', body }),
-    prompt: (id, body) => transport.json({ method: 'POST', path: at(id, '/prompt'), body }),
+    start: (body, { trace } = {}) => transport.json({ method: 'POST', path: '/sessions/agent', body, trace }),
+    prompt: (id, body, { trace } = {}) => transport.json({ method: 'POST', path: at(id, '/prompt'), body, trace }),
     promptAndWait: (id, request, options = {}) => promptAndWait(transport, request, { ...options, id }),
     waitTurn: (id, turn, options = {}) => waitTurn(sessions, turn, { ...options, id }),
-    resume: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body }),
+    resume: (id, body = {}, { trace } = {}) => transport.json({ method: 'POST', path: at(id, '/resume'), body, trace }),
     configure: (id, body) => transport.json({ method: 'POST', path: at(id, '/config'), body }),
     fork: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/fork'), body }),
     interrupt: (id, body = {}) => transport.json({ method: 'POST', path: at(id, '/interrupt'), body }),

@@ -1,4 +1,4 @@
-import { AgentprotoError, fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, fromProblem, isAgentprotoError, type TraceContext } from '@agentproto/contracts'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { pause } from './pause.js'
@@ -12,6 +12,8 @@ export interface Call {
   /** A body that is text already, one JSON document a line. */
   readonly text?: string
   readonly signal?: AbortSignal | undefined
+  /** The trace that the call is part of; default: the client's. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** Waits before the second and third try of an idempotent call, in ms. */
@@ -113,7 +115,7 @@ export class Transport {
 
   #fetch(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const { url, token } = this.#address
-    const { fetch } = this.settings
+    const { fetch, trace } = this.settings
     return fetch(`${url}${call.path}${queryOf(call)}`, {
       method: call.method ?? 'GET',
       headers: {
@@ -122,6 +124,7 @@ export class Transport {
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(call.text === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
         ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+        ...(call.trace ?? trace),
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       ...(call.text === undefined ? {} : { body: call.text }),

@@ -3,6 +3,7 @@ import type { ContentBlock } from './content.js'
 import type { AgentNotice } from './notice.js'
 import type { AgentInfo, SessionSandbox, StoredAgentSession } from './session.js'
 import type { StreamEvent } from './stream-event.js'
+import type { TraceContext } from './trace-context.js'
 
 /** A running agent as its host sees it, whatever protocol it speaks. */
 
@@ -64,6 +65,8 @@ export interface StartAgentOptions {
   readonly delegates?: boolean
   /** Added to the agent's environment: the session's own variables. */
   readonly env: Readonly<Record<string, string>>
+  /** The trace in which it is started: of its environment, and of the request that opens the session. */
+  readonly trace?: TraceContext
   /** Aborts the start; the process tree is gone before the promise rejects. */
   readonly signal: AbortSignal
 }
@@ -112,9 +115,10 @@ export interface RunningAgent {
   /**
    * Sends one prompt. Resolves once the turn's `turn-end` was emitted; never rejects for what the agent
    * did wrong (that is an `error` event and a `turn-end` with reason `error`).
+   * @param trace The trace that the prompt is part of, told to the agent where its protocol has a place for it
    * @throws `turn_in_progress` while a turn runs
    */
-  send(prompt: readonly ContentBlock[]): Promise<void>
+  send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void>
   /** Asks the agent to end the running turn; its `turn-end` still comes. Idempotent. */
   cancel(): Promise<void>
   /** What the agent has stored itself, or of it that of one folder. @throws `not_supported` */

@@ -22,6 +22,8 @@ export interface UserPrompt {
   readonly preface?: readonly PromptPreface[]
   /** When a prompt that waited began to. */
   readonly queuedAt?: string
+  /** W3C `traceparent` of the call that brought it, where that is part of a trace. */
+  readonly traceparent?: string
   /** `false`: it waited for something that was stopped, and the agent never gets it. */
   readonly sent?: false
 }

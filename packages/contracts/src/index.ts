@@ -142,6 +142,8 @@ export type {
 } from './provisioning.js'
 export type { SecretKind, SecretPlace, SecretStatus } from './secret.js'
 export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
+export { traceIdOf, traceOf } from './trace-context.js'
+export type { TraceCarrier, TraceContext } from './trace-context.js'
 export { SCOPES } from './principal.js'
 export type {
   Authenticate,

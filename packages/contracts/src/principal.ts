@@ -1,9 +1,14 @@
+import type { TraceContext } from './trace-context.js'
+
 /** What a principal may do: look; drive sessions; or change the gateway itself. Each holds what is before it. */
 export type Scope = 'read' | 'operate' | 'admin'
 export const SCOPES: readonly Scope[] = ['read', 'operate', 'admin']
 
 /** Who calls. Decided from the token alone, never from what the caller says of itself. */
-export type Principal = OwnerPrincipal | TokenPrincipal | SessionPrincipal
+export type Principal = (OwnerPrincipal | TokenPrincipal | SessionPrincipal) & {
+  /** The trace that this call is part of, as its caller says: passed on and written down; nothing is decided by it. */
+  readonly trace?: TraceContext
+}
 
 /** Whoever reads the home's token: may do everything. */
 export interface OwnerPrincipal {

@@ -10,6 +10,7 @@ import type {
 import type { Clock } from './clock.js'
 import type { ContentBlock } from './content.js'
 import type { AgentInfo, StoredAgentSession } from './session.js'
+import type { TraceContext } from './trace-context.js'
 
 /**
  * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical
@@ -77,6 +78,8 @@ export interface OpenSessionOptions {
   readonly origin: SessionOrigin
   /** Goes with the request that opens the session, where the protocol has a place for it (ACP: `_meta`). */
   readonly meta?: Readonly<Record<string, unknown>>
+  /** The trace that the request that opens the session is part of. */
+  readonly trace?: TraceContext
 }
 
 export interface ArmSession {
@@ -86,7 +89,7 @@ export interface ArmSession {
   /** Once the connection ended by itself: whether a turn of this session ran then, and not only of a sibling. */
   readonly interrupted?: boolean
   /** See {@link RunningAgent.send}. */
-  send(prompt: readonly ContentBlock[]): Promise<void>
+  send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void>
   cancel(): Promise<void>
   configure(change: ConfigChange): Promise<void>
   /** Closes this session in the agent where it can; the process stays. */

@@ -1,4 +1,5 @@
 import { delimiter, dirname } from 'node:path'
+import type { TraceContext } from '@agentproto/contracts'
 import type { AgentCliManifest, CompiledLaunch, SandboxProfile } from '@agentproto/manifest'
 import { declaredVariables } from '@agentproto/manifest'
 import { buildEnvironment, healPath, SESSION_MARKER } from '@agentproto/subprocess'
@@ -11,6 +12,8 @@ export interface EnvironmentRequest {
   readonly compiled: CompiledLaunch
   /** The session's own variables. */
   readonly env: Readonly<Record<string, string>>
+  /** The trace that it is started in. */
+  readonly trace?: TraceContext
   /** Secrets, and what the setup persisted. */
   readonly provided?: Readonly<Record<string, string>>
   /** Where it stands in a file of its own. */
@@ -48,6 +51,7 @@ interface Injected {
   readonly env: Readonly<Record<string, string>>
   readonly home: string | undefined
   readonly model: string | undefined
+  readonly trace?: TraceContext
 }
 
 /** The table of docs/environment.md; what does not apply is not set, and never inherited. */
@@ -63,6 +67,8 @@ function injected(manifest: AgentCliManifest, host: AgentHost, session: Injected
     AGENTPROTO_MODEL: session.model,
     AGENTPROTO_URL: host.url?.(),
     AGENTPROTO_BIN: host.bin,
+    TRACEPARENT: session.trace?.traceparent,
+    TRACESTATE: session.trace?.tracestate,
     ...session.env,
   }
   const set = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)

@@ -69,7 +69,9 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     const startedAt = clock.now()
     const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
     const origin = reachable(plan.origin, options, connection.info)
-    const opening = { ...directories, mcpServers: options.mcpServers, origin, ...(meta === undefined ? {} : { meta }) }
+    const { mcpServers, trace } = options
+    const told = { ...(meta === undefined ? {} : { meta }), ...(trace === undefined ? {} : { trace }) }
+    const opening = { ...directories, mcpServers, origin, ...told }
     const mode = sessionMode(manifest, options.mode)
     const guarded = limit.sink(guard.sink(sink))
     const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })

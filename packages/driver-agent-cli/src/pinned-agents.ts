@@ -8,6 +8,7 @@ import type {
   ProcessExit,
   RunningAgent,
   StoredAgentSession,
+  TraceContext,
   Timer,
 } from '@agentproto/contracts'
 import type { Launched } from './launched.js'
@@ -145,8 +146,8 @@ class BorrowedAgent implements RunningAgent {
     return this.#agent.agentSessionId
   }
 
-  async send(prompt: readonly ContentBlock[]): Promise<void> {
-    const turn = this.#agent.send(prompt)
+  async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
+    const turn = this.#agent.send(prompt, trace)
     this.#turn = turn
     try {
       await turn

@@ -12,6 +12,7 @@ import type {
   RunningAgent,
   SessionSandbox,
   StoredAgentSession,
+  TraceContext,
 } from '@agentproto/contracts'
 
 /** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
@@ -64,8 +65,8 @@ export class StartedAgent implements RunningAgent {
     return this.#session.agentSessionId
   }
 
-  async send(prompt: readonly ContentBlock[]): Promise<void> {
-    const turn = this.#session.send(prompt)
+  async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
+    const turn = this.#session.send(prompt, trace)
     // A refused second prompt must not hide the turn that runs.
     const before = this.#turn
     this.#turn = turn

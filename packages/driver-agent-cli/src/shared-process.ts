@@ -43,7 +43,7 @@ export class SharedProcesses {
 }
 
 /** What each session has of its own, and a process that several share of none of them. */
-const OF_ONE_SESSION: ReadonlySet<string> = new Set([SESSION_MARKER, 'AGENTPROTO_TOKEN'])
+const OF_ONE_SESSION: ReadonlySet<string> = new Set([SESSION_MARKER, 'AGENTPROTO_TOKEN', 'TRACEPARENT', 'TRACESTATE'])
 
 /** A digest: the environment holds secrets, and one session's must never reach another's agent. */
 function keyOf({ command, args, env }: Launch): string {

@@ -108,3 +108,14 @@ test('F41 F56 a private home holds nothing of the operator’s, and is the same 
 test('a policy by adapter leaves the others in the operator’s home', () => {
   expect(environment({ homes: { other: 'isolated' } })).toMatchObject({ HOME: '/home/nobody' })
 })
+
+test('an agent is in the trace of whoever starts it, never in that of the gateway’s own start', () => {
+  const parent = { ...host, env: { ...host.env, TRACEPARENT: 'own', TRACESTATE: 'own=1' } }
+  const start = { sessionId: 'ses_1', adapterSlug: 'small', compiled, env: {} }
+  const untraced = agentEnvironment(manifest, parent, start)
+  expect(untraced).not.toHaveProperty('TRACEPARENT')
+  expect(untraced).not.toHaveProperty('TRACESTATE')
+  const traced = agentEnvironment(manifest, parent, { ...start, trace: { traceparent: '00-a-b-01' } })
+  expect(traced).toMatchObject({ TRACEPARENT: '00-a-b-01' })
+  expect(traced).not.toHaveProperty('TRACESTATE')
+})

@@ -4,7 +4,7 @@ import type { HttpEnv } from './http-deps.js'
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, DELETE',
   'access-control-allow-headers':
-    'authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name',
+    'authorization, content-type, last-event-id, mcp-protocol-version, mcp-method, mcp-name, traceparent, tracestate',
   'access-control-max-age': '600',
 } as const
 

@@ -287,3 +287,17 @@ test('answers are not kept by anyone and not sniffed', async () => {
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.get('x-content-type-options')).toBe('nosniff')
 })
+
+test('the trace that the headers of a request name goes with the call; a bad one is dropped', async () => {
+  const { app, sessions } = fakeGateway()
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+  const spawn = async (more: Record<string, string>): Promise<unknown> => {
+    const headers = { authorization: 'Bearer a-token-of-the-owner', 'content-type': 'application/json', ...more }
+    const response = await app.request('/sessions/agent', { method: 'POST', headers, body: '{"adapter":"demo"}' })
+    expect(response.status).toBe(201)
+    return sessions.calls.at(-1)
+  }
+  expect(await spawn(trace)).toEqual(['spawn', { adapter: 'demo' }, { ...OWNER, trace }])
+  for (const bad of [{ tracestate: 'a=1' }, { ...trace, traceparent: 'x'.repeat(10_000) }, { traceparent: '' }])
+    expect(await spawn(bad)).toEqual(['spawn', { adapter: 'demo' }, OWNER])
+})

@@ -35,6 +35,7 @@ const events: EventShapes = {
     origin: 'optional',
     preface: 'optional',
     queuedAt: 'optional',
+    traceparent: 'optional',
     sent: 'optional',
   },
   status: { status: 'required', previous: 'optional', exitCode: 'optional' },

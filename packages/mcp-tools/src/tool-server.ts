@@ -6,6 +6,7 @@ import {
   mayUse,
   systemClock,
   TOOL_SCOPES,
+  traceOf,
 } from '@agentproto/contracts'
 import type { Clock, Principal } from '@agentproto/contracts'
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
@@ -90,7 +91,12 @@ function callOf({ listed }: Tool, { by, request, deps }: Serving): Call {
   assertMayUse(by, scope)
   const within = boundsOf(by, scope)
   const reach: Call['reach'] = async (id) => (within === undefined ? undefined : deps.sessions.get(id, within))
-  return { by, within, signal: request.signal, reach, progress: progressOf(request) }
+  // The trace that a client names of a call is nearer to it than that of its HTTP request.
+  const { _meta: meta } = request
+  const { traceparent, tracestate } = meta ?? {}
+  const trace = traceOf({ traceparent, tracestate })
+  const caller = trace === undefined ? by : { ...by, trace }
+  return { by: caller, within, signal: request.signal, reach, progress: progressOf(request) }
 }
 
 /** How a caller that asked for it hears of what goes on. */

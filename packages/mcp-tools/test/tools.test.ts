@@ -208,3 +208,13 @@ test('list_agent_adapters and list_agent_workspaces tell what can be started whe
   expect(await tool('list_agent_adapters')).toMatchObject({ adapters: [{ slug: 'demo', installed: true }] })
   expect(await tool('list_agent_workspaces')).toMatchObject({ version: 1, workspaces: [] })
 })
+
+test.each(ERAS)('the trace that a %s client names in _meta goes with the call', async (era) => {
+  const { client, sessions } = await connected(era)
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+  const start = { name: 'start_agent_session', arguments: { adapter: 'demo' } }
+  await client.callTool({ ...start, _meta: trace })
+  expect(sessions.calls.at(-1)).toEqual(['spawn', { adapter: 'demo' }, { ...OWNER, trace }])
+  await client.callTool({ ...start, _meta: { traceparent: 'what?' } })
+  expect(sessions.calls.at(-1)).toEqual(['spawn', { adapter: 'demo' }, OWNER])
+})

@@ -137,7 +137,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     workspaces,
     hostId: hostname(),
     clock,
-    startAgent: sessionAgents({ catalog, host, tokens: ofSessions, serve: settings.serve ?? {} }),
+    startAgent: sessionAgents({ catalog, host, tokens: ofSessions, serve: settings.serve ?? {}, log: settings.ownLog }),
     onAgentEnding: (id) => ofSessions.revoke(id),
     redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),

@@ -1,4 +1,4 @@
-import type { Clock, SessionEvent } from '@agentproto/contracts'
+import { type Clock, type SessionEvent, traceIdOf } from '@agentproto/contracts'
 import { RotatingFile } from './rotating-file.js'
 
 /** In rising order. */
@@ -65,6 +65,9 @@ export class GatewayLog {
     for (const event of events) {
       const { sessionId, turn } = event
       if (event.type === 'status') this.write('info', 'session', { sessionId, status: event.status })
+      // What is part of a trace can be found by it here; what is not is not worth a line.
+      if (event.type === 'user-prompt' && event.traceparent !== undefined)
+        this.write('info', 'prompt', { sessionId, turn, traceId: traceIdOf({ traceparent: event.traceparent }) })
       if (event.type === 'turn-end') this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
       if (event.type === 'session-stopped') {
         const { stopReason, exitCode, signal, failure } = event

@@ -1,7 +1,14 @@
-import type { McpServer, RunningAgent, StartAgent, StartAgentOptions } from '@agentproto/contracts'
+import {
+  type McpServer,
+  type RunningAgent,
+  type StartAgent,
+  type StartAgentOptions,
+  traceIdOf,
+} from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { ManifestCatalog } from './adapter-catalog.js'
+import type { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { SessionTokens } from './session-tokens.js'
 
@@ -9,17 +16,20 @@ export interface SessionAgentParts {
   readonly catalog: ManifestCatalog
   readonly host: ProvisionHost
   readonly tokens: SessionTokens
+  readonly log: Pick<GatewayLog, 'write'>
   /** What the host does for agents that ask it to. */
   readonly serve: NonNullable<GatewayOptions['serve']>
 }
 
 /** Starts agents, each with a token of its own by which the gateway knows it, and with its tools where it delegates. */
-export function sessionAgents({ catalog, host, tokens, serve }: SessionAgentParts): StartAgent {
+export function sessionAgents({ catalog, host, tokens, serve, log }: SessionAgentParts): StartAgent {
   return async function startSessionAgent(start, sink) {
-    const adapter = await catalog.adapter(start.adapterSlug)
+    const { sessionId, adapterSlug: adapter, trace } = start
+    if (trace) log.write('info', 'agent starts', { sessionId, adapter, traceId: traceIdOf(trace) })
+    const found = await catalog.adapter(adapter)
     const given = withToken(start, { host, tokens })
     const launch = (options: StartAgentOptions): Promise<RunningAgent> =>
-      launchAgent(adapter.manifest, { ...options, sink, host, sandbox: adapter.sandbox, adapter, serve })
+      launchAgent(found.manifest, { ...options, sink, host, sandbox: found.sandbox, adapter: found, serve })
     try {
       return await launch(given)
     } catch (thrown) {

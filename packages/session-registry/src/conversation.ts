@@ -5,6 +5,7 @@ import {
   type ConfigChange,
   type RunningAgent,
   type StoredSpawn,
+  type TraceContext,
 } from '@agentproto/contracts'
 import { messageOf } from './ending.js'
 import type { HostedSession } from './hosted-session.js'
@@ -22,7 +23,10 @@ import { transcriptOf } from './transcript-of.js'
 const MAX_WAIT_MS = 2 * 60_000
 
 /** Where a start of the agent begins; `how` where the session had ended. */
-export type Starting = Pick<Resumption, 'origin'> & Partial<Pick<Resumption, 'how'>>
+export interface Starting extends Pick<Resumption, 'origin'>, Partial<Pick<Resumption, 'how'>> {
+  /** The trace that whoever starts it is in. */
+  readonly trace?: TraceContext | undefined
+}
 
 export interface ConversationOptions {
   readonly host: Pick<SessionHost, 'clock' | 'startAgent'>
@@ -52,14 +56,15 @@ export class Conversation {
   /** Starts the agent in it, or in a new one. @throws as {@link StartAgent} */
   async start(
     spawn: StoredSpawn,
-    { origin, how, sink, signal }: Starting & { readonly sink: AgentSink; readonly signal: AbortSignal },
+    { origin, how, trace, sink, signal }: Starting & { readonly sink: AgentSink; readonly signal: AbortSignal },
   ): Promise<RunningAgent> {
     const { host, session, prefaces, log } = this.#options
     this.#before = session.snapshot().config
     const transcript = how === 'transcript' ? await transcriptOf(session) : undefined
     if (origin.how !== 'new') await this.#untilDue(spawn, signal)
     this.#startedAt = log.now()
-    const agent = await host.startAgent(startOptionsOf(session.snapshot(), spawn, { origin, signal }), sink)
+    const options = startOptionsOf(session.snapshot(), spawn, { origin, signal, trace })
+    const agent = await host.startAgent(options, sink)
     prefaces.started({ byChannel: agent.instructed === true, knows: origin.how !== 'new', transcript })
     return agent
   }

@@ -26,7 +26,7 @@ import { fitMode } from './permissions/agent-mode.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
 import type { Prefaces } from './prefaces.js'
-import { isResumable, type Resumption, ResumeBackoff, resumptionOf } from './resume.js'
+import { isResumable, ResumeBackoff, resumptionOf } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
 import type { SessionLog } from './session-log.js'
 import type { SessionHost } from './session-host.js'
@@ -125,8 +125,8 @@ export class ManagedSession implements HostedSession {
   }
 
   /** Starts the agent. Rejects with the cause after the session has become `error`. */
-  start(origin: Resumption['origin'] = { how: 'new' }): Promise<void> {
-    this.#starting = this.#start({ origin })
+  start(starting: Starting): Promise<void> {
+    this.#starting = this.#start(starting)
     return this.#starting
   }
 
@@ -134,7 +134,7 @@ export class ManagedSession implements HostedSession {
    * Starts the agent of a session that has ended, in its old conversation or in a new one.
    * @throws `session_live`, `not_resumable`, `continuation_unsupported`, and what the start throws
    */
-  async resume(request: ResumeRequest): Promise<void> {
+  async resume(request: ResumeRequest, trace: Starting['trace']): Promise<void> {
     if (this.#resuming) throw startingError()
     const resumption = resumptionOf(this.snapshot(), this.#spawn, request)
     if (resumption.how !== 'fresh') this.#backoff.assertDue(this.#host.clock.now())
@@ -143,7 +143,7 @@ export class ManagedSession implements HostedSession {
     // Of two at once only one starts an agent: the status is not `starting` before that is logged.
     this.#resuming = true
     if (resumption.how === 'fresh') this.permissions.forgetOnce()
-    this.#starting = this.#start(resumption)
+    this.#starting = this.#start({ ...resumption, trace })
     try {
       await this.#backoff.count(this.#starting, this.#host.clock)
       this.#record.resumed(resumption.how)

@@ -1,4 +1,4 @@
-import { AgentprotoError, BOUNDS, type ContentBlock, type QueuedTurn } from '@agentproto/contracts'
+import { AgentprotoError, BOUNDS, type ContentBlock, type QueuedTurn, type TraceContext } from '@agentproto/contracts'
 
 /** Prompts that wait for their turn, in order; each has its turn's number from the moment it waits. */
 
@@ -6,6 +6,7 @@ export interface WaitingPrompt {
   readonly content: readonly ContentBlock[]
   /** ISO-8601. */
   readonly queuedAt: string
+  readonly trace?: TraceContext | undefined
   /** It ended the turn that ran. */
   readonly interrupting: boolean
   /** What it waited for was stopped: it is never sent (failure mode 18). */

@@ -142,7 +142,7 @@ class Registry implements SessionRegistry {
     this.#assertRoom()
     this.#assertOpen()
     assertAdmitted()
-    return launchSession(this.#add(session, spawn), this.#keeper, request)
+    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, by })
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
@@ -151,7 +151,7 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     this.#assertRoom()
     const { session, spawn, origin } = forkOf(old.stored(), request, { by, born: this.#born() })
-    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, origin })
+    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, origin, by })
   }
 
   #born(): Birth {
@@ -169,19 +169,19 @@ class Registry implements SessionRegistry {
     throw sessionNotFound(id)
   }
 
-  async prompt(id: string, request: PromptRequest): Promise<{ turn: number }> {
+  async prompt(id: string, request: PromptRequest, { trace }: Principal): Promise<{ turn: number }> {
     const session = this.#session(id)
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
-      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, {})
-      return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy })
+      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, {}, trace)
+      return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy, trace })
     })
     return { turn }
   }
 
-  async resume(id: string, request: ResumeRequest): Promise<Session> {
-    return (await this.#resume(this.#session(id), request)).snapshot()
+  async resume(id: string, request: ResumeRequest, { trace }: Principal): Promise<Session> {
+    return (await this.#resume(this.#session(id), request, trace)).snapshot()
   }
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
@@ -282,10 +282,10 @@ class Registry implements SessionRegistry {
     await this.#options.store.close()
   }
 
-  async #resume(session: ManagedSession, request: ResumeRequest): Promise<ManagedSession> {
+  async #resume(session: ManagedSession, request: ResumeRequest, trace: Principal['trace']): Promise<ManagedSession> {
     this.#assertOpen()
     this.#assertRoom()
-    await session.resume(request)
+    await session.resume(request, trace)
     await this.#keeper.save(session)
     return session
   }

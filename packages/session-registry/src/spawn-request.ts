@@ -10,6 +10,7 @@ import {
   type SpawnAgentRequest,
   type StartAgentOptions,
   type StoredSpawn,
+  type TraceContext,
 } from '@agentproto/contracts'
 import { assertContinuation } from './resume.js'
 
@@ -72,7 +73,7 @@ export function spawnOf(
 export function startOptionsOf(
   { id, adapterSlug, workspaceSlug, cwd, delegation }: Session,
   { mode, options, additionalDirectories = [], mcpServers = [], instructions }: StoredSpawn,
-  run: Pick<StartAgentOptions, 'origin' | 'signal'>,
+  { trace, ...run }: Pick<StartAgentOptions, 'origin' | 'signal'> & { readonly trace?: TraceContext | undefined },
 ): StartAgentOptions {
   return {
     sessionId: id,
@@ -87,6 +88,7 @@ export function startOptionsOf(
     // A session at the end of its line has the tools as well: they tell it why not.
     ...(delegation === undefined ? {} : { delegates: true }),
     env: { AGENTPROTO_SESSION_ID: id },
+    ...(trace === undefined ? {} : { trace }),
     ...run,
   }
 }

@@ -1,4 +1,10 @@
-import { AgentprotoError, type ContentBlock, type PromptPreface, type UserPrompt } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type ContentBlock,
+  type PromptPreface,
+  type TraceContext,
+  type UserPrompt,
+} from '@agentproto/contracts'
 import { asText, INTERRUPTION } from './prefaces.js'
 import type { WaitingPrompt } from './prompt-queue.js'
 import type { TurnBook } from './turn-book.js'
@@ -9,10 +15,12 @@ export interface Admission {
   readonly origin: NonNullable<UserPrompt['origin']>
   /** How it waited, if it did. */
   readonly waited?: WaitingPrompt
+  /** The trace that it is part of. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** @param pending what the agent has to be told before */
-export function admitted({ content, origin, waited }: Admission, pending: readonly PromptPreface[]): UserPrompt {
+export function admitted({ content, origin, waited, trace }: Admission, pending: readonly PromptPreface[]): UserPrompt {
   const preface = [...pending, ...(waited?.interrupting ? [INTERRUPTION] : [])]
   return {
     type: 'user-prompt',
@@ -20,6 +28,7 @@ export function admitted({ content, origin, waited }: Admission, pending: readon
     origin,
     ...(preface.length === 0 ? {} : { preface }),
     ...(waited === undefined ? {} : { queuedAt: waited.queuedAt }),
+    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
   }
 }
 

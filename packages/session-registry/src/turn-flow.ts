@@ -9,6 +9,7 @@ import {
   type Interrupted,
   type PromptPreface,
   type RunningAgent,
+  type TraceContext,
   type TurnEndReason,
   type UserPrompt,
 } from '@agentproto/contracts'
@@ -44,6 +45,7 @@ export interface TurnFlowOptions {
 export interface PromptOrigin {
   readonly origin: 'prompt' | 'spawn'
   readonly whenBusy?: 'reject' | 'queue' | 'interrupt' | undefined
+  readonly trace?: TraceContext | undefined
 }
 
 export class TurnFlow {
@@ -82,13 +84,13 @@ export class TurnFlow {
    * @returns number of the turn
    * @throws `turn_in_progress`, `queue_full`, `storage_failed`
    */
-  async prompt(content: readonly ContentBlock[], { origin, whenBusy }: PromptOrigin): Promise<number> {
-    if (!this.#isBusy()) return this.#begin({ content, origin })
-    if (whenBusy === 'queue') return this.#enqueue(content, false)
+  async prompt(content: readonly ContentBlock[], { origin, whenBusy, trace }: PromptOrigin): Promise<number> {
+    if (!this.#isBusy()) return this.#begin({ content, origin, trace })
+    if (whenBusy === 'queue') return this.#enqueue({ content, trace, interrupting: false })
     if (whenBusy !== 'interrupt') throw inProgress(this.#options.turns)
     // Its place is taken in this very step, behind what the interrupt stops and before anybody else.
     const stopped = this.interrupt()
-    const number = this.#enqueue(content, true)
+    const number = this.#enqueue({ content, trace, interrupting: true })
     await stopped
     return number
   }
@@ -207,16 +209,16 @@ export class TurnFlow {
       const { number } = turns.begin(prompt, log.nextSeq, log.now())
       this.#open = number
       await this.#admit(prompt, number)
-      this.#sending = this.#send(number, contentFor(prompt), this.#sending)
+      this.#sending = this.#send(number, { content: contentFor(prompt), trace: admission.trace }, this.#sending)
       return number
     } finally {
       this.#reserved = false
     }
   }
 
-  #enqueue(content: readonly ContentBlock[], interrupting: boolean): number {
+  #enqueue(prompt: Pick<WaitingPrompt, 'content' | 'trace' | 'interrupting'>): number {
     const { turns, log } = this.#options
-    this.#queue.add({ content, queuedAt: log.now(), interrupting })
+    this.#queue.add({ ...prompt, queuedAt: log.now() })
     this.#queueChanged()
     // While a prompt is being reserved its turn is counted already.
     return turns.count + this.#queue.length
@@ -235,7 +237,7 @@ export class TurnFlow {
       this.#queueChanged()
       try {
         if (next.stopped) await this.#skip(next)
-        else await this.#begin({ content: next.content, origin: 'queue', waited: next })
+        else await this.#begin({ content: next.content, origin: 'queue', waited: next, trace: next.trace })
       } catch {
         await this.#refused(next)
       }
@@ -289,20 +291,20 @@ export class TurnFlow {
   }
 
   /** Runs one turn to its end; whatever the agent does, the turn gets its `turn-end`. */
-  async #send(turn: number, content: readonly ContentBlock[], previous: Promise<void>): Promise<void> {
+  async #send(turn: number, prompt: Pick<Admission, 'content' | 'trace'>, previous: Promise<void>): Promise<void> {
     await previous
-    await this.#run(turn, content)
+    await this.#run(turn, prompt)
     await this.drain()
   }
 
-  async #run(turn: number, content: readonly ContentBlock[]): Promise<void> {
+  async #run(turn: number, { content, trace }: Pick<Admission, 'content' | 'trace'>): Promise<void> {
     // A prompt of a stopped generation is never sent (failure mode 18).
     if (this.#cancelled === turn) return this.close('cancelled')
     // Its session ended while the prompt was being logged.
     if (this.#open !== turn) return
     this.#options.onSend()
     try {
-      await this.#agent?.send(content)
+      await this.#agent?.send(content, trace)
     } catch (error) {
       return this.close('error', { message: messageOf(error) })
     }

@@ -31,8 +31,11 @@ const OWN = /^AGENTPROTO_/
 /** Of the pipe between this Node process and its own parent: whoever inherits it breaks it. */
 const NODE_CHANNEL = /^(?:NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_UNIQUE_ID)$/
 
-/** What would hand the gateway, or another session, to an agent; no manifest gets them. */
-const NEVER = /^AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)$/
+/**
+ * What would hand the gateway, or another session, to an agent, and the trace in which the gateway was started; no
+ * manifest gets them.
+ */
+const NEVER = /^(?:AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)|TRACE(?:PARENT|STATE))$/
 
 /** The environment of an agent (DESIGN §4). Pure. */
 export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {

@@ -103,7 +103,7 @@ const variables = (value: unknown): Readonly<Record<string, string>> =>
 
 /** What a session is opened with, as far as this agent can take it, and what it cannot. */
 export function grounds(
-  { cwd, additionalDirectories, mcpServers, meta }: OpenSessionOptions,
+  { cwd, additionalDirectories, mcpServers, meta, trace }: OpenSessionOptions,
   capabilities: AgentCapabilities,
 ): { readonly params: object; readonly warnings: readonly string[] } {
   const warnings: string[] = []
@@ -118,7 +118,9 @@ export function grounds(
   if (additionalDirectories.length > 0 && !directories) {
     warnings.push(`The agent takes no additional directories: ${additionalDirectories.join(', ')} not passed.`)
   }
-  const more = { ...(directories ? { additionalDirectories } : {}), ...(meta === undefined ? {} : { _meta: meta }) }
+  // `traceparent` and `tracestate` are reserved for it at the root of `_meta`.
+  const told = meta === undefined && trace === undefined ? {} : { _meta: { ...meta, ...trace } }
+  const more = { ...(directories ? { additionalDirectories } : {}), ...told }
   return { params: { cwd, mcpServers: servers, ...more }, warnings }
 }
 

@@ -7,6 +7,7 @@ import type {
   Clock,
   ConfigChange,
   ContentBlock,
+  TraceContext,
 } from '@agentproto/contracts'
 import { permissionRequest, questionRequest } from './agent-request.js'
 import type { UserRequest } from './agent-request.js'
@@ -75,7 +76,7 @@ export class AcpSession implements ArmSession {
     this.#phase = phase
   }
 
-  async send(prompt: readonly ContentBlock[]): Promise<void> {
+  async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
     if (this.#ended?.code === 'session_ended') throw this.#ended
     if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
     const turn = new Turn()
@@ -85,7 +86,7 @@ export class AcpSession implements ArmSession {
     // An agent that ended meanwhile ends the turn like one that ends in the middle of it.
     const refused = this.#ended?.message ?? ('refused' in taken ? taken.refused : undefined)
     if (refused !== undefined) this.#end(turn, { by: 'failure', error: { message: refused } })
-    else if ('blocks' in taken) this.#prompt(turn, taken.blocks)
+    else if ('blocks' in taken) this.#prompt(turn, taken.blocks, trace)
     return turn.done
   }
 
@@ -199,8 +200,9 @@ export class AcpSession implements ArmSession {
     return this.#outbox.drain()
   }
 
-  #prompt(turn: Turn, prompt: readonly ContentBlock[]): void {
-    const params = { sessionId: this.agentSessionId, prompt }
+  #prompt(turn: Turn, prompt: readonly ContentBlock[], trace: TraceContext | undefined): void {
+    const meta = trace === undefined ? {} : { _meta: { ...trace } }
+    const params = { sessionId: this.agentSessionId, prompt, ...meta }
     this.#link.call('session/prompt', params, (message) => this.#responded(turn, message))
   }
 

@@ -17,7 +17,7 @@ import type { McpProfile } from './profile.js'
 import { SdkLink } from './sdk-link.js'
 import { ServerRoutes } from './server-routes.js'
 import { McpSession } from './session.js'
-import type { RunningCall, SessionLink } from './session.js'
+import type { RunningCall, SessionLink, ToolCall } from './session.js'
 import { findPromptTools } from './tools.js'
 import type { PromptTools } from './tools.js'
 
@@ -129,9 +129,9 @@ export class McpClient implements LineClient, SessionLink {
 
   // What sessions need of the connection.
 
-  call(name: string, args: Json, answered: (response: Json) => void): RunningCall {
+  call({ name, args, trace }: ToolCall, answered: (response: Json) => void): RunningCall {
     const id = this.#nextId++
-    const params = { name, arguments: args, _meta: { progressToken: id } }
+    const params = { name, arguments: args, _meta: { progressToken: id, ...trace } }
     this.#request(id, { method: 'tools/call', params }, answered)
     const cancel = (reason: string): void => {
       // The answer may still come; its session decides what that means.

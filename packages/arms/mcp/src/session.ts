@@ -9,6 +9,7 @@ import type {
   ConfigChange,
   ContentBlock,
   OpenSessionOptions,
+  TraceContext,
 } from '@agentproto/contracts'
 import { readAnswer, Streamed } from './answer.js'
 import { callArguments } from './arguments.js'
@@ -22,6 +23,14 @@ import type { VendorEvent } from './vendor-event.js'
  * the turn ends without them.
  */
 const CANCEL_GRACE_MS = 500
+
+/** What is called. */
+export interface ToolCall {
+  readonly name: string
+  readonly args: Json
+  /** The trace that the call is part of. */
+  readonly trace: TraceContext | undefined
+}
 
 /** A call of a tool that runs. */
 export interface RunningCall {
@@ -39,7 +48,7 @@ export interface SessionLink {
   readonly profile: McpProfile
   readonly tools: PromptTools
   /** Calls a tool without a limit; `answered` is called in order with the notifications, once or never. */
-  call(name: string, args: Json, answered: (response: Json) => void): RunningCall
+  call(called: ToolCall, answered: (response: Json) => void): RunningCall
   respond(id: unknown, result: Json): void
   forget(session: McpSession): void
 }
@@ -88,12 +97,12 @@ export class McpSession implements ArmSession {
     return session !== undefined && (this.#thread === undefined ? this.busy : session === this.#thread)
   }
 
-  async send(prompt: readonly ContentBlock[]): Promise<void> {
+  async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
     const turn = this.#talk.begin()
     const refused = this.#refusal(prompt)
     if (refused !== undefined) this.#talk.end(turn, failure(refused))
     // An agent that has ended has ended the turn already.
-    else if (this.#talk.turn === turn) this.#prompt(turn, promptText(prompt))
+    else if (this.#talk.turn === turn) this.#prompt(turn, promptText(prompt), trace)
     return turn.done
   }
 
@@ -183,7 +192,7 @@ export class McpSession implements ArmSession {
     return odd && `The agent takes no ${odd.type} in a prompt`
   }
 
-  #prompt(turn: Turn, prompt: string): void {
+  #prompt(turn: Turn, prompt: string, trace: TraceContext | undefined): void {
     const { prompt: first, reply } = this.#link.tools
     const tool = this.#thread !== undefined && reply !== undefined ? reply : first
     if (this.#begun && reply !== undefined && this.#thread === undefined) this.#talk.put(FORGOTTEN)
@@ -191,7 +200,7 @@ export class McpSession implements ArmSession {
     this.#streamed = new Streamed()
     this.#told = undefined
     const args = callArguments(tool, { prompt, session: this.#thread, ground: this.#ground })
-    const call = this.#link.call(tool.name, args, (response) => this.#answered(turn, response))
+    const call = this.#link.call({ name: tool.name, args, trace }, (response) => this.#answered(turn, response))
     this.#last = { turn, call }
     void turn.done.then(() => call.forget())
   }

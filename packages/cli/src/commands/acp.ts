@@ -48,8 +48,12 @@ export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
 async function opened(client: Client, options: AcpOptions, request: AcpOpenRequest): Promise<AcpOpened> {
   if (options.session !== undefined) return { session: await findSession(client, options.session), attached: true }
   const asked = spawnRequest(options, request)
+  const { trace } = request
   const adapter = asked.adapter ?? (await onlyInstalled(client))
-  return { session: await client.sessions.start({ ...asked, adapter }), attached: false }
+  return {
+    session: await client.sessions.start({ ...asked, adapter }, trace === undefined ? {} : { trace }),
+    attached: false,
+  }
 }
 
 /** What one client wants of one session (`_meta.agentproto`) wins over what the command line says for all. */

@@ -9,6 +9,7 @@ import {
 } from '@agentproto/contracts'
 import type { ExportFormat, SessionArchive } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -20,10 +21,10 @@ import { created } from './session-collection.js'
 export function archiveRoutes(archive: SessionArchive): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
   resource(app, '/import', {
-    POST: async (c) => created(await archive.import(textOf(exportBody(c)), c.get('by'))),
+    POST: async (c) => created(await archive.import(textOf(exportBody(c)), callerOf(c))),
   })
   resource(app, '/prune', {
-    POST: async (c) => json(await archive.prune(await readBody(c, pruneRequestSchema), c.get('by'))),
+    POST: async (c) => json(await archive.prune(await readBody(c, pruneRequestSchema), callerOf(c))),
   })
   return app
 }
@@ -77,7 +78,7 @@ export function sessionArchiveRoutes({ archive }: HttpDeps): HttpApp {
   resource(app, '/:id/repair', {
     POST: async (c) => {
       const { dryRun = false } = parseWire(repairQuerySchema, c.req.query(), 'query')
-      return json(await archive.repair(param(c, 'id'), { dryRun }, c.get('by')))
+      return json(await archive.repair(param(c, 'id'), { dryRun }, callerOf(c)))
     },
   })
   return app

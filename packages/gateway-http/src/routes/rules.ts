@@ -1,5 +1,6 @@
 import { addRuleSchema, type PermissionService, type RuleScope } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import type { HttpApp, HttpContext, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -22,12 +23,12 @@ function ruleRoutes(permissions: PermissionService, at: string, scopeOf: (c: Htt
 
   async function add(c: HttpContext): Promise<Response> {
     const request = await readBody(c, addRuleSchema)
-    return json(await permissions.addRule(scopeOf(c), request, c.get('by')), 201)
+    return json(await permissions.addRule(scopeOf(c), request, callerOf(c)), 201)
   }
 
   async function remove(c: HttpContext): Promise<Response> {
     const ruleId = param(c, 'ruleId')
-    await permissions.removeRule(scopeOf(c), ruleId, c.get('by'))
+    await permissions.removeRule(scopeOf(c), ruleId, callerOf(c))
     return json({ ok: true, ruleId })
   }
 

@@ -7,6 +7,7 @@ import {
   spawnAgentSchema,
 } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
@@ -19,7 +20,7 @@ export function sessionCollectionRoutes({ sessions }: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
   resource(app, '/', { GET: async (c) => taggedJson(c, await sessions.list(filterOf(c), c.get('within'))) })
   resource(app, '/agent', {
-    POST: async (c) => created(await sessions.spawn(await readBody(c, spawnAgentSchema), c.get('by'))),
+    POST: async (c) => created(await sessions.spawn(await readBody(c, spawnAgentSchema), callerOf(c))),
   })
   return app
 }
@@ -45,7 +46,7 @@ export function agentSessionRoutes({ sessions, adapters }: HttpDeps): HttpApp {
     GET: async (c) => taggedJson(c, await sessions.list({ ...filterOf(c), adapter: agentOf(c) }, c.get('within'))),
     POST: async (c) => {
       const request = await readBody(c, agentSpawnSchema)
-      return created(await sessions.spawn({ ...request, adapter: agentOf(c) }, c.get('by')))
+      return created(await sessions.spawn({ ...request, adapter: agentOf(c) }, callerOf(c)))
     },
   })
   return app

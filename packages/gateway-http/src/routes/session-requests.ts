@@ -1,5 +1,6 @@
 import { answerRequestSchema, toAgentAnswer } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
@@ -12,7 +13,7 @@ export function sessionRequestRoutes({ sessions }: HttpDeps): HttpApp {
 
   async function answer(c: HttpContext): Promise<Response> {
     const given = toAgentAnswer(await readBody(c, answerRequestSchema))
-    return json(await sessions.answer({ id: param(c, 'id'), requestId: param(c, 'requestId') }, given, c.get('by')))
+    return json(await sessions.answer({ id: param(c, 'id'), requestId: param(c, 'requestId') }, given, callerOf(c)))
   }
 
   resource(app, '/:id/requests', {

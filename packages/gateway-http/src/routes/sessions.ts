@@ -9,6 +9,7 @@ import {
   resumeRequestSchema,
 } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import { wantsEventStream } from '../accept.js'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
@@ -27,9 +28,9 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
     const id = param(c, 'id')
     const request = await readBody(c, promptRequestSchema)
     if (wantsEventStream(c)) {
-      return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, request, c.get('by'))))
+      return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, request, callerOf(c))))
     }
-    const { turn } = await sessions.prompt(id, request, c.get('by'))
+    const { turn } = await sessions.prompt(id, request, callerOf(c))
     if (request.wait !== true) return json({ ok: true, id, turn }, 202)
     // A client that is gone changes nothing (F1). The request's signal would only save this one waiter, and
     // asking for it costs as much as the rest of the request.
@@ -38,35 +39,35 @@ export function sessionRoutes({ sessions }: HttpDeps, streams: Streams): HttpApp
 
   async function configure(c: HttpContext): Promise<Response> {
     const request = await readBody(c, configRequestSchema)
-    return json(await sessions.configure(param(c, 'id'), request, c.get('by')))
+    return json(await sessions.configure(param(c, 'id'), request, callerOf(c)))
   }
 
   async function fork(c: HttpContext): Promise<Response> {
     const request = await readBody(c, forkRequestSchema)
-    return created(await sessions.fork(param(c, 'id'), request, c.get('by')))
+    return created(await sessions.fork(param(c, 'id'), request, callerOf(c)))
   }
 
   async function interrupt(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
     const request = await readBody(c, interruptRequestSchema)
-    return json({ ok: true, id, ...(await sessions.interrupt(id, c.get('by'), request)) })
+    return json({ ok: true, id, ...(await sessions.interrupt(id, callerOf(c), request)) })
   }
 
   async function resume(c: HttpContext): Promise<Response> {
     const request = await readBody(c, resumeRequestSchema)
-    return json(await sessions.resume(param(c, 'id'), request, c.get('by')))
+    return json(await sessions.resume(param(c, 'id'), request, callerOf(c)))
   }
 
   async function kill(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
     const { reason } = await readBody(c, killRequestSchema)
-    const { ok } = await sessions.kill(id, c.get('by'), reason)
+    const { ok } = await sessions.kill(id, callerOf(c), reason)
     return json({ ok, id })
   }
 
   async function forget(c: HttpContext): Promise<Response> {
     const id = param(c, 'id')
-    await sessions.forget(id, c.get('by'))
+    await sessions.forget(id, callerOf(c))
     return json({ ok: true, id })
   }
 

@@ -1,6 +1,7 @@
 import { createTokenSchema } from '@agentproto/contracts'
 import type { TokenService } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import { given } from '../given.js'
 import type { HttpApp, HttpContext, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
@@ -13,18 +14,18 @@ export function tokenRoutes(tokens: TokenService): HttpApp {
 
   async function create(c: HttpContext): Promise<Response> {
     const { name, scope, ...bounds } = await readBody(c, createTokenSchema)
-    const made = await tokens.create({ name, scope, ...given(bounds) }, c.get('by'))
+    const made = await tokens.create({ name, scope, ...given(bounds) }, callerOf(c))
     return json(made, 201, { location: `/tokens/${encodeURIComponent(name)}` })
   }
 
   async function revoke(c: HttpContext): Promise<Response> {
     const name = param(c, 'name')
-    await tokens.revoke(name, c.get('by'))
+    await tokens.revoke(name, callerOf(c))
     return json({ ok: true, name })
   }
 
   resource(app, '/', { GET: async () => json({ tokens: await tokens.list() }), POST: create })
   resource(app, '/:name', { DELETE: revoke })
-  resource(app, '/:name/rotate', { POST: async (c) => json(await tokens.rotate(param(c, 'name'), c.get('by'))) })
+  resource(app, '/:name/rotate', { POST: async (c) => json(await tokens.rotate(param(c, 'name'), callerOf(c))) })
   return app
 }

@@ -1,4 +1,10 @@
-import { type ContentBlock, type Principal, toAgentprotoError, type TokenService } from '@agentproto/contracts'
+import {
+  type ContentBlock,
+  type Principal,
+  toAgentprotoError,
+  type TokenService,
+  traceIdOf,
+} from '@agentproto/contracts'
 import type { SessionRegistry } from '@agentproto/session-registry'
 import { overridden } from '../overridden.js'
 import type { AuditLog } from './audit-log.js'
@@ -100,8 +106,9 @@ function auditedArchive(archive: SessionRegistry['archive'], log: Log): SessionR
 async function noted<T>(log: Log, what: Action<T>, work: () => Promise<T>): Promise<T> {
   const { action, by, session, about, made } = what
   const principal = by === undefined ? undefined : { type: by.type, name: by.name }
+  const traceId = by?.trace && traceIdOf(by.trace)
   const note = (outcome: string, on: string | undefined): void =>
-    log.write({ kind: 'control', principal, action, session: on, outcome, ...about })
+    log.write({ kind: 'control', principal, action, session: on, outcome, traceId, ...about })
   try {
     const done = await work()
     note('ok', made?.(done) ?? session)

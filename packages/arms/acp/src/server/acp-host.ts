@@ -10,6 +10,7 @@ import type {
   SessionFilter,
   SessionPage,
   SessionRequest,
+  TraceContext,
 } from '@agentproto/contracts'
 
 /** What an ACP server serves: the sessions of a gateway. The `sessions` of `@agentproto/client` are one. */
@@ -24,6 +25,7 @@ export interface AcpSessions {
   prompt(
     id: string,
     request: { readonly prompt: ContentBlock[]; readonly whenBusy: 'queue' },
+    options?: { readonly trace?: TraceContext },
   ): Promise<{ readonly turn: number }>
   /** Without a turn it ends whatever runs, and what waits behind it. */
   interrupt(id: string, request: { readonly turn?: number }): Promise<Interrupted>
@@ -79,6 +81,8 @@ export interface AcpOpenRequest {
   readonly mcpServers: readonly McpServer[]
   /** The request's `_meta.agentproto`, unparsed. */
   readonly meta: unknown
+  /** The trace that the client's `_meta` names. */
+  readonly trace?: TraceContext
 }
 
 /** A session for a client: a new one, or one that was there and whose history the client has not seen. */

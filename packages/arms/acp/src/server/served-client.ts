@@ -1,7 +1,7 @@
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { AgentConnection, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk'
 import { record } from '@agentproto/arm-kit'
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, traceOf } from '@agentproto/contracts'
 import type { AcpServerOptions } from './acp-host.js'
 import type { ClientLink } from './client-link.js'
 import type { ClientStream } from './client-stream.js'
@@ -22,6 +22,7 @@ interface OpenParams {
 interface PromptParams {
   readonly sessionId: string
   readonly prompt: Parameters<typeof promptBlocks>[0]
+  readonly _meta?: unknown
 }
 
 /** The sessions that one client has open. */
@@ -69,12 +70,15 @@ export class ServedClient implements ClientLink {
   }
 
   async open(params: OpenParams, requestId: unknown): Promise<{ sessionId: string } & Settings> {
-    const { _meta: meta } = params
+    const { _meta: given } = params
+    const meta = record(given)
+    const trace = traceOf(meta)
     const { session, attached } = await this.#options.open({
       cwd: params.cwd,
       mcpServers: mcpServers(params.mcpServers),
       additionalDirectories: params.additionalDirectories ?? [],
-      meta: record(meta)['agentproto'],
+      meta: meta['agentproto'],
+      ...(trace === undefined ? {} : { trace }),
     })
     const served = this.#serve(session)
     this.#stream.afterAnswer(requestId, () => {
@@ -145,13 +149,13 @@ export class ServedClient implements ClientLink {
     return { configOptions: await this.#get(sessionId).setOption(configId, value) }
   }
 
-  async prompt({ sessionId, prompt }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
+  async prompt({ sessionId, prompt, _meta: meta }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
     const served = this.#get(sessionId)
     // `$/cancel_request` means the same as `session/cancel`; a client that is gone means nothing (F1).
     const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
     signal.addEventListener('abort', cancelled, { once: true })
     try {
-      return { stopReason: await served.prompt(promptBlocks(prompt)) }
+      return { stopReason: await served.prompt(promptBlocks(prompt), traceOf(record(meta))) }
     } finally {
       signal.removeEventListener('abort', cancelled)
     }

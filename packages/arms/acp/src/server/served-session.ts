@@ -1,7 +1,7 @@
 import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { isRecord } from '@agentproto/arm-kit'
 import { AgentprotoError, isLive, toAgentprotoError } from '@agentproto/contracts'
-import type { ContentBlock, Session, SessionEvent } from '@agentproto/contracts'
+import type { ContentBlock, Session, SessionEvent, TraceContext } from '@agentproto/contracts'
 import type { AcpChange, AcpConnectionState } from './acp-host.js'
 import { ClientAsks } from './client-asks.js'
 import type { ClientLink } from './client-link.js'
@@ -86,13 +86,13 @@ export class ServedSession {
    * Prompts and waits for that turn's end; while a turn of somebody else runs, for its own turn first.
    * @throws what refused the prompt, or the failure of the turn
    */
-  async prompt(content: ContentBlock[]): Promise<StopReason> {
+  async prompt(content: ContentBlock[], trace?: TraceContext): Promise<StopReason> {
     const interrupting = this.#interrupting
     const turn = await this.#own.admit(async () => {
       // A cancel that is on its way meant what was before this prompt.
       await interrupting
       const asked = { prompt: content, whenBusy: 'queue' } as const
-      const { turn: number } = await this.#link.sessions.prompt(this.id, asked)
+      const { turn: number } = await this.#link.sessions.prompt(this.id, asked, trace === undefined ? {} : { trace })
       return number
     })
     this.#follow()

@@ -554,3 +554,21 @@ test('a line that is no JSON is answered as such, and the connection lives', asy
   expect(await open(client)).toBe('s1')
   expect(client.lines[1]).toContain('-32700')
 })
+
+test('the trace that a client names in _meta goes with what it asks for; one that is not valid is dropped', async () => {
+  const client = await connectedClient()
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }
+  const opening = { cwd: '/work', mcpServers: [] }
+  const { sessionId } = await client.agent.request('session/new', { ...opening, _meta: trace })
+  await client.agent.request('session/new', { ...opening, _meta: { traceparent: 'what?' } })
+  expect(client.opened).toMatchObject([{ trace }, {}])
+  expect(client.opened[1]).not.toHaveProperty('trace')
+  client.sessions.beforeAnswer = () => client.sessions.the(sessionId).ends('end_turn')
+  const text = [{ type: 'text' as const, text: 'hi' }]
+  await client.agent.request('session/prompt', { sessionId, prompt: text, _meta: { ...trace, other: 1 } })
+  await client.agent.request('session/prompt', { sessionId, prompt: text, _meta: { tracestate: 'a=1' } })
+  expect(client.sessions.calls).toEqual([
+    ['prompt', sessionId, text, trace],
+    ['prompt', sessionId, text],
+  ])
+})

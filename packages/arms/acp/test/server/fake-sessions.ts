@@ -54,8 +54,12 @@ export class FakeSessions implements AcpSessions {
     return this.the(id).snapshot()
   }
 
-  async prompt(id: string, request: { prompt: unknown; whenBusy: 'queue' }): Promise<{ turn: number }> {
-    this.calls.push(['prompt', id, request.prompt])
+  async prompt(
+    id: string,
+    request: { prompt: unknown; whenBusy: 'queue' },
+    { trace }: { trace?: unknown } = {},
+  ): Promise<{ turn: number }> {
+    this.calls.push(['prompt', id, request.prompt, ...(trace === undefined ? [] : [trace])])
     if (this.refusal !== undefined) throw this.refusal
     const turn = this.the(id).prompted(request.prompt)
     await this.beforeAnswer?.()

@@ -74,11 +74,11 @@ test('what each package exports', () => {
       FailureKind ForkRequest GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType
       ImageContent InterruptRequest Interrupted KillReason Launch LogCondition McpServer NamedToken NewId
       NewToken OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
-      PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionOption PermissionOptionKind
-      PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit
-      PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest
-      PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES
-      Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
+      PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionModeChange PermissionOption
+      PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal
+      Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
+      ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES
+      RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
       ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
       RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit
       SearchQuery SearchResult SecretKind SecretPlace SecretStatus Session SessionArchive SessionBounds
@@ -210,7 +210,7 @@ test('the commands of agentproto', () => {
     agentproto sessions kill [--reason <reason>] [--json] [--no-start]
     agentproto sessions rm [--json] [--no-start]
     agentproto sessions show [--json] [--no-start]
-    agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--json] [--no-start]
+    agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--permissions <mode>] [--json] [--no-start]
     agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--json] [--no-start]
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]

@@ -102,6 +102,9 @@ test('config shows what the agent offers, and sets it', async () => {
   const set = await run('sessions', 'config', 'knobs', '--model', 'demo-2', '--mode', 'plan', '--json')
   expect(set.code).toBe(0)
   expect(JSON.parse(set.stdout)).toMatchObject({ modeId: 'plan', modelId: 'demo-2' })
+  const asked = await run('sessions', 'config', 'knobs', '--permissions', 'approve-all')
+  expect(asked.stdout).toMatch(/^permissions +approve-all +ask approve-reads approve-all deny-all$/m)
+  expect((await run('sessions', 'events', 'knobs')).stdout).toMatch(/ config .*"permissionMode":"approve-all".*owner/)
   expect(await run('sessions', 'config', 'knobs', '--mode', 'nope')).toMatchObject({
     code: 2,
     stdout: '',

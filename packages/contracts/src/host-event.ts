@@ -1,6 +1,6 @@
-import type { AgentAnswer, AnsweredBy } from './agent-request.js'
+import type { AgentAnswer, AnsweredBy, PermissionMode } from './agent-request.js'
 import type { ContentBlock } from './content.js'
-import type { AgentNotice } from './notice.js'
+import type { AgentConfig, AgentNotice } from './notice.js'
 import type { SessionFailure, SessionStatus, StopReason } from './session.js'
 
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
@@ -39,6 +39,16 @@ export interface AgentPromptResolved {
   readonly answer: AgentAnswer
   readonly by: AnsweredBy
 }
+/**
+ * How requests are answered from here on; it has the type of the agent's own settings, which are set by the same call
+ * and may follow it to a mode that fits.
+ */
+export interface PermissionModeChange {
+  readonly type: 'config'
+  readonly config: AgentConfig
+  readonly permissionMode: PermissionMode
+  readonly by: AnsweredBy
+}
 export interface RuntimeProgress {
   readonly type: 'runtime-progress'
   readonly elapsedMs: number
@@ -72,6 +82,7 @@ export type HostEvent =
   | StatusChange
   | AgentPromptResolved
   | AgentNotice
+  | PermissionModeChange
   | RuntimeProgress
   | RuntimeWarning
   | Repair

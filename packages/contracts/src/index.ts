@@ -61,6 +61,7 @@ export type {
   HostEventType,
   PromptPreface,
   Repair,
+  PermissionModeChange,
   RuntimeProgress,
   RuntimeWarning,
   SessionStopped,

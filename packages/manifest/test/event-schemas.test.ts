@@ -42,7 +42,7 @@ const events: EventShapes = {
   'agent-prompt-resolved': { requestId: 'required', answer: 'required', by: 'required' },
   plan: { entries: 'required' },
   usage: { used: 'optional', size: 'optional', cost: 'optional' },
-  config: { config: 'required' },
+  config: { config: 'required', permissionMode: 'optional', by: 'optional' },
   title: { title: 'required' },
   output: { stream: 'required', text: 'required' },
   notice: { severity: 'required', text: 'required' },

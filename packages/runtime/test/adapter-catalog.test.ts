@@ -63,6 +63,16 @@ test('what nobody has verified is told with the adapter, as its manifest says it
   expect(await catalog.get('unseen')).toMatchObject({ unverified: ['Login', 'Windows'] })
 })
 
+test('the modes of the agent that fit a permission mode are told with the adapter, where its manifest says so', async () => {
+  const { root, folders, catalog, put } = ground()
+  folders.push({ path: root, source: 'user' })
+  put(root, 'usual')
+  put(root, 'own', 'metadata: { agentproto: { permission_modes: { ask: careful, approve-all: [wild, careful] } } }\n')
+  const permissionModes = { ask: ['careful'], 'approve-all': ['wild', 'careful'] }
+  expect(await catalog.get('own')).toMatchObject({ session: { permissionModes } })
+  expect((await catalog.get('usual')).session).not.toHaveProperty('permissionModes')
+})
+
 test('an adapter that is added, changed, mended or removed is seen without a restart', async () => {
   const { root, problems, folders, catalog, put } = ground()
   folders.push({ path: root, source: 'user' })

@@ -40,6 +40,7 @@ test('what a gateway sends fits the published schemas of sessions and events', {
     { adapter: 'demo', cwd: home, label: 'schemas', permissionMode: 'approve-all' },
     owner,
   )
+  await sessions.configure(id, { permissionMode: 'approve-all' }, owner)
   for (const prompt of [
     'stream 2; think; write a.txt hello; read a.txt; run true; ask b.txt; plan; usage',
     'fail no',

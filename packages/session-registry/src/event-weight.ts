@@ -10,7 +10,10 @@ export const isUrgent = ({ type }: SessionEvent): boolean => URGENT.has(type)
  * no protocol, on stderr or else: one that tries its provider again and again may go on for ever.
  */
 export const isSignOfLife = (events: readonly SessionEvent[]): boolean =>
-  events.length === 0 || events.some(({ type }) => !LIFELESS.has(type))
+  events.length === 0 || events.some((event) => !LIFELESS.has(event.type) && !isPermissionMode(event))
+
+/** The type is that of the agent's own settings. */
+const isPermissionMode = (event: SessionEvent): boolean => event.type === 'config' && 'permissionMode' in event
 
 const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])
 

@@ -1,5 +1,5 @@
 import {
-  type AgentEnd,
+  type AnsweredBy,
   type ConfigRequest,
   type ContentBlock,
   type Interrupted,
@@ -160,15 +160,10 @@ export class ManagedSession implements HostedSession {
   }
 
   /** See {@link SessionService.configure}. */
-  async configure(request: ConfigRequest): Promise<void> {
+  async configure(request: ConfigRequest, by: AnsweredBy): Promise<void> {
     const changes = changesOf(request)
     if (changes.length > 0) this.#assertRunning()
-    if (request.permissionMode !== undefined) {
-      this.#record.permissionMode = request.permissionMode
-      await this.desk.review()
-      if (this.#agent && this.isLive) this.#record.warn(await fitMode(this.#agent, this.snapshot(), this.#spawn))
-      this.#host.onChange(this, true)
-    }
+    if (request.permissionMode !== undefined) await this.#setPermissionMode(request.permissionMode, by)
     for (const change of changes) {
       await this.#agent?.configure(change)
       this.#spawn = withChange(this.#spawn, change)
@@ -226,7 +221,9 @@ export class ManagedSession implements HostedSession {
       this.#flow.attach(agent)
       this.#record.started(agent, isResumable(agent.info.capabilities, this.#spawn))
       this.#record.warn(await fitMode(agent, this.snapshot(), this.#spawn))
-      void agent.ended.then((end) => this.#agentEnded(agent, end)).catch(() => undefined)
+      // Of a former run's agent nothing ends this one.
+      const ended = agent.ended.then((end) => (this.#agent === agent ? this.#end(endingOf(end)) : undefined))
+      void ended.catch(() => undefined)
       await this.#conversation.restore(agent, this.#spawn)
       assertTransition(this.#record.status, 'running')
       await this.#log.append([{ type: 'status', status: 'running', previous: 'starting' }])
@@ -237,9 +234,14 @@ export class ManagedSession implements HostedSession {
     }
   }
 
-  /** Of a former run's agent nothing ends this one. */
-  async #agentEnded(agent: RunningAgent, end: AgentEnd): Promise<void> {
-    if (this.#agent === agent) await this.#end(endingOf(end))
+  /** In the log of a live session only: after its end nothing is said but by a resume. */
+  async #setPermissionMode(permissionMode: Session['permissionMode'], by: AnsweredBy): Promise<void> {
+    await this.#starting?.catch(() => undefined)
+    if (this.isLive) await this.#log.append([{ type: 'config', config: {}, permissionMode, by }])
+    this.#record.permissionMode = permissionMode
+    await this.desk.review()
+    if (this.#agent && this.isLive) this.#record.warn(await fitMode(this.#agent, this.snapshot(), this.#spawn))
+    this.#host.onChange(this, true)
   }
 
   #assertRunning(): void {

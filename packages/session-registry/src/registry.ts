@@ -189,7 +189,7 @@ class Registry implements SessionRegistry {
     if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
     assertNoAgent(by, 'change what another one is set to')
     try {
-      await session.configure(request)
+      await session.configure(request, { type: 'principal', name: by.name })
     } finally {
       await this.#keeper.save(session)
     }

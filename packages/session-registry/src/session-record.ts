@@ -160,7 +160,8 @@ export class SessionRecord {
         this.#session.title = this.#given ?? event.title.slice(0, MAX_TITLE)
         break
       case 'config':
-        this.#session.config = { ...this.#session.config, ...event.config }
+        // One of the host's own, of the permission mode, says nothing of the agent.
+        if (!('permissionMode' in event)) this.#session.config = { ...this.#session.config, ...event.config }
         break
       case 'status':
         this.#session.status = event.status

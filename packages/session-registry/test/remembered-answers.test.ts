@@ -5,7 +5,14 @@ import { FileRuleStore, type SessionRegistry } from '@agentproto/session-registr
 import { expect, test } from 'vitest'
 import { permission } from './fixtures/permission-requests.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
-import { fileRegistry, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'
+import {
+  allEvents,
+  fileRegistry,
+  memoryRegistry,
+  owner,
+  resumableAdapters,
+  temporaryHome,
+} from './fixtures/test-registry.js'
 
 const push: ToolCall = { type: 'tool-call', toolCallId: 't', kind: 'execute', input: { command: 'git push' } }
 
@@ -156,6 +163,24 @@ test('the permission mode of a session can be changed, and answers what waits', 
   })
   await registry.waitTurn(id, 1)
   expect(answers).toEqual([{ outcome: 'selected', optionId: 'no', reason: 'The permission mode is deny-all.' }])
+})
+
+test('a change of the permission mode is in the log, with who made it, before what it answers', async () => {
+  const { script } = asker()
+  const { registry } = await memoryRegistry({ ...scripted(script), adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'git push' }, owner)
+  await pendingId(registry, id)
+  await registry.configure(id, { permissionMode: 'deny-all' }, { type: 'token', name: 'ci', scope: 'operate' })
+  await registry.waitTurn(id, 1)
+  const events = await allEvents(registry, id)
+  expect(events.filter(({ type }) => type === 'config' || type === 'agent-prompt-resolved')).toMatchObject([
+    { type: 'config', config: {}, permissionMode: 'deny-all', by: { type: 'principal', name: 'ci' } },
+    { type: 'agent-prompt-resolved', by: { type: 'policy', rule: 'deny-all' } },
+  ])
+  // Of one that has ended it can be changed, too; its log has had its last word.
+  await registry.kill(id, owner)
+  expect(await registry.configure(id, { permissionMode: 'ask' }, owner)).toMatchObject({ permissionMode: 'ask' })
+  expect((await allEvents(registry, id)).at(-1)?.type).toBe('session-stopped')
 })
 
 test('an agent decides nothing ahead for its children, and a token nothing for a workspace', async () => {

@@ -59,8 +59,13 @@ function known(event: Json): AdapterEvent | undefined {
     case 'turn-end':
       return { is: 'turn-end', end: turnEnd(event) }
     default:
-      return NOTICES.has(event['type']) ? { is: 'notice', notice: event as unknown as AgentNotice } : undefined
+      return NOTICES.has(event['type']) ? { is: 'notice', notice: notice(event) } : undefined
   }
+}
+
+/** How requests are answered is the host's to say, in an event of the same type. */
+function notice({ permissionMode: _, ...event }: Json): AgentNotice {
+  return event as unknown as AgentNotice
 }
 
 function tool(event: Json, type: 'tool-call' | 'tool-result'): AdapterEvent | undefined {

@@ -97,6 +97,12 @@ test('what is no event is kept for what it is', async () => {
   expect(typesOf(await say('x'))).toEqual([...odd.map(() => 'extension'), 'text-delta', 'turn-end'])
 })
 
+test('an adapter does not say how its requests are answered', async () => {
+  const claim = { type: 'config', config: { modeId: 'm' }, permissionMode: 'approve-all' }
+  const { say } = await talk({ events: () => of(claim, HI, END) })
+  expect((await say('x'))[0]).toEqual({ type: 'config', config: { modeId: 'm' } })
+})
+
 test('a cancel that never settles, or throws, ends the turn all the same', async () => {
   for (const cancel of [
     never,

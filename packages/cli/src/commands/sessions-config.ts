@@ -1,4 +1,11 @@
-import { type AgentConfig, type ConfigRequest, EXIT } from '@agentproto/contracts'
+import {
+  type AgentConfig,
+  type ConfigRequest,
+  EXIT,
+  type PermissionMode,
+  PERMISSION_MODES,
+  type Session,
+} from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
@@ -11,31 +18,32 @@ export interface ConfigureOptions extends JsonOption {
   readonly mode?: string
   readonly model?: string
   readonly option: OptionValues
+  readonly permissions?: PermissionMode
 }
 
-/** `agentproto sessions config`: what the agent offers and has set, after what was asked to be set. */
+/** `agentproto sessions config`: what is set and what can be, after what was asked to be set. */
 export async function configureSession(io: Io, ref: string, options: ConfigureOptions): Promise<number> {
   const request = requestOf(options)
   const client = await connect(io)
   const found = await findSession(client, ref)
   const session =
     request === undefined ? await client.sessions.get(found.id) : await client.sessions.configure(found.id, request)
-  const { config = {} } = session
-  if (options.json === true) printJson(io, config)
-  else if (knobsOf(config).length === 0) print(io.stderr, 'The agent offers nothing to set.')
-  else print(io.stdout, table(io, knobsOf(config)))
+  const { config = {}, permissionMode } = session
+  if (options.json === true) printJson(io, { ...config, permissionMode })
+  else print(io.stdout, table(io, knobsOf(session)))
   return EXIT.ok
 }
 
 /** Undefined when nothing is to be set. */
-function requestOf({ mode, model, option }: ConfigureOptions): ConfigRequest | undefined {
+function requestOf({ mode, model, option, permissions }: ConfigureOptions): ConfigRequest | undefined {
   const options = Object.entries(option).map(([key, value]) => [key, settable(value)] as const)
-  if (mode === undefined && model === undefined && options.length === 0) return undefined
-  return {
+  const request = {
     ...(mode === undefined ? {} : { mode }),
     ...(model === undefined ? {} : { model }),
     ...(options.length === 0 ? {} : { options: Object.fromEntries(options) }),
+    ...(permissions === undefined ? {} : { permissionMode: permissions }),
   }
+  return Object.keys(request).length === 0 ? undefined : request
 }
 
 /** Agents know texts and switches. */
@@ -48,7 +56,8 @@ interface Knob {
   readonly allowed: string
 }
 
-function knobsOf({ modeId, modes = [], modelId, models = [], options = [] }: AgentConfig): Knob[] {
+function knobsOf({ config = {}, permissionMode }: Session): Knob[] {
+  const { modeId, modes = [], modelId, models = [], options = [] }: AgentConfig = config
   const ids = (all: readonly { readonly id: string }[]): string => all.map(({ id }) => id).join(' ')
   return [
     ...(modes.length === 0 ? [] : [{ name: 'mode', value: modeId ?? '', allowed: ids(modes) }]),
@@ -61,6 +70,7 @@ function knobsOf({ modeId, modes = [], modelId, models = [], options = [] }: Age
         value: String(value),
         allowed: values === undefined ? 'true false' : values.map((each) => each.value).join(' '),
       })),
+    { name: 'permissions', value: permissionMode, allowed: PERMISSION_MODES.join(' ') },
   ]
 }
 

@@ -18,7 +18,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'sessions kill': ['sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'],
   'sessions rm': ['sessions rm try'],
   'sessions show': ['sessions show try', 'sessions show try --json'],
-  'sessions config': ['sessions config try', 'sessions config try --model demo-2 --mode plan'],
+  'sessions config': [
+    'sessions config try',
+    'sessions config try --model demo-2 --mode plan',
+    'sessions config try --permissions approve-all',
+  ],
   'sessions fork': ['sessions fork try --label other', 'sessions fork try -p "and now in Rust"'],
   'sessions answer': [
     'sessions answer try --allow',

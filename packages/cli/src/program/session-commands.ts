@@ -175,11 +175,12 @@ function addShow(sessions: Command, run: Run): void {
 function addConfigure(sessions: Command, run: Run): void {
   sessions
     .command('config')
-    .description('show or set mode, model and options of the running agent')
+    .description('show or set mode, model and options of the running agent, and how its requests are answered')
     .argument('<id>')
     .option('--mode <id>', 'one of its modes')
     .option('--model <id>', 'one of its models')
     .addOption(adapterOption())
+    .addOption(permissionsOption())
     .option('--json', 'as JSON')
     .action((id: string, options: ConfigureOptions) =>
       run(async (io) => (await import('../commands/sessions-config.js')).configureSession(io, id, options)),

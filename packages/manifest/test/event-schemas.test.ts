@@ -7,10 +7,17 @@ import streamEvent from '../src/schemas/stream-event.schema.json' with { type: '
 // The contracts are the source of what is sent; the compiler checks these tables against them, and the tests
 // check the schemas against the tables. What a gateway really sends is held against them in the runtime's tests.
 
-/** Every key of a type, and whether it may be absent. */
-type Shape<T> = { readonly [K in keyof Required<T>]: object extends Pick<T, K> ? 'optional' : 'required' }
+/** Every key of a type, and whether it may be absent; of a union also those that only one of its members has. */
+type Shape<T, Without = never> = {
+  readonly [K in Exclude<KeyOfAny<T>, Without>]: K extends keyof T
+    ? object extends Pick<T, K>
+      ? 'optional'
+      : 'required'
+    : 'optional'
+}
+type KeyOfAny<T> = T extends unknown ? keyof T : never
 type Event = StreamEvent | HostEvent
-type EventShapes = { readonly [K in Event['type']]: Shape<Omit<Extract<Event, { type: K }>, 'type'>> }
+type EventShapes = { readonly [K in Event['type']]: Shape<Extract<Event, { type: K }>, 'type'> }
 
 const tool = {
   toolName: 'optional',

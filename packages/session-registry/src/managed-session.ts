@@ -182,10 +182,8 @@ export class ManagedSession implements HostedSession {
   async kill(ending: Ending): Promise<{ readonly ok: boolean }> {
     if (!this.isLive) return { ok: false }
     this.#cause ??= ending
-    if (this.#record.status === 'starting' && this.#starting !== undefined) {
-      this.#startAbort.abort()
-      await this.#starting.catch(() => undefined)
-    }
+    if (this.#record.status === 'starting') this.#startAbort.abort()
+    await this.#starting?.catch(() => undefined)
     await this.#end(ending)
     return { ok: true }
   }

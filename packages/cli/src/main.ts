@@ -14,6 +14,8 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version()}\n`)
     return 0
   }
+  // Before anything large is there: what the heap grows to while it is loaded, it keeps.
+  if (argv.includes('serve')) (await import('./small-heap.js')).keepHeapSmall()
   const { runProgram } = await import('./program.js')
   return runProgram(io, argv)
 }

@@ -1,9 +1,10 @@
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
-import { getRequestListener } from '@hono/node-server'
 import { Connections } from './connections.js'
 import type { ListenOptions } from './gateway-options.js'
+import { preferPlainResponses } from './web/plain-response.js'
+import { requestListener } from './web/request-listener.js'
 
 /** A real socket for an app: bounds of the connection level, and an orderly end. */
 
@@ -32,9 +33,15 @@ export async function listen(
 ): Promise<ListeningServer> {
   const { host = '127.0.0.1', ownProcess = false, tls } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
-  const respond = getRequestListener(fetch, { overrideGlobalObjects: ownProcess })
-  const listener: RequestListener = (incoming, outgoing) => void respond(incoming, outgoing)
-  const limits = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, maxHeaderSize: MAX_HEADER_BYTES }
+  if (ownProcess) preferPlainResponses()
+  const listener = requestListener(fetch, (thrown) => options.onProblem(`An answer was not sent: ${String(thrown)}`))
+  const limits = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Of a field that is there twice none is chosen: two hosts or two tokens are one that nobody has.
+    joinDuplicateHeaders: true,
+  }
   const server: Server =
     tls === undefined
       ? createHttpServer(limits, listener)

@@ -5,7 +5,6 @@ import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon-record.js'
 import { print, type Io } from '../io.js'
 import { nameOwner } from '../running-daemon.js'
-import { keepHeapSmall } from '../small-heap.js'
 
 export interface ServeOptions {
   readonly detach?: boolean
@@ -20,7 +19,6 @@ export interface ServeOptions {
 /** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (options.detach === true) return serveDetached(io, options)
-  keepHeapSmall()
   // The handlers come first (F64): a signal during the start must end what was started.
   const asked = firstSignal()
   const { createGateway } = await import('@agentproto/runtime')

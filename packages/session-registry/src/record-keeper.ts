@@ -43,7 +43,8 @@ export class RecordKeeper {
   async save(session: HostedSession): Promise<void> {
     this.#due.get(session)?.timer.cancel()
     this.#due.delete(session)
-    if (this.#forgotten.has(session)) return
+    // A record must not know of an end that its log lacks: without it, the next host brings the log to an end.
+    if (this.#forgotten.has(session) || session.journal.owes) return
     try {
       await this.#options.store.save(session.stored())
     } catch (error) {

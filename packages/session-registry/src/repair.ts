@@ -34,16 +34,14 @@ export async function repairStored(
  */
 async function repairInterrupted(session: ManagedSession, stored: StoredSession): Promise<void> {
   const requests = await catchUp(session, stored)
-  const torn = (await session.journal.repairs()).map((detail): LogEntry => ({ type: 'repair', detail }))
   const { status } = session.snapshot()
   // The end had been logged, only the record had not been saved.
-  if (!isLive({ status })) return session.appendRepair(torn)
+  if (!isLive({ status })) return
   const { detail, ending } = diagnose(status)
   const turn = session.turns.current
   if (turn !== undefined) await session.appendRepair(endOfTurn(session.turns, requests, detail), turn.number)
   for (const requestId of requests) session.desk.interrupted(requestId)
   await session.appendRepair([
-    ...torn,
     { type: 'repair', detail },
     { type: 'status', status: ending.status, previous: status },
     { type: 'session-stopped', ...ending },

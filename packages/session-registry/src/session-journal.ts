@@ -26,7 +26,8 @@ export interface SessionJournalOptions {
   /** Where the lines of a session begin that are still worth keeping. */
   readonly outputFrom: () => number
   readonly isLive: () => boolean
-  readonly onStored: (events: readonly SessionEvent[]) => void
+  /** Told what was stored; the first `known` of it had taken effect before it could be. */
+  readonly onStored: (events: readonly SessionEvent[], known: number) => void
   /** Nobody has read for a while; the journal is closed. */
   readonly onUnread: () => void
 }
@@ -38,7 +39,6 @@ export interface OpenJournal {
 
 interface Opened extends OpenJournal {
   readonly log: EventLog
-  readonly repairs: readonly string[]
 }
 
 const IDLE_CLOSE_MS = 30_000
@@ -46,6 +46,8 @@ const IDLE_CLOSE_MS = 30_000
 export class SessionJournal {
   readonly #options: SessionJournalOptions
   #opening: Promise<Opened> | undefined
+  /** Of the journal that is open. */
+  #spine: Spine | undefined
   #readers = 0
   #timer: Timer | undefined
   /** The last sequence number that was seen; of a closed journal too. */
@@ -64,9 +66,14 @@ export class SessionJournal {
     return this.#opening !== undefined
   }
 
-  /** What had to be repaired when the log was opened. */
-  async repairs(): Promise<readonly string[]> {
-    return (await this.#open()).repairs
+  /** Whether the log lacks what is known of the session, since it could not be written. */
+  get owes(): boolean {
+    return this.#spine?.owes ?? false
+  }
+
+  /** Writes what the log lacks. @throws `storage_failed` */
+  async pay(): Promise<void> {
+    if (this.owes) await this.#spine?.append([])
   }
 
   async open(): Promise<OpenJournal> {
@@ -105,7 +112,10 @@ export class SessionJournal {
     const opening = this.#opening
     this.#opening = undefined
     if (opening === undefined) return
-    const { log, feed } = await opening
+    const { log, feed, spine } = await opening
+    // What it lacks even now, the next host finds missing: no record that knows of it is stored before the log has it.
+    if (spine.owes) await spine.append([]).catch(() => undefined)
+    if (this.#spine === spine && !spine.owes) this.#spine = undefined
     feed.release()
     await log.close()
   }
@@ -127,14 +137,17 @@ export class SessionJournal {
       log,
       clock,
       ...(redact === undefined ? {} : { redact }),
-      onStored: (events) => {
+      onStored: (events, known) => {
         this.#lastSeq = spine.lastSeq
-        onStored(events)
+        onStored(events, known)
         feed.push(events)
       },
     })
     const feed = new OutputFeed({ spine, clock, turnStart, startFrom: this.#options.outputFrom })
-    return { spine, feed, log, repairs }
+    this.#spine = spine
+    const told = repairs.map((detail) => ({ type: 'repair', detail }) as const)
+    await spine.append(told).catch(() => spine.owe(told))
+    return { spine, feed, log }
   }
 
   #restUnlessReopened(): void {
@@ -156,11 +169,22 @@ export class SessionJournal {
     })
   }
 
+  /** A log that takes nothing yet is tried again later: what it lacks is nowhere else. */
+  async #closeUnlessOwing(): Promise<void> {
+    try {
+      await this.pay()
+    } catch {
+      return this.#closeLater()
+    }
+    await this.close()
+    this.#restUnlessReopened()
+  }
+
   #closeLater(): void {
     if (this.#opening === undefined || this.#options.isLive() || this.#readers > 0) return
     this.#timer?.cancel()
     this.#timer = this.#options.clock.after(IDLE_CLOSE_MS, () => {
-      if (!this.#options.isLive() && this.#readers === 0) void this.close().then(() => this.#restUnlessReopened())
+      if (!this.#options.isLive() && this.#readers === 0) void this.#closeUnlessOwing()
     })
   }
 }

@@ -53,11 +53,15 @@ export class SessionLog {
     }
   }
 
-  /** For what must take effect although it cannot be stored: waiters and status stay truthful. Never rejects. */
+  /**
+   * For what must take effect although it cannot be stored: waiters and status stay truthful. It is owed to the log, which gets it
+   * before anything else once it takes something again. Never rejects.
+   */
   async appendOrApply(entries: readonly LogEntry[], turn?: number): Promise<void> {
     try {
       await this.#live().append(entries, turn)
     } catch {
+      this.#spine?.owe(entries, turn)
       const { sessionId } = this.#options
       const envelope = {
         seq: this.#spine?.lastSeq ?? 0,

@@ -89,7 +89,12 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
       turnStart: (seq) => turns.startOf(seq),
       outputFrom: () => turns.all.at(-3)?.firstSeq ?? 1,
       isLive: () => isLive(record),
-      onStored: owner.follow,
+      onStored: (events, known) => {
+        // What had taken effect before gets its time from the log, and is told to nobody a second time.
+        for (const event of events.slice(0, known)) record.apply(event)
+        if (known > 0) owner.changed(true)
+        if (known < events.length) owner.follow(known === 0 ? events : events.slice(known))
+      },
       onUnread: owner.unread,
     },
     stored.session.lastSeq,

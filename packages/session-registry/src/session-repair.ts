@@ -24,6 +24,7 @@ export async function repairSession(
   dryRun: boolean,
 ): Promise<readonly RepairFinding[]> {
   assertEnded(session)
+  if (!dryRun) await session.journal.pay()
   const { torn, unreadable } = (await sources.logs.inspect?.(session.id)) ?? { unreadable: [] }
   const rebuild = await rebuilt(session, sources)
   const findings = [
@@ -68,18 +69,15 @@ const lostEvents = (unreadable: readonly number[]): RepairFinding => ({
 })
 
 async function mend(session: ManagedSession, sources: RepairSources, rebuild: SessionRebuild): Promise<void> {
-  // Moves a torn end aside, as every open does; a log that is still open since it was read has been looked at before.
+  // Moves a torn end aside and says so, as every open does; a log that is still open since it was read has been looked at before.
   await session.journal.close()
-  const torn = await session.journal.repairs()
+  await session.journal.open()
   assertEnded(session)
   const detail = 'The log was brought to an end by a repair'
   const turn = rebuild.turns.current
   if (turn !== undefined)
     await session.appendRepair(endOfTurn(rebuild.turns, rebuild.openRequests, detail), turn.number)
-  await session.appendRepair([
-    ...torn.map((each): LogEntry => ({ type: 'repair', detail: each })),
-    ...(isLive(rebuild.session) ? endOfRun(session.snapshot(), rebuild.session, detail) : []),
-  ])
+  if (isLive(rebuild.session)) await session.appendRepair(endOfRun(session.snapshot(), rebuild.session, detail))
   const mended = await rebuilt(session, sources)
   session.correct(mended.session)
   session.turns.restore(mended.turns)

@@ -22,8 +22,8 @@ export interface SpineOptions {
   readonly clock: Clock
   /** Takes known secret values out of a serialised event; the single place where that is done. */
   readonly redact?: (text: string) => string
-  /** Called with each stored batch, before any reader sees it. */
-  readonly onStored: (batch: readonly SessionEvent[]) => void
+  /** Called with each stored batch, before any reader sees it. The first `known` of it had taken effect before. */
+  readonly onStored: (batch: readonly SessionEvent[], known: number) => void
 }
 
 /** A batch up to this many events stays until the next one comes. */
@@ -37,6 +37,10 @@ export class Spine {
   #queue: EventRecord[] = []
   /** The events of the queue, for those in this process. */
   #events: SessionEvent[] = []
+  /** What has taken effect, and is not stored yet. */
+  #owed: { readonly entries: readonly LogEntry[]; readonly turn: number | undefined }[] = []
+  /** How many events at the head of the queue are such. */
+  #known = 0
   #flushing: Promise<void> | undefined
   #nextSeq: number
   #publishedSeq: number
@@ -63,16 +67,19 @@ export class Spine {
    * @throws `storage_failed`; what failed was not published, and its numbers are used again
    */
   append(entries: readonly LogEntry[], turn?: number): Promise<void> {
-    const ts = this.#timestamp()
-    const { sessionId, redact } = this.#options
-    for (const entry of entries) {
-      const { record, event } = number(entry, { seq: this.#nextSeq, ts, sessionId, turn }, redact)
-      this.#queue.push(record)
-      this.#events.push(event)
-      this.#nextSeq += 1
-    }
+    if (this.#owed.length > 0 && this.#flushing === undefined) this.#queueOwed()
+    this.#enqueue(entries, turn)
     if (this.#queue.length > 0) this.#flushing ??= this.#flush()
     return this.#flushing ?? Promise.resolve()
+  }
+
+  /** Takes what could not be stored and has taken effect all the same: it goes before whatever is stored next. */
+  owe(entries: readonly LogEntry[], turn?: number): void {
+    this.#owed.push({ entries, turn })
+  }
+
+  get owes(): boolean {
+    return this.#owed.length > 0
   }
 
   /** One page of what is stored. */
@@ -96,6 +103,22 @@ export class Spine {
     this.#wakeup.wake()
   }
 
+  #queueOwed(): void {
+    for (const { entries, turn } of this.#owed) this.#enqueue(entries, turn)
+    this.#known = this.#queue.length
+  }
+
+  #enqueue(entries: readonly LogEntry[], turn: number | undefined): void {
+    const ts = this.#timestamp()
+    const { sessionId, redact } = this.#options
+    for (const entry of entries) {
+      const { record, event } = number(entry, { seq: this.#nextSeq, ts, sessionId, turn }, redact)
+      this.#queue.push(record)
+      this.#events.push(event)
+      this.#nextSeq += 1
+    }
+  }
+
   async #flush(): Promise<void> {
     try {
       while (this.#queue.length > 0) await this.#writeQueue()
@@ -109,8 +132,11 @@ export class Spine {
   async #writeQueue(): Promise<void> {
     const batch = this.#queue
     const events = this.#events
+    const known = this.#known
+    const paid = known === 0 ? 0 : this.#owed.length
     this.#queue = []
     this.#events = []
+    this.#known = 0
     try {
       await this.#options.log.append(batch)
     } catch (error) {
@@ -121,7 +147,8 @@ export class Spine {
     // A large batch is handed to those who wait, and the others find it on the disk: kept here, it would
     // outlive young garbage collections, in every session at once.
     this.#newest = batch.length > KEPT_BATCH ? [] : batch
-    this.#options.onStored(events)
+    if (paid > 0) this.#owed = this.#owed.slice(paid)
+    this.#options.onStored(events, known)
     this.#wakeup.wake(batch)
   }
 

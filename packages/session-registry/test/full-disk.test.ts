@@ -1,11 +1,11 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { EventLogStore } from '@agentproto/contracts'
-import { FileEventLogStore } from '@agentproto/session-registry'
+import { FileEventLogStore, MemorySessionStore, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
-import { allEvents, memoryRegistry, owner, temporaryHome, types } from './fixtures/test-registry.js'
+import { allEvents, memoryRegistry, owner, resumableAdapters, temporaryHome, types } from './fixtures/test-registry.js'
 import { records } from './fixtures/event-records.js'
 
 test('a full disk refuses the batch as storage_failed, and the log goes on once there is room', async () => {
@@ -79,6 +79,94 @@ test('a home that cannot be written refuses the spawn, and starts no agent', asy
   await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
   expect(agents).toEqual([])
   expect((await registry.list()).sessions).toMatchObject([{ status: 'error' }])
+})
+
+const ENDS = ['error', 'turn-end', 'status', 'session-stopped']
+
+/** A session whose disk has become full in the middle of a turn, and stays so. */
+async function full(options: Partial<SessionRegistryOptions> = {}) {
+  const flaky = flakyLogs()
+  const store = new MemorySessionStore()
+  const talk: Script = async ({ emit, cancelled }) => {
+    await emit({ type: 'text-delta', text: 'kept' })
+    flaky.full = true
+    await emit({ type: 'text-delta', text: 'lost' })
+    await cancelled
+  }
+  const agents = scripted(talk)
+  const { registry, clock } = await memoryRegistry({
+    ...agents,
+    adapters: resumableAdapters,
+    store,
+    logs: flaky.store,
+    ...options,
+  })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await registry.waitTurn(id, 1)
+  await settled()
+  const kept = async (): Promise<string | undefined> => (await store.load()).sessions[0]?.session.status
+  return { flaky, store, registry, clock, id, kept, agents }
+}
+
+test('what a full disk kept from the log is written once there is room, and no record knows it before', async () => {
+  const { flaky, registry, clock, id, kept } = await full()
+  expect(await registry.get(id)).toMatchObject({ status: 'error', stopReason: 'error', turn: { state: 'idle' } })
+  await clock.advance(120_000)
+  expect(types(await allEvents(registry, id)).at(-1)).toBe('text-delta')
+  expect(await kept()).not.toBe('error')
+  flaky.full = false
+  await clock.advance(60_000)
+  const events = await allEvents(registry, id)
+  expect(types(events).slice(-4)).toEqual(ENDS)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  await clock.advance(5_000)
+  expect(await kept()).toBe('error')
+  expect(await registry.get(id)).toMatchObject({ endedAt: events.at(-1)?.ts })
+  expect((await registry.archive.repair(id, { dryRun: true }, owner)).findings).toEqual([])
+})
+
+test('a session that is taken up when there is room again has its last end in the log before its next turn', async () => {
+  const { flaky, registry, id } = await full()
+  await expect(registry.resume(id, { fresh: true }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
+  flaky.full = false
+  await registry.resume(id, { fresh: true }, owner)
+  const seen = types(await allEvents(registry, id))
+  const ends = seen.indexOf('error')
+  expect(seen.slice(ends, ends + 4)).toEqual(ENDS)
+  expect(seen.filter((type) => type === 'turn-end')).toHaveLength(1)
+  expect(await registry.get(id)).toMatchObject({ status: 'running', turnCount: 1 })
+})
+
+test('a repair of a session that its log lacks the end of writes that end, and no other', async () => {
+  const { flaky, registry, id } = await full()
+  expect((await registry.archive.repair(id, { dryRun: true }, owner)).findings.map(({ kind }) => kind)).toEqual([
+    'dangling-turn',
+    'no-end',
+  ])
+  flaky.full = false
+  expect((await registry.archive.repair(id, { dryRun: false }, owner)).findings).toEqual([])
+  expect(
+    types(await allEvents(registry, id))
+      .filter((type) => ENDS.includes(type))
+      .slice(-4),
+  ).toEqual(ENDS)
+})
+
+test('a host that ends while the disk is full leaves a record that its successor brings to an end', async () => {
+  const { flaky, registry, store, id, kept } = await full()
+  await registry.close()
+  expect(await kept()).not.toBe('error')
+  flaky.full = false
+  const { registry: next } = await memoryRegistry({
+    ...scripted(),
+    adapters: resumableAdapters,
+    store,
+    logs: flaky.store,
+  })
+  expect(await next.get(id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed', turn: { state: 'idle' } })
+  const events = await allEvents(next, id)
+  expect(types(events).filter((type) => type === 'turn-end')).toHaveLength(1)
+  expect(events.at(-1)).toMatchObject({ type: 'session-stopped' })
 })
 
 /** Logs in memory whose disk is full when the test says so. */

@@ -21,6 +21,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   if (options.detach === true) return serveDetached(io, options)
   // The handlers come first (F64): a signal during the start must end what was started.
   const asked = firstSignal()
+  outliveRefusedWrites(io)
   const { createGateway } = await import('@agentproto/runtime')
   const gateway = await createGateway({
     cwd: io.cwd,
@@ -81,6 +82,14 @@ function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
   })
+}
+
+/** A disk that takes nothing more ends sessions, whose log would lie; it does not end the gateway. */
+function outliveRefusedWrites({ stderr }: Io): void {
+  // In the background stderr is a file of the home: what cannot be told there must not be thrown either.
+  stderr.on('error', () => undefined)
+  // A file that may not grow (`ulimit -f`) is a write that fails; unheard, the signal would end the process.
+  process.on('SIGXFSZ', () => undefined)
 }
 
 type TlsFiles = { readonly [Part in keyof TlsOptions]?: string }

@@ -1,7 +1,7 @@
 import { AgentprotoError, type EventGap, type SessionEvent } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
-import type { Feed } from './feed.js'
+import { type Feed, ListenerFailure } from './feed.js'
 
 export interface FollowEventsOptions {
   /** The last sequence number that is known already; default 0, the whole log. */
@@ -27,8 +27,11 @@ export function eventFeed(
     take(message) {
       if (message.event === 'gap') {
         const gap = JSON.parse(message.data) as EventGap
-        last = Math.max(last, gap.first - 1)
-        onGap(gap)
+        // Told before the connection broke.
+        if (gap.first - 1 <= last) return []
+        last = gap.first - 1
+        feed.cursor = String(last)
+        tell(onGap, gap)
         return []
       }
       const event = eventOf(message)
@@ -46,6 +49,14 @@ export function eventFeed(
 /** A message with a numeric id is an event of the log; anything else is not for this reader. */
 function eventOf({ id, data }: EventSourceMessage): SessionEvent | undefined {
   return id !== undefined && /^\d+$/.test(id) ? (JSON.parse(data) as SessionEvent) : undefined
+}
+
+function tell(onGap: (gap: EventGap) => void, gap: EventGap): void {
+  try {
+    onGap(gap)
+  } catch (thrown) {
+    throw new ListenerFailure(thrown)
+  }
 }
 
 function refuseGap({ after, first }: EventGap): never {

@@ -5,6 +5,7 @@ import { cancelled, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
 import { pause } from './pause.js'
 import type { Call, Transport } from './transport.js'
+import { untilAborted } from './until-aborted.js'
 
 /** One event stream of the gateway that is to be followed for as long as it lasts. */
 export interface Feed<T> {
@@ -38,6 +39,7 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
       outage.add(undefined)
     } catch (thrown) {
       if (signal?.aborted) throw cancelled(thrown)
+      if (thrown instanceof ListenerFailure) throw thrown.cause
       outage.add(thrown)
     }
     await outage.wait(signal)
@@ -55,7 +57,7 @@ async function* oneConnection<T>(transport: Transport, feed: Feed<T>, outage: Ou
     await response.body?.getReader().cancel()
     return true
   }
-  if (feed.onConnect !== undefined) yield* await feed.onConnect()
+  if (feed.onConnect !== undefined) yield* await untilAborted(feed.onConnect(), signal)
   for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
     outage.over()
     yield* itemsOf(feed, messages)
@@ -69,6 +71,13 @@ export function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage
   for (const message of messages) {
     if (message.event === 'problem') throw fromProblem(parsed(message.data))
     yield* feed.take(message)
+  }
+}
+
+/** A throw of a listener that the caller gave: none of the connection's, so that nothing is tried again. */
+export class ListenerFailure extends Error {
+  constructor(cause: unknown) {
+    super('A listener threw', { cause })
   }
 }
 
@@ -116,7 +125,7 @@ class Outage {
     const ms = this.#pauseMs
     this.#pauseMs = Math.min(ms * 2, LONGEST_PAUSE_MS)
     await pause(this.#transport.settings.clock, ms, signal)
-    if (signal?.aborted !== true) await this.#transport.relocate()
+    if (signal?.aborted !== true) await this.#transport.relocate(signal)
   }
 }
 

@@ -27,7 +27,7 @@ import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'
 import type { Transport } from './transport.js'
-import { promptAndWait, type TurnWaitOptions, waitTurn } from './turn-wait.js'
+import { type AwaitedPrompt, promptAndWait, type TurnWaitOptions, waitTurn } from './turn-wait.js'
 
 export interface EventsPage {
   readonly events: readonly SessionEvent[]
@@ -54,22 +54,22 @@ export interface SessionsClient {
   list(filter?: SessionFilter): Promise<SessionPage>
   get(id: string): Promise<Session>
   /**
-   * AIP-46 `POST /sessions/agent`; resolves when the session runs.
+   * AIP-46 `POST /sessions/agent`; resolves when the session runs. With an `idempotencyKey` it is sent again where the
+   * connection breaks.
    * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`, `spawn_failed`, …
    */
   start(request: SpawnAgentRequest, options?: CallOptions): Promise<Session>
-  /** Resolves when the prompt is admitted. @throws `turn_in_progress`, `session_ended` */
-  prompt(
-    id: string,
-    request: Pick<PromptRequest, 'prompt' | 'whenBusy'>,
-    options?: CallOptions,
-  ): Promise<PromptAccepted>
+  /**
+   * Resolves when the prompt is admitted. With an `idempotencyKey` it is sent again where the connection breaks.
+   * @throws `turn_in_progress`, `session_ended`
+   */
+  prompt(id: string, request: Omit<PromptRequest, 'wait'>, options?: CallOptions): Promise<PromptAccepted>
   /**
    * Prompts and waits for the end of that turn, however long it takes: it reads the turn's events as they
    * come, so that no time limit for an answer cuts it off, and resumes after a dropped connection.
    * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
    */
-  promptAndWait(id: string, request: Pick<PromptRequest, 'prompt'>, options?: TurnWaitOptions): Promise<TurnResult>
+  promptAndWait(id: string, request: AwaitedPrompt, options?: TurnWaitOptions): Promise<TurnResult>
   /** Waits for the end of a turn that was admitted before. @throws `turn_not_found`, `cancelled` */
   waitTurn(id: string, turn: number, options?: TurnWaitOptions): Promise<TurnResult>
   /**

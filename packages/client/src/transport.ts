@@ -2,6 +2,7 @@ import { AgentprotoError, fromProblem, isAgentprotoError, type TraceContext } fr
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
 import { pause } from './pause.js'
+import { untilAborted } from './until-aborted.js'
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -35,8 +36,8 @@ export class Transport {
   }
 
   /** Looks where the gateway is by now. @returns whether that is elsewhere, or with another token */
-  async relocate(): Promise<boolean> {
-    const found = await this.settings.locate().catch(() => undefined)
+  async relocate(signal: AbortSignal | undefined): Promise<boolean> {
+    const found = await untilAborted(this.settings.locate(), signal).catch(() => undefined)
     if (found === undefined) return false
     const { url, token } = this.#address
     this.#address = addressOf(found)
@@ -87,9 +88,9 @@ export class Transport {
         if (isAgentprotoError(thrown)) throw thrown
         const refused = connectionFault(thrown) === 'refused'
         // Nothing was sent, so that any call may be made again where the gateway is now.
-        if (refused && attempt === 0 && (await this.relocate())) continue
+        if (refused && attempt === 0 && (await this.relocate(call.signal))) continue
         if (refused) throw unreachable(this.url, thrown)
-        const wait = isIdempotent(call) ? RETRY_PAUSES[attempt] : undefined
+        const wait = isRepeatable(call) ? RETRY_PAUSES[attempt] : undefined
         if (wait === undefined) throw this.#lost(call, thrown)
         await pause(this.settings.clock, wait, call.signal)
       }
@@ -108,7 +109,7 @@ export class Transport {
   /** A call of whoever is known: a token that was refused may have been another gateway's at this address. */
   async #known(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const response = await this.#fetch(call, accept, lastEventId)
-    if (response.status !== 401 || !(await this.relocate())) return response
+    if (response.status !== 401 || !(await this.relocate(call.signal))) return response
     await response.body?.getReader().cancel()
     return this.#fetch(call, accept, lastEventId)
   }
@@ -116,7 +117,7 @@ export class Transport {
   #fetch(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const { url, token } = this.#address
     const { fetch, trace } = this.settings
-    return fetch(`${url}${call.path}${queryOf(call)}`, {
+    const answer = fetch(`${url}${call.path}${queryOf(call)}`, {
       method: call.method ?? 'GET',
       headers: {
         accept,
@@ -130,10 +131,25 @@ export class Transport {
       ...(call.text === undefined ? {} : { body: call.text }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     })
+    return untilAborted(answer, call.signal, letGo)
   }
 }
 
+/** Nobody waits for the answer any more. */
+function letGo({ body }: FetchResponse): void {
+  body
+    ?.getReader()
+    .cancel()
+    .catch(() => undefined)
+}
+
 const isIdempotent = ({ method = 'GET' }: Call): boolean => method !== 'POST'
+
+/** Made a second time it does nothing more: the gateway knows a start and a prompt by their key. */
+export const isRepeatable = (call: Call): boolean => isIdempotent(call) || hasKey(call.body)
+
+const hasKey = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'idempotencyKey' in body && body.idempotencyKey !== undefined
 
 function queryOf({ query = {} }: Call): string {
   const params = new URLSearchParams()

@@ -12,8 +12,8 @@ import { cancelled, outcomeUnknown } from './connection-error.js'
 import type { OnConnectionState } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { readEventStream } from './event-stream.js'
-import { follow, itemsOf } from './feed.js'
-import type { Transport } from './transport.js'
+import { type Feed, follow, itemsOf } from './feed.js'
+import { type Call, isRepeatable, type Transport } from './transport.js'
 import { TurnAccount } from './turn-account.js'
 
 export interface TurnWaitOptions {
@@ -29,6 +29,9 @@ export interface TurnSource {
   events(id: string, options: FollowEventsOptions): AsyncIterable<SessionEvent>
 }
 
+/** A prompt whose turn is waited for. With an `idempotencyKey` it is sent again where nothing came back. */
+export type AwaitedPrompt = Pick<PromptRequest, 'prompt' | 'idempotencyKey'>
+
 interface Waiting extends TurnWaitOptions {
   readonly id: string
 }
@@ -39,7 +42,7 @@ interface Waiting extends TurnWaitOptions {
  */
 export async function promptAndWait(
   transport: Transport,
-  request: Pick<PromptRequest, 'prompt'>,
+  request: AwaitedPrompt,
   waiting: Waiting,
 ): Promise<TurnResult> {
   let account: TurnAccount | undefined
@@ -76,29 +79,41 @@ async function eventsBefore(source: TurnSource, id: string, number: number): Pro
 
 async function* eventsOfPrompt(
   transport: Transport,
-  body: Pick<PromptRequest, 'prompt'>,
+  body: AwaitedPrompt,
   { id, ...following }: Waiting,
 ): AsyncGenerator<SessionEvent> {
   const { signal } = following
-  const path = `/sessions/${encodeURIComponent(id)}/prompt`
-  const response = await transport.postForStream({ method: 'POST', path, body, signal })
+  const call: Call = { method: 'POST', path: `/sessions/${encodeURIComponent(id)}/prompt`, body, signal }
   const feed = eventFeed(id, { signal })
-  let last: number | undefined
   let cause: unknown
-  try {
-    for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
-      for (const event of itemsOf(feed, messages)) {
-        last = event.seq
-        yield event
-      }
-    }
-  } catch (thrown) {
-    cause = thrown
+  for (let tries = isRepeatable(call) ? TRIES : 1; tries > 0 && nothingOf(feed); tries--) {
+    cause = yield* answerTo(transport, call, feed)
+    // Only reached when the stream broke before the turn's end: whoever has the end asks for no more.
+    if (signal?.aborted) throw cancelled(cause)
   }
-  // Only reached when the stream broke before the turn's end: whoever has the end asks for no more.
-  if (signal?.aborted) throw cancelled(cause)
-  if (last === undefined) throw outcomeUnknown(transport.url, cause)
-  yield* follow(transport, eventFeed(id, { after: last, ...following }))
+  if (nothingOf(feed)) throw outcomeUnknown(transport.url, cause)
+  yield* follow(transport, eventFeed(id, { after: Number(feed.cursor), ...following }))
+}
+
+const TRIES = 3
+
+const nothingOf = ({ cursor }: Feed<SessionEvent>): boolean => cursor === '0'
+
+/** The events of one answer. @returns why it ended, where that is known */
+async function* answerTo(
+  transport: Transport,
+  call: Call,
+  feed: Feed<SessionEvent>,
+): AsyncGenerator<SessionEvent, unknown> {
+  const response = await transport.postForStream(call)
+  try {
+    const { signal } = call
+    const batches = readEventStream(response, { ...transport.settings, signal })
+    for await (const messages of batches) yield* itemsOf(feed, messages)
+    return undefined
+  } catch (thrown) {
+    return thrown
+  }
 }
 
 const endedWithoutTurnEnd = (id: string): AgentprotoError =>

@@ -1,0 +1,111 @@
+import { getEventListeners } from 'node:events'
+import { createClient, type ClientOptions, type Fetch } from '@agentproto/client'
+import { expect, test } from 'vitest'
+import { event, fakeGateway, json, sse } from './fake-gateway.js'
+
+// Whatever a follower waits for when it is aborted, it ends at once as cancelled and holds on to nothing.
+
+type Answer = () => Promise<Response>
+
+/** Something that never comes, and tells when it is waited for. */
+function blocked(): { readonly never: () => Promise<never>; readonly reached: Promise<void> } {
+  let tell: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => (tell = resolve))
+  const never = (): Promise<never> => {
+    tell()
+    return new Promise(() => undefined)
+  }
+  return { never, reached }
+}
+
+/** A `fetch` that heeds no signal: it answers from a list, and then with the last of it. */
+function deaf(...answers: readonly Answer[]): Fetch {
+  let calls = 0
+  return async () => (answers[Math.min(calls++, answers.length - 1)] as Answer)()
+}
+
+const stream = (text: string): Answer => {
+  return () => Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }))
+}
+const FOLLOWERS = ['events', 'stream', 'watch'] as const
+
+async function abortedWhen(
+  reached: Promise<void>,
+  options: Partial<ClientOptions>,
+  what: (typeof FOLLOWERS)[number] = 'events',
+): Promise<void> {
+  const abort = new AbortController()
+  const { signal } = abort
+  const client = createClient({ url: 'http://gateway', ...options })
+  const items = what === 'watch' ? client.watch({ signal }) : client.sessions[what]('s1', { signal })
+  const following = (async () => {
+    for await (const _ of items) continue
+  })()
+  const outcome = expect(following).rejects.toMatchObject({ code: 'cancelled' })
+  await reached
+  abort.abort()
+  await outcome
+  expect(getEventListeners(signal, 'abort')).toEqual([])
+}
+
+test.each(FOLLOWERS)('while %s connects with a fetch that heeds no signal', async (what) => {
+  const { never, reached } = blocked()
+  await abortedWhen(reached, { fetch: deaf(never) }, what)
+})
+
+test.each(FOLLOWERS)('while %s waits for its next message', async (what) => {
+  const { never, reached } = blocked()
+  const silent: Answer = () => Promise.resolve(new Response(new ReadableStream({ pull: never }, { highWaterMark: 0 })))
+  const fetch = deaf(silent, () => Promise.resolve(Response.json({ sessions: [] })))
+  await abortedWhen(reached, { fetch }, what)
+})
+
+test('while watch lists the sessions', async () => {
+  const { never, reached } = blocked()
+  await abortedWhen(reached, { fetch: deaf(stream('event: ready\ndata: {}\n\n'), never) }, 'watch')
+})
+
+test('while somebody looks where the gateway is', async () => {
+  const { never, reached } = blocked()
+  await abortedWhen(reached, { fetch: deaf(stream(event(1))), locate: never })
+})
+
+test('while it pauses between two tries', async () => {
+  const { never, reached } = blocked()
+  // Time that stands still.
+  const clock = { now: () => 0, after: (ms: number) => (ms < 1_000 && void never(), { cancel: () => undefined }) }
+  await abortedWhen(reached, { fetch: deaf(stream(event(1))), clock })
+})
+
+test('an answer that comes after the abort is let go', async () => {
+  let cancelled = false
+  let answer: (response: Response) => void = () => undefined
+  const fetch: Fetch = () => new Promise<Response>((resolve) => (answer = resolve))
+  const abort = new AbortController()
+  const items = createClient({ url: 'http://gateway', fetch }).sessions.events('s1', { signal: abort.signal })
+  const outcome = expect(items[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'cancelled' })
+  await new Promise((resolve) => setImmediate(resolve))
+  abort.abort()
+  await outcome
+  answer(new Response(new ReadableStream({ cancel: () => void (cancelled = true) })))
+  await expect.poll(() => cancelled).toBe(true)
+})
+
+test('two hundred followers that are left early leave no connection', async () => {
+  let open = 0
+  const gateway = await fakeGateway((request, response) => {
+    if (request.path.startsWith('/sessions?')) return json(response, { sessions: [] })
+    open += 1
+    response.on('close', () => (open -= 1))
+    sse(response).write(event(1))
+  })
+  const { sessions } = createClient({ url: gateway.url })
+  for (let round = 0; round < 4; round += 1) {
+    await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        for await (const { seq } of sessions.events('s1')) if (seq === 1) break
+      }),
+    )
+  }
+  await expect.poll(() => open).toBe(0)
+})

@@ -86,7 +86,7 @@ export class Archive implements SessionArchive {
       await this.#collect(session, { q, limit, hits, unreadable, signal })
       const isFull = hits.length >= limit || unreadable.length >= ARCHIVE_BOUNDS.searchUnreadable
       const isDue = isFull || clock.now() >= until
-      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(session) }
+      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(sessions, at) }
       if (isDue) break
     }
     return found()

@@ -16,8 +16,8 @@ export function untilAborted<T>(
     }
     if (signal.aborted) return leave()
     signal.addEventListener('abort', leave, { once: true })
-    const done = (): void => signal.removeEventListener('abort', leave)
-    work.then(resolve, reject).then(done, done)
+    const unlisten = (): void => signal.removeEventListener('abort', leave)
+    work.then(resolve, reject).then(unlisten, unlisten)
   })
 }
 

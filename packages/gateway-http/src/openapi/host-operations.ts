@@ -127,7 +127,7 @@ export const hostOperations: Operations = {
   'GET /tokens': {
     id: 'listTokens',
     summary: 'The named tokens, without their values',
-    answers: { 200: answer('All of them', is.tokens) },
+    answers: tagged('All of them', is.tokens),
   },
   'POST /tokens': {
     id: 'createToken',
@@ -151,6 +151,6 @@ export const hostOperations: Operations = {
   'GET /secrets': {
     id: 'listSecrets',
     summary: 'Which secrets there are and which are set; never a value',
-    answers: { 200: answer('Their status', is.secrets) },
+    answers: tagged('Their status', is.secrets),
   },
 }

@@ -1,7 +1,7 @@
 import { addRuleSchema } from '@agentproto/contracts'
 import type { ErrorCode } from '@agentproto/contracts'
 import * as is from './answers.js'
-import { answer, type Operation, type Operations } from './operation.js'
+import { answer, type Operation, type Operations, tagged } from './operation.js'
 
 /** The permission rules of sessions and workspaces. */
 export const ruleOperations: Operations = {
@@ -15,7 +15,7 @@ function operationsOf(at: Collection, of: string, absent: readonly ErrorCode[]):
   const list: Operation = {
     id: `list${of}Rules`,
     summary: 'What is allowed and denied without a person',
-    answers: { 200: answer('The rules', is.rules) },
+    answers: tagged('The rules', is.rules),
     problems: [...absent, 'storage_failed'],
   }
   const add: Operation = {

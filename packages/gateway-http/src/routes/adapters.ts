@@ -62,7 +62,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
 /** `/secrets`: which there are and which are set. No route returns a value. */
 export function secretRoutes({ adapters }: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>()
-  resource(app, '/', { GET: async () => json({ secrets: await adapters.secrets() }) })
+  resource(app, '/', { GET: async (c) => taggedJson(c, { secrets: await adapters.secrets() }) })
   return app
 }
 

@@ -1,6 +1,7 @@
 import { addRuleSchema, type PermissionService, type RuleScope } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { callerOf } from '../caller.js'
+import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
 import { json } from '../reply.js'
@@ -18,7 +19,7 @@ function ruleRoutes(permissions: PermissionService, at: string, scopeOf: (c: Htt
   const app: HttpApp = new Hono<HttpEnv>()
 
   async function list(c: HttpContext): Promise<Response> {
-    return json({ rules: await permissions.rules(scopeOf(c)) })
+    return taggedJson(c, { rules: await permissions.rules(scopeOf(c)) })
   }
 
   async function add(c: HttpContext): Promise<Response> {

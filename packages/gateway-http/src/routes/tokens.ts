@@ -2,6 +2,7 @@ import { createTokenSchema } from '@agentproto/contracts'
 import type { TokenService } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { callerOf } from '../caller.js'
+import { taggedJson } from '../etag.js'
 import { given } from '../given.js'
 import type { HttpApp, HttpContext, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
@@ -24,7 +25,7 @@ export function tokenRoutes(tokens: TokenService): HttpApp {
     return json({ ok: true, name })
   }
 
-  resource(app, '/', { GET: async () => json({ tokens: await tokens.list() }), POST: create })
+  resource(app, '/', { GET: async (c) => taggedJson(c, { tokens: await tokens.list() }), POST: create })
   resource(app, '/:name', { DELETE: revoke })
   resource(app, '/:name/rotate', { POST: async (c) => json(await tokens.rotate(param(c, 'name'), callerOf(c))) })
   return app

@@ -1,4 +1,5 @@
 import type { AdapterCatalog, AdapterSummary } from './adapter-catalog.js'
+import type { Principal } from './principal.js'
 import type { SecretStatus } from './secret.js'
 
 /** From a manifest to an agent that can be started (AIP-45 §Lifecycle, §Setup surface, §Auth surface). */
@@ -132,19 +133,19 @@ export interface AdapterService extends AdapterCatalog {
   /** @throws `adapter_not_found` */
   state(slug: string): Promise<AdapterState>
   /**
-   * Runs the phases that are not done, up to `until`. Leaving the iteration ends what runs; what was done stays done.
+   * Runs the phases that are not done, up to `until`. Who asks is for the audit log; so below. Leaving the iteration ends what runs; what was done stays done.
    * The iteration throws `adapter_not_found`, `install_failed`, `version_mismatch`, `setup_required` (with `pending`),
    * `setup_failed` (with `step`), `auth_required`, `provisioning_busy`, `cancelled`.
    */
-  provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent>
+  provision(slug: string, request: ProvisionRequest, by?: Principal): AsyncIterable<ProvisionEvent>
   /**
    * Adds or replaces an adapter of the owner's.
    * @param source folder with an AGENT-CLI.md, absolute, or an npm package that has one
    * @throws `manifest_invalid`, `path_invalid`, `install_failed`
    */
-  add(source: string): Promise<AdapterSummary>
+  add(source: string, by?: Principal): Promise<AdapterSummary>
   /** Examines an adapter's agent, one finding after the other. @throws `adapter_not_found` */
-  doctor(slug: string, request: DoctorRequest): AsyncIterable<DoctorCheck>
+  doctor(slug: string, request: DoctorRequest, by?: Principal): AsyncIterable<DoctorCheck>
   /** Every secret that is stored or declared; never a value. */
   secrets(): Promise<readonly SecretStatus[]>
 }

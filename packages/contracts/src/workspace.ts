@@ -1,3 +1,5 @@
+import type { Principal } from './principal.js'
+
 /** AIP-46 workspaces: named folders. */
 
 export interface Workspace {
@@ -32,17 +34,22 @@ export interface WorkspaceResolver {
   resolve(request: { readonly cwd?: string; readonly workspaceSlug?: string }): Promise<ResolvedCwd>
 }
 
+export interface AddWorkspaceRequest {
+  readonly path: string
+  readonly slug?: string
+  readonly label?: string
+  readonly use?: boolean
+}
+
 export interface WorkspaceService extends WorkspaceResolver {
   list(): Promise<WorkspacesFile>
-  /** @throws `workspace_invalid`, `workspace_exists`, `path_invalid` */
-  add(request: {
-    readonly path: string
-    readonly slug?: string
-    readonly label?: string
-    readonly use?: boolean
-  }): Promise<Workspace>
+  /**
+   * @param by Who asks, for the audit log; so below
+   * @throws `workspace_invalid`, `workspace_exists`, `path_invalid`
+   */
+  add(request: AddWorkspaceRequest, by?: Principal): Promise<Workspace>
   /** @throws `workspace_not_found` */
-  remove(slug: string): Promise<void>
+  remove(slug: string, by?: Principal): Promise<void>
   /** @throws `workspace_not_found` */
-  use(slug: string): Promise<Workspace>
+  use(slug: string, by?: Principal): Promise<Workspace>
 }

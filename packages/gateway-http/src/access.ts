@@ -1,4 +1,4 @@
-import { assertMayUse, boundsOf, scopeOfRoute } from '@agentproto/contracts'
+import { assertMayUse, boundsOf, mayUse, scopeOfRoute } from '@agentproto/contracts'
 import type { SessionService } from '@agentproto/contracts'
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes, routePath } from 'hono/route'
@@ -16,6 +16,7 @@ export function withinScope(sessions: Pick<SessionService, 'get'>): MiddlewareHa
     // Nothing answers there but a refusal, or the list of methods.
     if (route === undefined) return next()
     const scope = scopeOfRoute(route.key)
+    if (!mayUse(by, scope)) c.set('turnedAway', true)
     assertMayUse(by, scope)
     const within = boundsOf(by, scope)
     if (within === undefined) return next()

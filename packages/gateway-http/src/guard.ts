@@ -1,6 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { Authenticate } from '@agentproto/contracts'
 import type { MiddlewareHandler } from 'hono'
+import { turnedAway } from './door.js'
 import { isAllowedHost, isAllowedOrigin } from './host-and-origin.js'
 import type { HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 
@@ -13,9 +14,9 @@ export function knownHostAndOrigin({ allowedHosts = [], allowedOrigins = [] }: H
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   return function checkHostAndOrigin(c, next) {
     const host = hostOf(c)
-    if (!isAllowedHost(host, hosts)) throw refusedHost(host)
+    if (!isAllowedHost(host, hosts)) throw turnedAway(c, refusedHost(host))
     const origin = c.req.header('origin')
-    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw refusedOrigin(origin)
+    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw turnedAway(c, refusedOrigin(origin))
     return next()
   }
 }
@@ -25,7 +26,7 @@ export function bearerToken(authenticate: Authenticate): MiddlewareHandler<HttpE
   return function checkToken(c, next) {
     const token = bearerOf(c.req.header('authorization'))
     const by = token === undefined ? undefined : authenticate(token)
-    if (by === undefined) throw refusedToken(token)
+    if (by === undefined) throw turnedAway(c, refusedToken(token))
     c.set('by', by)
     return next()
   }

@@ -2,6 +2,7 @@ import type {
   AdapterService,
   Authenticate,
   Clock,
+  ErrorCode,
   PermissionService,
   Principal,
   SessionArchive,
@@ -42,6 +43,8 @@ export interface HttpDeps {
   readonly allowedOrigins?: readonly string[]
   /** Told of what answered 500 without being one of our errors. Must not throw. */
   readonly onError?: (error: unknown, where: { readonly method: string; readonly path: string }) => void
+  /** Told of who was turned away before any service was asked: 401 and 403. Must not throw. */
+  readonly onRefused?: (refused: Refused) => void
   /** Milliseconds of silence after which a stream sends a comment; default 25 000 (AIP-46 §sse). */
   readonly keepAliveMs?: number
   /** Streams that may be open at once; default 512. */
@@ -50,6 +53,18 @@ export interface HttpDeps {
   readonly health?: () => object
   /** Ends every open stream when it aborts, so that a server can close. */
   readonly signal?: AbortSignal
+}
+
+/** A request that was turned away at the door. */
+export interface Refused {
+  readonly code: ErrorCode
+  /** Who it was, where that is known. */
+  readonly by?: Principal
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  /** Address of the other end of the connection; a proxy's, where one stands between. */
+  readonly from?: string
 }
 
 /** The event streams of one app. */
@@ -67,6 +82,8 @@ export interface HttpEnv {
     readonly by: Principal
     /** The sessions that `by` reaches; absent for all. */
     readonly within?: SessionBounds
+    /** It is refused before any service is asked. */
+    readonly turnedAway?: true
   }
 }
 

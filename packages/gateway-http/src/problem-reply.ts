@@ -1,4 +1,5 @@
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { tellRefused } from './door.js'
 import type { HttpContext, HttpDeps } from './http-deps.js'
 import { json } from './reply.js'
 
@@ -10,9 +11,12 @@ export function problem(error: AgentprotoError, headers?: Readonly<Record<string
 }
 
 /** Makes the one door through which everything thrown becomes an answer. */
-export function answerError({ onError }: Pick<HttpDeps, 'onError'>): (thrown: Error, c: HttpContext) => Response {
+export function answerError(
+  deps: Pick<HttpDeps, 'onError' | 'onRefused'>,
+): (thrown: Error, c: HttpContext) => Response {
   return function answerThrown(thrown, c) {
-    if (!isAgentprotoError(thrown)) onError?.(thrown, { method: c.req.method, path: c.req.path })
+    if (isAgentprotoError(thrown)) tellRefused(deps, c, thrown)
+    else deps.onError?.(thrown, { method: c.req.method, path: c.req.path })
     return problem(toOwnError(thrown), thrown instanceof Error && isUnauthorized(thrown) ? CHALLENGE : undefined)
   }
 }

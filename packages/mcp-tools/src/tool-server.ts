@@ -8,7 +8,7 @@ import {
   TOOL_SCOPES,
   traceOf,
 } from '@agentproto/contracts'
-import type { Clock, Principal } from '@agentproto/contracts'
+import type { Clock, ErrorCode, Principal, Scope } from '@agentproto/contracts'
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import type { Tool } from './tool.js'
@@ -27,6 +27,8 @@ export interface McpDeps {
   readonly version: string
   /** Default: the system's. */
   readonly clock?: Clock
+  /** Told of a caller whose scope does not cover a tool that it called. Must not throw. */
+  readonly onRefused?: (refused: { readonly code: ErrorCode; readonly by: Principal; readonly tool: string }) => void
   /** Told of every throw that is none of our errors, and of what the protocol refuses. Must not throw. */
   readonly onError?: (error: unknown) => void
 }
@@ -67,7 +69,7 @@ const listFor = (by: Principal, tools: ReadonlyMap<string, Tool>): Tool['listed'
 interface Serving {
   readonly by: Principal
   readonly request: ServerContext['mcpReq']
-  readonly deps: Pick<McpDeps, 'sessions' | 'onError'>
+  readonly deps: Pick<McpDeps, 'sessions' | 'onError' | 'onRefused'>
 }
 
 /** The result of a call; an error is a result too, so that the model that called can read and mend it. */
@@ -88,7 +90,7 @@ async function answerOf(tool: Tool, args: unknown, serving: Serving): Promise<Ca
 /** @throws `forbidden`, `delegation_denied` */
 function callOf({ listed }: Tool, { by, request, deps }: Serving): Call {
   const scope = TOOL_SCOPES[listed.name]
-  assertMayUse(by, scope)
+  if (!mayUse(by, scope)) refuse(by, scope, (code) => deps.onRefused?.({ code, by, tool: listed.name }))
   const within = boundsOf(by, scope)
   const reach: Call['reach'] = async (id) => (within === undefined ? undefined : deps.sessions.get(id, within))
   // The trace that a client names of a call is nearer to it than that of its HTTP request.
@@ -97,6 +99,16 @@ function callOf({ listed }: Tool, { by, request, deps }: Serving): Call {
   const trace = traceOf({ traceparent, tracestate })
   const caller = trace === undefined ? by : { ...by, trace }
   return { by: caller, within, signal: request.signal, reach, progress: progressOf(request) }
+}
+
+/** @throws `forbidden`, `delegation_denied`, which is told before */
+function refuse(by: Principal, scope: Scope | undefined, tell: (code: ErrorCode) => void): void {
+  try {
+    assertMayUse(by, scope)
+  } catch (refusal) {
+    if (isAgentprotoError(refusal)) tell(refusal.code)
+    throw refusal
+  }
 }
 
 /** How a caller that asked for it hears of what goes on. */

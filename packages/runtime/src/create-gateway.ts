@@ -119,16 +119,13 @@ function settle(options: GatewayOptions): Settings {
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
   const { clock, layout, onProblem, host, audited, sessions: config } = settings
-  const workspaces = createWorkspaces({
-    home: layout.root,
-    clock,
-    defaultCwd: settings.cwd ?? process.cwd(),
-    onWarning: onProblem,
-  })
+  const defaultCwd = settings.cwd ?? process.cwd()
+  const files = createWorkspaces({ home: layout.root, clock, defaultCwd, onWarning: onProblem })
+  const workspaces = audited.workspaces(files)
   const trust = createWorkspaceTrust({ home: layout.root, clock, onWarning: onProblem })
   const ofWorkspaces = () => workspaceAdapters(workspaces, trust)
   const catalog = openCatalog(settings, { host, layout, onProblem, ofWorkspaces })
-  const adapters = new HostAdapters(catalog, host)
+  const adapters = audited.adapters(new HostAdapters(catalog, host))
   const ofSessions = new SessionTokens(host.redactor)
   const hooks = settings.hooks && new (await import('./hooks/hook-host.js')).HookHost(settings.hooks, settings)
   const opened = await openSessionRegistry({
@@ -162,6 +159,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     workspaces,
     version,
     clock,
+    onRefused: (refused) => audited.refused(refused),
     onError: (error) => onProblem(`MCP: ${describe(error)}`),
   })
   const ending = new AbortController()
@@ -204,6 +202,7 @@ function httpApp(
     openApi: lazyOpenApi(),
     metrics: lazyMetrics(registry, settings.meter),
     signal: ending.signal,
+    onRefused: (refused) => settings.audited.refused(refused),
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${describe(error)}`),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),

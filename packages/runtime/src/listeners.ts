@@ -33,7 +33,7 @@ export class Listeners {
     const { app, address, defaults, log, record: path } = this.#options
     const tls =
       defaults.tls === undefined && options.tls === undefined ? {} : { tls: { ...defaults.tls, ...options.tls } }
-    const { url, isPlainLoopback } = await this.#serve((request) => app.fetch(request), {
+    const { url, isPlainLoopback } = await this.#serve((request, env) => app.fetch(request, env), {
       ...defaults,
       ...options,
       ...tls,
@@ -71,4 +71,4 @@ export class Listeners {
   }
 }
 
-type Fetch = (request: Request) => Response | Promise<Response>
+type Fetch = Parameters<typeof listen>[0]

@@ -27,8 +27,9 @@ export interface Listening extends ListenOptions {
   readonly onProblem: (problem: string) => void
 }
 
+/** @param fetch is handed, beside the request, the connection that it came by */
 export async function listen(
-  fetch: (request: Request) => Response | Promise<Response>,
+  fetch: (request: Request, env: object) => Response | Promise<Response>,
   options: Listening,
 ): Promise<ListeningServer> {
   const { host = '127.0.0.1', ownProcess = false, tls } = options

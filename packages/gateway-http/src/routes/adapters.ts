@@ -8,6 +8,7 @@ import {
 } from '@agentproto/contracts'
 import { Hono } from 'hono'
 import { wantsEventStream } from '../accept.js'
+import { callerOf } from '../caller.js'
 import { given } from '../given.js'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
@@ -23,7 +24,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
 
   async function add(c: HttpContext): Promise<Response> {
     const { source } = await readBody(c, addAdapterSchema)
-    const added = await adapters.add(source)
+    const added = await adapters.add(source, callerOf(c))
     return json(added, 201, { location: `/adapters/${encodeURIComponent(added.slug)}` })
   }
 
@@ -33,7 +34,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
       const slug = param(c, 'slug')
       const request = await readBody(c, provisionRequestSchema)
       await adapters.get(slug)
-      const events = adapters.provision(slug, { until, ...given(request), ...given({ signal }) })
+      const events = adapters.provision(slug, { until, ...given(request), ...given({ signal }) }, callerOf(c))
       if (!wantsEventStream(c)) return json(await lastState(events))
       return streams.answer(c, () => Promise.resolve(workMessages(eventMessages(events))))
     }
@@ -44,7 +45,7 @@ export function adapterRoutes({ adapters, signal }: HttpDeps, streams: Streams):
     await adapters.get(slug)
     const leaving = new AbortController()
     const ending = signal === undefined ? leaving.signal : AbortSignal.any([leaving.signal, signal])
-    const checks = adapters.doctor(slug, { ...given(request), signal: ending })
+    const checks = adapters.doctor(slug, { ...given(request), signal: ending }, callerOf(c))
     if (!wantsEventStream(c)) return json(await report(slug, checks))
     return streams.answer(c, () => Promise.resolve(workMessages(checkMessages(slug, checks), () => leaving.abort())))
   }

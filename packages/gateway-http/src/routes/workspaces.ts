@@ -1,5 +1,6 @@
 import { addWorkspaceSchema, visibleWorkspaces } from '@agentproto/contracts'
 import { Hono } from 'hono'
+import { callerOf } from '../caller.js'
 import { taggedJson } from '../etag.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from '../http-deps.js'
 import { readBody } from '../json-body.js'
@@ -12,18 +13,15 @@ export function workspaceRoutes({ workspaces }: HttpDeps): HttpApp {
 
   async function add(c: HttpContext): Promise<Response> {
     const { path, slug, label, use } = await readBody(c, addWorkspaceSchema)
-    const workspace = await workspaces.add({
-      path,
-      ...(slug === undefined ? {} : { slug }),
-      ...(label === undefined ? {} : { label }),
-      ...(use === undefined ? {} : { use }),
-    })
+    const named = { ...(slug === undefined ? {} : { slug }), ...(label === undefined ? {} : { label }) }
+    const request = { path, ...named, ...(use === undefined ? {} : { use }) }
+    const workspace = await workspaces.add(request, callerOf(c))
     return json(workspace, 201, { location: `/workspaces/${encodeURIComponent(workspace.slug)}` })
   }
 
   async function remove(c: HttpContext): Promise<Response> {
     const slug = param(c, 'slug')
-    await workspaces.remove(slug)
+    await workspaces.remove(slug, callerOf(c))
     return json({ ok: true, slug })
   }
 
@@ -32,6 +30,6 @@ export function workspaceRoutes({ workspaces }: HttpDeps): HttpApp {
     POST: add,
   })
   resource(app, '/:slug', { DELETE: remove })
-  resource(app, '/:slug/use', { POST: async (c) => json(await workspaces.use(param(c, 'slug'))) })
+  resource(app, '/:slug/use', { POST: async (c) => json(await workspaces.use(param(c, 'slug'), callerOf(c))) })
   return app
 }

@@ -14,7 +14,9 @@ export interface AuditLogOptions {
 }
 
 /** What one line says, beside when. */
-export type AuditEntry = { readonly kind: 'control' | 'request' | 'tool' } & Readonly<Record<string, unknown>>
+export type AuditEntry = { readonly kind: 'control' | 'request' | 'tool' | 'refused' } & Readonly<
+  Record<string, unknown>
+>
 
 /** A longer line has its texts cut, after the secrets were taken out of it: half of one would be known to nobody. */
 const MAX_LINE_CHARS = 16_384

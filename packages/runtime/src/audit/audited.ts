@@ -1,26 +1,9 @@
-import {
-  type ContentBlock,
-  type Principal,
-  toAgentprotoError,
-  type TokenService,
-  traceIdOf,
-} from '@agentproto/contracts'
+import type { ContentBlock, Principal, TokenService } from '@agentproto/contracts'
 import type { SessionRegistry } from '@agentproto/session-registry'
 import { overridden } from '../overridden.js'
-import type { AuditLog } from './audit-log.js'
+import { type Action, type Log, noted } from './noted.js'
 
-type Log = Pick<AuditLog, 'write'>
 type Prompt = string | readonly ContentBlock[]
-
-/** What is known of an action before it is done. */
-interface Action<T = unknown> {
-  readonly action: string
-  readonly by: Principal | undefined
-  readonly session?: string | undefined
-  readonly about?: Readonly<Record<string, unknown>>
-  /** The session that it made. */
-  readonly made?: (done: T) => string
-}
 
 /** A registry that writes down every action of its callers, whichever surface they come by, and how it ended. */
 export function audited(registry: SessionRegistry, log: Log): SessionRegistry {
@@ -100,23 +83,6 @@ function auditedArchive(archive: SessionRegistry['archive'], log: Log): SessionR
       noted(log, { action: 'repair', session: id, by, about: { ...options } }, () => archive.repair(id, options, by)),
     import: (text, by) => noted(log, { action: 'import', by, made: idOf }, () => archive.import(text, by)),
   })
-}
-
-/** Does it, and writes who did it and how it ended: the code of an error, never its words. */
-async function noted<T>(log: Log, what: Action<T>, work: () => Promise<T>): Promise<T> {
-  const { action, by, session, about, made } = what
-  const principal = by === undefined ? undefined : { type: by.type, name: by.name }
-  const traceId = by?.trace && traceIdOf(by.trace)
-  const note = (outcome: string, on: string | undefined): void =>
-    log.write({ kind: 'control', principal, action, session: on, outcome, traceId, ...about })
-  try {
-    const done = await work()
-    note('ok', made?.(done) ?? session)
-    return done
-  } catch (thrown) {
-    note(toAgentprotoError(thrown).code, session)
-    throw thrown
-  }
 }
 
 const idOf = ({ id }: { readonly id: string }): string => id

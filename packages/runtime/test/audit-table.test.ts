@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Principal, ROUTE_SCOPES, TOOL_SCOPES } from '@agentproto/contracts'
+import type { Gateway } from '@agentproto/runtime'
+import { expect, test } from 'vitest'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+// Every control action leaves one line in the audit log: the table of access is walked, route by route, tool by tool.
+
+type Line = Readonly<Record<string, unknown>>
+
+/** A call of a route, and the action that its line names; or why it has none. */
+type Row =
+  | { readonly action: string; readonly path: string; readonly body?: unknown; readonly type?: string }
+  | { readonly exempt: string }
+
+const on = (action: string, path: string, body: unknown = {}): Row => ({ action, path, body })
+const nobody = (action: string, rest = '', body: unknown = {}): Row => on(action, `/sessions/s_00000000${rest}`, body)
+const READING: Row = { exempt: 'It only reads: its scope is what it shows' }
+
+const rows: Readonly<Record<string, Row>> = {
+  'POST /sessions/agent': on('spawn', '/sessions/agent', { adapter: 'none' }),
+  'POST /agents/:agent/sessions': on('spawn', '/agents/demo/sessions', { cwd: '/nowhere' }),
+  'DELETE /sessions/:id': nobody('forget'),
+  'POST /sessions/:id/prompt': nobody('prompt', '/prompt', { prompt: 'x' }),
+  'POST /sessions/:id/interrupt': nobody('interrupt', '/interrupt'),
+  'POST /sessions/:id/cancel': nobody('interrupt', '/cancel'),
+  'POST /sessions/:id/resume': nobody('resume', '/resume'),
+  'POST /sessions/:id/kill': nobody('kill', '/kill'),
+  'POST /sessions/:id/config': nobody('configure', '/config', { mode: 'plan' }),
+  'POST /sessions/:id/fork': nobody('fork', '/fork'),
+  'POST /sessions/:id/repair': nobody('repair', '/repair'),
+  'POST /sessions/import': { action: 'import', path: '/sessions/import', body: 'x', type: 'application/x-ndjson' },
+  'POST /sessions/prune': on('prune', '/sessions/prune', { olderThanMs: 86_400_000 }),
+  'POST /sessions/:id/requests/:requestId': nobody('answer', '/requests/r1', { optionId: 'yes' }),
+  'POST /sessions/:id/rules': nobody('rule-add', '/rules', { decision: 'deny', toolKind: 'edit' }),
+  'DELETE /sessions/:id/rules/:ruleId': nobody('rule-remove', '/rules/x'),
+  'POST /workspaces': on('workspace-add', '/workspaces', { path: '/nowhere' }),
+  'DELETE /workspaces/:slug': on('workspace-remove', '/workspaces/none'),
+  'POST /workspaces/:slug/use': on('workspace-use', '/workspaces/none/use'),
+  'GET /workspaces/:slug/rules': READING,
+  'POST /workspaces/:slug/rules': on('rule-add', '/workspaces/none/rules', { decision: 'deny', toolKind: 'edit' }),
+  'DELETE /workspaces/:slug/rules/:ruleId': on('rule-remove', '/workspaces/none/rules/x'),
+  'POST /adapters': on('adapter-add', '/adapters', { source: '/nowhere' }),
+  'POST /adapters/:slug/install': on('adapter-install', '/adapters/demo/install'),
+  'POST /adapters/:slug/setup': on('adapter-setup', '/adapters/demo/setup'),
+  'POST /adapters/:slug/login': on('adapter-login', '/adapters/demo/login'),
+  'POST /adapters/:slug/doctor': on('adapter-doctor', '/adapters/demo/doctor'),
+  'GET /secrets': READING,
+  'GET /tokens': READING,
+  'POST /tokens': on('token-create', '/tokens', { name: 'ci', scope: 'read' }),
+  'POST /tokens/:name/rotate': on('token-rotate', '/tokens/none/rotate'),
+  'DELETE /tokens/:name': on('token-revoke', '/tokens/none'),
+}
+
+const tools: Readonly<Record<string, readonly [action: string, args: object]>> = {
+  start_agent_session: ['spawn', { adapter: 'none' }],
+  prompt_agent_session: ['prompt', { prompt: 'x' }],
+  kill_agent_session: ['kill', {}],
+  interrupt_agent_session: ['interrupt', {}],
+  resume_agent_session: ['resume', {}],
+  answer_agent_request: ['answer', { requestId: 'r1', optionId: 'yes' }],
+}
+
+const controlLines = async (home: string): Promise<readonly Line[]> =>
+  (await readFile(join(home, 'logs', 'audit.jsonl'), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line)
+
+const headersOf = ({ token }: Pick<Gateway, 'token'>): Record<string, string> => ({
+  authorization: `Bearer ${token}`,
+  host: 'localhost',
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+})
+
+/** Lines of one turn of the event loop are written together, after it. */
+const written = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+test('each route that does something has one line, and one row here', async () => {
+  const doing = Object.entries(ROUTE_SCOPES).filter(([, scope]) => scope !== 'read')
+  expect(doing.map(([route]) => route).sort()).toEqual(Object.keys(rows).sort())
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const seen: string[] = []
+  for (const [route, row] of Object.entries(rows)) {
+    if ('exempt' in row) continue
+    const before = (await controlLines(home)).length
+    const { path, body, type } = row
+    const headers = { ...headersOf(gateway), ...(type === undefined ? {} : { 'content-type': type }) }
+    const [method = ''] = route.split(' ')
+    const sent = method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}
+    await (await gateway.app.request(path, { method, headers, ...sent })).text()
+    await written()
+    const lines = (await controlLines(home)).slice(before)
+    seen.push(`${route}: ${lines.map(({ kind, action }) => `${String(kind)} ${String(action)}`).join(', ')}`)
+    expect(lines.map(({ principal }) => principal)).toEqual([{ type: 'owner', name: 'owner' }])
+  }
+  expect(seen).toEqual(
+    Object.entries(rows).flatMap(([route, row]) => ('exempt' in row ? [] : [`${route}: control ${row.action}`])),
+  )
+})
+
+test('each tool that does something has one line, and one row here', async () => {
+  const doing = Object.entries(TOOL_SCOPES).filter(([, scope]) => scope !== 'read')
+  expect(doing.map(([tool]) => tool).sort()).toEqual(Object.keys(tools).sort())
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  for (const [name, [action, args]] of Object.entries(tools)) {
+    const before = (await controlLines(home)).length
+    const named = name === 'start_agent_session' ? {} : { sessionId: 's_00000000' }
+    const params = { name, arguments: { ...named, ...args } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    await (await gateway.app.request('/mcp', { method: 'POST', headers: headersOf(gateway), body })).text()
+    await written()
+    expect((await controlLines(home)).slice(before)).toMatchObject([{ kind: 'control', action }])
+  }
+})
+
+test('what was done to workspaces and adapters says to which, and how it ended', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { workspaces, adapters } = gateway
+  const ci: Principal = { type: 'token', name: 'ci', scope: 'admin' }
+  await workspaces.add({ path: home, slug: 'here', use: true }, ci)
+  await workspaces.use('here', ci)
+  await workspaces.remove('here', ci)
+  await expect(adapters.add('/nowhere', ci)).rejects.toMatchObject({ code: 'path_invalid' })
+  for await (const event of adapters.provision('demo', { until: 'install' }, ci)) expect(event).toBeDefined()
+  const left = adapters.provision('demo', { until: 'setup' }, ci)[Symbol.asyncIterator]()
+  await left.next()
+  await left.return?.()
+  await gateway.close()
+  expect(await controlLines(home)).toMatchObject([
+    { action: 'workspace-add', outcome: 'ok', workspace: 'here', path: home, use: true, principal: { name: 'ci' } },
+    { action: 'workspace-use', outcome: 'ok', workspace: 'here' },
+    { action: 'workspace-remove', outcome: 'ok', workspace: 'here' },
+    { action: 'adapter-add', outcome: 'path_invalid', source: '/nowhere' },
+    { action: 'adapter-install', outcome: 'ok', adapter: 'demo' },
+    { action: 'adapter-setup', outcome: 'cancelled', adapter: 'demo' },
+  ])
+})
+
+test('who was refused at the door is written down: who, what and from where, but no token', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { url } = await gateway.listen({ port: 0 })
+  const { token } = await gateway.tokens.create({ name: 'reader', scope: 'read' })
+  const call = async (path: string, more: Record<string, string>): Promise<number> =>
+    (await fetch(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...more } })).status
+  expect(await call('/sessions/prune?token=x', { authorization: 'Bearer wrong-and-secret' })).toBe(401)
+  expect(await call('/sessions/prune', { authorization: `Bearer ${token}` })).toBe(403)
+  expect(await call('/sessions/prune', { origin: 'https://elsewhere.example' })).toBe(403)
+  const kill = { name: 'kill_agent_session', arguments: { sessionId: 's_00000000' } }
+  await fetch(`${url}/mcp`, {
+    method: 'POST',
+    headers: { ...headersOf({ token }), host: '' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: kill }),
+  })
+  await gateway.close()
+  const text = await readFile(join(home, 'logs', 'audit.jsonl'), 'utf8')
+  expect(text).not.toContain('wrong-and-secret')
+  expect(text).not.toContain(token)
+  const reader = { type: 'token', name: 'reader' }
+  const prune = { kind: 'refused', method: 'POST', path: '/sessions/prune', from: '127.0.0.1' }
+  expect((await controlLines(home)).slice(1)).toMatchObject([
+    { ...prune, outcome: 'unauthorized' },
+    { ...prune, outcome: 'forbidden', principal: reader },
+    { ...prune, outcome: 'origin_not_allowed' },
+    { kind: 'refused', outcome: 'forbidden', principal: reader, tool: 'kill_agent_session' },
+  ])
+})
+
+test('who is refused again and again cannot fill the disk: ten lines a minute, and one that counts the rest', async () => {
+  const home = await temporaryHome()
+  let now = Date.parse('2026-11-22T00:00:00.000Z')
+  const clock = { now: () => now, after: () => ({ cancel: () => undefined }) }
+  const gateway = await testGateway({ home, clock })
+  const knock = async (): Promise<void> =>
+    void (await gateway.app.request(`/sessions/${'x'.repeat(5_000)}`, { headers: { host: 'localhost' } }))
+  for (let tries = 0; tries < 500; tries++) await knock()
+  now += 61_000
+  await knock()
+  await knock()
+  await gateway.close()
+  const lines = await controlLines(home)
+  expect(lines).toHaveLength(10 + 1 + 2)
+  expect(lines[10]).toMatchObject({ kind: 'refused', repeated: 490, since: '2026-11-22T00:00:00.000Z' })
+  for (const line of lines) expect(JSON.stringify(line).length).toBeLessThan(600)
+})

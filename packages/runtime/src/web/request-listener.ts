@@ -6,7 +6,8 @@ import { sendAnswer } from './send-answer.js'
 /** How long what is left of a body is taken after its answer, in milliseconds; then the connection ends. */
 const DRAIN_MS = 500
 
-type Answering = (request: Request) => Response | Promise<Response>
+/** Beside the request it is handed what `@hono/node-server` hands on too: where the request came from. */
+type Answering = (request: Request, env: { readonly incoming: IncomingMessage }) => Response | Promise<Response>
 
 /**
  * Lets a function of `Request` and `Response` answer the requests of Node's server.
@@ -29,7 +30,7 @@ async function respond(answer: Answering, incoming: IncomingMessage, outgoing: S
   if (incoming.method !== 'GET' && incoming.method !== 'HEAD') outgoing.once('finish', () => drain(incoming))
   const request = new PlainRequest(url, incoming, outgoing)
   // It has what handlers and the MCP endpoint ask of a request; what it has not, it knows where to get.
-  await sendAnswer(await answer(request as unknown as Request), outgoing)
+  await sendAnswer(await answer(request as unknown as Request, { incoming }), outgoing)
 }
 
 function refuse(status: number, outgoing: ServerResponse): void {

@@ -85,22 +85,22 @@ test('what each package exports', () => {
       SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionHealth SessionImport
       SessionOrigin SessionPage SessionPrincipal SessionRequest SessionSandbox SessionService
       SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput SetupStepState
-      SpawnAgentRequest StartAgent StartAgentOptions StatusChange StopReason StoredAgentSession
-      StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
-      TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
-      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
-      TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
-      TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
-      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
-      isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema mayUse mcpServerSchema
-      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
-      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
-      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
-      visibleWorkspaces
+      SpawnAgentRequest StartAgent StartAgentOptions StatusChange StdioMcpServer StopReason
+      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS
+      TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
+      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
+      ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason
+      TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt
+      Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema
+      addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      configRequestSchema contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema
+      eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout
+      interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema
+      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
+      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
+      resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer
+      toAgentprotoError traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema
+      turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

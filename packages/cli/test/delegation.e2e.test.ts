@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Session } from '@agentproto/contracts'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
+import { ownAgent } from './own-agent.js'
 
 interface Running {
   readonly home: string
@@ -18,9 +19,10 @@ interface Running {
   ): Promise<{ status: number; body: { readonly code?: string } }>
 }
 
-async function running(): Promise<Running> {
+async function running({ stdioOnly = false }: { readonly stdioOnly?: boolean } = {}): Promise<Running> {
   const home = folder()
   const cwd = folder('ground')
+  const agent = stdioOnly ? 'own' : 'demo'
   const { url } = await serve(home)
   const owner = readFileSync(join(home, 'token'), 'utf8').trim()
   const run = async (...args: string[]): Promise<string> => {
@@ -28,11 +30,15 @@ async function running(): Promise<Running> {
     if (code !== 0) throw new Error(`agentproto ${args.join(' ')} exited with ${code}: ${stderr}`)
     return stdout.trim()
   }
+  if (stdioOnly) {
+    await ownAgent(home, { flags: ['--mcp-stdio-only'] })
+    await run('adapters', 'install', 'own')
+  }
   return {
     home,
     cwd,
     url,
-    start: (...more) => run('sessions', 'start', 'demo', '--cwd', cwd, ...more),
+    start: (...more) => run('sessions', 'start', agent, '--cwd', cwd, ...more),
     say: (id, prompt) => run('sessions', 'prompt', id, prompt, '--wait'),
     list: async () => JSON.parse(await run('sessions', '--json')).sessions,
     async ask(path, { method = 'GET', token = owner } = {}) {
@@ -57,6 +63,32 @@ test('an agent starts another one by the tools it was given, prompts it twice an
     resumable: false,
     expiresAt: expect.any(String),
   })
+})
+
+test('an agent that takes no MCP server over HTTP has the same tools as a program, whose arguments tell no secret', async () => {
+  const { home, start, say, list } = await running({ stdioOnly: true })
+  const id = await start('--delegate')
+  const parent = (await list())[0]
+  expect(parent).toMatchObject({ agent: { capabilities: { mcpHttp: false } }, warnings: [] })
+  const said = await say(id, 'delegate the word is heron | recall')
+  expect(said).toMatch(/^s_\S+ said: echo: the word is heron\ns_\S+ said: 1: the word is heron$/)
+  const child = JSON.parse(await say(id, 'call start_agent_session {"adapter":"own","label":"helper"}'))
+  expect(child).toMatchObject({ parentSessionId: id, depth: 1 })
+  expect(await say(child.id, 'call start_agent_session {"adapter":"own"}')).toContain('max_depth_exceeded')
+  const refused = await say(id, 'call start_agent_session {"adapter":"own","permissionMode":"approve-all"}')
+  expect(JSON.parse(refused.slice(refused.indexOf('{')))).toMatchObject({ code: 'delegation_denied', status: 403 })
+  // The program lives for as long as it is used: looked at while it waits for a turn that does not end.
+  await say(id, `call prompt_agent_session {"sessionId":"${child.id}","prompt":"hang"}`)
+  const waiting = cli(['sessions', 'prompt', id, `call wait_agent_turn {"sessionId":"${child.id}"}`], { home })
+  const argv = await vi.waitFor(async () => {
+    const found = (await commandLinesOf(id)).find((words) => words.at(-1) === 'mcp')
+    expect(found).toBeDefined()
+    return found ?? []
+  }, 20_000)
+  expect(argv.join(' ')).not.toContain('agp_')
+  expect((await waiting).code).toBe(0)
+  expect((await cli(['sessions', 'kill', id], { home })).code).toBe(0)
+  expect(await commandLinesOf(id)).toEqual([])
 })
 
 test('what was not granted is refused, and makes nothing', async () => {
@@ -116,6 +148,18 @@ test('F41 an agent that finds the gateway sees itself and its children, drives t
   expect((await ask(`/sessions/${id}`, { token })).status).toBe(401)
   expect(url).toMatch(/^http:/)
 })
+
+/** The command lines of all processes whose marker is a session's id. */
+async function commandLinesOf(id: string): Promise<string[][]> {
+  const { findMarkedProcesses } = await import('@agentproto/subprocess')
+  return findMarkedProcesses(id).flatMap(({ pid }) => {
+    try {
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean)]
+    } catch {
+      return []
+    }
+  })
+}
 
 /** The environment of the process whose marker is a session's id. */
 async function environOf(id: string): Promise<string> {

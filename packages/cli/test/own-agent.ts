@@ -10,7 +10,7 @@ const NOT_LOGGED_IN = 41
 /** An adapter that is added and not installed: the demo agent, behind a login where that is asked for. */
 export async function ownAgent(
   home: string,
-  { needsLogin = false }: { readonly needsLogin?: boolean } = {},
+  { needsLogin = false, flags = [] }: { readonly needsLogin?: boolean; readonly flags?: readonly string[] } = {},
 ): Promise<{ readonly login: string }> {
   const at = join(folder('adapter'), 'own')
   mkdirSync(at)
@@ -36,7 +36,9 @@ export async function ownAgent(
     '#!/bin/sh',
     `if [ "$1" = login ]; then echo yes > '${login}'; exit 0; fi`,
     ...(needsLogin ? [`[ "$1" = --version ] || [ -e '${login}' ] || exit ${NOT_LOGGED_IN}`] : []),
-    `exec '${process.execPath}' '${DEMO}' "$@"`,
+    // What it starts is of its own kind.
+    'export AGENTPROTO_AGENT=own',
+    `exec '${process.execPath}' '${DEMO}' ${flags.join(' ')} "$@"`,
   ]
   writeFileSync(join(at, 'own-agent'), `${script.join('\n')}\n`)
   chmodSync(join(at, 'own-agent'), 0o755)

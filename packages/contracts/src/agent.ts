@@ -24,19 +24,24 @@ export interface AgentSink {
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
 }
 
+/** An MCP server that the agent launches, in ACP's shape. */
+export interface StdioMcpServer {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+}
+
 /** An MCP server that the agent is to use, in ACP's shape. */
 export type McpServer =
-  | {
-      readonly name: string
-      readonly command: string
-      readonly args: readonly string[]
-      readonly env: readonly { readonly name: string; readonly value: string }[]
-    }
+  | StdioMcpServer
   | {
       readonly type: 'http' | 'sse'
       readonly name: string
       readonly url: string
       readonly headers: readonly { readonly name: string; readonly value: string }[]
+      /** The same server as a program, for agents that reach none in this way; never sent to the others. */
+      readonly otherwise?: StdioMcpServer
     }
 
 /** How the conversation begins. */

@@ -110,6 +110,7 @@ export type {
   AgentSink,
   ConfigChange,
   McpServer,
+  StdioMcpServer,
   ProcessExit,
   RunningAgent,
   SessionOrigin,

@@ -3,13 +3,20 @@ import { agent, PROTOCOL_VERSION, RequestError, type AgentApp, type InitializeRe
 import * as z from 'zod'
 import type { Conversations } from './conversations.js'
 
+/** What the agent says of itself. */
+export interface AgentFacts {
+  readonly version: string
+  /** Whether it reaches MCP servers over HTTP. */
+  readonly mcpHttp: boolean
+}
+
 /** The ACP surface: which method does what. */
-export function createAgentApp(conversations: Conversations, version: string): AgentApp {
+export function createAgentApp(conversations: Conversations, about: AgentFacts): AgentApp {
   return (
     agent({ name: 'agentproto-demo-agent' })
       .onRequest('initialize', ({ params }) => {
         conversations.clientCapabilities = params.clientCapabilities ?? {}
-        return initializeResponse(version)
+        return initializeResponse(about)
       })
       .onRequest('session/new', ({ params }) => conversations.create(withAbsoluteCwd(params)))
       .onRequest('session/load', ({ params }) => conversations.load(withAbsoluteCwd(params)))
@@ -27,7 +34,7 @@ export function createAgentApp(conversations: Conversations, version: string): A
 
 const SESSION_CAPABILITIES = { list: {}, resume: {}, close: {}, fork: {}, additionalDirectories: {} }
 
-function initializeResponse(version: string): InitializeResponse {
+function initializeResponse({ version, mcpHttp }: AgentFacts): InitializeResponse {
   return {
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: 'agentproto-demo-agent', title: 'Demo agent', version },
@@ -35,7 +42,7 @@ function initializeResponse(version: string): InitializeResponse {
     agentCapabilities: {
       loadSession: true,
       promptCapabilities: { embeddedContext: true },
-      mcpCapabilities: { http: true },
+      mcpCapabilities: { http: mcpHttp },
       sessionCapabilities: SESSION_CAPABILITIES,
     },
   }

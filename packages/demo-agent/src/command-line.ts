@@ -7,14 +7,19 @@ import { WORDS } from './words.js'
 export type Command =
   | { readonly run: 'help' | 'version' }
   | { readonly run: 'refuse'; readonly message: string }
-  | { readonly run: 'serve'; readonly defaults: SessionDefaults }
+  | { readonly run: 'serve'; readonly defaults: SessionDefaults; readonly mcpHttp: boolean }
 
 export function parseCommandLine(argv: readonly string[]): Command {
   let defaults: SessionDefaults = { modeId: MODES[0].id, modelId: MODELS[0].id }
+  let mcpHttp = true
   for (let i = 0; i < argv.length; i++) {
     const flag = argv[i]
     if (flag === '--help' || flag === '-h') return { run: 'help' }
     if (flag === '--version' || flag === '-V') return { run: 'version' }
+    if (flag === '--mcp-stdio-only') {
+      mcpHttp = false
+      continue
+    }
     const allowed = flag === '--model' ? MODELS : flag === '--mode' ? MODES : undefined
     if (!allowed) return refuse(`does not know ${flag}`)
     const value = argv[++i]
@@ -23,7 +28,7 @@ export function parseCommandLine(argv: readonly string[]): Command {
     }
     defaults = { ...defaults, [flag === '--model' ? 'modelId' : 'modeId']: value }
   }
-  return { run: 'serve', defaults }
+  return { run: 'serve', defaults, mcpHttp }
 }
 
 const refuse = (what: string): Command => ({ run: 'refuse', message: `agentproto-demo-agent: ${what} (see --help)` })
@@ -43,6 +48,8 @@ export function helpText(): string {
 Options
   --model ID   model that new sessions start with: ${MODELS.map((model) => model.id).join(', ')}
   --mode ID    mode that new sessions start in: ${MODES.map((mode) => mode.id).join(', ')}
+  --mcp-stdio-only
+               take MCP servers that are programs, and none over HTTP
   --help       this text
   --version    the version
 

@@ -16,7 +16,7 @@ function main(argv: readonly string[]): void {
       process.exitCode = 2
       return
     case 'serve':
-      serveStdio({ ...command.defaults, version: versionText() })
+      serveStdio({ ...command.defaults, mcpHttp: command.mcpHttp, version: versionText() })
   }
 }
 

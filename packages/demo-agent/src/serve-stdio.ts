@@ -1,4 +1,4 @@
-import { createAgentApp } from './agent-app.js'
+import { createAgentApp, type AgentFacts } from './agent-app.js'
 import { Conversations } from './conversations.js'
 import { createLifecycle } from './lifecycle.js'
 import { createMessageStream } from './message-stream.js'
@@ -7,7 +7,7 @@ import { createSessionStore } from './session-store.js'
 import type { SessionDefaults } from './session.js'
 
 /** Speaks ACP on the process's stdin and stdout until the client goes away or a signal comes. */
-export function serveStdio({ version, ...defaults }: SessionDefaults & { readonly version: string }): void {
+export function serveStdio({ version, mcpHttp, ...defaults }: SessionDefaults & AgentFacts): void {
   const output = createOutput(process.stdout)
   const lifecycle = createLifecycle({
     input: process.stdin,
@@ -15,5 +15,5 @@ export function serveStdio({ version, ...defaults }: SessionDefaults & { readonl
     beforeExit: () => conversations.shutDown(),
   })
   const conversations = new Conversations({ defaults, output, lifecycle, store: createSessionStore() })
-  createAgentApp(conversations, version).connect(createMessageStream(process.stdin, output))
+  createAgentApp(conversations, { version, mcpHttp }).connect(createMessageStream(process.stdin, output))
 }

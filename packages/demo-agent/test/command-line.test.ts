@@ -23,6 +23,15 @@ test('the words are these', () => {
   )
 })
 
+test.for([
+  [[], { http: true }],
+  [['--mcp-stdio-only', '--model', 'demo-2'], { http: false }],
+] as const)('with %j it says that it takes MCP servers as %j', ([args, mcpCapabilities]) => {
+  const input = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}\n'
+  const { stdout } = spawnSync(process.execPath, [builtDemoAgent(), ...args], { encoding: 'utf8', input })
+  expect(JSON.parse(stdout)).toMatchObject({ result: { agentCapabilities: { mcpCapabilities } } })
+})
+
 test('--version is the version of the package', () => {
   const { version }: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   expect(runAgent('--version').stdout).toBe(`${version}\n`)

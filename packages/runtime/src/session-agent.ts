@@ -1,15 +1,10 @@
-import {
-  type McpServer,
-  type RunningAgent,
-  type StartAgent,
-  type StartAgentOptions,
-  traceIdOf,
-} from '@agentproto/contracts'
+import { type RunningAgent, type StartAgent, type StartAgentOptions, traceIdOf } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { ManifestCatalog } from './adapter-catalog.js'
 import type { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions } from './gateway-options.js'
+import { gatewayTools } from './gateway-tools.js'
 import type { SessionTokens } from './session-tokens.js'
 
 export interface SessionAgentParts {
@@ -50,13 +45,6 @@ function withToken(
   const token = tokens.mint(sessionId, delegates)
   const env = { ...start.env, AGENTPROTO_TOKEN: token }
   if (!delegates) return { ...start, env }
-  return { ...start, env, mcpServers: [...start.mcpServers, toolsOf(url, token)] }
+  const tools = gatewayTools({ sessionId, url, token, bin: host.bin })
+  return { ...start, env, mcpServers: [...start.mcpServers, tools] }
 }
-
-/** The gateway's own tools, as an MCP server of the agent's. */
-const toolsOf = (url: string, token: string): McpServer => ({
-  type: 'http',
-  name: 'agentproto',
-  url: `${url}/mcp`,
-  headers: [{ name: 'Authorization', value: `Bearer ${token}` }],
-})

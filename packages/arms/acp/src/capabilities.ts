@@ -101,18 +101,22 @@ const variables = (value: unknown): Readonly<Record<string, string>> =>
     Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 
-/** What a session is opened with, as far as this agent can take it, and what it cannot. */
+/**
+ * What a session is opened with, as far as this agent can take it, and what it cannot. Every agent must take stdio
+ * servers; the others it says.
+ */
 export function grounds(
   { cwd, additionalDirectories, mcpServers, meta, trace }: OpenSessionOptions,
   capabilities: AgentCapabilities,
 ): { readonly params: object; readonly warnings: readonly string[] } {
   const warnings: string[] = []
-  const servers = mcpServers.filter((server) => {
-    if (mountable(server, capabilities)) return true
-    warnings.push(
-      `The agent takes no MCP servers over ${'type' in server ? server.type : 'stdio'}: "${server.name}" is not mounted.`,
-    )
-    return false
+  const servers = mcpServers.flatMap((server): McpServer[] => {
+    if (!('type' in server)) return [server]
+    const { otherwise, ...remote } = server
+    if (remote.type === 'http' ? capabilities.mcpHttp : capabilities.mcpSse) return [remote]
+    if (otherwise !== undefined) return [otherwise]
+    warnings.push(`The agent takes no MCP servers over ${remote.type}: "${remote.name}" is not mounted.`)
+    return []
   })
   const directories = capabilities.additionalDirectories && additionalDirectories.length > 0
   if (additionalDirectories.length > 0 && !directories) {
@@ -122,10 +126,4 @@ export function grounds(
   const told = meta === undefined && trace === undefined ? {} : { _meta: { ...meta, ...trace } }
   const more = { ...(directories ? { additionalDirectories } : {}), ...told }
   return { params: { cwd, mcpServers: servers, ...more }, warnings }
-}
-
-/** Every agent must take stdio servers; the others it says. */
-function mountable(server: McpServer, { mcpHttp, mcpSse }: AgentCapabilities): boolean {
-  if (!('type' in server)) return true
-  return server.type === 'http' ? mcpHttp : mcpSse
 }

@@ -107,6 +107,15 @@ test('F71 F87 MCP servers and folders that the agent cannot take are said, not s
   ])
   await bare.say('seen')
   expect(JSON.parse(bare.sink.text())).toMatchObject({ open: { mcpServers: [{ name: 'local' }] } })
+  const stdio = { name: 'web', command: '/bin/web', args: [], env: [{ name: 'TOKEN', value: 't' }] }
+  const both = [{ ...mcpServers[1], otherwise: stdio }]
+  const program = await open('echo bare', { mcpServers: both })
+  expect(program.session.warnings).toEqual([])
+  await program.say('seen')
+  expect(JSON.parse(program.sink.text()).open.mcpServers).toEqual([stdio])
+  const remote = await open('echo full', { mcpServers: both })
+  await remote.say('seen')
+  expect(JSON.parse(remote.sink.text()).open.mcpServers).toEqual([mcpServers[1]])
   const full = await open('echo full', { mcpServers, additionalDirectories: ['/tmp'] })
   await full.say('seen')
   expect(JSON.parse(full.sink.text())).toMatchObject({

@@ -1,5 +1,5 @@
-import type { McpServer } from '@agentclientprotocol/sdk'
-import type { Client } from '@modelcontextprotocol/client'
+import type { McpServer, McpServerStdio } from '@agentclientprotocol/sdk'
+import type { Client, Transport } from '@modelcontextprotocol/client'
 import { errorText } from '../error-text.js'
 import type { Turn } from '../turn.js'
 import { firstAndRest } from './argument.js'
@@ -56,13 +56,26 @@ async function withTools(turn: Turn, work: (tool: CallGateway) => Promise<void>)
 
 /** Loaded when it is first needed: most conversations have no tools to call. */
 async function connected(server: McpServer): Promise<Client> {
-  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  if (!('url' in server)) throw new Error(`"${server.name}" is no server that I reach over HTTP`)
-  const headers = Object.fromEntries(server.headers.map(({ name, value }) => [name, value]))
+  const { Client } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'agentproto-demo-agent', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }))
+  await client.connect('command' in server ? await launched(server) : await reached(server))
   return client
 }
+
+async function reached(server: McpServer): Promise<Transport> {
+  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
+  if (!('url' in server)) throw new Error(`"${server.name}" is no server that I reach`)
+  return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: named(server.headers) } })
+}
+
+/** With what the protocol's own client hands on of an environment, which is little. */
+async function launched({ command, args, env }: McpServerStdio): Promise<Transport> {
+  const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
+  return new StdioClientTransport({ command, args: [...args], env: named(env), stderr: 'ignore' })
+}
+
+const named = (pairs: readonly { readonly name: string; readonly value: string }[]): Record<string, string> =>
+  Object.fromEntries(pairs.map(({ name, value }) => [name, value]))
 
 interface GatewayCall {
   readonly client: Client

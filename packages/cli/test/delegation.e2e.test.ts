@@ -19,11 +19,18 @@ interface Running {
   ): Promise<{ status: number; body: { readonly code?: string } }>
 }
 
-async function running({ stdioOnly = false }: { readonly stdioOnly?: boolean } = {}): Promise<Running> {
-  const home = folder()
-  const cwd = folder('ground')
+interface Options {
+  readonly stdioOnly?: boolean
+  /** Of a gateway that runs already, and its url. */
+  readonly home?: string
+  readonly url?: string
+  readonly cwd?: string
+}
+
+async function running(options: Options = {}): Promise<Running> {
+  const { home = folder(), cwd = folder('ground'), stdioOnly = false } = options
   const agent = stdioOnly ? 'own' : 'demo'
-  const { url } = await serve(home)
+  const { url = (await serve(home)).url } = options
   const owner = readFileSync(join(home, 'token'), 'utf8').trim()
   const run = async (...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await cli(args, { home, cwd })
@@ -149,10 +156,52 @@ test('F41 an agent that finds the gateway sees itself and its children, drives t
   expect(url).toMatch(/^http:/)
 })
 
+test('a parent that is killed from outside, and a gateway that is, leave no child', async () => {
+  const home = folder()
+  const gateway = await serve(home)
+  const { start, say, list, cwd } = await running({ home, url: gateway.url })
+  const birth = async (label: string): Promise<{ parent: string; child: string }> => {
+    const parent = await start('--delegate', '--label', label)
+    const child = JSON.parse(await say(parent, 'call start_agent_session {"adapter":"demo"}')).id as string
+    await say(parent, `call prompt_agent_session {"sessionId":"${child}","prompt":"stream 1; hang"}`)
+    return { parent, child }
+  }
+  const one = await birth('one')
+  process.kill((await marked(one.parent))[0]?.pid ?? 0, 'SIGKILL')
+  const ends = async (ids: readonly string[]): Promise<unknown[]> =>
+    (await list()).filter(({ id }) => ids.includes(id)).map(({ status, stopReason }) => [status, stopReason])
+  await expect
+    .poll(() => ends([one.parent, one.child]), { timeout: 30_000 })
+    .toEqual([
+      ['killed', 'shutdown'],
+      // It was in no turn.
+      ['exited', 'agent_crashed'],
+    ])
+  expect([await marked(one.parent), await marked(one.child)]).toEqual([[], []])
+
+  const two = await birth('two')
+  const token = /AGENTPROTO_TOKEN=(agp_s_[\w-]+)/.exec(await environOf(two.parent))?.[1] ?? ''
+  gateway.child.kill('SIGKILL')
+  await gateway.ended
+  const next = await running({ home, url: (await serve(home)).url, cwd })
+  expect([await marked(two.parent), await marked(two.child)]).toEqual([[], []])
+  const [child, parent] = (await next.list()).filter(({ id }) => id === two.child || id === two.parent)
+  expect(child).toMatchObject({ id: two.child, status: 'error', stopReason: 'agent_crashed', resumable: false })
+  expect(parent).toMatchObject({ id: two.parent, status: 'error', stopReason: 'agent_crashed', resumable: true })
+  expect((await next.ask(`/sessions/${two.parent}`, { token })).status).toBe(401)
+  // The parent's next prompt takes it up again, with its grant and with no child that lives.
+  const born = JSON.parse(await next.say(two.parent, 'call start_agent_session {"adapter":"demo"}'))
+  expect(born).toMatchObject({ parentSessionId: two.parent, status: 'running' })
+})
+
+async function marked(id: string): Promise<readonly { readonly pid: number }[]> {
+  const { findMarkedProcesses } = await import('@agentproto/subprocess')
+  return findMarkedProcesses(id)
+}
+
 /** The command lines of all processes whose marker is a session's id. */
 async function commandLinesOf(id: string): Promise<string[][]> {
-  const { findMarkedProcesses } = await import('@agentproto/subprocess')
-  return findMarkedProcesses(id).flatMap(({ pid }) => {
+  return (await marked(id)).flatMap(({ pid }) => {
     try {
       return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean)]
     } catch {
@@ -163,7 +212,6 @@ async function commandLinesOf(id: string): Promise<string[][]> {
 
 /** The environment of the process whose marker is a session's id. */
 async function environOf(id: string): Promise<string> {
-  const { findMarkedProcesses } = await import('@agentproto/subprocess')
-  const [found] = findMarkedProcesses(id)
+  const [found] = await marked(id)
   return readFileSync(`/proc/${found?.pid}/environ`, 'utf8').replaceAll('\0', '\n')
 }

@@ -7,12 +7,14 @@ import {
   type ResolvedCwd,
   type Session,
   type SpawnAgentRequest,
+  type StartAgent,
+  type StartAgentOptions,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, type Script, scripted } from './fixtures/scripted-agent.js'
-import { adapters, memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'
+import { adapters, drain, memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'
 
 const workspaces: WorkspaceResolver = {
   async resolve({ cwd, workspaceSlug }): Promise<ResolvedCwd> {
@@ -39,8 +41,19 @@ async function ground(): Promise<string> {
 
 const as = ({ id }: Session): Principal => ({ type: 'session', name: `session ${id}`, sessionId: id, delegates: true })
 
-async function opened({ script = echo, catalog = twoAdapters }: { script?: Script; catalog?: typeof adapters } = {}) {
-  const { startAgent, agents } = scripted(script, { resume: true })
+interface Opening {
+  readonly script?: Script
+  readonly catalog?: typeof adapters
+  /** Before an agent has started. */
+  readonly onStart?: (starting: StartAgentOptions) => Promise<void>
+}
+
+async function opened({ script = echo, catalog = twoAdapters, onStart }: Opening = {}) {
+  const { startAgent: start, agents } = scripted(script, { resume: true })
+  const startAgent: StartAgent = async (options, sink) => {
+    await onStart?.(options)
+    return start(options, sink)
+  }
   const path = await ground()
   const ended: string[] = []
   const opening = { startAgent, workspaces, adapters: catalog, onAgentEnding: (id: string) => void ended.push(id) }
@@ -198,6 +211,53 @@ test('no child outlives its parent: not its kill, not its exit, not its time', a
   expect(shorter.expiresAt).toBe(short.expiresAt)
   await clock.advance(10_000)
   expect(await registry.get(shorter.id)).toMatchObject({ status: 'killed', stopReason: 'expired' })
+})
+
+test('a parent whose agent crashes within a turn takes its child with it, before its own end is told', async () => {
+  const { registry, parent, child, agents, ended } = await opened({ script: () => new Promise(() => undefined) })
+  const root = await parent()
+  const { id } = await child(root)
+  await registry.prompt(id, { prompt: 'works' }, as(root))
+  await registry.prompt(root.id, { prompt: 'waits for it' }, owner)
+  const reader = await registry.follow(root.id, 0)
+  agents[0]?.die({ signal: 'SIGKILL', duringTurn: true })
+  const batches = await drain(reader)
+  expect(batches.flatMap(({ records }) => records).at(-1)?.type).toBe('session-stopped')
+  expect(await registry.get(root.id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'shutdown', resumable: false })
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ state: 'ended', reason: 'cancelled' })
+  expect([ended.toSorted(), agents[1]?.stops]).toEqual([[root.id, id].toSorted(), 1])
+})
+
+test('a child that is still starting ends with its parent as well', async () => {
+  let called = 0
+  const onStart = async ({ signal }: StartAgentOptions): Promise<void> => {
+    called += 1
+    if (called === 2) await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('off'))))
+  }
+  const { registry, parent, child, agents } = await opened({ onStart })
+  const root = await parent()
+  const starting = codeOf(child(root))
+  await expect.poll(() => called, { timeout: 20_000 }).toBe(2)
+  await registry.kill(root.id, owner)
+  expect(await starting).not.toBe('spawned')
+  const { sessions } = await registry.list()
+  expect(sessions.map(({ status }) => status).toSorted()).toEqual(['error', 'killed'])
+  expect(agents).toHaveLength(1)
+})
+
+test('a parent that is taken up again has its grant, and none of its old children', async () => {
+  const { registry, parent, child } = await opened({ catalog: resumableAdapters })
+  const root = await parent({ delegation: { maxChildren: 1 } })
+  const old = await child(root)
+  expect(await codeOf(child(root))).toBe('child_quota_exceeded')
+  await registry.kill(root.id, owner)
+  expect(await codeOf(child(root))).toBe('delegation_denied')
+  await registry.resume(root.id, {}, owner)
+  expect(await registry.get(old.id)).toMatchObject({ status: 'killed' })
+  const again = await child(root)
+  expect(again).toMatchObject({ parentSessionId: root.id, depth: 1 })
+  expect(await codeOf(child(root))).toBe('child_quota_exceeded')
 })
 
 test('a child ends when its own time is over, and its parent goes on', async () => {

@@ -81,6 +81,15 @@ const ROWS: readonly Row[] = [
   row('list_agent_sessions', () => ({ limit: 2, onlyAlive: true }), [
     ({ sessions }) => sessions.list({ limit: 2, onlyAlive: true }),
   ]),
+  row('list_agent_sessions', () => ({ limit: 0 }), [({ sessions }) => sessions.list({ limit: 0 }), 'list nothing']),
+  row('list_agent_sessions', () => ({ after: 'nowhere' }), [
+    ({ sessions }) => sessions.list({ after: 'nowhere' }),
+    'list after no cursor',
+  ]),
+  row('prompt_agent_session', () => ({ sessionId: 'nobody', prompt: 'x' }), [
+    ({ sessions }) => sessions.prompt('nobody', { prompt: 'x' }),
+    'prompt nobody',
+  ]),
   row('get_agent_session', ({ idle }) => ({ sessionId: idle }), [
     // MCP tells what waits for an answer in the same breath.
     async ({ sessions }, { idle }) => ({ ...(await sessions.get(idle)), requests: [] }),
@@ -98,6 +107,14 @@ const ROWS: readonly Row[] = [
   ]),
   row('interrupt_agent_session', ({ asking }) => ({ sessionId: asking }), [
     ({ sessions }, { asking }) => sessions.interrupt(asking),
+  ]),
+  row('interrupt_agent_session', ({ idle }) => ({ sessionId: idle }), [
+    ({ sessions }, { idle }) => sessions.interrupt(idle),
+    'interrupt what idles',
+  ]),
+  row('interrupt_agent_session', () => ({ sessionId: 'nobody' }), [
+    ({ sessions }) => sessions.interrupt('nobody'),
+    'interrupt nobody',
   ]),
   row('answer_agent_request', ({ asking, requestId }) => ({ sessionId: asking, requestId, optionId: 'reject' }), [
     ({ sessions }, { asking, requestId }) => sessions.answer(asking, requestId, { optionId: 'reject' }),
@@ -121,6 +138,14 @@ const ROWS: readonly Row[] = [
   row('kill_agent_session', ({ over }) => ({ sessionId: over }), [
     ({ sessions }, { over }) => sessions.kill(over),
     'kill what has ended',
+  ]),
+  row('kill_agent_session', () => ({ sessionId: 'nobody' }), [
+    ({ sessions }) => sessions.kill('nobody'),
+    'kill nobody',
+  ]),
+  row('kill_agent_session', ({ over }) => ({ sessionId: over, reason: 'boredom' }), [
+    ({ sessions }, { over }) => sessions.kill(over, { reason: 'boredom' as never }),
+    'kill for no reason of ours',
   ]),
   row('wait_agent_turn', ({ idle }) => ({ sessionId: idle, turn: 1 }), [
     async ({ sessions }, { idle }) => ({ turn: 1, state: 'ended', id: idle, result: await sessions.waitTurn(idle, 1) }),
@@ -147,13 +172,19 @@ test('each row has the same result over all surfaces', async () => {
     (await overMcp(gateway, 'stdio')).call,
   ]
   const shared = await groundOf(gateway)
+  const outcomes = new Set<string>()
   for (const each of ROWS) {
     const [expected, ...others] = await inTurn(surfaces, async (surface) => {
       const ground = CHANGING.has(each.name) ? await groundOf(gateway) : shared
       return comparable(await surface(each, ground).catch(problemOf), ground)
     })
     for (const other of others) expect([each.name, other]).toEqual([each.name, expected])
+    outcomes.add(`${each.tool} ${expected !== undefined && 'code' in expected ? 'refused' : 'done'}`)
   }
+  // Each tool is seen to do its work, and to refuse where there is something to refuse.
+  const takesNothing = new Set(['list_agent_adapters', 'list_agent_workspaces'])
+  const due = ROWS.flatMap(({ tool }) => [`${tool} done`, ...(takesNothing.has(tool) ? [] : [`${tool} refused`])])
+  expect([...new Set(due)].filter((outcome) => !outcomes.has(outcome))).toEqual([])
 }, 300_000)
 
 async function inTurn<T, U>(all: readonly T[], work: (one: T) => Promise<U>): Promise<U[]> {

@@ -104,3 +104,52 @@ test('a gateway that is killed and started again elsewhere: its followers go on 
   expect([kinds[0], kinds[1], kinds.at(-1)]).toEqual(['connected', 'reconnecting', 'connected'])
   expect(states.at(-1)?.url).toBe(second?.url)
 })
+
+test('500 followers over a crash and a restart: fast ones, slow ones and ones that vanish, each event once', async () => {
+  const home = temporaryFolder('fan-out-restart')
+  const first = await startDaemon({ home })
+  const locate = async (): Promise<{ url: string; token: string }> => {
+    const { url } = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
+    return { url, token: first.token }
+  }
+  const client = createClient({ url: first.url, token: first.token, locate, reconnectMs: 300_000 })
+  const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
+  let restarted: Promise<Daemon> | undefined
+  const restart = (): Promise<Daemon> => (restarted ??= first.crash().then(() => startDaemon({ home })))
+
+  let connected = 0
+  const follow = async (kind: 'fast' | 'slow' | 'vanishing'): Promise<readonly number[]> => {
+    const seqs: number[] = []
+    let isNew = true
+    const onState = (): void => {
+      connected += isNew ? 1 : 0
+      isNew = false
+    }
+    for await (const { seq } of client.sessions.events(id, { onState })) {
+      seqs.push(seq)
+      if (kind === 'vanishing' && seqs.length === 20) break
+      if (seqs.length !== 100) continue
+      // The first that is so far has the gateway killed; the slow ones read on when it is back.
+      const back = restart()
+      if (kind === 'slow') await back
+    }
+    return seqs
+  }
+  const following = [
+    ...Array.from({ length: FAST }, () => follow('fast')),
+    ...Array.from({ length: SLOW }, () => follow('slow')),
+    ...Array.from({ length: VANISHING }, () => follow('vanishing')),
+  ]
+  // A first connection that fails is not tried again.
+  await expect.poll(() => connected, { timeout: 120_000 }).toBe(following.length)
+  // It says more than a crash lets it: its session ends with its gateway.
+  await client.sessions.prompt(id, { prompt: 'stream 100000 5' })
+  const all = await Promise.all(following)
+  expect((await restarted)?.url).not.toBe(first.url)
+  const { lastSeq, status } = await client.sessions.get(id)
+  expect(status).toBe('error')
+  expect(lastSeq).toBeGreaterThan(100)
+  const whole = Array.from({ length: lastSeq }, (_, index) => index + 1)
+  for (const seqs of all.slice(0, FAST + SLOW)) expect(seqs).toEqual(whole)
+  for (const seqs of all.slice(FAST + SLOW)) expect(seqs).toEqual(whole.slice(0, 20))
+})

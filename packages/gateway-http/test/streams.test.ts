@@ -156,6 +156,27 @@ test('nothing is pulled for a client that does not read, and nothing is lost', a
   )
 })
 
+test('nothing polls: of a hundred streams in silence each has one pull and one timer, whose comment is all that it does', async () => {
+  const { call, sessions, clock } = await started('one')
+  let pulls = 0
+  const follow = sessions.follow.bind(sessions)
+  sessions.follow = async (id, after) => {
+    const reader = await follow(id, after)
+    return { next: (signal) => (pulls++, reader.next(signal)), close: () => reader.close() }
+  }
+  const streams = await Promise.all(
+    Array.from({ length: 100 }, async () => chunksOf(await call('GET', '/sessions/s1/events?after=4', undefined, SSE))),
+  )
+  for (const stream of streams) await stream.read()
+  const waiting = streams.map((stream) => stream.read())
+  await settled()
+  expect([pulls, clock.pending]).toEqual([100, 100])
+  for (let minute = 0; minute < 10; minute++) clock.advance(60_000)
+  expect(await Promise.all(waiting)).toEqual(streams.map(() => ': keep-alive\n\n'))
+  await settled()
+  expect([pulls, clock.pending]).toEqual([100, 100])
+})
+
 test('a large batch is sent in pieces', async () => {
   const { call, sessions } = await started()
   for (let i = 0; i < 50; i++) sessions.log('s1').append({ type: 'text-delta', text: 'x'.repeat(20_000) })

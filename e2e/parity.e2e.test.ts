@@ -179,7 +179,8 @@ test('each row has the same result over all surfaces', async () => {
       return comparable(await surface(each, ground).catch(problemOf), ground)
     })
     for (const other of others) expect([each.name, other]).toEqual([each.name, expected])
-    outcomes.add(`${each.tool} ${expected !== undefined && 'code' in expected ? 'refused' : 'done'}`)
+    const isRefused = typeof expected === 'object' && expected !== null && 'code' in expected
+    outcomes.add(`${each.tool} ${isRefused ? 'refused' : 'done'}`)
   }
   // Each tool is seen to do its work, and to refuse where there is something to refuse.
   const takesNothing = new Set(['list_agent_adapters', 'list_agent_workspaces'])

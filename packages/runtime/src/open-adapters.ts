@@ -5,6 +5,8 @@ import { locateAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/driver-agent-cli/provision'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
+import { auditedAdapters } from './audit/audited-host.js'
+import { offlineLog } from './audit/offline-audit.js'
 import { BUNDLED_CLIENTS } from './bundled-clients.js'
 import { type CatalogFolder, ManifestCatalog } from './adapter-catalog.js'
 import type { GatewayOptions } from './gateway-options.js'
@@ -52,7 +54,8 @@ export async function openAdapters(options: OpenAdaptersOptions = {}): Promise<A
     onProblem,
     ofWorkspaces: () => workspaceAdapters(workspaces, trust),
   })
-  return new HostAdapters(catalog, terminal === undefined ? host : { ...host, terminal })
+  const adapters = new HostAdapters(catalog, terminal === undefined ? host : { ...host, terminal })
+  return auditedAdapters(adapters, offlineLog({ ...settings, onProblem }))
 }
 
 export interface HostParts {

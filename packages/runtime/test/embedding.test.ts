@@ -72,6 +72,10 @@ test.each(MOUNTS)('%s: HTTP, event streams and MCP below a prefix, the host’s 
     body: JSON.stringify(list),
   })
   expect([tools.status, await tools.text()]).toEqual([200, expect.stringContaining('start_agent_session')])
+  // The document says where its paths begin, as seen from itself.
+  const document = await fetch(`${url}/openapi.json`, { headers })
+  const { servers } = (await document.json()) as { servers: { url: string }[] }
+  expect(servers.map((server) => new URL(server.url, document.url).href)).toEqual([`${url}/`])
   // What was made is where it is said to be, as seen from the request.
   const body = JSON.stringify({ adapter: 'demo', cwd: home })
   const made = await fetch(`${url}/sessions/agent`, { method: 'POST', headers, body })

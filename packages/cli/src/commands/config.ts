@@ -5,6 +5,7 @@ import { daemonProcess } from '../daemon-process.js'
 import { homeOf } from '../daemon-record.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
+import { noted } from '../noted.js'
 import { renderTable, type Column } from '../render/table.js'
 
 /** `agentproto config list`: every key, with what it is and whether that was set. */
@@ -69,7 +70,11 @@ async function change(
   { value, json }: { readonly value: unknown; readonly json: boolean | undefined },
 ): Promise<number> {
   const home = homeOf(io)
-  await writeConfigFile(home.config, withValue(await readConfigFile(home.config), key.path, value))
+  const about = { action: value === undefined ? 'config-unset' : 'config-set', key: key.name }
+  // What was set may be anything: the key tells which to look at.
+  await noted(io, about, async () =>
+    writeConfigFile(home.config, withValue(await readConfigFile(home.config), key.path, value)),
+  )
   if (json === true) printJson(io, { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined })
   if ((await daemonProcess(home)) !== undefined) {
     print(io.stderr, 'It holds from the next start: agentproto stop && agentproto serve --detach')

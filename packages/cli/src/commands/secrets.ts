@@ -13,6 +13,7 @@ import { askPerson } from '../adapters/person.js'
 import { homeOf } from '../daemon-record.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
+import { noted } from '../noted.js'
 import { age } from '../render/age.js'
 import { renderTable, type Column } from '../render/table.js'
 
@@ -27,7 +28,9 @@ export async function setSecret(io: Io, slug: string, { store, oauth, json }: Se
   // Before anybody is asked for a value that would then be refused.
   if (!isSecretSlug(slug)) await secretsOf(io).set(slug, { kind: 'opaque', value: '-' })
   const value = oauth === true ? await oauthValue(io, slug) : await plainValue(io, slug)
-  const { place } = await secretsOf(io).set(slug, value, store === undefined ? {} : { place: store })
+  const where = store === undefined ? {} : { place: store }
+  const about = { action: 'secret-set', secret: slug }
+  const { place } = await noted(io, about, () => secretsOf(io).set(slug, value, where))
   if (value.kind !== 'oauth' && value.value.length < REDACTABLE_CHARS_MIN) {
     print(
       io.stderr,
@@ -50,7 +53,7 @@ export async function listSecrets(io: Io, { json }: JsonOption): Promise<number>
 
 /** `agentproto secrets rm`. */
 export async function removeSecret(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  await secretsOf(io).remove(slug)
+  await noted(io, { action: 'secret-remove', secret: slug }, () => secretsOf(io).remove(slug))
   if (json === true) printJson(io, { slug, set: false })
   else print(io.stderr, `${slug} is removed.`)
   return EXIT.ok

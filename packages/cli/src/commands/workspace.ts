@@ -6,6 +6,7 @@ import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@ag
 import { homeOf } from '../daemon-record.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
+import { noted } from '../noted.js'
 import { oneLine } from '../render/printable.js'
 import { renderTable, type Column } from '../render/table.js'
 
@@ -18,12 +19,14 @@ export interface AddOptions {
 
 /** `agentproto workspace add`: prints the slug. */
 export async function addWorkspace(io: Io, path: string, { slug, label, use, json }: AddOptions): Promise<number> {
-  const workspace = await workspacesOf(io).add({
+  const request = {
     path: resolve(io.cwd, path),
     ...(slug === undefined ? {} : { slug }),
     ...(label === undefined ? {} : { label }),
     ...(use === undefined ? {} : { use }),
-  })
+  }
+  const about = { action: 'workspace-add', workspace: slug, path: request.path, use }
+  const workspace = await noted(io, about, () => workspacesOf(io).add(request))
   if (json === true) printJson(io, workspace)
   else print(io.stdout, workspace.slug)
   return EXIT.ok
@@ -49,7 +52,7 @@ export async function listWorkspaces(io: Io, { json }: JsonOption): Promise<numb
 
 /** `agentproto workspace remove`. */
 export async function removeWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  await workspacesOf(io).remove(slug)
+  await noted(io, { action: 'workspace-remove', workspace: slug }, () => workspacesOf(io).remove(slug))
   if (json === true) printJson(io, { slug, removed: true })
   else print(io.stderr, `Forgot ${slug}; its folder is untouched.`)
   return EXIT.ok
@@ -57,7 +60,8 @@ export async function removeWorkspace(io: Io, slug: string, { json }: JsonOption
 
 /** `agentproto workspace use`. */
 export async function useWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  const workspace = await workspacesOf(io).use(slug)
+  const about = { action: 'workspace-use', workspace: slug }
+  const workspace = await noted(io, about, () => workspacesOf(io).use(slug))
   if (json === true) printJson(io, workspace)
   else print(io.stderr, `Sessions now start in ${workspace.path}`)
   return EXIT.ok
@@ -90,7 +94,9 @@ export async function showWorkspace(io: Io, slug: string | undefined, { json }: 
 
 /** `agentproto workspace trust`: the adapters of the workspace's own folder may be started from now on. */
 export async function trustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  const { path } = await trustOf(io).trust((await findWorkspace(io, slug)).path)
+  const workspace = await findWorkspace(io, slug)
+  const about = { action: 'workspace-trust', workspace: slug, path: workspace.path }
+  const { path } = await noted(io, about, () => trustOf(io).trust(workspace.path))
   if (json === true) {
     printJson(io, { slug, path, trusted: true })
     return EXIT.ok
@@ -104,7 +110,8 @@ export async function trustWorkspace(io: Io, slug: string, { json }: JsonOption)
 /** `agentproto workspace distrust`. */
 export async function distrustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
   const { path } = await findWorkspace(io, slug)
-  const was = await trustOf(io).distrust(path)
+  const about = { action: 'workspace-distrust', workspace: slug, path }
+  const was = await noted(io, about, () => trustOf(io).distrust(path))
   if (json === true) printJson(io, { slug, path, trusted: false })
   else print(io.stderr, was ? `The adapters of ${path} are left out again.` : `${path} was not trusted.`)
   return EXIT.ok

@@ -44,7 +44,8 @@ export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
       description: 'Starts, drives and watches agent CLIs (AIP-46). Readers ignore members that they do not know.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The gateway that this document came from' }],
+    // As seen from the document: below whatever prefix, and behind whatever proxy, it is served.
+    servers: [{ url: '.', description: 'The gateway that this document came from' }],
     security: [{ bearer: [] }],
     paths,
     components: {

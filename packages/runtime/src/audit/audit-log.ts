@@ -13,6 +13,9 @@ export interface AuditLogOptions {
   readonly files?: number
 }
 
+/** How much of it is kept, where nobody says otherwise. */
+export const AUDIT_SIZE = { maxBytes: 5 * 1024 * 1024, files: 10 } as const
+
 /** What one line says, beside when. */
 export type AuditEntry = { readonly kind: 'control' | 'request' | 'tool' | 'refused' } & Readonly<
   Record<string, unknown>
@@ -39,7 +42,7 @@ export class AuditLog {
   #problemAt: number | undefined
 
   constructor(options: AuditLogOptions) {
-    const { path, maxBytes = 5 * 1024 * 1024, files = 10 } = options
+    const { path, maxBytes = AUDIT_SIZE.maxBytes, files = AUDIT_SIZE.files } = options
     this.#options = options
     this.#maxBytes = maxBytes
     this.#file = new RotatingFile({ path, maxBytes, files })

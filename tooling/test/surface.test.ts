@@ -67,40 +67,40 @@ test('what each package exports', () => {
       AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd
       AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
       AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
-      ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS Clock ConfigChange ConfigOption
-      ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant
-      DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow
-      EventBatch EventGap EventLog EventLogStore EventReader EventRecord ExportFormat ExportHead
-      FailureKind ForkRequest GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType
-      ImageContent InterruptRequest Interrupted KillReason Launch LogCondition McpServer NamedToken NewId
-      NewToken OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
-      PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionModeChange PermissionOption
-      PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal
-      Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase
-      ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES
-      RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
-      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
-      RuntimeProgress RuntimeWarning SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit
-      SearchQuery SearchResult SecretKind SecretPlace SecretStatus Session SessionArchive SessionBounds
-      SessionChange SessionEvent SessionEventType SessionFailure SessionFilter SessionHealth SessionImport
-      SessionOrigin SessionPage SessionPrincipal SessionRequest SessionSandbox SessionService
-      SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher SetupInput SetupStepState
-      SpawnAgentRequest StartAgent StartAgentOptions StatusChange StdioMcpServer StopReason
-      StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS
-      TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
-      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
-      ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason
-      TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt
-      Workspace WorkspaceResolver WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema
-      addWorkspaceSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      configRequestSchema contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema
-      eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout
-      interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema listQuerySchema
-      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
-      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
-      resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer
-      toAgentprotoError traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema
-      turnsQuerySchema visibleWorkspaces
+      ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS CONTINUATION_STRATEGIES Clock
+      ConfigChange ConfigOption ConfigRequest ContentBlock ContinuationStrategy DEFAULT_ARM_LIMITS
+      DaemonRecord DelegationGrant DelegationRequest DoctorCheck DoctorRequest ERRORS EXIT Envelope
+      ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog EventLogStore EventReader EventRecord
+      ExportFormat ExportHead FailureKind ForkRequest GapNotice HOST_EVENT_TYPES HomeLayout HookStop
+      HostEvent HostEventType ImageContent InterruptRequest Interrupted KillReason Launch LogCondition
+      McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine OutputReader
+      OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode
+      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
+      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
+      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
+      QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair RepairFinding
+      RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest
+      RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES
+      SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace
+      SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal
+      SessionRequest SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn
+      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange
+      StdioMcpServer StopReason StoredAgentSession StoredSession StoredSpawn StreamError StreamEvent
+      StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
+      TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
+      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail
+      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
+      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
+      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
+      homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord killRequestSchema
+      listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema
+      promptRequestSchema promptSchema promptText provisionRequestSchema pruneRequestSchema randomId
+      repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema spawnAgentSchema systemClock
+      toAgentAnswer toAgentprotoError traceIdOf traceOf transcriptPreamble transcriptQuerySchema
+      turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -202,13 +202,13 @@ test('the commands of agentproto', () => {
   const program = createProgram(io, () => Promise.resolve())
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
-    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--tree] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--delegate] [-a, --attach] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]
-    agentproto sessions resume [--fresh] [--json] [--no-start]
+    agentproto sessions resume [--fresh] [--continuation <strategy>] [--json] [--no-start]
     agentproto sessions kill [--reason <reason>] [--json] [--no-start]
     agentproto sessions rm [--json] [--no-start]
     agentproto sessions show [--json] [--no-start]
@@ -218,7 +218,7 @@ test('the commands of agentproto', () => {
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
     agentproto sessions search [-n, --limit <count>] [--adapter <slug>] [--workspace <slug>] [--json] [--no-start]
-    agentproto sessions export [--format <format>] [-o, --output <file>] [--no-start]
+    agentproto sessions export [--format <format>] [-o, --output <file>] [--force] [--no-start]
     agentproto sessions import [--json] [--no-start]
     agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
     agentproto sessions repair [--dry-run] [--json] [--no-start]

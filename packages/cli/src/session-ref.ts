@@ -1,4 +1,4 @@
-import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { AgentprotoError, BOUNDS, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { shortId } from './render/short-id.js'
 
@@ -9,7 +9,25 @@ import { shortId } from './render/short-id.js'
  */
 export async function findSession(client: Client, ref: string): Promise<Session> {
   const exact = /^s_[0-9a-z]{14,}$/.test(ref) ? await client.sessions.get(ref).catch(notFound) : undefined
-  return exact ?? pickSession((await client.sessions.list({ limit: 1_000 })).sessions, ref)
+  return exact ?? pickSession(await candidates(client, ref), ref)
+}
+
+/** The gateway looks for the text anywhere in ids, labels and titles, which is more than is meant, and never less. */
+async function candidates(client: Client, ref: string): Promise<readonly Session[]> {
+  const found: Session[] = []
+  // Longer than what the gateway searches for, and than any label.
+  if (ref === '' || ref.length > BOUNDS.labelChars) return found
+  let after: string | undefined
+  do {
+    const page = await client.sessions.list({
+      q: ref,
+      limit: BOUNDS.listMax,
+      ...(after === undefined ? {} : { after }),
+    })
+    found.push(...page.sessions.filter((session) => isMeant(session, ref)))
+    after = page.nextCursor
+  } while (after !== undefined)
+  return found
 }
 
 export function pickSession(sessions: readonly Session[], ref: string): Session {

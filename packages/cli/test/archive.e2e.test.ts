@@ -43,7 +43,14 @@ test('a session is exported, forgotten, and imported with its events; beside its
   // The first line says when.
   expect(again.split('\n').slice(1)).toEqual(exported.split('\n').slice(1))
   // A file that is there is not written over.
-  expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({ code: 1, stdout: '' })
+  expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('--force'),
+  })
+  expect(readFileSync(file, 'utf8')).toBe(exported)
+  expect(await run('sessions', 'export', id, '-o', file, '--force')).toMatchObject({ code: 0 })
+  expect(await run('sessions', 'export', id, '-o', join(home, 'none', 'x'))).toMatchObject({ code: 2, stdout: '' })
   expect((await run('sessions', 'export', id, '--format', 'md')).stdout).toContain('heron')
   expect(await run('sessions', 'prune', '--older-than', '1d')).toMatchObject({ code: 0, stdout: '' })
   expect(await run('sessions', 'prune', '--older-than', '0s', '--dry-run')).toMatchObject({

@@ -1,5 +1,6 @@
+import { createClient, type Session } from '@agentproto/client'
 import { expect, test } from 'vitest'
-import { pickSession } from '../src/session-ref.js'
+import { findSession, pickSession } from '../src/session-ref.js'
 import { session } from './samples.js'
 
 const all = [
@@ -27,4 +28,33 @@ test('a name that means several is refused with the candidates', () => {
 test('a name that means none says where the ids are', () => {
   expect(() => pick('nope')).toThrow(/Given: nope\. .*agentproto sessions/)
   expect(() => pick('')).toThrow(/No session/)
+})
+
+/** A gateway that has so many sessions, the newest last; it answers lists as ours does. */
+function gatewayOf(sessions: readonly Session[]): Parameters<typeof findSession>[0] {
+  const fetch = async (url: string): Promise<Response> => {
+    const { pathname, searchParams } = new URL(url)
+    if (pathname !== '/sessions') return Response.json({ code: 'session_not_found', detail: 'none' }, { status: 404 })
+    const q = searchParams.get('q') ?? ''
+    const limit = Math.min(Number(searchParams.get('limit')), 1_000)
+    const all = sessions.filter(({ id, label = '', title = '' }) => [id, label, title].some((text) => text.includes(q)))
+    const from = Number(searchParams.get('after') ?? 0)
+    const page = all.toReversed().slice(from, from + limit)
+    return Response.json({
+      sessions: page,
+      ...(from + limit < all.length ? { nextCursor: String(from + limit) } : {}),
+    })
+  }
+  return createClient({ url: 'http://gateway', fetch })
+}
+
+test('a session is found among any number of newer ones, by its label and by its first characters', async () => {
+  const many = Array.from({ length: 3_000 }, (_, index) =>
+    session({ id: `s_n${String(index).padStart(13, '0')}`, title: 'was once old-one', label: `n${index}` }),
+  )
+  const client = gatewayOf([session({ id: 's_qqqqqqqqqqqqqq', label: 'old-one' }), ...many])
+  expect((await findSession(client, 'old-one')).id).toBe('s_qqqqqqqqqqqqqq')
+  expect((await findSession(client, 'qqqq')).id).toBe('s_qqqqqqqqqqqqqq')
+  expect((await findSession(client, 's_qq')).id).toBe('s_qqqqqqqqqqqqqq')
+  await expect(findSession(client, 'x'.repeat(500))).rejects.toMatchObject({ code: 'session_not_found' })
 })

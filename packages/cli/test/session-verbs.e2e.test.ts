@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, serve, start, type Ended } from './cli-process.js'
+import { ownAgent } from './own-agent.js'
 
 async function gateway(label: string): Promise<{ home: string; run(...args: string[]): Promise<Ended> }> {
   const home = folder()
@@ -135,4 +136,47 @@ test('with --json a verb prints one document and nothing else', async () => {
     expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' })
     expect(JSON.parse(stdout)).toMatchObject(shape)
   }
+})
+
+test('--continuation names how a conversation is taken up, of what the adapter supports', async () => {
+  const { home, run } = await gateway('by-text')
+  await ownAgent(home)
+  for (const refused of [
+    ['sessions', 'start', 'own', '--continuation', 'transcript'],
+    ['run', 'own', 'hello', '--continuation', 'transcript'],
+  ]) {
+    expect(await run(...refused)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/none.*transcript/),
+    })
+  }
+  await run(
+    'sessions',
+    'start',
+    'demo',
+    '--label',
+    'text',
+    '--cwd',
+    home,
+    '--continuation',
+    'transcript',
+    '-p',
+    'hello',
+  )
+  await run('sessions', 'wait', 'text')
+  await run('sessions', 'kill', 'text')
+  expect((await run('sessions', 'resume', 'text')).stderr).toContain('is told the old one')
+  const shown = JSON.parse((await run('sessions', 'show', 'text', '--json')).stdout)
+  expect(shown).toMatchObject({ status: 'running', resumedHow: 'transcript' })
+  await run('sessions', 'kill', 'text')
+  const natively = await run('sessions', 'resume', 'text', '--continuation', 'native-resume', '--json')
+  expect(JSON.parse(natively.stdout)).toMatchObject({
+    status: 'running',
+    resumedHow: expect.stringMatching(/resume|load/),
+  })
+  expect(await run('run', 'demo', 'hello', '--continuation', 'none')).toMatchObject({
+    code: 0,
+    stdout: 'echo: hello\n',
+  })
 })

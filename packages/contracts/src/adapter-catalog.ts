@@ -40,7 +40,8 @@ export interface AdapterSessionPolicy {
 }
 
 /** AIP-45: how prior turns reach an agent. */
-export type ContinuationStrategy = 'pinned-session' | 'transcript' | 'native-resume' | 'none'
+export type ContinuationStrategy = (typeof CONTINUATION_STRATEGIES)[number]
+export const CONTINUATION_STRATEGIES = ['pinned-session', 'transcript', 'native-resume', 'none'] as const
 
 export interface AdapterCatalog {
   list(): Promise<readonly AdapterSummary[]>

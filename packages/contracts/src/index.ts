@@ -128,6 +128,7 @@ export type {
   Protocol,
   ProtocolArm,
 } from './protocol-arm.js'
+export { CONTINUATION_STRATEGIES } from './adapter-catalog.js'
 export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary, ContinuationStrategy } from './adapter-catalog.js'
 export { PROVISION_PHASES } from './provisioning.js'
 export type {

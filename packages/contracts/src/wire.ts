@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CONTINUATION_STRATEGIES } from './adapter-catalog.js'
 import type { AgentAnswer } from './agent-request.js'
 import { TOOL_KINDS } from './content.js'
 import { RULE_LIFETIMES } from './permission-rule.js'
@@ -100,7 +101,7 @@ export const promptSchema = z.union([
 ])
 
 /** AIP-45's strategies, as far as a session of this host can be told to use one. */
-const continuationSchema = z.enum(['pinned-session', 'transcript', 'native-resume', 'none'])
+const continuationSchema = z.enum(CONTINUATION_STRATEGIES)
 
 /** What a session is allowed of starting others; each member that is absent has its default. */
 export const delegationSchema = z.strictObject({

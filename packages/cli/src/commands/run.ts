@@ -38,12 +38,17 @@ export async function runOnce(io: Io, adapter: string, options: RunOptions): Pro
   }
 }
 
-function spawnRequest(io: Io, adapter: string, { cwd, mode, option, permissions }: RunOptions): SpawnAgentRequest {
+function spawnRequest(
+  io: Io,
+  adapter: string,
+  { cwd, mode, option, permissions, continuation }: RunOptions,
+): SpawnAgentRequest {
   return {
     adapter,
     cwd: resolve(io.cwd, cwd ?? '.'),
     ...(mode === undefined ? {} : { mode }),
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     permissionMode: permissions ?? 'ask',
+    ...(continuation === undefined ? {} : { continuation }),
   }
 }

@@ -1,4 +1,4 @@
-import { EXIT } from '@agentproto/contracts'
+import { EXIT, type ContinuationStrategy, type ResumeRequest, type Session } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
@@ -11,6 +11,7 @@ export interface KillOptions extends JsonOption {
 
 export interface ResumeOptions extends JsonOption {
   readonly fresh?: boolean
+  readonly continuation?: ContinuationStrategy
 }
 
 /** `agentproto sessions interrupt`. */
@@ -24,19 +25,30 @@ export async function interruptSession(io: Io, ref: string, { json }: JsonOption
 }
 
 /** `agentproto sessions resume`: prints the id once the agent is ready. */
-export async function resumeSession(io: Io, ref: string, { fresh = false, json }: ResumeOptions): Promise<number> {
+export async function resumeSession(io: Io, ref: string, { json, ...request }: ResumeOptions): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const session = await withProgress(io, 'Resuming', () => client.sessions.resume(id, fresh ? { fresh } : {}))
+  const session = await withProgress(io, 'Resuming', () => client.sessions.resume(id, resumeOf(request)))
   if (json === true) {
     printJson(io, session)
     return EXIT.ok
   }
   print(io.stdout, id)
-  const conversation = session.resumedHow === 'fresh' ? 'a new conversation' : 'its old conversation'
-  print(io.stderr, `The agent runs in ${conversation}.`)
+  print(io.stderr, `The agent runs in ${conversationOf(session)}.`)
   return EXIT.ok
 }
+
+function conversationOf({ resumedHow }: Session): string {
+  if (resumedHow === 'fresh') return 'a new conversation'
+  return resumedHow === 'transcript'
+    ? 'a new conversation, and is told the old one with the next prompt'
+    : 'its old conversation'
+}
+
+const resumeOf = ({ fresh, continuation }: Omit<ResumeOptions, 'json'>): ResumeRequest => ({
+  ...(fresh === true ? { fresh } : {}),
+  ...(continuation === undefined ? {} : { continuation }),
+})
 
 /** `agentproto sessions kill`: prints each id once its processes are gone. */
 export async function killSessions(io: Io, refs: readonly string[], { reason, json }: KillOptions): Promise<number> {

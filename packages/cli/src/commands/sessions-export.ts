@@ -1,8 +1,7 @@
-import { createWriteStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { finished } from 'node:stream/promises'
+import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
+import { AgentprotoError, EXIT, isAgentprotoError } from '@agentproto/contracts'
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
@@ -11,10 +10,15 @@ import { findSession } from '../session-ref.js'
 export interface ExportOptions {
   readonly format: 'jsonl' | 'json' | 'md'
   readonly output?: string
+  readonly force?: boolean
 }
 
-/** `agentproto sessions export`: to stdout, or into a file that must not be there yet. */
-export async function exportSession(io: Io, ref: string, { format, output }: ExportOptions): Promise<number> {
+/** `agentproto sessions export`: to stdout, or into a file that must not be there yet, unless it is `--force`. */
+export async function exportSession(
+  io: Io,
+  ref: string,
+  { format, output, force = false }: ExportOptions,
+): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
   const pieces = client.archive.export(id, format)
@@ -22,19 +26,37 @@ export async function exportSession(io: Io, ref: string, { format, output }: Exp
     for await (const piece of pieces) await written(io.stdout, piece)
     return EXIT.ok
   }
-  const file = createWriteStream(output, { flags: 'wx', mode: 0o600 })
+  const path = resolve(io.cwd, output)
+  const file = await created(path, force)
   try {
-    for await (const piece of pieces) await written(file, piece)
-    file.end()
-    await finished(file)
+    for await (const piece of pieces) await file.writeFile(piece)
+    await file.close()
   } catch (cause) {
-    file.destroy()
-    if (cause instanceof AgentprotoError) throw cause
-    throw new AgentprotoError('invalid_request', `${output} could not be written`, { given: String(cause), cause })
+    await file.close().catch(() => undefined)
+    // A piece of an export would be taken for one.
+    await rm(path, { force: true })
+    if (isAgentprotoError(cause)) throw cause
+    throw new AgentprotoError('storage_failed', `${path} could not be written`, { given: messageOf(cause), cause })
   }
   print(io.stderr, `${output} has session ${id}.`)
   return EXIT.ok
 }
+
+/** @throws `path_invalid` */
+async function created(path: string, force: boolean): Promise<FileHandle> {
+  try {
+    return await open(path, force ? 'w' : 'wx', 0o600)
+  } catch (cause) {
+    const there = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    throw new AgentprotoError('path_invalid', there ? `${path} is there already` : `${path} cannot be written`, {
+      ...(there ? {} : { given: messageOf(cause) }),
+      hint: there ? 'Name another file, or write over it with --force' : 'Name another file with --output',
+      cause,
+    })
+  }
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 /** Waits for whoever is slow behind a pipe. */
 async function written(stream: NodeJS.WritableStream, piece: string): Promise<void> {

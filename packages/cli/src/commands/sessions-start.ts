@@ -51,7 +51,7 @@ async function folderOf(io: Io, client: Client, { cwd, workspaceSlug }: SpawnAge
 }
 
 async function spawnRequest(io: Io, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
-  const { prompt, cwd, workspace, label, mode, option, permissions, delegate } = options
+  const { prompt, cwd, workspace, label, mode, option, permissions, continuation, delegate } = options
   return {
     adapter,
     ...(prompt === undefined ? {} : { prompt: await promptOf(io, prompt) }),
@@ -62,6 +62,7 @@ async function spawnRequest(io: Io, adapter: string, options: StartOptions): Pro
     ...(mode === undefined ? {} : { mode }),
     ...(Object.keys(option).length === 0 ? {} : { options: option }),
     ...(permissions === undefined ? {} : { permissionMode: permissions }),
+    ...(continuation === undefined ? {} : { continuation }),
     ...(delegate === true ? { delegation: {} } : {}),
   }
 }

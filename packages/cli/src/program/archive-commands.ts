@@ -57,6 +57,7 @@ function addExport(sessions: Command, run: Run): void {
         .default('jsonl'),
     )
     .option('-o, --output <file>', 'into this new file (default: stdout)')
+    .option('--force', 'write over a file that is there')
     .action((id: string, options: ExportOptions) =>
       run(async (io) => (await import('../commands/sessions-export.js')).exportSession(io, id, options)),
     )

@@ -14,7 +14,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'sessions wait': ['sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60'],
   'sessions interrupt': ['sessions interrupt try'],
-  'sessions resume': ['sessions resume try', 'sessions resume try --fresh'],
+  'sessions resume': [
+    'sessions resume try',
+    'sessions resume try --fresh',
+    'sessions resume try --continuation transcript',
+  ],
   'sessions kill': ['sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'],
   'sessions rm': ['sessions rm try'],
   'sessions show': ['sessions show try', 'sessions show try --json'],

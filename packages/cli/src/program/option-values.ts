@@ -1,4 +1,11 @@
-import { PERMISSION_MODES, type PermissionMode, type PromptRequest, RULE_LIFETIMES } from '@agentproto/contracts'
+import {
+  CONTINUATION_STRATEGIES,
+  type ContinuationStrategy,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type PromptRequest,
+  RULE_LIFETIMES,
+} from '@agentproto/contracts'
 import { InvalidArgumentError, Option } from 'commander'
 import { SORT_KEYS } from '../render/session-order.js'
 
@@ -35,7 +42,15 @@ export const sortOption = (): Option =>
 export const instructionsOption = (): Option =>
   new Option('--instructions <text>', 'what the agent is to keep to in all of the conversation; @file reads a file')
 
+/** `--continuation`, the same wherever an agent is started. */
+export const continuationOption = (): Option =>
+  new Option(
+    '--continuation <strategy>',
+    'how its conversation is taken up again, of those that the adapter supports',
+  ).choices([...CONTINUATION_STRATEGIES])
+
 export interface AgentOptions {
+  readonly continuation?: ContinuationStrategy
   readonly instructions?: string
   readonly cwd?: string
   readonly mode?: string

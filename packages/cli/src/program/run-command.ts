@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander'
 import type { RunOptions } from '../commands/run.js'
 import type { Run } from '../io.js'
-import { adapterOption, instructionsOption, permissionsOption, toSeconds } from './option-values.js'
+import { adapterOption, continuationOption, instructionsOption, permissionsOption, toSeconds } from './option-values.js'
 
 const HELP = `
 Examples:
@@ -25,6 +25,7 @@ export function addRunCommand(program: Command, run: Run): void {
     .addOption(instructionsOption())
     .addOption(adapterOption())
     .addOption(permissionsOption().default('ask'))
+    .addOption(continuationOption())
     .addOption(
       new Option('--output <mode>', 'what stdout gets').choices(['text', 'json', 'jsonl', 'quiet']).default('text'),
     )

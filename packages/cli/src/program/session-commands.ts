@@ -14,6 +14,7 @@ import type { JsonOption } from '../json-option.js'
 import { addArchiveCommands } from './archive-commands.js'
 import {
   adapterOption,
+  continuationOption,
   instructionsOption,
   permissionsOption,
   rememberOption,
@@ -72,6 +73,7 @@ function addStart(sessions: Command, run: Run): void {
     .addOption(instructionsOption())
     .addOption(adapterOption())
     .addOption(permissionsOption())
+    .addOption(continuationOption())
     .option('--delegate', 'let its agent start agents of its kind, inside its folder, with what it may do itself')
     .option('-a, --attach', 'attach to it at once')
     .option('--json', 'print the whole session as JSON')
@@ -130,6 +132,7 @@ function addControls(sessions: Command, run: Run): void {
     .description('start the agent of an ended session again, in its old conversation')
     .argument('<id>')
     .option('--fresh', 'in a new conversation')
+    .addOption(continuationOption().conflicts('fresh'))
     .option('--json', 'print the whole session as JSON')
     .action((id: string, options: ResumeOptions) =>
       run(async (io) => (await controls()).resumeSession(io, id, options)),

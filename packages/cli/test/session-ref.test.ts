@@ -37,12 +37,14 @@ function gatewayOf(sessions: readonly Session[]): Parameters<typeof findSession>
     if (pathname !== '/sessions') return Response.json({ code: 'session_not_found', detail: 'none' }, { status: 404 })
     const q = searchParams.get('q') ?? ''
     const limit = Math.min(Number(searchParams.get('limit')), 1_000)
-    const all = sessions.filter(({ id, label = '', title = '' }) => [id, label, title].some((text) => text.includes(q)))
+    const found = sessions.filter(({ id, label = '', title = '' }) =>
+      [id, label, title].some((text) => text.includes(q)),
+    )
     const from = Number(searchParams.get('after') ?? 0)
-    const page = all.toReversed().slice(from, from + limit)
+    const page = found.toReversed().slice(from, from + limit)
     return Response.json({
       sessions: page,
-      ...(from + limit < all.length ? { nextCursor: String(from + limit) } : {}),
+      ...(from + limit < found.length ? { nextCursor: String(from + limit) } : {}),
     })
   }
   return createClient({ url: 'http://gateway', fetch })

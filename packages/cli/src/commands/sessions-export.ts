@@ -61,8 +61,8 @@ const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown
 /** Waits for whoever is slow behind a pipe. */
 async function written(stream: NodeJS.WritableStream, piece: string): Promise<void> {
   if (stream.write(piece)) return
-  await new Promise<void>((resolve, reject) => {
-    stream.once('drain', resolve)
+  await new Promise<void>((drained, reject) => {
+    stream.once('drain', drained)
     stream.once('error', reject)
   })
 }

@@ -5,6 +5,7 @@ import {
   type Clock,
   type HomeLayout,
   type PermissionService,
+  type SessionArchive,
   type SessionService,
   systemClock,
   type TokenService,
@@ -43,6 +44,8 @@ export interface Gateway extends AsyncDisposable {
   readonly sessions: SessionService
   /** The rules that answer agents' permission requests. */
   readonly permissions: PermissionService
+  /** Its sessions as stored documents: search, export, import, prune, repair. */
+  readonly archive: SessionArchive
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
@@ -230,6 +233,7 @@ interface Parts {
 class RunningGateway implements Gateway {
   readonly sessions: SessionService
   readonly permissions: PermissionService
+  readonly archive: SessionArchive
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   readonly app: HttpApp
@@ -242,6 +246,7 @@ class RunningGateway implements Gateway {
   constructor(parts: Parts) {
     this.sessions = parts.registry
     this.permissions = parts.registry.permissions
+    this.archive = parts.registry.archive
     this.workspaces = parts.workspaces
     this.adapters = parts.adapters
     this.app = parts.app

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { createClient, type Client } from '@agentproto/client'
 import type { Principal } from '@agentproto/contracts'
 import { createGateway, type Gateway } from '@agentproto/runtime'
@@ -114,3 +116,27 @@ test('await using ends it with its scope, agents and all', async () => {
     code: 'shutting_down',
   })
 })
+
+test('the archive: what was said is found, kept, taken in again, looked over and thrown away', async () => {
+  const home = await temporaryHome()
+  const { sessions, archive } = await testGateway({ home })
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'heron' }, owner)
+  await sessions.waitTurn(id, 1)
+  await sessions.kill(id, owner)
+  expect((await archive.search({ q: 'HERON' })).hits).toMatchObject([{ sessionId: id, turn: 1 }, { sessionId: id }])
+  const kept: string[] = []
+  for await (const piece of await archive.export(id, 'jsonl')) kept.push(piece)
+  expect(await archive.repair(id, { dryRun: true }, owner)).toMatchObject({ id, findings: [] })
+  const { pruned } = await archive.prune({ olderThanMs: 0 }, owner)
+  expect(pruned.map((session) => session.id)).toEqual([id])
+  await expect(sessions.get(id)).rejects.toMatchObject({ code: 'session_not_found' })
+  expect(await archive.import(pieces(kept), owner)).toMatchObject({ id, status: 'killed', resumable: false })
+  // What changes something is written down with who did it.
+  const audit = (await readFile(join(home, 'logs/audit.jsonl'), 'utf8')).trim().split('\n')
+  const actions = audit.map((line) => JSON.parse(line) as { action?: string; by?: unknown })
+  for (const action of ['prune', 'import']) expect(actions.some((entry) => entry.action === action)).toBe(true)
+})
+
+async function* pieces(texts: readonly string[]): AsyncGenerator<string> {
+  yield* texts
+}

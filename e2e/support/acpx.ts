@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { requireInstalled } from './driven-agent.js'
 import { finished, type Finished } from './finished-process.js'
 import type { TestGateway } from './gateway.js'
+import { newMark, type Mark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
@@ -12,6 +13,8 @@ export interface AcpxRun extends Finished {
 }
 
 export interface Acpx {
+  /** Borne by it and by the process that it keeps a session with. */
+  readonly mark: Mark
   /** Runs it to its end, with `agentproto acp` and these flags as its agent. */
   run(flags: string, args: readonly string[]): Promise<AcpxRun>
 }
@@ -20,8 +23,11 @@ export interface Acpx {
 export function acpxOf({ url, token, cwd }: TestGateway): Acpx {
   const executable = requireInstalled('acpx')
   const home = temporaryFolder('acpx')
-  const env = { ...process.env, HOME: home, AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token, NO_COLOR: '1' }
+  const mark = newMark()
+  const own = { HOME: home, AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token, NO_COLOR: '1' }
+  const env = { ...process.env, ...own, ...mark.env }
   return {
+    mark,
     async run(flags, args) {
       const agent = `${process.execPath} ${CLI} acp ${flags}`
       const run = await finished([executable, '--agent', agent, '--cwd', cwd, ...args], { cwd, env })

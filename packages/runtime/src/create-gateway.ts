@@ -14,7 +14,7 @@ import {
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
-import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
+import { openSessionRegistry, type SessionRegistry, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { type Audit, openAudit } from './audit/audit.js'
 import { GatewayLog } from './gateway-log.js'
@@ -38,6 +38,7 @@ import { TokenStore } from './token-store.js'
 import { version } from './version.js'
 import { layoutOf, withConfig } from './with-config.js'
 import { workspaceAdapters } from './workspace-adapters.js'
+import { YoungHeap } from './young-heap.js'
 
 /** The whole of agentproto in one object. */
 export interface Gateway extends AsyncDisposable {
@@ -98,6 +99,7 @@ interface Settings extends GatewayOptions {
   /** Where it is reached, once it listens. */
   readonly address: { url?: string }
   readonly meter: Meter
+  readonly young: YoungHeap
   readonly ownLog: GatewayLog
   readonly audited: Audit
 }
@@ -117,7 +119,19 @@ function settle(options: GatewayOptions): Settings {
   const at = (name: string): string | undefined => (inMemory ? undefined : `${layout.logs}/${name}`)
   const ownLog = new GatewayLog({ ...options.log, path: at('gateway.jsonl'), clock, redact })
   const audited = openAudit({ path: options.audit === false ? undefined : at('audit.jsonl'), clock, redact, onProblem })
-  return { ...options, clock, layout, inMemory, onProblem, host, address, meter: new Meter(), ownLog, audited }
+  return {
+    ...options,
+    clock,
+    layout,
+    inMemory,
+    onProblem,
+    host,
+    address,
+    meter: new Meter(),
+    young: new YoungHeap(),
+    ownLog,
+    audited,
+  }
 }
 
 async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
@@ -142,11 +156,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     redact: (json) => host.redactor.redactJson(json),
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     onProblem,
-    onEvents: (events, urgent) => {
-      settings.meter.take(events, urgent)
-      if (urgent) settings.ownLog.events(events)
-      audited.events(events)
-    },
+    onEvents: eventsOf(settings),
     ...(config === undefined ? {} : { config }),
     ...(hooks === undefined ? {} : { gate: hooks.gate }),
   })
@@ -178,10 +188,24 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     record: settings.inMemory ? undefined : layout.daemon,
     log,
   })
-  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, listeners, log, audited }
+  const { young } = settings
+  return { registry, workspaces, adapters, app, token, tokens, mcp, ending, listeners, log, audited, young }
 }
 
-interface AppParts extends Omit<Parts, 'app' | 'token' | 'layout' | 'lock' | 'listeners' | 'log' | 'audited'> {
+/** What is done with each stored batch, beside what its session does. */
+function eventsOf({ meter, young, ownLog, audited }: Settings): NonNullable<SessionRegistryOptions['onEvents']> {
+  return function takeEvents(events, urgent) {
+    meter.take(events, urgent)
+    young.take(events.length)
+    if (urgent) ownLog.events(events)
+    audited.events(events)
+  }
+}
+
+interface AppParts extends Omit<
+  Parts,
+  'app' | 'token' | 'layout' | 'lock' | 'listeners' | 'log' | 'audited' | 'young'
+> {
   readonly principals: Principals
 }
 
@@ -228,6 +252,7 @@ interface Parts {
   readonly listeners: Listeners
   readonly log: GatewayLog
   readonly audited: Audit
+  readonly young: YoungHeap
 }
 
 class RunningGateway implements Gateway {
@@ -257,7 +282,8 @@ class RunningGateway implements Gateway {
   }
 
   async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { listeners, token } = this.#parts
+    const { listeners, token, young } = this.#parts
+    if (options.ownProcess === true) young.activate()
     return { url: await listeners.open(options), token }
   }
 

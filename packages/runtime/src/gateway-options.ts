@@ -79,8 +79,8 @@ export interface ListenOptions {
   readonly orFree?: boolean
   readonly allowRemote?: boolean
   /**
-   * The process serves nothing else, so its global `Request` and `Response` may be replaced by ones that cost
-   * less. Default false.
+   * The process serves nothing else, so its global `Response` may be replaced by one that costs less, and V8 be told
+   * how its young generation grows. Default false.
    */
   readonly ownProcess?: boolean
   /**

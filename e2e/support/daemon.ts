@@ -27,10 +27,13 @@ export interface DaemonOptions {
   /** Further ones of `serve`. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** A program that it is started through, which becomes it; where it has mounts of its own, its home is seen as it sees it. */
+  readonly through?: readonly string[]
 }
 
-export async function startDaemon({ home, args = [], env = {} }: DaemonOptions): Promise<Daemon> {
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', '0', ...args], {
+export async function startDaemon({ home, args = [], env = {}, through = [] }: DaemonOptions): Promise<Daemon> {
+  const [program = process.execPath, ...words] = [...through, process.execPath, CLI, 'serve', '--port', '0', ...args]
+  const child = spawn(program, words, {
     cwd: home,
     env: { ...process.env, ...homeVariables(home), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +50,8 @@ export async function startDaemon({ home, args = [], env = {} }: DaemonOptions):
     throw new Error(`agentproto serve ended:\n${printed}`)
   })
   const [url] = await Promise.race([firstLine, ended])
-  const token = readFileSync(join(home, '.agentproto', 'token'), 'utf8').trim()
+  const root = through.length === 0 ? '/' : `/proc/${child.pid}/root`
+  const token = readFileSync(join(root, home, '.agentproto', 'token'), 'utf8').trim()
   return {
     url,
     token,

@@ -45,7 +45,7 @@ export class FileEventLogStore implements EventLogStore {
   async open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
     const directory = join(this.#options.directory, assertSessionId(sessionId))
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o700 })
+      makeFolder(directory)
       const path = join(directory, 'events.jsonl')
       const { lastSeq, repairs } = await recoverTail(path)
       const fd = openSync(path, 'a+', 0o600)
@@ -195,6 +195,17 @@ class FileEventLog implements EventLog {
     if (!this.#closed || this.#reads > 0 || this.#fdClosed) return
     this.#fdClosed = true
     closeSync(this.#fd)
+  }
+}
+
+/** Not at once with the folders above it: Node tells then that it is not there, whatever the reason. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') mkdirSync(path, { recursive: true, mode: 0o700 })
+    else if (code !== 'EEXIST') throw error
   }
 }
 

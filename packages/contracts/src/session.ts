@@ -127,7 +127,10 @@ export interface Session {
   readonly hostId: string
   readonly type: 'user' | 'system' | 'spawned'
   readonly title?: string
+  /** Number of the last turn that has begun. */
   readonly turnCount: number
+  /** How many of them never reached the agent, since what they waited for was stopped; absent for none. */
+  readonly unsentTurns?: number
   readonly turn: SessionTurn
   readonly lastActiveAt: string
   readonly connection: 'connected' | 'disconnected'

@@ -90,6 +90,7 @@ const record: Shape<Session> = {
   type: 'required',
   title: 'optional',
   turnCount: 'required',
+  unsentTurns: 'optional',
   turn: 'required',
   lastActiveAt: 'required',
   connection: 'required',

@@ -301,7 +301,7 @@ export class ManagedSession implements HostedSession {
     this.#supervisor.turnEnded()
     const { maxTurns = Infinity } = this.#spawn.policy ?? {}
     // The session's last turn is whole before the session ends: its waiters have been told.
-    if (this.turns.count < maxTurns) return
+    if (this.#record.sentTurns < maxTurns) return
     this.#record.exhausted()
     void this.kill({ status: 'killed', stopReason: 'max_iterations' }).catch(() => undefined)
   }

@@ -10,6 +10,7 @@ import {
   type StartAgentOptions,
   type StoredSpawn,
 } from '@agentproto/contracts'
+import { sentTurns } from './session-record.js'
 
 /** How a session that has ended is taken up again. Nothing is guessed: a new conversation has to be asked for. */
 
@@ -25,7 +26,7 @@ export function resumptionOf(session: Session, spawn: StoredSpawn, request: Resu
   assertEnded(session)
   assertContinuation(spawn.policy, request.continuation)
   const { maxTurns = Infinity } = spawn.policy ?? {}
-  if (session.turnCount >= maxTurns) throw exhausted(maxTurns)
+  if (sentTurns(session) >= maxTurns) throw exhausted(maxTurns)
   if (request.fresh === true) return { origin: { how: 'new' }, how: 'fresh' }
   const { agentSessionId, agent } = session
   const asked = request.continuation !== undefined

@@ -90,8 +90,8 @@ export function sessionParts(host: SessionHost, stored: StoredSession, owner: Pa
       outputFrom: () => turns.all.at(-3)?.firstSeq ?? 1,
       isLive: () => isLive(record),
       onStored: (events, known) => {
-        // What had taken effect before gets its time from the log, and is told to nobody a second time.
-        for (const event of events.slice(0, known)) record.apply(event)
+        // What had taken effect before is told to nobody a second time; but an end is as late as the log says.
+        for (const event of events.slice(0, known)) if (event.type === 'session-stopped') record.apply(event)
         if (known > 0) owner.changed(true)
         if (known < events.length) owner.follow(known === 0 ? events : events.slice(known))
       },

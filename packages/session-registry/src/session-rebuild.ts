@@ -84,6 +84,15 @@ export class SessionRebuild {
 
 /** As it was before anything of it was logged. */
 function bornAs(session: Session): Session {
-  const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, lastOutputAt: _o, ...rest } = session
+  const {
+    unsentTurns: _u,
+    endedAt: _e,
+    stopReason: _s,
+    failure: _f,
+    exitCode: _c,
+    signal: _g,
+    lastOutputAt: _o,
+    ...rest
+  } = session
   return { ...rest, status: 'starting', connection: 'disconnected', turnCount: 0, turn: { number: 0, state: 'idle' } }
 }

@@ -38,8 +38,9 @@ export class SessionRecord {
     return this.#session.resumable
   }
 
-  get turnCount(): number {
-    return this.#session.turnCount
+  /** How many turns its agent has had. */
+  get sentTurns(): number {
+    return sentTurns(this.#session)
   }
 
   get permissionMode(): Session['permissionMode'] {
@@ -91,9 +92,10 @@ export class SessionRecord {
   }
 
   /** What its log says of it is true: a record that differs was not saved, or was changed by somebody else. */
-  correct({ status, turnCount, turn, stopReason, endedAt }: Session): void {
+  correct({ status, turnCount, unsentTurns, turn, stopReason, endedAt }: Session): void {
     this.#session.status = status
     this.#session.turnCount = turnCount
+    if (unsentTurns !== undefined) this.#session.unsentTurns = unsentTurns
     if (stopReason !== undefined) this.#session.stopReason = stopReason
     if (endedAt !== undefined) this.#session.endedAt = endedAt
     this.#turn = { ...turn }
@@ -188,6 +190,7 @@ export class SessionRecord {
   #begin(event: SessionEvent & { readonly type: 'user-prompt' }): void {
     const number = event.turn ?? this.#session.turnCount + 1
     this.#session.turnCount = number
+    if (event.sent === false) this.#session.unsentTurns = (this.#session.unsentTurns ?? 0) + 1
     this.#session.lastActiveAt = event.ts
     this.#turn = { number, state: 'busy', startedAt: event.ts, ...activity(event) }
     const text = event.content.find((block) => block.type === 'text')?.text
@@ -220,6 +223,9 @@ export class SessionRecord {
     this.#turn = { number: this.#turn.number, state: 'idle' }
   }
 }
+
+/** How many turns the agent of a session has had: what `max_turns` limits. */
+export const sentTurns = ({ turnCount, unsentTurns = 0 }: Session): number => turnCount - unsentTurns
 
 const activity = (event: SessionEvent): Pick<SessionTurn, 'lastActivityAt' | 'lastActivityKind'> => ({
   lastActivityAt: event.ts,

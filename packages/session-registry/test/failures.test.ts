@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FileCrashBundles } from '@agentproto/session-registry'
+import { FileCrashBundles, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted, type Script } from './fixtures/scripted-agent.js'
@@ -56,6 +56,40 @@ test('what a person asked for leaves no bundle, and the oldest go beyond two hun
   const names = (await readdir(directory)).toSorted()
   expect([names.length, names[0]?.slice(0, 24)]).toEqual([200, '2023-11-14T22-13-20-005Z'])
 })
+
+test('prompts that never reached the agent do not count towards max_turns, nor do refused ones', async () => {
+  const [adapter] = await adapters.list()
+  if (adapter === undefined) throw new Error('no adapter')
+  const limited = { ...adapter, session: { mode: 'resumable', maxTurns: 2 } } as const
+  const wait: Script = async ({ emit, cancelled, text }) => {
+    if (text === 'wait') await cancelled
+    await emit({ type: 'text-delta', text }, { type: 'turn-end', reason: text === 'wait' ? 'cancelled' : 'end_turn' })
+  }
+  const { registry } = await memoryRegistry({
+    ...scripted(wait),
+    adapters: { list: () => Promise.resolve([limited]), get: () => Promise.resolve(limited) },
+  })
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'wait' }, owner)
+  await settled()
+  await expect(registry.prompt(id, { prompt: 'no' }, owner)).rejects.toMatchObject({ code: 'turn_in_progress' })
+  for (const prompt of ['b', 'c', 'd']) await registry.prompt(id, { prompt, whenBusy: 'queue' }, owner)
+  await registry.interrupt(id, owner)
+  await registry.waitTurn(id, 4)
+  // It has had one turn of its two; the three that waited keep their numbers.
+  expect(await registry.get(id)).toMatchObject({ status: 'running', turnCount: 4, unsentTurns: 3 })
+  expect((await registry.archive.repair(await killed(registry, id), { dryRun: true }, owner)).findings).toEqual([])
+  await registry.resume(id, { fresh: true }, owner)
+  const { turn } = await registry.prompt(id, { prompt: 'e' }, owner)
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 5, text: 'e' })
+  await settled()
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'max_iterations', unsentTurns: 3 })
+  await expect(registry.resume(id, { fresh: true }, owner)).rejects.toMatchObject({ code: 'not_resumable' })
+})
+
+async function killed(registry: SessionRegistry, id: string): Promise<string> {
+  await registry.kill(id, owner)
+  return id
+}
 
 test('a manifest’s max_turns ends the session as max_iterations once its last turn is told', async () => {
   const [adapter] = await adapters.list()

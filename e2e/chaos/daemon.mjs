@@ -10,19 +10,7 @@ const cli = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', impor
 
 export async function startDaemon(root) {
   const home = join(root, 'home')
-  const env = {
-    ...process.env,
-    HOME: root,
-    XDG_STATE_HOME: root,
-    AGENTPROTO_HOME: home,
-    AGENTPROTO_DEMO_HOME: join(root, 'demo'),
-    CHAOS_ROOT: root,
-  }
-  const child = spawn(process.execPath, [cli, 'serve', '--port', '0'], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = launch(root, home)
   let printed = ''
   child.stderr.setEncoding('utf8').on('data', (text) => (printed = (printed + text).slice(-8_192)))
   const exited = once(child, 'exit')
@@ -55,4 +43,27 @@ export async function startDaemon(root) {
       await exited
     },
   }
+}
+
+/** Starts one, and kills it after so many milliseconds, wherever it is by then. */
+export async function crashAtBoot(root, ms) {
+  const child = launch(root, join(root, 'home'))
+  const exited = once(child, 'exit')
+  child.stdout.resume()
+  child.stderr.resume()
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  child.kill('SIGKILL')
+  await exited
+}
+
+function launch(root, home) {
+  const env = {
+    ...process.env,
+    HOME: root,
+    XDG_STATE_HOME: root,
+    AGENTPROTO_HOME: home,
+    AGENTPROTO_DEMO_HOME: join(root, 'demo'),
+    CHAOS_ROOT: root,
+  }
+  return spawn(process.execPath, [cli, 'serve', '--port', '0'], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
 }

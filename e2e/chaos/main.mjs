@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startDaemon } from './daemon.mjs'
+import { crashAtBoot, startDaemon } from './daemon.mjs'
 import { checkSession } from './session-check.mjs'
 import { followSession } from './follower.mjs'
 import { markedProcesses } from './processes.mjs'
@@ -34,13 +34,15 @@ let done = 0
 /** Words that a turn is made of; each shows another way of being in the middle of something. */
 const PROMPTS = [
   'stream 100000 1',
-  'flood 300000',
+  'flood 30000',
   'think; stream 50000 2',
   'write a.txt; stream 100000 1',
   'ask',
   'hang',
   'fork; stream 100000 1',
 ]
+/** One kill in so many comes while the gateway is still starting. */
+const BOOT_KILLS = 5
 
 try {
   let daemon = await startDaemon(root)
@@ -50,14 +52,21 @@ try {
     followers.push(followSession(id, () => daemon))
   }
   while (done < kills && Date.now() < until) {
-    for (const { id } of followers) await prompt(daemon, id)
-    await pause(50 + random() * 1_200)
+    // The kill waits for nothing: sessions are being taken up again, prompts are half admitted, turns stream.
+    const prompting = Promise.allSettled(followers.map(({ id }) => prompt(daemon, id)))
+    await pause(50 + random() * 5_000)
     await daemon.crash()
     done += 1
+    faults.push(...refusals(await prompting))
+    if (done % BOOT_KILLS === 0 && done < kills) {
+      await crashAtBoot(root, random() * 500)
+      done += 1
+    }
     daemon = await startDaemon(root)
     const left = markedProcesses(root, daemon.pid)
     if (left.length > 0) faults.push(`after kill ${done}: processes ${left.join(', ')} are left`)
     for (const { id } of followers) checkStatus(await daemon.call('GET', `/sessions/${id}`))
+    if (done % 20 === 0) console.error(`${done} kills, ${faults.length} faults`)
   }
   let events = 0
   for (const follower of followers) {
@@ -76,9 +85,12 @@ try {
   rmSync(root, { recursive: true, force: true })
 }
 
-function checkStatus({ id, status, stopReason }) {
+/** A session is never said to live on, and what it ended with is what happened to it: its run, or its start, was cut. */
+function checkStatus({ id, status, stopReason, failure }) {
   if (status === 'running' || status === 'starting') faults.push(`${id} is said to be ${status}`)
-  if (status === 'error' && stopReason !== 'agent_crashed') faults.push(`${id} stopped for ${stopReason}`)
+  const isCutStart = failure?.kind === 'startup_failure'
+  if (status === 'error' && stopReason !== 'agent_crashed' && !isCutStart)
+    faults.push(`${id} stopped for ${stopReason}`)
 }
 
 /** The next turn of a session; one that has ended is taken up again by it. */
@@ -92,6 +104,11 @@ async function prompt(daemon, id) {
     await daemon.call('POST', `/sessions/${id}/resume`, { fresh: true })
     await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: text })
   }
+}
+
+/** What was answered with an error; a call whose gateway was killed was not answered at all. */
+function refusals(outcomes) {
+  return outcomes.flatMap(({ reason }) => (reason === undefined || reason instanceof TypeError ? [] : [String(reason)]))
 }
 
 function pause(ms) {

@@ -16,6 +16,8 @@ export interface StoredSession {
   readonly rules?: readonly PermissionRule[]
   /** How the agent was started, for a resume; of secrets it holds those alone that a caller gave to its MCP servers. */
   readonly spawn: StoredSpawn
+  /** Its agent is being started again: the record may be behind the log, which is read at boot then. */
+  readonly starting?: true
   /** When its agent was last started; absent for the session's start. */
   readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */

@@ -14,7 +14,6 @@ export async function launchSession(
   keeper: RecordKeeper,
   { prompt, origin = { how: 'new' }, by: { trace } }: Launching,
 ): Promise<Session> {
-  await keeper.save(session)
   await session.start({ origin, trace })
   // The child's identity is on the disk before anybody hears of the session: a later host can find it.
   await keeper.save(session)

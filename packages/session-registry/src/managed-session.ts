@@ -26,10 +26,11 @@ import { fitMode } from './permissions/agent-mode.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
 import type { Prefaces } from './prefaces.js'
-import { isResumable, ResumeBackoff, resumptionOf } from './resume.js'
+import { isResumable, resumptionOf } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
 import type { SessionLog } from './session-log.js'
 import type { SessionHost } from './session-host.js'
+import { SessionStart } from './session-start.js'
 import { sessionParts } from './session-parts.js'
 import type { SessionRecord } from './session-record.js'
 import type { Supervisor } from './supervisor.js'
@@ -49,19 +50,17 @@ export class ManagedSession implements HostedSession {
   readonly #host: SessionHost
   readonly #record: SessionRecord
   #spawn: StoredSpawn
-  readonly #backoff = new ResumeBackoff()
+  readonly #start: SessionStart
   readonly #supervisor: Supervisor
   readonly #conversation: Conversation
-  #startAbort = new AbortController()
-  #resuming = false
   #agent: RunningAgent | undefined
-  #starting: Promise<void> | undefined
   #cause: Ending | undefined
   #ending: Promise<void> | undefined
 
   constructor(host: SessionHost, stored: StoredSession) {
     this.id = stored.session.id
     this.#host = host
+    this.#start = new SessionStart(host.clock)
     this.#spawn = stored.spawn
     const parts = sessionParts(host, stored, {
       snapshot: () => this.snapshot(),
@@ -85,8 +84,9 @@ export class ManagedSession implements HostedSession {
     this.journal = parts.journal
   }
 
+  /** From the moment that a start is asked for, before its log has it. */
   get isLive(): boolean {
-    return isLive(this.#record)
+    return this.#start.isAgain || isLive(this.#record)
   }
 
   get isEnding(): boolean {
@@ -95,7 +95,7 @@ export class ManagedSession implements HostedSession {
 
   /** Whether its record holds all that is known of it, so that nothing is lost when it is dropped from memory. */
   get mayRest(): boolean {
-    return !this.isLive && !this.#resuming && this.#ending === undefined && this.#backoff.failures === 0
+    return !this.isLive && this.#ending === undefined && this.#start.failures === 0
   }
 
   snapshot(): Session {
@@ -119,6 +119,7 @@ export class ManagedSession implements HostedSession {
       requests: this.desk.all,
       ...(this.permissions.own.length === 0 ? {} : { rules: this.permissions.own }),
       spawn: this.#spawn,
+      ...(this.#start.isAgain && { starting: true }),
       ...(this.#conversation.startedAt === undefined ? {} : { agentStartedAt: this.#conversation.startedAt }),
       ...(this.#agent?.process === undefined || !this.isLive ? {} : { process: this.#agent.process }),
     }
@@ -126,8 +127,7 @@ export class ManagedSession implements HostedSession {
 
   /** Starts the agent. Rejects with the cause after the session has become `error`. */
   start(starting: Starting): Promise<void> {
-    this.#starting = this.#start(starting)
-    return this.#starting
+    return this.#start.first(() => this.#launch(starting))
   }
 
   /**
@@ -135,22 +135,14 @@ export class ManagedSession implements HostedSession {
    * @throws `session_live`, `not_resumable`, `continuation_unsupported`, and what the start throws
    */
   async resume(request: ResumeRequest, trace: Starting['trace']): Promise<void> {
-    if (this.#resuming) throw startingError()
+    if (this.#start.isAgain) throw startingError()
     const resumption = resumptionOf(this.snapshot(), this.#spawn, request)
-    if (resumption.how !== 'fresh') this.#backoff.assertDue(this.#host.clock.now())
+    if (resumption.how !== 'fresh') this.#start.assertDue()
     this.#cause = undefined
-    this.#startAbort = new AbortController()
-    // Of two at once only one starts an agent: the status is not `starting` before that is logged.
-    this.#resuming = true
     if (resumption.how === 'fresh') this.permissions.forgetOnce()
-    this.#starting = this.#start({ ...resumption, trace })
-    try {
-      await this.#backoff.count(this.#starting, this.#host.clock)
-      this.#record.resumed(resumption.how)
-      this.#host.onChange(this, true)
-    } finally {
-      this.#resuming = false
-    }
+    await this.#start.again(() => this.#launch({ ...resumption, trace }))
+    this.#record.resumed(resumption.how)
+    this.#host.onChange(this, true)
   }
 
   /** See {@link SessionService.prompt}. */
@@ -182,8 +174,8 @@ export class ManagedSession implements HostedSession {
   async kill(ending: Ending): Promise<{ readonly ok: boolean }> {
     if (!this.isLive) return { ok: false }
     this.#cause ??= ending
-    if (this.#record.status === 'starting') this.#startAbort.abort()
-    await this.#starting?.catch(() => undefined)
+    if (this.#isStarting) this.#start.abort()
+    await this.#start.over()
     await this.#end(ending)
     return { ok: true }
   }
@@ -204,16 +196,18 @@ export class ManagedSession implements HostedSession {
     await (await this.journal.open()).spine.append(entries, turn)
   }
 
-  async #start(starting: Starting): Promise<void> {
+  async #launch(starting: Starting): Promise<void> {
     this.#agent = undefined
     try {
       this.desk.begins()
+      // Before the log has the start: at boot the logs of ended sessions are not read.
+      await this.#host.keep(this)
       this.#log.attach((await this.journal.open()).spine)
       const { status } = this.#record
       await this.#log.append([
         { type: 'status', status: 'starting', ...(status === 'starting' ? {} : { previous: status }) },
       ])
-      const { signal } = this.#startAbort
+      const { signal } = this.#start
       const agent = await this.#conversation.start(this.#spawn, { ...starting, sink: this.#flow.sink, signal })
       this.#agent = agent
       this.#flow.attach(agent)
@@ -234,7 +228,7 @@ export class ManagedSession implements HostedSession {
 
   /** In the log of a live session only: after its end nothing is said but by a resume. */
   async #setPermissionMode(permissionMode: Session['permissionMode'], by: AnsweredBy): Promise<void> {
-    await this.#starting?.catch(() => undefined)
+    await this.#start.over()
     if (this.isLive) await this.#log.append([{ type: 'config', config: {}, permissionMode, by }])
     this.#record.permissionMode = permissionMode
     await this.desk.review()
@@ -242,8 +236,12 @@ export class ManagedSession implements HostedSession {
     this.#host.onChange(this, true)
   }
 
+  get #isStarting(): boolean {
+    return this.#start.isAgain || this.#record.status === 'starting'
+  }
+
   #assertRunning(): void {
-    if (this.#record.status === 'starting') throw startingError()
+    if (this.#isStarting) throw startingError()
     if (this.#record.status !== 'running' || this.#cause !== undefined) throw endedError(this.#record.status)
   }
 
@@ -257,7 +255,7 @@ export class ManagedSession implements HostedSession {
 
   /** The one way out: the process tree is gone, the turn is ended, then the status changes. */
   async #finish(cause: Ending): Promise<void> {
-    if (!this.isLive) return
+    if (!isLive(this.#record)) return
     this.#supervisor.stop()
     const children = endChildren(this.#host, this.id, cause)
     // The agent takes its requests back as it ends; whoever decided that it ends is why.

@@ -99,6 +99,7 @@ class Registry implements SessionRegistry {
     const host = sessionHost(options, {
       ...own,
       onProblem: this.#problem,
+      keep: (session) => this.#keeper.save(session),
       onChange: (session, urgent) => {
         this.#keeper.changed(session, urgent)
         this.#feed.changed(session, urgent)
@@ -120,7 +121,7 @@ class Registry implements SessionRegistry {
     const { sessions, problems } = await this.#options.store.load()
     for (const problem of problems) this.#problem(problem)
     for (const stored of sessions) this.#sessions.put(stored)
-    for (const stored of sessions.filter(({ session }) => isLive(session))) {
+    for (const stored of sessions.filter(({ session, starting }) => isLive(session) || starting)) {
       const session = this.#session(stored.session.id)
       if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
     }

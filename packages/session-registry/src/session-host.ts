@@ -31,6 +31,8 @@ export interface SessionHost {
   readonly childrenOf: (id: string) => readonly HostedSession[]
   /** The agent of a session may do nothing any more. */
   readonly onAgentEnding?: (id: string) => void
+  /** Stores its record; resolves when that is done. A failure is told as a problem. */
+  readonly keep: (session: HostedSession) => Promise<void>
   /** `urgent` changes are stored and told at once, others when they have piled up. */
   readonly onChange: (session: HostedSession, urgent: boolean) => void
   /** Told each batch that is stored, and whether it is `urgent`. */

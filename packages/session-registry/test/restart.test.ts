@@ -222,3 +222,28 @@ test('F62 what a newer version has stored is not taken for ours: it is kept whol
   expect(problems).toEqual([expect.stringContaining(layout.sessionsIndex), expect.stringContaining(meta)])
   expect([await movedAside(home), await movedAside(join(layout.sessions, a))]).toEqual([[index], [record]])
 })
+
+test('a session that was being taken up again when its host died is an error of that start', async () => {
+  const home = await temporaryHome()
+  const id = await abandoned(home, midTurn, [])
+  const second = await fileRegistry(home, scripted())
+  expect(await second.get(id)).toMatchObject({ status: 'error' })
+  await second.close()
+  const third = await openSessionRegistry({
+    ...fileStores(home),
+    startAgent: () => new Promise(() => undefined),
+    adapters,
+    workspaces,
+    hostId: 'dead',
+  })
+  void third.resume(id, { fresh: true }, owner).catch(() => undefined)
+  const path = join(homeLayout(home).sessions, id, 'events.jsonl')
+  // From the moment that the log has it: the record of an ended session is saved in its own time.
+  await expect
+    .poll(async () => (await readFile(path, 'utf8')).match(/"status":"starting"/g)?.length, { interval: 1 })
+    .toBe(2)
+
+  const registry = await fileRegistry(home, scripted())
+  expect(await registry.get(id)).toMatchObject({ status: 'error', failure: { kind: 'startup_failure' } })
+  expect(types(await allEvents(registry, id)).slice(-4)).toEqual(['status', 'repair', 'status', 'session-stopped'])
+})

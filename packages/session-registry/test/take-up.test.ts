@@ -147,9 +147,10 @@ test('a conversation that is too young is taken up when the agent will not lose 
   const clock = new ManualClock()
   const after = await fileRegistry(home, { startAgent, adapters, clock })
   const resumed = after.resume(id, {}, owner)
-  await settled()
+  await expect
+    .poll(async () => (await allEvents(after, id)).at(-1))
+    .toMatchObject({ type: 'runtime-progress', message: expect.any(String) })
   expect(agents).toHaveLength(1)
-  expect((await allEvents(after, id)).at(-1)).toMatchObject({ type: 'runtime-progress', message: expect.any(String) })
   expect(await after.get(id)).toMatchObject({ status: 'starting' })
   await clock.advance(61_000)
   expect(await resumed).toMatchObject({ status: 'running', resumedHow: 'load' })

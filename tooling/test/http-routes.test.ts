@@ -47,3 +47,37 @@ test('the OpenAPI document has every route of the gateway, and no other', () => 
   // A new route needs its row in packages/gateway-http/src/openapi/*-operations.ts. MCP describes itself.
   expect(documented.toSorted()).toEqual(served().filter((route) => route !== 'ALL /mcp'))
 })
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: BodySchema }>> }
+}
+interface BodySchema {
+  readonly properties?: object
+  readonly anyOf?: readonly BodySchema[]
+}
+
+/** Names that a request may have: of the query, and of the body's members. */
+function namesOf({ parameters = [], requestBody }: Operation): readonly string[] {
+  const query = parameters.flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
+  const bodies = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
+  const members = bodies.flatMap((schema) => [schema, ...(schema.anyOf ?? [])])
+  return [...query, ...members.flatMap(({ properties = {} }) => Object.keys(properties))]
+}
+
+test('docs/http-api.md names everything that a route takes', () => {
+  // A bar within a cell is no end of it.
+  const text = page(ROOT, 'docs/http-api.md').replaceAll('\\|', '/')
+  const rows = new Map(codeRows(text).map(([route = '', takes = '']) => [route, takes]))
+  const { paths } = openApiDocument({ version: '0.0.0', schemas: { session: {}, event: {} } })
+  const untold = Object.entries(paths as Record<string, Record<string, Operation>>).flatMap(([path, item]) =>
+    Object.entries(item).flatMap(([method, operation]) => {
+      const route = `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+      const takes = rows.get(route) ?? ''
+      // Some rows send their reader to another one.
+      if (/\bthe (?:same|query of|body of)\b/.test(takes)) return []
+      return namesOf(operation).flatMap((name) => (new RegExp(`\\b${name}\\b`).test(takes) ? [] : [`${route} ${name}`]))
+    }),
+  )
+  expect(untold).toEqual([])
+})

@@ -276,13 +276,23 @@ test('the commands of agentproto', () => {
 })
 
 test('the tools of MCP, which docs/mcp.md has too', async () => {
-  const names = await toolNames()
+  const names = (await tools()).map(({ name }) => name)
   expect(text(wrapped(names))).toMatchInlineSnapshot(`
     "start_agent_session prompt_agent_session list_agent_sessions get_agent_session_output
     kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session resume_agent_session
     answer_agent_request list_agent_adapters list_agent_workspaces"
   `)
   expect(codeRows(page(ROOT, 'docs/mcp.md')).map(([name]) => name)).toEqual(names)
+})
+
+test('docs/mcp.md names every argument of every tool', async () => {
+  const rows = new Map(codeRows(page(ROOT, 'docs/mcp.md')).map(([name = '', takes = '']) => [name, takes]))
+  const untold = (await tools()).flatMap(({ name, inputSchema }) =>
+    Object.keys(inputSchema.properties ?? {}).flatMap((argument) =>
+      new RegExp(`\\b${argument}\\b`).test(rows.get(name) ?? '') ? [] : [`${name} ${argument}`],
+    ),
+  )
+  expect(untold).toEqual([])
 })
 
 test('a new name goes red, and one that is gone', () => {
@@ -292,7 +302,7 @@ test('a new name goes red, and one that is gone', () => {
 })
 
 /** Asks the endpoint for its list as a client would. No service is ever called. */
-async function toolNames(): Promise<readonly string[]> {
+async function tools(): Promise<readonly ListedTool[]> {
   const endpoint = createMcpEndpoint({ version: '0.0.0' } as Partial<McpDeps> as McpDeps)
   const request = new Request('http://127.0.0.1/mcp', {
     method: 'POST',
@@ -302,8 +312,13 @@ async function toolNames(): Promise<readonly string[]> {
   const answer = await endpoint.fetch(request, { type: 'owner', name: 'owner' })
   const message = /\{.*\}/s.exec(await answer.text())?.[0] ?? '{}'
   await endpoint.close()
-  const { result } = JSON.parse(message) as { result: { tools: { name: string }[] } }
-  return result.tools.map(({ name }) => name)
+  const { result } = JSON.parse(message) as { result: { tools: ListedTool[] } }
+  return result.tools
+}
+
+interface ListedTool {
+  readonly name: string
+  readonly inputSchema: { readonly properties?: object }
 }
 
 function exportsOf({ folder, name, exports }: WorkspacePackage): readonly string[] {

@@ -1,4 +1,4 @@
-import { spawnAgentSchema } from '@agentproto/contracts'
+import { addRuleSchema, spawnAgentSchema } from '@agentproto/contracts'
 import * as z from 'zod'
 
 // What only HTTP has; the rest of the wire is in contracts.
@@ -9,6 +9,9 @@ export const CURSOR = /^\d{1,15}(?:\.\d{1,9})?$/
 export const streamQuerySchema = z.looseObject({
   after: z.string().regex(CURSOR).optional().describe('The id of the last message that is known, "<seq>.<n>"'),
 })
+
+/** A rule of a workspace holds until it is taken back: a lifetime that says otherwise is refused, not passed over. */
+export const workspaceRuleSchema = addRuleSchema.omit({ lifetime: true })
 
 /** A spawn below the agent that it is of. */
 export const agentSpawnSchema = spawnAgentSchema.omit({ adapter: true })

@@ -27,3 +27,13 @@ test('a gateway without rules has no routes for them', async () => {
   const { call } = fakeGateway()
   expect((await call('GET', '/sessions/s1/rules')).status).toBe(404)
 })
+
+test('a rule of a workspace has no lifetime of its own: one that says "once" is refused, not made for good', async () => {
+  const { permissions, calls } = fakePermissions()
+  const { call } = fakeGateway({ permissions })
+  const once = { decision: 'allow', command: 'git push', lifetime: 'once' }
+  expect((await call('POST', '/sessions/s1/rules', once)).status).toBe(201)
+  const refused = await call('POST', '/workspaces/web/rules', once)
+  expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'invalid_request', field: 'lifetime' }])
+  expect(calls.filter(([name]) => name === 'addRule')).toHaveLength(1)
+})

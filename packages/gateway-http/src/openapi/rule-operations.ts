@@ -1,5 +1,6 @@
 import { addRuleSchema } from '@agentproto/contracts'
 import type { ErrorCode } from '@agentproto/contracts'
+import { workspaceRuleSchema } from '../query-schemas.js'
 import * as is from './answers.js'
 import { answer, type Operation, type Operations, tagged } from './operation.js'
 
@@ -21,7 +22,7 @@ function operationsOf(at: Collection, of: string, absent: readonly ErrorCode[]):
   const add: Operation = {
     id: `add${of}Rule`,
     summary: 'Makes a rule; requests that wait are answered by it',
-    body: addRuleSchema,
+    body: at === '/sessions/:id' ? addRuleSchema : workspaceRuleSchema,
     answers: { 201: answer('The rule, or the same one that was there', is.rule) },
     problems: [...absent, 'rule_limit_reached', 'storage_failed'],
   }

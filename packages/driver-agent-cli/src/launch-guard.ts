@@ -104,7 +104,8 @@ class Guard implements LaunchGuard {
   connection(inner: ArmConnection): ArmConnection {
     if (this.#redactor === undefined && this.#launch.adapter.manifest.auth?.expiry === undefined) return inner
     return {
-      info: inner.info,
+      // What it says of itself is shown as it is.
+      info: this.#redactor?.redactData(inner.info) ?? inner.info,
       ...(inner.process === undefined ? {} : { process: inner.process }),
       ended: inner.ended.then((end) => this.#end(end)),
       openSession: (options, sink) => inner.openSession(options, sink),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseExposition } from './fixtures/exposition.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner = { type: 'owner', name: 'owner' } as const
@@ -49,9 +50,47 @@ test('/metrics tells of sessions, turns, queue, streams and the process, in Prom
   expect(values.get('agentproto_resident_memory_bytes')).toBeGreaterThan(1e6)
   await stream.body?.cancel()
   expect(await scrape()).toContain('agentproto_streams 0\n')
-  // Every sample is of a family that is described, and no line is anything else.
-  const described = new Set([...text.matchAll(/^# TYPE (\w+) (?:counter|gauge|histogram)$/gm)].map(([, name]) => name))
-  for (const name of values.keys())
-    expect(described).toContain(/^\w+?(?=(?:_bucket|_sum|_count)?(?:\{|$))/.exec(name)?.[0])
-  expect(text).toMatch(/^(?:(?:# (?:HELP|TYPE) [^\n]+|\w+(?:\{\w+="[^"\n]*"\})? [0-9.e+-]+)\n)+$/)
+  // Nothing of it is anything else, nor twice.
+  expect(parseExposition(text).size).toBeGreaterThan(15)
+})
+
+test('every number moves with what it counts, and back where that ends', async () => {
+  const home = await temporaryHome()
+  const gateway = await testGateway({ home })
+  const { sessions } = gateway
+  const headers = { authorization: `Bearer ${gateway.token}`, host: 'localhost' }
+  async function at(name: string, labels = ''): Promise<number | undefined> {
+    const answer = await gateway.app.request('/metrics', { headers })
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+    return parseExposition(await answer.text())
+      .get(`agentproto_${name}`)
+      ?.samples.get(labels)
+  }
+  const until = { timeout: 20_000 }
+  expect([await at('events_total'), await at('sessions', '{status="running"}')]).toEqual([0, 0])
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'ask one.txt' }, owner)
+  await expect.poll(() => at('sessions_awaiting_input'), until).toBe(1)
+  expect([await at('sessions_busy'), await at('sessions', '{status="running"}')]).toEqual([0, 1])
+  const [asked] = await sessions.requests(id)
+  await sessions.answer({ id, requestId: asked?.requestId ?? '' }, { outcome: 'cancelled' }, owner)
+  await sessions.waitTurn(id, 1)
+  expect([await at('sessions_awaiting_input'), await at('sessions_busy')]).toEqual([0, 0])
+  const { turn } = await sessions.prompt(id, { prompt: 'hang' }, owner)
+  await sessions.prompt(id, { prompt: 'later', whenBusy: 'queue' }, owner)
+  expect([await at('sessions_busy'), await at('queued_prompts')]).toEqual([1, 1])
+  await sessions.interrupt(id, owner)
+  await sessions.waitTurn(id, turn)
+  await expect.poll(() => at('queued_prompts'), until).toBe(0)
+  expect(await at('turns_total', '{reason="cancelled"}')).toBeGreaterThan(0)
+  const [events, duration] = [await at('events_total'), await at('turn_duration_seconds', '_sum')]
+  expect(events).toBeGreaterThan(5)
+  expect(duration).toBeGreaterThan(0)
+  await sessions.kill(id, owner)
+  expect([await at('sessions', '{status="running"}'), await at('sessions', '{status="killed"}')]).toEqual([0, 1])
+  expect(await at('sessions_stopped_total', '{reason="user_canceled"}')).toBe(1)
+  expect(await at('session_restarts_total')).toBe(0)
+  await sessions.resume(id, {}, owner)
+  expect(await at('session_restarts_total')).toBe(1)
+  expect(await at('uptime_seconds')).toBeGreaterThan(0)
+  expect(await at('cpu_seconds_total')).toBeGreaterThan(0)
 })

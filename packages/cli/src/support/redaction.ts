@@ -6,15 +6,31 @@ import type { Io } from '../io.js'
 
 /** Forms that are a credential whoever made it. */
 const SHAPES: readonly [RegExp, string][] = [
-  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[redacted key]'],
+  [
+    /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
+    '[redacted key]',
+  ],
+  [/\bAGE-SECRET-KEY-1[A-Z0-9]{20,}/g, '[redacted key]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
-  [/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs]|npm|hf|AKIA|AIza)[-_]?[\w-]{12,}/g, '[redacted]'],
+  // What issuers put before their tokens.
+  [
+    /\b(?:sk|pk|rk|gsk|xai|gh[oprsu]|github_pat|glpat|xox[a-e]|xox[prs]|xapp|npm|hf|AKIA|ASIA|AIza|dop_v1|shpat)[-_]?[\w-]{12,}/g,
+    '[redacted]',
+  ],
+  [/\b(?:ya29|SG|hv[bsr])\.[\w-]{16,}(?:\.[\w-]+)*/g, '[redacted]'],
+  [/\bpypi-[\w-]{40,}/g, '[redacted]'],
+  [/\b\d{8,10}:AA[\w-]{30,}/g, '[redacted]'],
   [/\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*/g, '[redacted]'],
   [/(\/\/[^\s/:@"]+:)[^\s/@"]+@/g, '$1[redacted]@'],
+  [/((?:Account|SharedAccess)Key=)[^\s;"'\\]{8,}/gi, '$1[redacted]'],
+  [/\b((?:set-)?cookie(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\r\n"\\]+/gi, '$1[redacted]'],
+  // A registry's login in Docker's configuration, and a line of .netrc.
+  [/("auth\\*"\s*:\s*\\*")[\w+/=-]{6,}/g, '$1[redacted]'],
+  [/(\bmachine\s+\S+\s+login\s+\S+\s+password\s+)[^\s"\\]+/g, '$1[redacted]'],
   // A name that says so, and its value, in JSON, YAML, an environment or an address.
   [
     // Quotes are escaped where a text stands in JSON.
-    /((?:api[-_]?key|token|secret|passw(?:or)?d|credential|authorization)[\w-]*(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\s"',;&}{[\]\\]{4,}/gi,
+    /((?:api[-_]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization)[\w-]*(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\s"',;&}{[\]\\]{4,}/gi,
     '$1[redacted]',
   ],
 ]

@@ -8,14 +8,32 @@ import { jsonText } from './reply.js'
  */
 export function taggedJson(c: HttpContext, body: unknown): Response {
   const text = JSON.stringify(body)
-  // Of all digests the cheapest for texts of this size, and cheaper than any loop over them.
-  const etag = `"${hash('sha1', text, 'base64url')}"`
+  const etag = tagOf(text)
   const known = c.req.header('if-none-match')
   if (known !== undefined && names(known, etag)) {
     return new Response(null, { status: 304, headers: { etag, 'cache-control': 'no-store' } })
   }
   return jsonText(text, 200, { etag })
 }
+
+/** Whoever polls is told the same again and again: the tags of a few short texts are kept, a quarter of a megabyte at most. */
+const TAGS = new Map<string, string>()
+const TAGS_MAX = 32
+const TEXT_MAX = 4_096
+
+function tagOf(text: string): string {
+  if (text.length > TEXT_MAX) return digestOf(text)
+  const known = TAGS.get(text)
+  if (known !== undefined) return known
+  const tag = digestOf(text)
+  const [oldest] = TAGS.keys()
+  if (TAGS.size >= TAGS_MAX && oldest !== undefined) TAGS.delete(oldest)
+  TAGS.set(text, tag)
+  return tag
+}
+
+/** Of all digests the cheapest for texts of this size, and cheaper than any loop over them. */
+const digestOf = (text: string): string => `"${hash('sha1', text, 'base64url')}"`
 
 /** RFC 9110 §13.1.2: compared weakly. */
 const names = (header: string, etag: string): boolean =>

@@ -68,3 +68,15 @@ interface Document {
 
 /** A page of the log is not one: what it holds never changes. */
 const isList = (get: Document['paths'][string]['get']): boolean => get?.operationId.startsWith('list') === true
+
+test('the tag of an answer is that of its text, however many others were told between', async () => {
+  const { call } = fakeGateway()
+  for (let i = 0; i < 40; i++) await call('POST', '/sessions/agent', { adapter: 'demo', label: `l${i}` })
+  const tags = async (): Promise<readonly (string | null)[]> =>
+    Promise.all(
+      Array.from({ length: 40 }, async (_, i) => (await call('GET', `/sessions/s${i + 1}`)).headers.get('etag')),
+    )
+  const first = await tags()
+  expect(new Set(first).size).toBe(40)
+  expect(await tags()).toEqual(first)
+})

@@ -182,6 +182,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   const { address, ownLog: log } = settings
   const listeners = new Listeners({
     app,
+    onRequest: () => settings.young.take(1),
     authenticate: (given) => principals.authenticate(given),
     defaults: { ...settings.listen, onProblem },
     address,

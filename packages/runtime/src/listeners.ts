@@ -9,6 +9,8 @@ import { version } from './version.js'
 
 export interface ListenersOptions {
   readonly app: HttpApp
+  /** Called with each request that comes by a socket. */
+  readonly onRequest: () => void
   readonly authenticate: Authenticate
   /** What the gateway's own options say of listening. */
   readonly defaults: Listening
@@ -64,8 +66,12 @@ export class Listeners {
   }
 
   async #serve(fetch: Fetch, options: ListenOptions): Promise<ListeningServer> {
-    const { defaults } = this.#options
-    const server = await listen(fetch, { ...options, onProblem: defaults.onProblem })
+    const { defaults, onRequest } = this.#options
+    const counted: Fetch = (request, env) => {
+      onRequest()
+      return fetch(request, env)
+    }
+    const server = await listen(counted, { ...options, onProblem: defaults.onProblem })
     this.#servers.push(server)
     return server
   }

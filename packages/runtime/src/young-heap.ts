@@ -2,25 +2,25 @@ import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /**
  * The young generation of a process that is a gateway: as small as it starts while little happens, and larger once
- * events flow, when a small one costs a quarter of the time (docs/decisions/small-heap.md). V8 knows a factor by which
+ * much does, when a small one costs a quarter of the time (docs/decisions/small-heap.md). V8 knows a factor by which
  * it grows, and no bound that could be set while it runs; so growing is allowed, and forbidden again when it is enough.
  */
 export class YoungHeap {
   #active = false
   #mayGrow = false
-  #events = 0
+  #work = 0
 
   /** From now on; before, and in a process that is more than a gateway, nothing is done. */
   activate(): void {
     this.#active = true
   }
 
-  /** So many events have been stored. */
-  take(events: number): void {
+  /** So much has been done: events that were stored, and requests. */
+  take(work: number): void {
     if (!this.#active) return
-    this.#events += events
-    if (this.#events < (this.#mayGrow ? GROWING_EVENTS : EVENTS)) return
-    this.#events = 0
+    this.#work += work
+    if (this.#work < (this.#mayGrow ? GROWING_WORK : WORK)) return
+    this.#work = 0
     const bytes = youngBytes()
     if (bytes >= ENOUGH_BYTES) this.#forbid()
     else if (!this.#mayGrow) this.#allow(bytes)
@@ -40,9 +40,9 @@ export class YoungHeap {
   }
 }
 
-/** Looked at after so many events, and more often while it may grow: V8 is not to grow it twice. */
-const EVENTS = 2_048
-const GROWING_EVENTS = 256
+/** Looked at after so much of it, and more often while it may grow: V8 is not to grow it twice. */
+const WORK = 2_048
+const GROWING_WORK = 256
 const GROWING_MS = 1_000
 /** Two halves of 4 MB: beyond it, floods do not become faster. */
 const ENOUGH_BYTES = 8 * 1024 * 1024

@@ -26,6 +26,29 @@ const load = async ({ agent }: Editor, sessionId: string, cwd: string): Promise<
 
 const kindsOf = ({ updates }: Editor): string[] => updates.map(({ update }) => update.sessionUpdate)
 
+interface AgentServer {
+  readonly command: string
+  readonly args: readonly string[]
+}
+
+test('each editor’s settings in docs/ide.md are JSON, and what they start speaks ACP', async () => {
+  const page = readFileSync(new URL('../docs/ide.md', import.meta.url), 'utf8')
+  const blocks = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json) as object)
+  const servers = blocks.flatMap((block) =>
+    'agent_servers' in block ? Object.values(block.agent_servers as object) : [],
+  )
+  expect([blocks.length, servers.length]).toEqual([2, 2])
+  const gateway = await startGateway()
+  for (const { command, args } of servers as AgentServer[]) {
+    expect([command, args[0]]).toEqual(['agentproto', 'acp'])
+    const editor = await startEditor(named(gateway), { flags: args.slice(1) })
+    expect(await editor.agent.request('session/list', { cwd: '/' })).toEqual({ sessions: [] })
+    // Its agent is not installed here, and that is what it says.
+    const opening = editor.agent.request('session/new', { cwd: gateway.cwd, mcpServers: [] })
+    await expect(opening).rejects.toMatchObject({ data: { code: expect.stringMatching(/installed/) } })
+  }
+})
+
 test('two editors in one session: each sees the other’s prompts and tools, and the first answer to a question counts', async () => {
   const gateway = await startGateway()
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })

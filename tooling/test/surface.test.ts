@@ -156,7 +156,7 @@ test('what each package exports', () => {
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
       AcpChange AcpClient AcpClientOptions AcpConnection AcpConnectionState AcpEventsPage AcpHandle
-      AcpOpenRequest AcpOpened AcpProfile AcpServer AcpServerOptions AcpSessions AcpWatchOptions
+      AcpLogin AcpOpenRequest AcpOpened AcpProfile AcpServer AcpServerOptions AcpSessions AcpWatchOptions
       AuthMethod TurnOutcome acpArm connectAcp createAcpClient createAcpServer defineAcp
     @agentproto/arm-kit
       Conversation EventChannel Json Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
@@ -256,7 +256,7 @@ test('the commands of agentproto', () => {
     agentproto secrets set [--store <store>] [--oauth] [--json]
     agentproto secrets list [--json]
     agentproto secrets rm [--json]
-    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--no-start]
+    agentproto acp [--adapter <slug>] [--session <id>] [--workspace <slug>] [--label <text>] [--mode <id>] [-o, --option <key=value>] [--permissions <mode>] [--login] [--no-start]
     agentproto mcp [--no-start]
     agentproto token [--no-start]
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]

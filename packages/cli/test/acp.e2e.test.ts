@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
 import { cli, folder, serve, start, type Ended } from './cli-process.js'
+import { ownAgent } from './own-agent.js'
 
 // `agentproto acp` as an editor runs it: a process that speaks JSON lines and nothing else.
 
@@ -158,6 +159,22 @@ test('_meta.agentproto says what one session is to be; what is wrong in it is re
     message: expect.stringContaining('colour'),
   })
   expect((await open({ adapter: 'nope' })).error).toMatchObject({ code: -32602 })
+})
+
+test('an agent that wants a login is refused as ACP says, and the login that an editor is told of works', async () => {
+  const home = folder()
+  const { login } = await ownAgent(home, { needsLogin: true })
+  await cli(['adapters', 'install', 'own'], { home })
+  await serve(home)
+  const one = editor(home, '--adapter', 'own')
+  const terminal = { protocolVersion: 1, clientCapabilities: { auth: { terminal: true } } }
+  const { result } = await one.request('initialize', terminal)
+  expect(result).toMatchObject({ authMethods: [{ type: 'terminal', args: ['--login'] }] })
+  const refused = await one.request('session/new', { cwd: home, mcpServers: [] })
+  expect(refused.error).toMatchObject({ code: -32000, data: { code: 'auth_required' } })
+  expect(await cli(['acp', '--adapter', 'own', '--login'], { home })).toMatchObject({ code: 0, stdout: '' })
+  expect(existsSync(login)).toBe(true)
+  expect((await one.request('session/new', { cwd: home, mcpServers: [] })).error).toBeUndefined()
 })
 
 test('without a gateway, and not to start one, it ends at once and says on stderr what to do', async () => {

@@ -9,6 +9,7 @@ export type {
   AcpChange,
   AcpConnectionState,
   AcpEventsPage,
+  AcpLogin,
   AcpOpened,
   AcpOpenRequest,
   AcpServer,

@@ -1,4 +1,5 @@
-import type { AcpOpened, AcpOpenRequest } from '@agentproto/acp'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp'
 import type { Client } from '@agentproto/client'
 import {
   type AgentCapabilities,
@@ -16,6 +17,7 @@ import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
 
 export interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
+  readonly login?: boolean
   readonly adapter?: string
   readonly session?: string
   readonly workspace?: string
@@ -27,6 +29,7 @@ export interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
  * away. What it began runs on.
  */
 export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
+  if (options.login === true) return logIn(io, options)
   const client = await connect(io)
   // A gateway that does not answer is told at once, and not at the client's first request.
   await client.health()
@@ -35,6 +38,7 @@ export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
     sessions: client.sessions,
     watch: (watching) => client.watch(watching),
     agent: () => agentOf(client, options),
+    login: () => loginOf(io, client, options),
     open: (request) => opened(client, options, request),
     info: { name: 'agentproto', version: version() },
     input: io.stdin,
@@ -96,6 +100,30 @@ async function agentOf(client: Client, { session, adapter }: AcpOptions): Promis
   const { sessions } = await client.sessions.list({ adapter: adapter ?? (await onlyInstalled(client)), limit: 10 })
   return sessions.find(({ agent }) => agent !== undefined)?.agent?.capabilities
 }
+
+/** What a client that opens terminals runs when the agent wants a login: this command once more. */
+async function loginOf(io: Io, client: Client, options: AcpOptions): Promise<AcpLogin | undefined> {
+  // A gateway elsewhere can ask nobody at this terminal.
+  if (io.env['AGENTPROTO_URL']) return undefined
+  const slug = await adapterOf(client, options)
+  // To find out takes a look at the agent, which nobody's start is to wait for.
+  const unknown = pause(LOGIN_MS, undefined, { ref: false })
+  const state = await Promise.race([client.adapters.state(slug), unknown])
+  if (state?.login === undefined) return undefined
+  return { name: `Log in to ${slug}`, description: `agentproto adapters login ${slug}`, args: ['--login'] }
+}
+
+const LOGIN_MS = 10_000
+
+async function logIn(io: Io, options: AcpOptions): Promise<number> {
+  const { logInAdapter } = await import('./adapters-provision.js')
+  const { session, adapter } = options
+  if (session === undefined && adapter !== undefined) return logInAdapter(io, adapter, {})
+  return logInAdapter(io, await adapterOf(await connect(io), options), {})
+}
+
+const adapterOf = async (client: Client, { session, adapter }: AcpOptions): Promise<string> =>
+  session === undefined ? (adapter ?? (await onlyInstalled(client))) : (await findSession(client, session)).adapterSlug
 
 async function onlyInstalled(client: Client): Promise<string> {
   const installed = (await client.adapters.list()).filter((adapter) => adapter.installed).map(({ slug }) => slug)

@@ -32,6 +32,7 @@ export function addBridgeCommands(program: Command, run: Run): void {
     .option('--mode <id>', "one of the adapter's modes")
     .addOption(adapterOption())
     .addOption(permissionsOption())
+    .option('--login', 'log the agent in at this terminal, and end; editors run it')
     .addHelpText('after', ACP_HELP)
     .action((options: AcpOptions) => run(async (io) => (await import('../commands/acp.js')).serveAcp(io, options)))
   program

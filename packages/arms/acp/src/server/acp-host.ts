@@ -71,6 +71,8 @@ export interface AcpWatchOptions {
 export interface AcpEventsPage {
   readonly events: readonly SessionEvent[]
   readonly nextAfter: number
+  /** Events that are gone: those after `after` and before `first`. */
+  readonly gap?: { readonly after: number; readonly first: number }
 }
 
 /** What a client asked for with `session/new`. */
@@ -102,6 +104,8 @@ export interface AcpServerOptions {
   readonly open: (request: AcpOpenRequest) => Promise<AcpOpened>
   /** What the agent of new sessions can, as far as it is known; what is not known is taken for possible. */
   readonly agent?: () => Promise<AgentCapabilities | undefined>
+  /** How a person logs the agent of new sessions in, at a terminal of the client's; undefined where there is no way. */
+  readonly login?: () => Promise<AcpLogin | undefined>
   /** Name and version that the server gives of itself. */
   readonly info: { readonly name: string; readonly version: string }
   /** What the client says, as it is read; its end is the end of the connection. */
@@ -110,6 +114,13 @@ export interface AcpServerOptions {
   readonly write: (line: string) => void | Promise<void>
   /** Told of what no client could be told. Must not throw. */
   readonly onProblem?: (problem: string) => void
+}
+
+/** What the client runs in a terminal: once more the command that it was told, with these further arguments. */
+export interface AcpLogin {
+  readonly name: string
+  readonly description?: string
+  readonly args: readonly string[]
 }
 
 /** A connection to one ACP client. */

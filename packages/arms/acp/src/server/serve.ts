@@ -1,9 +1,8 @@
-import { agent, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
-import type { InitializeResponse } from '@agentclientprotocol/sdk'
-import type { AgentCapabilities } from '@agentproto/contracts'
+import { agent } from '@agentclientprotocol/sdk'
 import * as z from 'zod'
 import type { AcpServer, AcpServerOptions } from './acp-host.js'
 import { ClientStream } from './client-stream.js'
+import { initialized } from './initialized.js'
 import { rpcErrorOf } from './rpc-error.js'
 import { ServedClient } from './served-client.js'
 
@@ -21,7 +20,7 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
     agent({ name: options.info.name })
       .onRequest('initialize', async ({ params }) => {
         served.capabilities = params.clientCapabilities ?? {}
-        return initializeResponse(options, await options.agent?.().catch(() => undefined))
+        return initialized(options, served.capabilities)
       })
       .onRequest('session/new', ({ params, requestId }) => told(served.open(params, requestId)))
       .onRequest('session/load', ({ params, requestId }) => told(served.load(params.sessionId, requestId), params))
@@ -40,35 +39,6 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
       .onRequest('session/prompt', ({ params, signal }) => told(served.prompt(params, signal), params))
       .onNotification('session/cancel', ({ params }) => served.cancel(params.sessionId))
   )
-}
-
-/** @param known What the agent of new sessions can; one that takes less of what is not known says so when it is asked. */
-function initializeResponse(
-  { info: { name, version }, sessions }: AcpServerOptions,
-  known: Partial<AgentCapabilities> = {},
-): InitializeResponse {
-  const { image = true, audio = true, mcpHttp = true, mcpSse = true, additionalDirectories = true } = known
-  const { fork = true } = known
-  const sessionCapabilities = {
-    list: {},
-    resume: {},
-    close: {},
-    delete: {},
-    ...(additionalDirectories ? { additionalDirectories: {} } : {}),
-    ...(fork && sessions.fork !== undefined ? { fork: {} } : {}),
-  }
-  return {
-    protocolVersion: PROTOCOL_VERSION,
-    agentInfo: { name, title: 'agentproto', version },
-    authMethods: [],
-    agentCapabilities: {
-      loadSession: true,
-      // An agent that takes no embedded context is given it as text.
-      promptCapabilities: { image, audio, embeddedContext: true },
-      mcpCapabilities: { http: mcpHttp, sse: mcpSse },
-      sessionCapabilities,
-    },
-  }
 }
 
 /** What went wrong, in the protocol's words. */

@@ -2,7 +2,7 @@ import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { isRecord } from '@agentproto/arm-kit'
 import { AgentprotoError, isLive, toAgentprotoError } from '@agentproto/contracts'
 import type { ContentBlock, Session, SessionEvent, TraceContext } from '@agentproto/contracts'
-import type { AcpChange, AcpConnectionState } from './acp-host.js'
+import type { AcpChange, AcpConnectionState, AcpEventsPage } from './acp-host.js'
 import { ClientAsks } from './client-asks.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
@@ -58,7 +58,8 @@ export class ServedSession {
   async #replay(): Promise<void> {
     const until = this.#last
     for (let after = 0; after < until && !this.#leaving.signal.aborted;) {
-      const { events, nextAfter } = await this.#link.sessions.eventsPage(this.id, after, PAGE)
+      const { events, nextAfter, gap } = await this.#link.sessions.eventsPage(this.id, after, PAGE)
+      if (gap !== undefined) await this.#tell(this.#gone(gap))
       for (const event of events) if (event.seq <= until) await this.#tell(this.#history(event))
       // The log was cut meanwhile: there is nothing more to tell.
       if (nextAfter <= after) break
@@ -183,8 +184,7 @@ export class ServedSession {
 
   async #readToTheEnd(): Promise<void> {
     const { signal } = this.#leaving
-    const onGap = ({ after, first }: { after: number; first: number }): void =>
-      void this.#tell(this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are gone`))
+    const onGap = (gap: Gap): void => void this.#tell(this.#gone(gap))
     const onState = (state: AcpConnectionState): void => this.#connection(state)
     for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap, onState })) {
       this.#last = event.seq
@@ -201,6 +201,10 @@ export class ServedSession {
     this.#away = away
     const what = away ? 'The gateway is away; its sessions are followed again when it is back' : 'The gateway is back'
     void this.#tell(this.#updates.notice(away ? 'warning' : 'info', what))
+  }
+
+  #gone({ after, first }: Gap): SessionUpdate[] {
+    return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are gone`)
   }
 
   #history(event: SessionEvent): SessionUpdate[] {
@@ -247,6 +251,7 @@ export class ServedSession {
   }
 }
 
+type Gap = NonNullable<AcpEventsPage['gap']>
 type AwaitingInput = Extract<SessionEvent, { type: 'agent-prompt' }>
 
 const awaiting = (id: string, { request }: AwaitingInput): string =>

@@ -55,6 +55,7 @@ export async function connectedClient({
   const server = await createAcpServer({
     sessions,
     watch: (watching) => sessions.watch(watching),
+    login: async () => ({ name: 'Log in', args: ['--login'] }),
     ...(agent === undefined ? {} : { agent: async () => agent }),
     open: async (request) => {
       opened.push(request)

@@ -77,6 +77,25 @@ test('it says no more than its agent can, where that is known', async () => {
   })
 })
 
+test('a login is told to a client that opens terminals for it', async () => {
+  const methodsOf = ({ lines }: TestClient): unknown =>
+    (JSON.parse(lines[0] ?? '') as { result: { authMethods: unknown } }).result.authMethods
+  expect(methodsOf(await connectedClient())).toEqual([])
+  expect(methodsOf(await connectedClient({ capabilities: { auth: { terminal: true } } }))).toEqual([
+    { type: 'terminal', id: 'login', name: 'Log in', args: ['--login'] },
+  ])
+})
+
+test('a gap in the history is told where it is', async () => {
+  const sessions = new FakeSessions()
+  sessions.add('s1').begins([{ type: 'text', text: 'first' }])
+  sessions.the('s1').ends('end_turn')
+  sessions.gap = { after: 0, first: 3 }
+  const client = await connectedClient({ sessions, capabilities: { session: { notices: {} } } })
+  await client.agent.request('session/load', { sessionId: 's1', cwd: '/work', mcpServers: [] })
+  expect(client.updates[0]?.update).toMatchObject({ sessionUpdate: 'notice', title: 'The events 1 to 2 are gone' })
+})
+
 test('methods that nobody knows, and notifications, do no harm', async () => {
   const client = await connectedClient()
   await expect(client.agent.request('session/dance', {})).rejects.toMatchObject({ code: -32601 })

@@ -23,6 +23,8 @@ export class FakeSessions implements AcpSessions {
   /** What new sessions are beside what they always are. */
   born: Partial<Session> = {}
   readonly changes: SessionChange[] = []
+  /** In what is read of a log from its start. */
+  gap: { readonly after: number; readonly first: number } | undefined
   watchers = 0
   /** Why nobody can watch. */
   away: AgentprotoError | undefined
@@ -139,7 +141,8 @@ export class FakeSessions implements AcpSessions {
 
   async eventsPage(id: string, after: number): ReturnType<AcpSessions['eventsPage']> {
     const events = this.the(id).log.slice(after, after + 3)
-    return { events, nextAfter: events.at(-1)?.seq ?? after }
+    const gap = this.gap === undefined || after > 0 ? {} : { gap: this.gap }
+    return { events, nextAfter: events.at(-1)?.seq ?? after, ...gap }
   }
 
   async requests(id: string): Promise<readonly SessionRequest[]> {

@@ -60,6 +60,7 @@ export interface EventLog {
   append(batch: readonly EventRecord[]): Promise<void>
   /** Up to `limit` events with `seq > after`, oldest first; an empty batch when there is none. */
   read(after: number, limit: number): Promise<EventBatch>
+  /** Idempotent. After it an append is refused with `storage_failed`, and a read finds nothing. */
   close(): Promise<void>
 }
 

@@ -46,6 +46,9 @@ export interface SessionStore {
   /** Replaces a record as a whole. @throws `storage_failed` */
   save(record: StoredSession): Promise<void>
   delete(sessionId: string): Promise<void>
-  /** Writes what is still pending. Idempotent; a call after it is refused. */
+  /**
+   * Writes what is still pending. Idempotent. After it `save` and `delete` are refused with `shutting_down`: nothing of a host that
+   * has ended comes behind what the next one reads. A store that is its own place, as one in memory is, is opened again by `load`.
+   */
   close(): Promise<void>
 }

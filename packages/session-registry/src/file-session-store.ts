@@ -60,7 +60,7 @@ export class FileSessionStore implements SessionStore {
   }
 
   save(record: StoredSession): Promise<void> {
-    if (this.#closed) return Promise.reject(new AgentprotoError('shutting_down', 'The session store is closed'))
+    if (this.#closed) return Promise.reject(closedError())
     const { id } = record.session
     const json = JSON.stringify(record)
     this.#records.set(id, json)
@@ -77,6 +77,7 @@ export class FileSessionStore implements SessionStore {
   }
 
   async delete(sessionId: string): Promise<void> {
+    if (this.#closed) throw closedError()
     this.#records.delete(sessionId)
     await this.#saving.get(sessionId)?.catch(() => undefined)
     await rm(join(this.#options.directory, assertSessionId(sessionId)), { recursive: true, force: true })
@@ -234,6 +235,8 @@ function readRecord(path: string): Found | undefined {
 }
 
 const byStart = (a: Session, b: Session): number => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0)
+
+const closedError = (): AgentprotoError => new AgentprotoError('shutting_down', 'The session store is closed')
 
 const storageFailed = (what: string, cause: unknown): AgentprotoError =>
   new AgentprotoError('storage_failed', what, {

@@ -22,7 +22,7 @@ export class MemoryEventLogStore implements EventLogStore {
   open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
     const log = this.#logs.get(sessionId) ?? new MemoryEventLog(this.#maxChars)
     this.#logs.set(sessionId, log)
-    return Promise.resolve({ log, repairs: [] })
+    return Promise.resolve({ log: new OpenedLog(log), repairs: [] })
   }
 
   delete(sessionId: string): Promise<void> {
@@ -31,7 +31,35 @@ export class MemoryEventLogStore implements EventLogStore {
   }
 }
 
-class MemoryEventLog implements EventLog {
+/** The log as one host has it open. */
+class OpenedLog implements EventLog {
+  readonly #log: MemoryEventLog
+  #closed = false
+
+  constructor(log: MemoryEventLog) {
+    this.#log = log
+  }
+
+  get lastSeq(): number {
+    return this.#log.lastSeq
+  }
+
+  append(batch: readonly EventRecord[]): Promise<void> {
+    if (!this.#closed) return this.#log.append(batch)
+    return Promise.reject(new AgentprotoError('storage_failed', 'The event log is closed'))
+  }
+
+  read(after: number, limit: number): Promise<EventBatch> {
+    return this.#closed ? Promise.resolve({ records: [] }) : this.#log.read(after, limit)
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    return Promise.resolve()
+  }
+}
+
+class MemoryEventLog {
   #records: EventRecord[] = []
   #dropped = 0
   #chars = 0
@@ -67,10 +95,6 @@ class MemoryEventLog implements EventLog {
     const records = this.#records.slice(from - this.#dropped, from - this.#dropped + limit)
     const gap = after < this.#dropped ? { gap: { after, first: this.#dropped + 1 } } : {}
     return Promise.resolve({ records, ...gap })
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve()
   }
 
   #trim(): void {

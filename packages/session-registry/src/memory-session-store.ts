@@ -1,25 +1,32 @@
-import type { SessionStore, StoredSession } from '@agentproto/contracts'
+import { AgentprotoError, type SessionStore, type StoredSession } from '@agentproto/contracts'
 
-/** Records that end with their process: for one-shot runs and for tests. */
+/** Records that end with their process: for one-shot runs and for tests. The next host opens them by `load`. */
 export class MemorySessionStore implements SessionStore {
   readonly #records = new Map<string, StoredSession>()
+  #closed = false
 
   load(): Promise<{ sessions: readonly StoredSession[]; problems: readonly string[] }> {
+    this.#closed = false
     return Promise.resolve({ sessions: [...this.#records.values()].sort(byStart), problems: [] })
   }
 
-  save(record: StoredSession): Promise<void> {
+  async save(record: StoredSession): Promise<void> {
+    this.#assertOpen()
     this.#records.set(record.session.id, structuredClone(record))
-    return Promise.resolve()
   }
 
-  delete(sessionId: string): Promise<void> {
+  async delete(sessionId: string): Promise<void> {
+    this.#assertOpen()
     this.#records.delete(sessionId)
-    return Promise.resolve()
   }
 
   close(): Promise<void> {
+    this.#closed = true
     return Promise.resolve()
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new AgentprotoError('shutting_down', 'The session store is closed')
   }
 }
 

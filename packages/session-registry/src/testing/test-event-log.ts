@@ -88,6 +88,18 @@ const KEEPING: StoreCases<EventLogStore> = {
     assert.deepEqual(await readAll(log, 998, 10), records(999, 3))
     await log.close()
   },
+  'after its close a log takes and gives nothing more, and a further close is no failure': async ({ open }) => {
+    const { log } = await (await open()).open(A)
+    await log.append(records(1, 3))
+    await log.close()
+    await log.close()
+    await assert.rejects(async () => log.append(records(4, 1)), { code: 'storage_failed' })
+    assert.deepEqual(await log.read(0, 10), { records: [] })
+    const { log: next } = await (await open()).open(A)
+    assert.deepEqual(await readAll(next, 0, 10), records(1, 3))
+    await next.append(records(4, 1))
+    await next.close()
+  },
   'what was acknowledged is there for the next host, although its predecessor closed nothing': async ({ open }) => {
     const { log: killed } = await (await open()).open(A)
     await killed.append(records(1, 10))

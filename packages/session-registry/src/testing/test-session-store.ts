@@ -4,8 +4,8 @@ import { registerCases, type StoreCases, type StoreSubject } from './store-subje
 
 /**
  * Registers the conformance suite of session stores (`SessionStore`) with a test runner: records come back whole and
- * oldest first, the last of many saves wins, what is deleted stays deleted, everything that was acknowledged is there
- * for the next host, and with `damage`, a record that cannot be read is told and costs no other.
+ * oldest first, the last of many saves wins, what is deleted stays deleted, nothing is changed after a close, everything
+ * that was acknowledged is there for the next host, and with `damage`, a record that cannot be read is told and costs no other.
  * @param name of the store, in the tests' titles
  */
 export function testSessionStore<Place>(name: string, subject: StoreSubject<SessionStore, Place>): void {
@@ -119,6 +119,21 @@ const KEEPING: StoreCases<SessionStore> = {
     await store.close()
     await Promise.all(saving)
     const next = await open()
+    assert.deepEqual(await loaded(next), [stored(1), stored(2)])
+    await next.close()
+  },
+  'after its close it takes nothing more: a save and a delete are refused, and change nothing': async ({ open }) => {
+    const store = await open()
+    await store.save(stored(1))
+    await store.close()
+    await store.close()
+    await assert.rejects(async () => store.save(stored(2)), { code: 'shutting_down' })
+    await assert.rejects(async () => store.save(stored(1, 'late')), { code: 'shutting_down' })
+    await assert.rejects(async () => store.delete(idOf(1)), { code: 'shutting_down' })
+    await store.close()
+    const next = await open()
+    assert.deepEqual(await loaded(next), [stored(1)])
+    await next.save(stored(2))
     assert.deepEqual(await loaded(next), [stored(1), stored(2)])
     await next.close()
   },

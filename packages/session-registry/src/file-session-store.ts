@@ -172,8 +172,9 @@ export class FileSessionStore implements SessionStore {
     const path = join(this.#options.directory, name, 'meta.json')
     const known = index.records.get(name)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-    // Without a record nothing was acknowledged: the directory is of a spawn that died at birth.
-    if (mtimeMs === undefined) return undefined
+    // A record that was moved aside at an earlier boot is still in the index. One that is nowhere was never acknowledged: the
+    // directory is of a spawn that died at birth.
+    if (mtimeMs === undefined) return known
     if (known !== undefined && mtimeMs < index.savedAt - MTIME_SLACK_MS) return known
     const found = readRecord(path)
     if (found !== undefined) return found
@@ -248,8 +249,12 @@ const storageFailed = (what: string, cause: unknown): AgentprotoError =>
 /** An unreadable file is kept under another name, never overwritten (failure mode 45). */
 async function moveAside(path: string): Promise<string> {
   const aside = `${path}.unreadable-${process.pid}`
-  await rename(path, aside).catch(() => undefined)
-  return `${path} could not be read and was moved to ${aside}`
+  try {
+    await rename(path, aside)
+    return `${path} could not be read and was moved to ${aside}`
+  } catch (error) {
+    return `${path} could not be read, nor moved aside: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

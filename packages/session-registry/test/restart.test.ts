@@ -5,7 +5,16 @@ import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-r
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
-import { adapters, allEvents, fileRegistry, fileStores, owner, temporaryHome, types } from './fixtures/test-registry.js'
+import {
+  adapters,
+  allEvents,
+  drain,
+  fileRegistry,
+  fileStores,
+  owner,
+  temporaryHome,
+  types,
+} from './fixtures/test-registry.js'
 
 const workspaces = { resolve: () => Promise.resolve({ cwd: '/tmp', workspaceSlug: 'default', warnings: [] }) }
 const midTurn: Script = async ({ emit, ask }) => {
@@ -133,6 +142,49 @@ test('F45 an unreadable record or index is moved aside with a warning, and never
   expect(problems).toHaveLength(2)
   const names = [...(await readdir(home)), ...(await readdir(join(layout.sessions, id)))]
   expect(names.filter((name) => name.includes('unreadable'))).toHaveLength(2)
+})
+
+test.each([
+  ['an empty record', ''],
+  ['half a record', '{"version":1,"session":{"id":"s_'],
+])('F46 %s is made good from the index, at this boot and at each one after it', async (_, spoiled) => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const first = await fileRegistry(home, scripted())
+  const { id } = await first.spawn({ adapter: 'fake', label: 'kept' }, owner)
+  await first.close()
+  const meta = join(layout.sessions, id, 'meta.json')
+  await writeFile(meta, spoiled)
+  await utimes(meta, new Date('2030-01-01'), new Date('2030-01-01'))
+  const problems: string[] = []
+  const onProblem = (problem: string): void => void problems.push(problem)
+  // The first of them is killed: it stores nothing.
+  for (let boot = 0; boot < 3; boot += 1) {
+    const { store } = fileStores(home)
+    const { sessions, problems: told } = await store.load()
+    expect(sessions).toMatchObject([{ session: { id, label: 'kept', status: 'killed' } }])
+    problems.push(...told)
+  }
+  expect(problems).toEqual([expect.stringContaining(meta)])
+  expect(await (await fileRegistry(home, { ...scripted(), onProblem })).get(id)).toMatchObject({ label: 'kept' })
+})
+
+test('an empty log is that of a session of which nothing is left, and is told', async () => {
+  const home = await temporaryHome()
+  const layout = homeLayout(home)
+  const first = await fileRegistry(home, scripted())
+  const { id } = await first.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await first.waitTurn(id, 1)
+  await first.close()
+  await writeFile(join(layout.sessions, id, 'events.jsonl'), '')
+  const next = await fileRegistry(home, scripted())
+  const { lastSeq } = await next.get(id)
+  expect(lastSeq).toBeGreaterThan(5)
+  expect((await next.archive.search({ q: 'echo' })).unreadable).toEqual([{ sessionId: id, events: lastSeq }])
+  const kinds = (await next.archive.repair(id, { dryRun: true }, owner)).findings.map(({ kind }) => kind)
+  expect(kinds).toEqual(['no-end', 'record-differs'])
+  const [notice] = await drain(await next.follow(id, lastSeq))
+  expect(notice).toEqual({ records: [], gap: { after: lastSeq, first: 1 } })
 })
 
 test('a session directory that is newer than the index wins over it', async () => {

@@ -193,7 +193,7 @@ export class ManagedSession implements HostedSession {
 
   /** Appends what a repair at boot found to be missing. */
   async appendRepair(entries: readonly LogEntry[], turn?: number): Promise<void> {
-    await (await this.journal.open()).spine.append(entries, turn)
+    await this.#log.repair((await this.journal.open()).spine, entries, turn)
   }
 
   async #launch(starting: Starting): Promise<void> {

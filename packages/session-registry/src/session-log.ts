@@ -26,6 +26,12 @@ export class SessionLog {
     this.#failed = false
   }
 
+  /** As {@link appendOrApply}, to the log of a session that is not live. */
+  repair(spine: Spine, entries: readonly LogEntry[], turn?: number): Promise<void> {
+    this.attach(spine)
+    return this.appendOrApply(entries, turn)
+  }
+
   get nextSeq(): number {
     return this.#live().nextSeq
   }

@@ -78,6 +78,8 @@ async function mend(session: ManagedSession, sources: RepairSources, rebuild: Se
   if (turn !== undefined)
     await session.appendRepair(endOfTurn(rebuild.turns, rebuild.openRequests, detail), turn.number)
   if (isLive(rebuild.session)) await session.appendRepair(endOfRun(session.snapshot(), rebuild.session, detail))
+  // What could not be written is not mended yet.
+  await session.journal.pay()
   const mended = await rebuilt(session, sources)
   session.correct(mended.session)
   session.turns.restore(mended.turns)

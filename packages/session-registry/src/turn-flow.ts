@@ -258,7 +258,8 @@ export class TurnFlow {
     const { log, turns } = this.#options
     const prompt: UserPrompt = { type: 'user-prompt', content, origin: 'queue', queuedAt, sent: false }
     const { number } = turns.begin(prompt, log.nextSeq, log.now())
-    await log.appendOrApply([prompt, { type: 'turn-end', reason: 'cancelled', empty: true }], number)
+    // Its end is on its way, so that nobody ends it once more.
+    await this.#ends(log.appendOrApply([prompt, { type: 'turn-end', reason: 'cancelled', empty: true }], number))
   }
 
   async #stop(graceMs: number, summary: string): Promise<Interrupted> {

@@ -35,7 +35,7 @@ class Step implements fc.AsyncCommand<Model, Host> {
   async run(model: Model, host: Host): Promise<void> {
     const id = host.ids[this.#which % model.sessions] ?? ''
     // Not awaited: an interrupt of a stubborn agent ends only when time goes on.
-    const acts = this.#acts.map((act) => act(host, id).catch(onlyRefusals))
+    const acts = this.#acts.map((act) => act(host, id).catch((error: unknown) => onlyRefusals(error, host)))
     void Promise.all(acts).catch((fault: unknown) => host.faults.push(fault))
     await settled()
     await host.check()
@@ -59,8 +59,12 @@ class Spawn implements fc.AsyncCommand<Model, Host> {
 
   async run(model: Model, host: Host): Promise<void> {
     const prompt = this.#prompt === undefined ? {} : { prompt: this.#prompt }
-    host.ids.push((await host.registry.spawn({ adapter: 'fake', ...prompt }, owner)).id)
-    model.sessions += 1
+    try {
+      host.ids.push((await host.registry.spawn({ adapter: 'fake', ...prompt }, owner)).id)
+      model.sessions += 1
+    } catch (error) {
+      onlyRefusals(error, host)
+    }
     await host.check()
   }
 
@@ -92,8 +96,9 @@ class Whole implements fc.AsyncCommand<Model, Host> {
   }
 }
 
-function onlyRefusals(error: unknown): void {
-  if (!isAgentprotoError(error) || error.code === 'internal' || error.code === 'storage_failed') throw error
+function onlyRefusals(error: unknown, { isFull }: Host): void {
+  const isRefusal = isAgentprotoError(error) && error.code !== 'internal'
+  if (!isRefusal || (error.code === 'storage_failed' && !isFull)) throw error
 }
 
 const kill =
@@ -153,6 +158,8 @@ const commands = fc.commands(
       .constantFrom(1_000, 31_000, 11 * 60_000)
       .map((ms) => new Whole(`advance ${ms}`, (host) => host.clock.advance(ms))),
     fc.constant(new Whole('kill -9 and start again', (host) => host.restart())),
+    fc.constant(new Whole('the disk is full', (host) => Promise.resolve((host.isFull = true)))),
+    fc.constant(new Whole('there is room again', (host) => host.takeAgain())),
   ],
   { maxCommands: 30 },
 )

@@ -67,15 +67,16 @@ export class SessionLog {
     try {
       await this.#live().append(entries, turn)
     } catch {
-      this.#spine?.owe(entries, turn)
       const { sessionId } = this.#options
+      // The numbers that they will have.
+      const first = this.#spine?.nextSeq ?? 0
+      this.#spine?.owe(entries, turn)
       const envelope = {
-        seq: this.#spine?.lastSeq ?? 0,
         ts: this.now(),
         sessionId,
         ...(turn === undefined ? {} : { turn }),
       }
-      this.#options.apply(entries.map((entry) => ({ ...envelope, ...entry })))
+      this.#options.apply(entries.map((entry, index) => ({ seq: first + index, ...envelope, ...entry })))
     }
   }
 

@@ -59,7 +59,8 @@ export class Spine {
 
   /** The number that the next entry will get. */
   get nextSeq(): number {
-    return this.#nextSeq
+    const ahead = this.#flushing === undefined ? this.#owed.reduce((sum, { entries }) => sum + entries.length, 0) : 0
+    return this.#nextSeq + ahead
   }
 
   /**

@@ -119,6 +119,8 @@ test('what a full disk kept from the log is written once there is room, and no r
   const events = await allEvents(registry, id)
   expect(types(events).slice(-4)).toEqual(ENDS)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+  // Who was told of the end while it could not be written was told the numbers that it has now.
+  expect(await registry.turns(id)).toMatchObject([{ lastSeq: events.find(({ type }) => type === 'turn-end')?.seq }])
   await clock.advance(5_000)
   expect(await kept()).toBe('error')
   expect(await registry.get(id)).toMatchObject({ endedAt: events.at(-1)?.ts })

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { startDaemon } from './support/daemon.js'
+import { temporaryFolder } from './support/temporary-folder.js'
+
+test('F94 of gateways that start at once on one home one serves, the others name it, and a killed one is taken over', async () => {
+  const home = temporaryFolder('one-home')
+  const started = await Promise.allSettled([1, 2, 3, 4].map(() => startDaemon({ home })))
+  const serving = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+  expect(serving).toHaveLength(1)
+  const [first] = serving
+  const refused = started.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []))
+  expect(refused).toHaveLength(3)
+  // Whoever lost while nobody had won yet is told that others start.
+  for (const why of refused) expect(why).toMatch(/serves this home already|Other gateways are starting/)
+  const { id } = (await first?.client.sessions.start({ adapter: 'demo', cwd: home })) ?? { id: '' }
+  await expect(startDaemon({ home })).rejects.toThrow(`${first?.url}, process ${first?.pid}`)
+  // Who is refused has touched nothing of it.
+  expect(await first?.client.sessions.get(id)).toMatchObject({ status: 'running' })
+  expect((await first?.client.sessions.promptAndWait(id, { prompt: 'one' }))?.text).toBe('echo: one')
+  await first?.crash()
+  const next = await startDaemon({ home })
+  expect(await next.client.sessions.get(id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
+  expect((await next.client.sessions.promptAndWait(id, { prompt: 'two' })).text).toBe('echo: two')
+})

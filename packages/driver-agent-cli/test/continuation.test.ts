@@ -52,7 +52,7 @@ async function told(events: AsyncIterable<StreamEvent>): Promise<string> {
 
 const here = { key: { conversation: 'c1', operator: 'o1' } }
 
-test('pinned-session: the next run of a conversation finds the process and what it was told', async () => {
+test('AIP-45 continuation pinned-session: the next run of a conversation finds the process and what it was told', async () => {
   const small = agent()
   const pid = await told(small.run('pid', { continuation: here }))
   expect(await told(small.run('pid', { continuation: here }))).toBe(pid)
@@ -102,7 +102,7 @@ test('pinned-session: after a crash the next run starts anew', async () => {
   expect(await told(small.run('how', { continuation: here }))).toBe('new')
 })
 
-test('transcript: the last turns go before the message, once', async () => {
+test('AIP-45 continuation transcript: the last turns go before the message, once', async () => {
   const small = agent()
   const transcript = [
     { role: 'user', text: 'left out' },
@@ -127,7 +127,7 @@ test('transcript: what is too long is left out from its beginning', () => {
   expect(transcriptPreamble([])).toBe('')
 })
 
-test('native-resume: the agent takes the session up itself, by load where it cannot resume, or by its own flag', async () => {
+test('AIP-45 continuation native-resume: the agent takes the session up itself, by load where it cannot resume, or by its own flag', async () => {
   const continuation = { strategy: 'native-resume', agentSessionId: 'old' } as const
   expect(await told(agent().run('recall', { continuation }))).toBe('something long ago')
   const flag = { ...remembering, metadata: { agentproto: { resume: { bin_args_template: ['--resume', '{value}'] } } } }
@@ -146,7 +146,7 @@ test('what the agent has stored is listed for a later resume, where it lists', a
   await expect(unable.storedSessions()).rejects.toMatchObject({ code: 'not_supported' })
 })
 
-test('a continuation outside what the manifest supports is refused, and one that lacks what it needs', async () => {
+test('AIP-45 continuation outside supported: is refused, and one that lacks what it needs', async () => {
   const start = (source: AgentCliDocument, continuation: object): Promise<unknown> =>
     agent(source).start({ continuation })
   const narrow: AgentCliDocument = { ...remembering, continuation: { default: 'none', supported: ['none'] } }
@@ -167,7 +167,7 @@ test('a continuation outside what the manifest supports is refused, and one that
   await expect(start(flag, { ...id, agentSessionId: '--yolo' })).rejects.toMatchObject({ code: 'invalid_request' })
 })
 
-test('none: every run is fresh', async () => {
+test('AIP-45 continuation none: every run is fresh', async () => {
   const small = agent()
   const continuation = { strategy: 'none' } as const
   expect(await told(small.run('pid', { continuation }))).not.toBe(await told(small.run('pid', { continuation })))

@@ -3,7 +3,7 @@ import { ROOT } from '../packages.ts'
 import { sourceFiles } from '../source-files.ts'
 
 // AIP-46 is a contract to the letter: each row of its tables, and each sentence that a host can break, has a test whose
-// title begins with `AIP-46`, the row as it is named here, and a colon.
+// title begins with `AIP-46`, the row as it is named here, and a colon. So has what a host shows of AIP-45.
 
 const of = (what: string, names: string): readonly string[] => names.split(' ').map((name) => `${what}${name}`)
 
@@ -71,31 +71,42 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   'Security Considerations': ['auth of every route', 'secrets in the output', 'cwd of a principal who is not local'],
 }
 
-const rows = Object.values(ROWS).flat()
-const titles = ['packages', 'e2e'].flatMap((folder) =>
-  sourceFiles(ROOT, folder)
-    .filter(({ path }) => path.endsWith('.test.ts'))
-    .flatMap(({ text }) => titlesOf(text)),
+/** What a driver or a gateway shows of AIP-45; the rules of its manifests are in the package `manifest`. */
+const ROWS_OF_45: readonly string[] = [
+  'defineAgentCli',
+  'start',
+  ...of('session.', 'send cancel close'),
+  ...of('event ', 'text-delta tool-call tool-result thought agent-prompt turn-end error'),
+  'mode',
+  'unknown mode',
+  'option',
+  ...of('continuation ', 'none pinned-session transcript native-resume'),
+  'continuation outside supported',
+]
+
+const tests = ['packages', 'e2e'].flatMap((folder) =>
+  sourceFiles(ROOT, folder).filter(({ path }) => path.endsWith('.test.ts')),
 )
 
-/** What titles of tests say after `AIP-46 `, up to the first colon that a space follows. */
-function titlesOf(text: string): readonly string[] {
-  const found = text.matchAll(/\btest(?:\.\w+(?:\([^)]*\))?)*\(\s*(['"`])AIP-46 (.+?): /g)
-  return [...found].map(([, , row = '']) => row)
+/** What titles of tests say after the specification's name, up to the first colon that a space follows. */
+function titlesOf(text: string, specification: string): readonly string[] {
+  const found = text.matchAll(
+    new RegExp(`\\btest(?:\\.\\w+(?:\\([^)]*\\))?)*\\(\\s*['"\`]${specification} (.+?): `, 'g'),
+  )
+  return [...found].map(([, row = '']) => row)
 }
 
-test('each row of AIP-46 has a test that names it', () => {
-  expect(rows.filter((row) => !titles.includes(row))).toEqual([])
-})
-
-test('what a test calls a row of AIP-46 is one', () => {
-  expect(titles.filter((title) => !rows.includes(title))).toEqual([])
-  expect(new Set(rows).size).toBe(rows.length)
+test.each([
+  ['AIP-45', ROWS_OF_45],
+  ['AIP-46', Object.values(ROWS).flat()],
+])('each row of %s has a test that names it, and what a test calls a row is one', (specification, rows) => {
+  const titles = new Set(tests.flatMap(({ text }) => titlesOf(text, specification)))
+  expect([...titles].toSorted()).toEqual([...rows].toSorted())
 })
 
 test('a title is found in each way of writing a test', () => {
   // Put together, so that this file is not taken for their test.
   const A = 'AIP'
   const text = `test('${A}-46 GET /sessions/:id: a')\ntest.each(ERAS)('${A}-46 Session.id: in %s: b')\ntest('of ${A}-46 x: c')`
-  expect(titlesOf(text)).toEqual(['GET /sessions/:id', 'Session.id'])
+  expect(titlesOf(text, 'AIP-46')).toEqual(['GET /sessions/:id', 'Session.id'])
 })

@@ -8,6 +8,8 @@ import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../docs/http-api.md', import.meta.url)), 'utf8')
+/** Every block of code of the page; one in another language would go by untested. */
+const languages = [...PAGE.matchAll(/^```(\w+)/gm)].map(([, language]) => language)
 const blocks = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
@@ -22,7 +24,9 @@ test.skipIf(!hasCurl)('the lines of docs/http-api.md do what the page says, as t
     new Promise((resolve) => shell.on('close', resolve)),
   ])
   expect([status, complaints], said).toEqual([0, ''])
-  const [, health, session, turns, asked, set, ended] = said.split(/^== \d+\n/m)
+  expect(languages).toEqual(blocks.map(() => 'sh'))
+  expect(blocks).toHaveLength(7)
+  const [, health, session, turns, asked, set, keyed, ended] = said.split(/^== \d+\n/m)
   expect(health).toContain('"ok":true')
   expect(session).toMatch(/"id":"s_\w+".*"status":"running"/)
   expect(turns).toContain('"reason":"end_turn"')
@@ -34,6 +38,10 @@ test.skipIf(!hasCurl)('the lines of docs/http-api.md do what the page says, as t
   expect(set).toContain('"modeId":"plan"')
   expect(set).toContain('"wasBusy":true')
   expect(set).toMatch(/"title":"another way".*"forkedFrom":"s_|"forkedFrom":"s_.*"title":"another way"/)
+  expect(keyed).toMatch(/^one session\n304\n/)
+  expect(keyed).toContain('\\"ok\\":true')
   expect(ended).toContain('event: line\ndata: {"line":')
+  expect(ended).toMatch(/^id: 6$/m)
+  expect(ended).not.toMatch(/^id: 5$/m)
   expect(ended).toMatch(/"ok":true,"id":"s_\w+"\}\s*$/)
 })

@@ -139,7 +139,7 @@ test('AIP-46 running → killed by DELETE: who watches is told, and then the ses
   const { id } = await spawn()
   const watched = (await open(`/sessions/${id}/stream`)).text()
   expect((await call(`DELETE /sessions/${id}`)).body).toEqual({ ok: true, id })
-  expect(await watched).toMatch(/event: status\ndata: \{[^\n]*"status":"killed"[^\n]*\n\n$/)
+  expect(await watched).toMatch(/^event: status\ndata: \{.*"status":"killed"/m)
   expect((await call(`GET /sessions/${id}`)).status).toBe(404)
 })
 

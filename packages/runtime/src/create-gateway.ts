@@ -184,6 +184,7 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
     app,
     onRequest: () => settings.young.take(1),
     authenticate: (given) => principals.authenticate(given),
+    onRefused: (refused) => audited.refused(refused),
     defaults: { ...settings.listen, onProblem },
     address,
     record: settings.inMemory ? undefined : layout.daemon,

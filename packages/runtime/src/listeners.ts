@@ -1,5 +1,6 @@
 import type { Authenticate, DaemonRecord } from '@agentproto/contracts'
 import type { HttpApp } from '@agentproto/gateway-http'
+import type { Refusal } from './audit/refusals.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayLog } from './gateway-log.js'
 import type { ListenOptions } from './gateway-options.js'
@@ -12,6 +13,7 @@ export interface ListenersOptions {
   /** Called with each request that comes by a socket. */
   readonly onRequest: () => void
   readonly authenticate: Authenticate
+  readonly onRefused: (refusal: Refusal) => void
   /** What the gateway's own options say of listening. */
   readonly defaults: Listening
   /** Gets the address that agents are told. */
@@ -60,8 +62,8 @@ export class Listeners {
   }
 
   async #openLocally({ ownProcess = false }: ListenOptions): Promise<string> {
-    const { app, authenticate } = this.#options
-    const { url } = await this.#serve(localDoor(app, authenticate), { host: '127.0.0.1', port: 0, ownProcess })
+    const { app } = this.#options
+    const { url } = await this.#serve(localDoor(app, this.#options), { host: '127.0.0.1', port: 0, ownProcess })
     return url
   }
 

@@ -1,16 +1,29 @@
 import { AgentprotoError, type Authenticate } from '@agentproto/contracts'
 import { bearerOf, type HttpApp } from '@agentproto/gateway-http'
+import type { Refusal } from './audit/refusals.js'
+
+export interface LocalDoorOptions {
+  readonly authenticate: Authenticate
+  /** Told of a named token that knocked. Must not throw. */
+  readonly onRefused: (refusal: Refusal) => void
+}
 
 /**
  * What is served on loopback beside a listener that is TLS or elsewhere: agents and the command line would not trust its
  * certificate, have none to show, or are not let in by its address. Named tokens, which other people have, come by the
  * front alone.
  */
-export function localDoor(app: HttpApp, authenticate: Authenticate): (request: Request) => Promise<Response> {
-  return async function answerLocally(request) {
+export function localDoor(
+  app: HttpApp,
+  { authenticate, onRefused }: LocalDoorOptions,
+): (request: Request, env: object) => Promise<Response> {
+  return async function answerLocally(request, env) {
     const token = bearerOf(request.headers.get('authorization'))
-    const isNamed = token !== undefined && authenticate(token)?.type === 'token'
-    return isNamed ? refusal() : app.fetch(request)
+    const by = token === undefined ? undefined : authenticate(token)
+    if (by?.type !== 'token') return app.fetch(request, env)
+    const { method, url } = request
+    onRefused({ code: 'forbidden', by, method, path: new URL(url).pathname, from: 'loopback' })
+    return refusal()
   }
 }
 

@@ -117,3 +117,30 @@ test('a gateway logs its own life and that of its sessions; one in memory logs n
   await memory.close()
   await expect(readdir(join(memory.home, 'logs'))).rejects.toThrow('ENOENT')
 })
+
+test('F75 a gateway that is flooded with trouble says so a few times and counts; the audit log keeps each attempt', async () => {
+  const home = await temporaryHome()
+  const problems: string[] = []
+  const gateway = await testGateway({
+    home,
+    log: { maxBytes: 4_096, files: 2 },
+    hooks: { beforePrompt: () => Promise.reject(new Error('x'.repeat(500))) },
+    onProblem: (problem) => problems.push(problem),
+  })
+  const owner = { type: 'owner', name: 'owner' } as const
+  const { id } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home }, owner)
+  for (let at = 0; at < 300; at++)
+    await expect(gateway.sessions.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'hook_stopped' })
+  await gateway.close()
+  expect(problems).toHaveLength(300)
+  const texts = await Promise.all(
+    ['gateway.jsonl.1', 'gateway.jsonl'].map((name) => readFile(join(home, 'logs', name), 'utf8')),
+  )
+  for (const text of texts) expect(text.length).toBeLessThanOrEqual(4_096)
+  // Twenty in a minute; a machine may be slow.
+  expect(texts.join('').match(/"msg":"problem"/g)?.length).toBeLessThan(100)
+  expect(texts.at(-1)).toMatch(/"msg":"closed"[^\n]*\n$/)
+  const audit = await readFile(join(home, 'logs', 'audit.jsonl'), 'utf8')
+  expect(audit.match(/"action":"prompt"[^\n]*"outcome":"hook_stopped"/g)).toHaveLength(300)
+  expect((await readdir(join(home, 'logs'))).toSorted()).toEqual(['audit.jsonl', 'gateway.jsonl', 'gateway.jsonl.1'])
+})

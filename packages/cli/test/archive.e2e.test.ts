@@ -1,24 +1,25 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { cli, folder, serve, type Ended } from './cli-process.js'
+import { cli, folder, serve, type Ended, type Started } from './cli-process.js'
 
 interface Ground {
   readonly home: string
   readonly id: string
+  readonly gateway: Started
   run(...args: string[]): Promise<Ended>
 }
 
 /** A gateway with one session that has ended, and said `heron` in its only turn. */
 async function endedSession(): Promise<Ground> {
   const home = folder()
-  await serve(home)
+  const gateway = await serve(home)
   const run = (...args: string[]): Promise<Ended> => cli(args, { home })
   await run('sessions', 'start', 'demo', '--label', 'bird', '--cwd', home)
   await run('sessions', 'prompt', 'bird', 'heron', '--wait')
   const { id } = JSON.parse((await run('sessions', 'show', 'bird', '--json')).stdout) as { id: string }
   expect(await run('sessions', 'kill', 'bird')).toMatchObject({ code: 0 })
-  return { home, id, run }
+  return { home, id, gateway, run }
 }
 
 test('what was said is found, and what was not is exit 4', async () => {
@@ -78,4 +79,35 @@ test('repair says what is wrong, mends it, and finds it whole then', async () =>
     stdout: expect.stringMatching(/^mended +torn-tail/),
   })
   expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} is whole.\n` })
+})
+
+test('what cannot be read any more is told by every command that reads it', async () => {
+  const { home, id, gateway, run } = await endedSession()
+  gateway.child.kill('SIGTERM')
+  await gateway.ended
+  const path = join(home, 'sessions', id, 'events.jsonl')
+  const lines = readFileSync(path, 'utf8').split('\n')
+  const answer = lines.findIndex((line) => line.includes('"text-delta"'))
+  lines[answer] = '\0'.repeat(40)
+  writeFileSync(path, lines.join('\n'))
+  await serve(home)
+  const gap = `event ${answer + 1} cannot be read any more`
+  const found = await run('sessions', 'search', 'heron')
+  // The prompt is there, the answer is not.
+  expect(found).toMatchObject({ code: 0, stdout: expect.stringMatching(/user-prompt +heron\n$/) })
+  expect(found.stderr).toContain(`an event of ${id} cannot be read any more`)
+  const { unreadable } = JSON.parse((await run('sessions', 'search', 'pelican', '--json')).stdout) as object & {
+    unreadable: unknown
+  }
+  expect(unreadable).toEqual([{ sessionId: id, events: 1 }])
+  expect((await run('sessions', 'export', id)).stdout.split('\n')[answer + 1]).toBe(
+    JSON.stringify({ type: 'gap', gap: { after: answer, first: answer + 2 } }),
+  )
+  expect((await run('sessions', 'export', id, '--format', 'md')).stdout).toContain(`\n[gap] ${gap}\n`)
+  expect((await run('sessions', '--attach', id)).stdout).toMatch(/heron\n\[gap\] .*cannot be read any more\n/)
+  expect((await run('sessions', 'events', id)).stderr).toContain('are gone')
+  expect(await run('sessions', 'repair', id, '--dry-run')).toMatchObject({
+    code: 1,
+    stdout: `found   unreadable-events: 1 event(s) cannot be read any more: ${answer + 1}\n`,
+  })
 })

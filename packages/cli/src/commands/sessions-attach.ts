@@ -92,7 +92,7 @@ async function attachTerminal(io: Io, { client, session, after }: Attached): Pro
 
 /** As the projection of the gateway says it. */
 const gapLine = ({ after, first }: EventGap): string =>
-  `[gap] events ${after + 1} to ${first - 1} cannot be read any more`
+  `[gap] ${first === after + 2 ? `event ${after + 1}` : `events ${after + 1} to ${first - 1}`} cannot be read any more`
 
 interface Picture {
   /** Something has changed. */

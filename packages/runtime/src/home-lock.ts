@@ -1,4 +1,5 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { AgentprotoError, type AgentProcessInfo } from '@agentproto/contracts'
 import { identify } from '@agentproto/subprocess'
 
@@ -17,7 +18,7 @@ export interface HomeLock {
  */
 export function takeHome(root: string, inMemory: boolean): HomeLock | undefined {
   try {
-    mkdirSync(root, { recursive: true, mode: 0o700 })
+    makeFolder(root)
     return inMemory ? undefined : lockHome(`${root}/daemon.lock`)
   } catch (error) {
     if (error instanceof AgentprotoError) throw error
@@ -27,6 +28,29 @@ export function takeHome(root: string, inMemory: boolean): HomeLock | undefined 
       hint: 'Mend its permissions, or set AGENTPROTO_HOME to another folder',
       cause: error,
     })
+  }
+}
+
+/**
+ * With the folders above it. Node's own way of that never returns where a folder is there and takes nothing, as below `/proc`, and
+ * calls a file system that is read-only a missing folder.
+ */
+function makeFolder(path: string): void {
+  try {
+    makeOne(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path))
+    makeOne(path)
+  }
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another gateway may start at this moment.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

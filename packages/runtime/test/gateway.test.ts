@@ -93,6 +93,18 @@ test('a home that cannot be written is refused by name, before anything is start
   })
 })
 
+test('a home where nothing can be made is refused, too, and nothing hangs', async () => {
+  // The kernel's own file system takes no folder, and says that there is none: Node tries for ever to make those above it.
+  await expect(createGateway({ home: '/proc/agentproto/home' })).rejects.toMatchObject({ code: 'storage_failed' })
+})
+
+test('a home whose parents are not there yet is made with them', async () => {
+  const home = join(await temporaryHome(), 'a', 'b', 'home')
+  const gateway = await createGateway({ home })
+  await gateway.close()
+  expect((await stat(home)).mode & 0o777).toBe(0o700)
+})
+
 test('F94 a second gateway on one home is refused and names the first; the home is free after its end', async () => {
   const home = await temporaryHome()
   const first = await createGateway({ home })

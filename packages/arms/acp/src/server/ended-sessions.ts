@@ -8,7 +8,8 @@ const AGAIN_MS = 1_000
 interface Waiting {
   /** The last event that is known. */
   readonly last: number
-  readonly onRevived: () => void
+  /** @param lastSeq the last event that there is, as the gateway says */
+  readonly onRevived: (lastSeq: number) => void
 }
 
 interface Options extends Pick<AcpServerOptions, 'watch' | 'onProblem'> {
@@ -90,7 +91,7 @@ export class EndedSessions {
     const waiting = this.#waiting.get(session.id)
     if (waiting === undefined || !(isLive(session) || session.lastSeq > waiting.last)) return
     this.delete(session.id)
-    waiting.onRevived()
+    waiting.onRevived(session.lastSeq)
   }
 }
 

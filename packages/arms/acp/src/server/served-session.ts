@@ -26,6 +26,8 @@ export class ServedSession {
   readonly #leaving = new AbortController()
   /** The last event that the client was told of. */
   #last: number
+  /** The last event that the log was read for; a log that ends before it is not read for it again. */
+  #sought = 0
   #following = false
   /** What happens now is told after what happened. */
   #replayed: Promise<unknown> = Promise.resolve()
@@ -157,7 +159,14 @@ export class ServedSession {
   /** Somebody else may resume it. */
   #awaitRevival(): void {
     if (this.#following || this.#leaving.signal.aborted) return
-    this.#link.ended.add(this.id, { last: this.#last, onRevived: () => this.#follow() })
+    const last = Math.max(this.#last, this.#sought)
+    this.#link.ended.add(this.id, {
+      last,
+      onRevived: (lastSeq) => {
+        this.#sought = lastSeq
+        this.#follow()
+      },
+    })
   }
 
   async #run(): Promise<void> {

@@ -26,6 +26,8 @@ export class FakeSessions implements AcpSessions {
   /** In what is read of a log from its start. */
   gap: { readonly after: number; readonly first: number } | undefined
   watchers = 0
+  /** How often a log was followed. */
+  follows = 0
   /** Why nobody can watch. */
   away: AgentprotoError | undefined
   #wake: (() => void)[] = []
@@ -123,6 +125,7 @@ export class FakeSessions implements AcpSessions {
     { after, signal, onState }: { after: number; signal: AbortSignal; onState: (state: AcpConnectionState) => void },
   ): AsyncGenerator<SessionEvent> {
     const session = this.the(id)
+    this.follows++
     session.followers++
     session.onState = onState
     try {
@@ -172,6 +175,8 @@ export class FakeSession {
   onState: ((state: AcpConnectionState) => void) | undefined
   busy = false
   status: Session['status'] = 'running'
+  /** Events that the record knows of and the log no longer has. */
+  missing = 0
   #turn = 0
   #queue: { readonly content: unknown; readonly sent: boolean }[] = []
   #wake: (() => void)[] = []
@@ -185,7 +190,7 @@ export class FakeSession {
 
   snapshot(): Session {
     const pendingRequests = this.requests.filter(({ state }) => state === 'pending').length
-    const { length: lastSeq } = this.log
+    const lastSeq = this.log.length + this.missing
     const session = { id: this.#id, cwd: '/work', adapterSlug: 'demo', lastActiveAt: NOW, status: this.status }
     return { ...session, warnings: [], pendingRequests, lastSeq, ...this.#more } as unknown as Session
   }

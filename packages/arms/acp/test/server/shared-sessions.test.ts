@@ -157,6 +157,21 @@ test('one that had ended when it was opened is followed as well, though the gate
   expect(client.problems).toEqual([])
 })
 
+test('a log that ends before its record says is read once more, and not for ever', async () => {
+  const { one, sessions } = await two()
+  sessions.the('s1').missing = 3
+  sessions.the('s1').stops()
+  // Once each for its end, and once each for what the record says is missing.
+  await until(() => sessions.follows === 4 && sessions.the('s1').followers === 0 && sessions.watchers === 2)
+  for (let i = 0; i < 5; i += 1) {
+    sessions.tell('s1')
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await until(() => sessions.watchers === 2)
+  expect(sessions.follows).toBe(4)
+  expect(one.problems).toEqual([])
+})
+
 test('an outage that lasts is told once, and so is its end', async () => {
   const sessions = new FakeSessions()
   sessions.add('s1')

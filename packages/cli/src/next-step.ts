@@ -34,9 +34,14 @@ export const agentSteps = (adapter: string): NextSteps => ({
   adapter_not_found: 'See the agents with: agentproto adapters list',
 })
 
+/** After a session that could not be taken up again. */
+export const resumeSteps = (ref: string): NextSteps => ({
+  not_resumable: `Begin a new conversation in it with: agentproto sessions resume ${ref} --fresh, or start another with: agentproto sessions start <adapter>`,
+})
+
 /** After a prompt that was not taken. */
 export const promptSteps = (ref: string): NextSteps => ({
   turn_in_progress: `Wait for its end with: agentproto sessions wait ${ref}, or give --when-busy queue`,
   session_ended: `Start its agent again with: agentproto sessions resume ${ref}`,
-  not_resumable: 'Start another with: agentproto sessions start <adapter>',
+  ...resumeSteps(ref),
 })

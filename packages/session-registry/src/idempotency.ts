@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
 /** Answers of calls by the caller's key, so that a retry of a slow call does not do its work twice (F40). */
@@ -6,6 +7,7 @@ const KEPT_MS = 10 * 60_000
 const MAX_KEYS = 1_000
 
 interface Kept<T> {
+  /** Digest: a request may be of 4 MiB, and keys are many. */
   readonly request: string
   readonly answer: Promise<T>
   readonly until: number
@@ -27,10 +29,10 @@ export class Idempotency<T> {
     if (key === undefined) return call()
     const now = this.#clock.now()
     this.#forgetOld(now)
-    const text = JSON.stringify(request)
+    const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64')
     const known = this.#kept.get(key)
     if (known !== undefined) {
-      if (known.request === text) return known.answer
+      if (known.request === digest) return known.answer
       return Promise.reject(
         new AgentprotoError('idempotency_conflict', 'The idempotency key was used with another request', {
           given: key,
@@ -38,7 +40,7 @@ export class Idempotency<T> {
       )
     }
     const answer = call()
-    this.#kept.set(key, { request: text, answer, until: now + KEPT_MS })
+    this.#kept.set(key, { request: digest, answer, until: now + KEPT_MS })
     answer.catch(() => this.#kept.delete(key))
     return answer
   }

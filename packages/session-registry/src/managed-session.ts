@@ -5,7 +5,6 @@ import {
   type Interrupted,
   isLive,
   type ProcessExit,
-  type ResumeRequest,
   type RunningAgent,
   type Session,
   type SessionEvent,
@@ -26,7 +25,7 @@ import { fitMode } from './permissions/agent-mode.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
 import type { RequestDesk } from './request-desk.js'
 import type { Prefaces } from './prefaces.js'
-import { isResumable, resumptionOf } from './resume.js'
+import { isResumable, resumptionOf, type Waking } from './resume.js'
 import type { SessionJournal } from './session-journal.js'
 import type { SessionLog } from './session-log.js'
 import type { SessionHost } from './session-host.js'
@@ -134,10 +133,10 @@ export class ManagedSession implements HostedSession {
    * Starts the agent of a session that has ended, in its old conversation or in a new one.
    * @throws `session_live`, `not_resumable`, `continuation_unsupported`, and what the start throws
    */
-  async resume(request: ResumeRequest, trace: Starting['trace']): Promise<void> {
+  async resume(request: Waking, trace: Starting['trace']): Promise<void> {
     if (this.#start.isAgain) throw startingError()
     const resumption = resumptionOf(this.snapshot(), this.#spawn, request)
-    if (resumption.how !== 'fresh') this.#start.assertDue()
+    if (resumption.how !== 'fresh') this.#start.assertDue(request)
     this.#cause = undefined
     if (resumption.how === 'fresh') this.permissions.forgetOnce()
     await this.#start.again(() => this.#launch({ ...resumption, trace }))

@@ -44,6 +44,7 @@ import { launchSession } from './launch-session.js'
 import { assertRoom } from './live-limit.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { repairStored } from './repair.js'
+import type { Waking } from './resume.js'
 import { ownOf, sessionHost } from './session-host.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './session-id.js'
 import { pageOf } from './session-page.js'
@@ -175,7 +176,7 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
-      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, {}, trace)
+      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, { byPrompt: true }, trace)
       return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy, trace })
     })
     return { turn }
@@ -283,7 +284,7 @@ class Registry implements SessionRegistry {
     await this.#options.store.close()
   }
 
-  async #resume(session: ManagedSession, request: ResumeRequest, trace: Principal['trace']): Promise<ManagedSession> {
+  async #resume(session: ManagedSession, request: Waking, trace: Principal['trace']): Promise<ManagedSession> {
     this.#assertOpen()
     this.#assertRoom()
     await session.resume(request, trace)

@@ -94,6 +94,11 @@ function assertEnded(session: Session): void {
   })
 }
 
+/** A resume that nobody asked for by name: a prompt needs it. */
+export interface Waking extends ResumeRequest {
+  readonly byPrompt?: boolean
+}
+
 const exhausted = (maxTurns: number): AgentprotoError =>
   new AgentprotoError('not_resumable', `The session has had all the turns that its adapter allows (${maxTurns})`, {
     hint: 'Start a new session',

@@ -1,5 +1,6 @@
 import type { Clock } from '@agentproto/contracts'
 import { startingError } from './ending.js'
+import type { Waking } from './resume.js'
 import { ResumeBackoff } from './resume-backoff.js'
 
 /** The start of a session's agent: one at a time, to be broken off, and after failures not again at once. */
@@ -34,9 +35,9 @@ export class SessionStart {
     return this.#running
   }
 
-  /** @throws `not_resumable` while a further try has to wait */
-  assertDue(): void {
-    this.#backoff.assertDue(this.#clock.now())
+  /** @throws `not_resumable` while a further try has to wait, and where a person has to look first */
+  assertDue(request: Waking): void {
+    this.#backoff.assertDue(this.#clock.now(), request)
   }
 
   /** Of two at once only one starts an agent. @throws `session_starting`, and as the launch */

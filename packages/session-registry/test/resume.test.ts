@@ -136,6 +136,33 @@ test('F37 resumes that fail in a row wait longer each time, and the session says
   }
 })
 
+test('F37 after ten resumes that failed no prompt tries again; who looks into it may', async () => {
+  const { startAgent: first } = scripted(echo, canResume)
+  let broken = false
+  let starts = 0
+  const startAgent: StartAgent = (options, sink) => {
+    starts += 1
+    return broken ? Promise.reject(new AgentprotoError('spawn_failed', 'It does not start')) : first(options, sink)
+  }
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  await registry.kill(id, owner)
+  broken = true
+  const prompt = (): Promise<unknown> => registry.prompt(id, { prompt: 'x' }, owner)
+  for (let tries = 0; tries < 10; tries += 1) {
+    await expect(prompt()).rejects.toMatchObject({ code: 'spawn_failed' })
+    await clock.advance(5 * 60_000)
+  }
+  expect(starts).toBe(11)
+  await expect(prompt()).rejects.toMatchObject({ code: 'not_resumable', message: expect.stringMatching(/^10 .*fresh/) })
+  expect(starts).toBe(11)
+  broken = false
+  expect(await registry.resume(id, {}, owner)).toMatchObject({ status: 'running', resumedHow: 'resume' })
+  await registry.kill(id, owner)
+  await prompt()
+  expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'echo: x' })
+})
+
 test('a session outlives its gateway: after a restart the next prompt takes it up', async () => {
   const home = await temporaryHome()
   const options = { ...scripted(echo, canResume), adapters: resumableAdapters }

@@ -30,7 +30,7 @@ export function startFailure(thrown: unknown, { method, authMethods, refused, la
     return new AgentprotoError(refused, `The agent refused ${method}: ${error.message}`, {
       cause: thrown,
       data: { agentCode: error.code },
-      ...(refused === 'not_resumable' ? { hint: 'Start a new session.' } : {}),
+      ...(refused === 'not_resumable' ? { hint: 'Begin a new conversation, or start a new session.' } : {}),
     })
   }
   // An agent that ended, ended before it was ready.

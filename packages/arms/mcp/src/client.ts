@@ -89,7 +89,7 @@ export class McpClient implements LineClient, SessionLink {
     if (origin.how !== 'new' && !(this.profile.resumable && this.tools.reply?.session !== undefined)) {
       throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
         given: origin.agentSessionId,
-        hint: 'Start a new session.',
+        hint: 'Begin a new conversation, or start a new session.',
       })
     }
     const session = new McpSession(this, sink, options)

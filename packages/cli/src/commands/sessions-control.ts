@@ -2,6 +2,7 @@ import { EXIT, type ContinuationStrategy, type ResumeRequest, type Session } fro
 import { connect } from '../daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
+import { orNextStep, resumeSteps } from '../next-step.js'
 import { withProgress } from '../progress.js'
 import { findSession } from '../session-ref.js'
 
@@ -28,7 +29,9 @@ export async function interruptSession(io: Io, ref: string, { json }: JsonOption
 export async function resumeSession(io: Io, ref: string, { json, ...request }: ResumeOptions): Promise<number> {
   const client = await connect(io)
   const { id } = await findSession(client, ref)
-  const session = await withProgress(io, 'Resuming', () => client.sessions.resume(id, resumeOf(request)))
+  const session = await orNextStep(resumeSteps(ref), () =>
+    withProgress(io, 'Resuming', () => client.sessions.resume(id, resumeOf(request))),
+  )
   if (json === true) {
     printJson(io, session)
     return EXIT.ok

@@ -10,4 +10,11 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
   // The old one is collected when it has doubled.
   setFlagsFromString('--heap-growing-percent=100')
+  // What a start runs, it runs once; the optimising compiler would stay in memory for it.
+  setFlagsFromString('--no-opt')
+}
+
+/** The start is over: what runs often from now on is worth its compiler. */
+export function allowOptimising(): void {
+  setFlagsFromString('--opt')
 }

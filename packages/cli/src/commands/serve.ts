@@ -5,6 +5,7 @@ import { startDaemon } from '../daemon-start.js'
 import { homeOf, readDaemon } from '../daemon-record.js'
 import { print, type Io } from '../io.js'
 import { nameOwner } from '../running-daemon.js'
+import { allowOptimising } from '../small-heap.js'
 
 export interface ServeOptions {
   readonly detach?: boolean
@@ -31,6 +32,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {
     const url = await listen(io, gateway, options)
+    allowOptimising()
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')

@@ -35,7 +35,8 @@ async function start(): Promise<Ground> {
   return { ...(await startDaemon({ home })), home, cwd: temporaryFolder('cwd') }
 }
 
-function addLeakyAgent(home: string): void {
+/** @param names Its variables by the slugs of its secrets */
+function addLeakyAgent(home: string, names: Readonly<Record<string, string>> = { [SLUG]: 'LEAKY_TOKEN' }): void {
   const folder = join(home, 'adapters', 'leaky')
   mkdirSync(folder, { recursive: true })
   const manifest = {
@@ -51,8 +52,9 @@ function addLeakyAgent(home: string): void {
     protocol: 'acp',
     acp: './ACP.md',
   }
-  const exposures = [{ kind: 'env', name: 'LEAKY_TOKEN' }]
-  const secrets = [{ slug: SLUG, name: 'Token', description: 'A token', exposures }]
+  const secrets = Object.entries(names).map(([slug, name]) => {
+    return { slug, name: 'Token', description: 'A token', exposures: [{ kind: 'env', name }] }
+  })
   const aip44 = { acp_rev: '064ee1ffe194cdb14e1d45d66875ce74a14933c3', tier: 'basic' }
   const acp = { ...manifest, kind: 'client', transport: 'stdio', metadata: { aip44 } }
   writeFileSync(join(folder, 'AGENT-CLI.md'), `---\n${JSON.stringify(manifest)}\n---\n`)
@@ -61,9 +63,19 @@ function addLeakyAgent(home: string): void {
 }
 
 /** Every file below a folder that holds the trace. */
-function filesWithTrace(folder: string): string[] {
+function filesWithTrace(folder: string, trace = TRACE): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  return files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => readFileSync(path).includes(TRACE))
+  return files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => holds(path, trace))
+}
+
+/** A file that is being replaced is read as the one that takes its place. */
+function holds(path: string, trace: string): boolean {
+  try {
+    return readFileSync(path).includes(trace)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw thrown
+  }
 }
 
 /** Every process of this host whose arguments hold it. */
@@ -156,4 +168,60 @@ test('no command prints a value', async () => {
   ).toContain('route_not_found')
   expect(run('secrets', 'rm', SLUG)).toMatchObject({ status: 0, stdout: '' })
   expect(filesWithTrace(home)).toEqual([])
+})
+
+/** In the middle of each of them, the same in whichever form it is printed. */
+const core = (kind: number): string => `Zq${String(kind).padStart(2, '0')}x7Kp2vN9`
+
+/** As real ones look, put together here so that nobody takes them for leaked ones. */
+const KINDS: readonly ((middle: string) => string)[] = [
+  (m) => `sk-proj-${m}-aB3dE5fG7h`,
+  (m) => `sk-ant-api03-${m}_aB3-AA`,
+  (m) => `AIza${m}SyD-9tSrke72PouQMnM`,
+  (m) => `gsk_${m}WGdyb3FYa`,
+  (m) => `hf_${m}aBcDeFgHiJ`,
+  (m) => `r8_${m}aBcDeFgHiJ`,
+  (m) => `xai-${m}aBcDeFgHiJ`,
+  (m) => `pplx-${m}0123456789abcdef`,
+  (m) => `sk-or-v1-${m}0123456789abcdef`,
+  (m) => `ghp_${m}aBcDeFgHiJkLmNoPqR`,
+  (m) => `github_pat_11ABC_${m}aBcDeF`,
+  (m) => `glpat-${m}-aBcDeF`,
+  (m) => `npm_${m}aBcDeFgHiJkLmNoP`,
+  (m) => `pypi-AgEIcHlwaS5vcmc${m}`,
+  (m) => `xoxb-1234567890-${m}-aBcDeF`,
+  (m) => `AKIA${m}EXAMPLE`,
+  (m) => `wJalrXUtnFEMI/K7MDENG/${m}+bPxRfiCY==`,
+  (m) => `sk_live_${m}aBcDeFgHiJkL`,
+  (m) => `SG.${m}.aBcDeFgHiJ-kLmNoPqRs_TuVwXyZ`,
+  (m) => `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx${m}In0.c2lnbmF0dXJl-x_y`,
+  (m) => `Basic dXNlcjpw${m}YXNz==`,
+  (m) => `postgres://user:p%40ss${m}@db.example:5432/shop?sslmode=require`,
+  (m) => `-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG${m}\n${m}AoIBAQC7\n-----END KEY-----\n`,
+  (m) => `{"type":"service_account","private_key_id":"${m}"}`,
+  (m) => `pa"ss\\${m}'word\t$(x)`,
+  (m) => `correct horse ${m} battery staple`,
+  (m) => `Pässwört-${m}-密码🔑`,
+  (m) => `deadbeef${m}cafebabe0123456789`,
+  (m) => `https://hooks.example/services/T000/B000/${m}?a=1&b=2`,
+  (m) => `session=${m}%3D%3D; Path=/; HttpOnly`,
+]
+
+test('thirty kinds of secret, told by an agent wherever it can, are in no answer, no log and no file', async () => {
+  const home = temporaryFolder('home')
+  const names = Object.fromEntries(KINDS.map((_, at) => [`kind-${at}`, `LEAKY_${at}`]))
+  addLeakyAgent(join(home, '.agentproto'), names)
+  const env = Object.fromEntries(KINDS.map((kind, at) => [`LEAKY_${at}`, kind(core(at))]))
+  const daemon = await startDaemon({ home, env })
+  const { id } = await daemon.client.sessions.start({ adapter: 'leaky', cwd: temporaryFolder('cwd') })
+  await daemon.client.sessions.promptAndWait(id, { prompt: Object.values(env).join('\n') })
+  await daemon.client.sessions.prompt(id, { prompt: 'crash' })
+  await expect.poll(async () => (await daemon.client.sessions.get(id)).status).toBe('error')
+  const texts = [await answersAbout(daemon, id), daemon.printed()].join('\n')
+  expect(texts.match(/stderr tells \[redacted\]/g)?.length).toBeGreaterThanOrEqual(KINDS.length)
+  const found = KINDS.flatMap((kind, at) => {
+    const places = [...(texts.includes(core(at)) ? ['an answer'] : []), ...filesWithTrace(home, core(at))]
+    return places.map((place) => `${kind('…')} in ${place}`)
+  })
+  expect(found).toEqual([])
 })

@@ -168,6 +168,11 @@ test('a key that others may read is told of', async () => {
   expect((await served(files)).problems).toEqual([`listen.tls.key can be read by others: chmod 600 ${files.key}`])
 })
 
+test('a certificate that ends soon is told of', async () => {
+  const soon = newAuthority().issue({ name: 'one', hosts: LOCAL, to: 2.5 })
+  expect((await served(soon)).problems).toEqual(['listen.tls.cert ends within 3 days'])
+})
+
 const authority = newAuthority()
 const good = authority.issue({ name: 'good', hosts: LOCAL })
 const locked = generateKeyPairSync('ec', {

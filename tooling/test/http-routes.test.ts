@@ -12,6 +12,7 @@ const idle = {
   version: '0.0.0',
   authenticate: () => undefined,
   tokens: {},
+  browsers: {},
   archive: {},
   mcp: () => Promise.resolve(new Response()),
   metrics: () => Promise.resolve(''),

@@ -7,7 +7,7 @@ import type { WorkspacesFile } from './workspace.js'
  * or a tool that has none.
  */
 
-/** Scope that a route takes, by method and path. `/health` and preflights need nobody. */
+/** Scope that a route takes, by method and path. `/health`, `/auth/exchange` and preflights need nobody. */
 export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'GET /sessions': 'read',
   'POST /sessions/agent': 'operate',
@@ -60,6 +60,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, Scope>> = {
   'POST /tokens': 'admin',
   'DELETE /tokens/:name': 'admin',
   'POST /tokens/:name/rotate': 'admin',
+  'POST /auth/code': 'admin',
   'GET /openapi.json': 'read',
   'GET /metrics': 'read',
   // Each of its tools has a row of its own.

@@ -150,6 +150,9 @@ export type { TraceCarrier, TraceContext } from './trace-context.js'
 export { SCOPES } from './principal.js'
 export type {
   Authenticate,
+  BrowserCode,
+  BrowserLogin,
+  BrowserToken,
   NamedToken,
   NewToken,
   OwnerPrincipal,
@@ -222,6 +225,7 @@ export {
   doctorRequestSchema,
   eventsQuerySchema,
   forkRequestSchema,
+  isWithinDepth,
   interruptRequestSchema,
   killRequestSchema,
   listQuerySchema,

@@ -48,6 +48,8 @@ export interface NamedToken {
   readonly createdAt: string
   /** ISO-8601; absent for one that was never rotated. */
   readonly rotatedAt?: string
+  /** ISO-8601, when it ends by itself; absent for one that does not. */
+  readonly expiresAt?: string
 }
 
 /** A token with its value, as only its maker sees it. */
@@ -75,4 +77,36 @@ export interface TokenRequest {
   readonly name: string
   readonly scope: Scope
   readonly workspaces?: readonly string[]
+  /** ISO-8601, when it ends by itself. */
+  readonly expiresAt?: string
+}
+
+/** Lets browsers in, whose pages should not see a token. */
+export interface BrowserLogin {
+  /**
+   * @param by Who may let one in
+   * @returns A code that lets in one browser, once and soon
+   * @throws `token_limit_reached` while too many wait to be used
+   */
+  code(by: Principal): BrowserCode
+  /**
+   * @returns The token that a code stands for; undefined for one that nobody has, that was used or that is too old
+   * @throws `token_limit_reached`, `storage_failed`
+   */
+  exchange(code: string): Promise<BrowserToken | undefined>
+}
+
+export interface BrowserCode {
+  readonly code: string
+  /** ISO-8601. */
+  readonly expiresAt: string
+}
+
+/** A named token for a browser's cookie. */
+export interface BrowserToken {
+  readonly token: string
+  readonly name: string
+  /** ISO-8601. */
+  readonly expiresAt: string
+  readonly maxAgeSeconds: number
 }

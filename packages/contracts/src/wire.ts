@@ -28,6 +28,8 @@ export const BOUNDS = {
   waitSeconds: 300,
   /** Levels of an answer's content; what is deeper parses, and then no longer serialises. */
   contentDepth: 64,
+  /** Levels of a body. */
+  jsonDepth: 128,
 } as const
 
 const slug = z.string().min(1).max(80)
@@ -202,14 +204,22 @@ export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
 })
 
-function isShallow(content: unknown): boolean {
-  let level = [content]
+/**
+ * Whether a value that was parsed from JSON has no more levels than that, itself the first. Without recursion: a depth
+ * that breaks others must not break this.
+ */
+export function isWithinDepth(value: unknown, levels: number): boolean {
+  let level = [value].filter(isObject)
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > BOUNDS.contentDepth) return false
-    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+    if (depth >= levels) return false
+    level = level.flatMap((each) => Object.values(each).filter(isObject))
   }
   return true
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const isShallow = (content: unknown): boolean => isWithinDepth(content, BOUNDS.contentDepth)
 
 /** An answer: `optionId` for a permission; `action` for a question, and to cancel either. */
 export const answerRequestSchema = z.union([

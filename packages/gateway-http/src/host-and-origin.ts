@@ -7,9 +7,12 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
  * @param allowed Further names in lower case: `name` for any port, `name:port` for one
  */
 export function isAllowedHost(host: string, allowed: ReadonlySet<string>): boolean {
-  const name = host.replace(PORT, '')
+  const name = nameIn(host)
   return LOOPBACK.test(name) || allowed.has(name) || allowed.has(host)
 }
+
+/** A Host without its port. */
+export const nameIn = (host: string): string => host.replace(PORT, '')
 
 /**
  * Whether pages of an origin may call: those of this machine, those of the gateway itself, and those allowed.
@@ -21,5 +24,5 @@ export function isAllowedOrigin(origin: string, host: string, allowed: ReadonlyS
   const address = /^https?:\/\/([^/?#@\s]+)$/.exec(given)?.[1]
   if (allowed.has(given)) return true
   if (address === undefined) return false
-  return address === host || LOOPBACK.test(address.replace(PORT, ''))
+  return address === host || LOOPBACK.test(nameIn(address))
 }

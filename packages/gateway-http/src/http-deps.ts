@@ -1,6 +1,7 @@
 import type {
   AdapterService,
   Authenticate,
+  BrowserLogin,
   Clock,
   ErrorCode,
   PermissionService,
@@ -24,6 +25,8 @@ export interface HttpDeps {
   readonly authenticate: Authenticate
   /** The named tokens; without them `/tokens` is not there. */
   readonly tokens?: TokenService
+  /** Lets browsers in by a code; without it `/auth` is not there, and cookies are nobody's. */
+  readonly browsers?: BrowserLogin
   /** The stored sessions as documents; without it search, export, import, repair and prune are not there. */
   readonly archive?: SessionArchive
   /** A signal that aborts when a principal's token is revoked; its open streams end then. */
@@ -39,6 +42,8 @@ export interface HttpDeps {
   readonly openApi?: () => Promise<object>
   /** Host names beyond the loopback ones: `name` for any port, `name:port` for one. */
   readonly allowedHosts?: readonly string[]
+  /** Tells further names that are the gateway's own, as they change: in lower case, without a port. */
+  readonly isOwnHost?: (name: string) => boolean
   /** Origins beyond the loopback ones and the gateway's own; these may also read answers across origins (CORS). */
   readonly allowedOrigins?: readonly string[]
   /** Told of what answered 500 without being one of our errors. Must not throw. */

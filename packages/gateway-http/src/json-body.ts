@@ -1,4 +1,4 @@
-import { AgentprotoError, BOUNDS, isAgentprotoError, parseWire } from '@agentproto/contracts'
+import { AgentprotoError, BOUNDS, isAgentprotoError, isWithinDepth, parseWire } from '@agentproto/contracts'
 import type { z } from 'zod'
 import type { HttpContext } from './http-deps.js'
 
@@ -22,36 +22,54 @@ async function bodyText(request: Request): Promise<string> {
   return text
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i
 
 async function read(request: Request, hasLength: boolean): Promise<string> {
   try {
     // With a length the server hands over no more than it says; without one we count.
-    const text = hasLength ? await request.text() : await countedText(request.body)
-    refuseTooLarge(text.length)
-    return text
+    return hasLength ? wholeText(await request.arrayBuffer()) : await countedText(request.body)
   } catch (thrown) {
     if (isAgentprotoError(thrown)) throw thrown
     throw new AgentprotoError('cancelled', 'The body did not arrive whole', { cause: thrown })
   }
 }
 
+/** In one piece, and refused where it is not UTF-8: what was replaced would not be what was sent. */
+function wholeText(bytes: ArrayBuffer): string {
+  refuseTooLarge(bytes.byteLength)
+  return decoded(() => UTF8.decode(bytes))
+}
+
+function decoded(decode: () => string): string {
+  try {
+    return decode()
+  } catch (cause) {
+    throw new AgentprotoError('invalid_json', 'The body is not JSON', {
+      expected: 'UTF-8',
+      given: 'other bytes',
+      cause,
+    })
+  }
+}
+
 async function countedText(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return ''
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   let bytes = 0
   let text = ''
   // Leaving the loop by a throw cancels the stream.
   for await (const chunk of body) {
     refuseTooLarge((bytes += chunk.byteLength))
-    text += decoder.decode(chunk, { stream: true })
+    text += decoded(() => decoder.decode(chunk, { stream: true }))
   }
-  return text + decoder.decode()
+  return text + decoded(() => decoder.decode())
 }
 
 function parseJson(text: string): unknown {
+  let value: unknown
   try {
-    return JSON.parse(text)
+    value = JSON.parse(text)
   } catch (thrown) {
     const given = thrown instanceof Error ? thrown.message : undefined
     throw new AgentprotoError('invalid_json', 'The body is not JSON', {
@@ -60,7 +78,15 @@ function parseJson(text: string): unknown {
       cause: thrown,
     })
   }
+  // What is shorter has no room for so many.
+  if (text.length > BOUNDS.jsonDepth && !isWithinDepth(value, BOUNDS.jsonDepth)) throw refusedDepth()
+  return value
 }
+
+const refusedDepth = (): AgentprotoError =>
+  new AgentprotoError('invalid_request', 'The body is nested too deep', {
+    expected: `at most ${BOUNDS.jsonDepth} levels`,
+  })
 
 function refuseTooLarge(size: number): void {
   if (size <= BOUNDS.bodyBytes) return

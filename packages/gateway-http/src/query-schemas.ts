@@ -13,5 +13,10 @@ export const streamQuerySchema = z.looseObject({
 /** A rule of a workspace holds until it is taken back: a lifetime that says otherwise is refused, not passed over. */
 export const workspaceRuleSchema = addRuleSchema.omit({ lifetime: true })
 
+/** What a browser brings instead of a token. */
+export const exchangeQuerySchema = z.strictObject({
+  code: z.string().min(1).max(200).describe('From POST /auth/code'),
+})
+
 /** A spawn below the agent that it is of. */
 export const agentSpawnSchema = spawnAgentSchema.omit({ adapter: true })

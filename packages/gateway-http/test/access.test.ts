@@ -1,6 +1,7 @@
 import {
   ROUTE_SCOPES,
   scopeOfRoute,
+  type BrowserLogin,
   type NewToken,
   type Principal,
   type Scope,
@@ -21,10 +22,16 @@ const tokens: TokenService = {
   rotate: async () => made,
 }
 
+const browsers: BrowserLogin = {
+  code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
+  exchange: async () => undefined,
+}
+
 /** Sessions: s1 in `mine`, s2 in `theirs`, s3 a child of s1. */
 async function gatewayOf(by: Principal | undefined): Promise<FakeGateway> {
   const gateway = fakeGateway({
     tokens,
+    browsers,
     metrics: async () => '{}',
     openApi: () => Promise.resolve({}),
     permissions: fakePermissions().permissions,
@@ -114,7 +121,7 @@ const keysOf = ({ app }: FakeGateway): readonly string[] =>
   app.routes
     .filter(({ method, path }) => method !== 'ALL' || path === '/mcp')
     .map(({ method, path }) => `${method} ${path}`)
-    .filter((key) => key !== 'GET /health')
+    .filter((key) => key !== 'GET /health' && key !== 'GET /auth/exchange')
 
 test('F81 every route has its row in the table, and every row its route', async () => {
   const keys = keysOf(await gatewayOf(OWNER))
@@ -147,6 +154,27 @@ test.each(PRINCIPALS)(
     }
   },
 )
+
+test('no answer may be kept, guessed at, or read by a page of another origin', { timeout: 60_000 }, async () => {
+  const keys = keysOf(await gatewayOf(OWNER))
+  for (const key of ['GET /health', 'GET /auth/exchange', ...keys]) {
+    const { app } = await gatewayOf(OWNER)
+    const [method = '', path = ''] = key.replace('ALL', 'POST').replace(':id', 's1').split(' ')
+    for (const asked of [method, 'OPTIONS', 'PATCH']) {
+      const headers = { authorization: 'Bearer x', host: 'localhost', origin: 'http://localhost:3000' }
+      const { headers: told, body } = await app.request(path, { method: asked, headers })
+      await body?.cancel()
+      const kept = body === null ? 'nothing to keep' : told.get('cache-control')
+      expect([key, asked, told.get('access-control-allow-origin')]).toEqual([key, asked, null])
+      expect([key, asked, body === null ? 'nosniff' : told.get('x-content-type-options')]).toEqual([
+        key,
+        asked,
+        'nosniff',
+      ])
+      expect([key, asked, kept]).toEqual([key, asked, expect.stringMatching(/no-store|nothing/)])
+    }
+  }
+})
 
 test('a route that has no row is the owner’s alone', async () => {
   for (const [by, expected] of [

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { AgentprotoError, type TokenService } from '@agentproto/contracts'
+import { AgentprotoError, type BrowserLogin, type TokenService } from '@agentproto/contracts'
 import { openApiDocument } from '@agentproto/gateway-http/openapi'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -54,12 +54,18 @@ const fakeTokens: TokenService = {
   rotate: async (name) => tokenOf(name),
 }
 
+const fakeBrowsers: BrowserLogin = {
+  code: () => ({ code: 'c', expiresAt: '2026-11-21T00:01:00.000Z' }),
+  exchange: async () => ({ token: 't', name: 'browser-1', expiresAt: '2026-11-21T12:00:00.000Z', maxAgeSeconds: 1 }),
+}
+
 /** A gateway with a session that idles, one that has ended and one that asks. */
 async function inhabited(): Promise<FakeGateway> {
   const { permissions } = fakePermissions()
   const gateway = fakeGateway({
     openApi: () => Promise.resolve(whole),
     tokens: fakeTokens,
+    browsers: fakeBrowsers,
     permissions,
     metrics: async () => 'agentproto_up 1\n',
   })
@@ -250,7 +256,9 @@ test('without a token every operation but the open ones is 401, as the document 
   for (const { method, path, operation } of operations) {
     const response = await app.request(path.replaceAll(/[{}]/g, ''), { method })
     const open = operation.security?.length === 0
-    expect([path, response.status]).toEqual([path, open ? 200 : 401])
+    // One that is open wants its query all the same.
+    const answered = path === '/auth/exchange' ? 400 : 200
+    expect([path, response.status]).toEqual([path, open ? answered : 401])
     await heldAgainst(operation, response, `${method} ${path}`)
   }
 })

@@ -21,6 +21,7 @@ export interface GatewayConfig {
     readonly host?: string
     readonly port?: number
     readonly allowRemote?: boolean
+    readonly maxConnections?: number
     /** Absolute paths. */
     readonly tls?: { readonly cert?: string; readonly key?: string; readonly clientCa?: string }
   }

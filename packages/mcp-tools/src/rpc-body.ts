@@ -1,4 +1,4 @@
-import { BOUNDS } from '@agentproto/contracts'
+import { BOUNDS, isWithinDepth } from '@agentproto/contracts'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
 import { parsed } from './stringified.js'
 
@@ -14,10 +14,19 @@ export async function readRpcBody(request: Request): Promise<RpcBody> {
   const read = await readRequestBody(request, BOUNDS.bodyBytes).catch(() => undefined)
   if (read === undefined) return refusal(400, PARSE_ERROR, 'The body did not arrive whole')
   if (read.tooLarge) return refusal(413, INVALID_REQUEST, `The body is larger than ${BOUNDS.bodyBytes} bytes`)
+  const body = parsedJson(read.text)
+  if (body === undefined) return refusal(400, PARSE_ERROR, 'The body is not JSON')
+  if (!isWithinDepth(body, BOUNDS.jsonDepth))
+    return refusal(400, INVALID_REQUEST, `The body has more than ${BOUNDS.jsonDepth} levels`)
+  return { parsedBody: withParsedArguments(body) }
+}
+
+/** Undefined for what is no JSON. */
+function parsedJson(text: string): unknown {
   try {
-    return { parsedBody: withParsedArguments(JSON.parse(read.text)) }
+    return JSON.parse(text)
   } catch {
-    return refusal(400, PARSE_ERROR, 'The body is not JSON')
+    return undefined
   }
 }
 

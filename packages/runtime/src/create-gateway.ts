@@ -17,6 +17,7 @@ import type { McpEndpoint } from '@agentproto/mcp-tools'
 import { openSessionRegistry, type SessionRegistry, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { type Audit, openAudit } from './audit/audit.js'
+import { BrowserCodes } from './browser-codes.js'
 import { GatewayLog } from './gateway-log.js'
 import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { type HomeLock, takeHome } from './home-lock.js'
@@ -29,6 +30,7 @@ import { lazyOpenApi } from './lazy-openapi.js'
 import { Listeners } from './listeners.js'
 import { Meter } from './meter.js'
 import { agentHost, openCatalog } from './open-adapters.js'
+import { OwnNames } from './own-names.js'
 import { ownerToken } from './owner-token.js'
 import { Principals } from './principals.js'
 import { sessionAgents } from './session-agent.js'
@@ -98,6 +100,7 @@ interface Settings extends GatewayOptions {
   readonly host: ProvisionHost
   /** Where it is reached, once it listens. */
   readonly address: { url?: string }
+  readonly names: OwnNames
   readonly meter: Meter
   readonly young: YoungHeap
   readonly ownLog: GatewayLog
@@ -108,6 +111,7 @@ function settle(options: GatewayOptions): Settings {
   const { clock = systemClock } = options
   const layout = layoutOf(options)
   const address: { url?: string } = {}
+  const names = new OwnNames(clock)
   // What went wrong may quote what an agent or a request said.
   const onProblem = (problem: string): void => {
     ownLog.write('warn', 'problem', { problem })
@@ -127,6 +131,7 @@ function settle(options: GatewayOptions): Settings {
     onProblem,
     host,
     address,
+    names,
     meter: new Meter(),
     young: new YoungHeap(),
     ownLog,
@@ -179,18 +184,8 @@ async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'loc
   // Each open stream listens to it; how many those are is bounded where they are opened.
   setMaxListeners(0, ending.signal)
   const app = httpApp(settings, { registry, workspaces, adapters, tokens, mcp, ending, principals })
-  const { address, ownLog: log } = settings
-  const listeners = new Listeners({
-    app,
-    onRequest: () => settings.young.take(1),
-    authenticate: (given) => principals.authenticate(given),
-    onRefused: (refused) => audited.refused(refused),
-    defaults: { ...settings.listen, onProblem },
-    address,
-    record: settings.inMemory ? undefined : layout.daemon,
-    log,
-  })
-  const { young } = settings
+  const listeners = new Listeners({ ...settings, app, authenticate: (given) => principals.authenticate(given) })
+  const { ownLog: log, young } = settings
   return { registry, workspaces, adapters, app, token, tokens, mcp, ending, listeners, log, audited, young }
 }
 
@@ -215,7 +210,7 @@ function httpApp(
   settings: Settings,
   { registry, workspaces, adapters, tokens, mcp, ending, principals }: AppParts,
 ): HttpApp {
-  const { clock, onProblem, allowedHosts, allowedOrigins } = settings
+  const { clock, onProblem, names, allowedHosts, allowedOrigins } = settings
   return createHttpApp({
     sessions: registry,
     permissions: registry.permissions,
@@ -224,6 +219,7 @@ function httpApp(
     workspaces,
     authenticate: (given) => principals.authenticate(given),
     tokens,
+    browsers: new BrowserCodes(tokens, clock),
     revoked: (by) => principals.revoked(by),
     version,
     clock,
@@ -232,6 +228,7 @@ function httpApp(
     metrics: lazyMetrics(registry, settings.meter),
     signal: ending.signal,
     onRefused: (refused) => settings.audited.refused(refused),
+    isOwnHost: (name) => names.has(name),
     onError: (error, { method, path }) => onProblem(`${method} ${path}: ${describe(error)}`),
     ...(allowedHosts === undefined ? {} : { allowedHosts }),
     ...(allowedOrigins === undefined ? {} : { allowedOrigins }),

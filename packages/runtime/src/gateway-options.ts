@@ -54,7 +54,7 @@ export interface GatewayOptions {
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>
   /** Where `listen` listens if its caller does not say. */
-  readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'tls'>
+  readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'maxConnections' | 'tls'>
   /** Host names beyond loopback under which the gateway is reached. */
   readonly allowedHosts?: readonly string[]
   /** Web origins beyond loopback that may call it. */
@@ -78,6 +78,8 @@ export interface ListenOptions {
   /** Where nobody named a port and the usual one is taken, a free one, and a problem says so. Default: it fails. */
   readonly orFree?: boolean
   readonly allowRemote?: boolean
+  /** Connections that may be open at once; beyond it the longest idle one is closed. Default 1024. */
+  readonly maxConnections?: number
   /**
    * The process serves nothing else, so its global `Response` may be replaced by one that costs less, and V8 be told
    * how its young generation grows. Default false.

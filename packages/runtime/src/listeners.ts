@@ -1,26 +1,33 @@
-import type { Authenticate, DaemonRecord } from '@agentproto/contracts'
+import type { Authenticate, DaemonRecord, HomeLayout } from '@agentproto/contracts'
 import type { HttpApp } from '@agentproto/gateway-http'
-import type { Refusal } from './audit/refusals.js'
+import type { Audit } from './audit/audit.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { GatewayLog } from './gateway-log.js'
-import type { ListenOptions } from './gateway-options.js'
+import type { GatewayOptions, ListenOptions } from './gateway-options.js'
 import { localDoor } from './local-door.js'
-import { listen, type Listening, type ListeningServer } from './server.js'
+import type { OwnNames } from './own-names.js'
+import { listen, type ListeningServer } from './server.js'
 import { version } from './version.js'
+import type { YoungHeap } from './young-heap.js'
 
 export interface ListenersOptions {
   readonly app: HttpApp
-  /** Called with each request that comes by a socket. */
-  readonly onRequest: () => void
   readonly authenticate: Authenticate
-  readonly onRefused: (refusal: Refusal) => void
+  /** Told of who is turned away before the app. */
+  readonly audited: Pick<Audit, 'refused'>
   /** What the gateway's own options say of listening. */
-  readonly defaults: Listening
+  readonly listen?: NonNullable<GatewayOptions['listen']>
+  readonly onProblem: (problem: string) => void
+  /** Told of each request that comes by a socket. */
+  readonly young: Pick<YoungHeap, 'take'>
   /** Gets the address that agents are told. */
   readonly address: { url?: string }
-  /** Where the command line finds it; undefined for a gateway in memory. */
-  readonly record: string | undefined
-  readonly log: GatewayLog
+  /** Gets the names that it may be called by. */
+  readonly names: OwnNames
+  /** One in memory leaves no record for the command line. */
+  readonly inMemory: boolean
+  readonly layout: HomeLayout
+  readonly ownLog: GatewayLog
 }
 
 /** Every socket of a gateway. */
@@ -34,9 +41,9 @@ export class Listeners {
 
   /** @throws `listen_failed`, and what the files of TLS are refused with */
   async open(options: ListenOptions): Promise<string> {
-    const { app, address, defaults, log, record: path } = this.#options
+    const { app, address, listen: defaults, inMemory, layout, ownLog } = this.#options
     const tls =
-      defaults.tls === undefined && options.tls === undefined ? {} : { tls: { ...defaults.tls, ...options.tls } }
+      defaults?.tls === undefined && options.tls === undefined ? {} : { tls: { ...defaults?.tls, ...options.tls } }
     const { url, isPlainLoopback } = await this.#serve((request, env) => app.fetch(request, env), {
       ...defaults,
       ...options,
@@ -46,8 +53,8 @@ export class Listeners {
     address.url ??= isPlainLoopback ? url : await this.#openLocally(options)
     const local = isPlainLoopback || address.url === url ? {} : { local: address.url }
     const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url, ...local, version }
-    if (path !== undefined) writeDaemonRecord(path, record)
-    log.write('info', 'listening', { ...record, node: process.version })
+    if (!inMemory) writeDaemonRecord(layout.daemon, record)
+    ownLog.write('info', 'listening', { ...record, node: process.version })
     return url
   }
 
@@ -58,23 +65,25 @@ export class Listeners {
 
   /** Takes the record away if it is still this process's. */
   removeRecord(): void {
-    if (this.#options.record !== undefined) removeDaemonRecord(this.#options.record)
+    if (!this.#options.inMemory) removeDaemonRecord(this.#options.layout.daemon)
   }
 
   async #openLocally({ ownProcess = false }: ListenOptions): Promise<string> {
-    const { app } = this.#options
-    const { url } = await this.#serve(localDoor(app, this.#options), { host: '127.0.0.1', port: 0, ownProcess })
+    const { app, authenticate, audited } = this.#options
+    const door = localDoor(app, { authenticate, onRefused: (refusal) => audited.refused(refusal) })
+    const { url } = await this.#serve(door, { host: '127.0.0.1', port: 0, ownProcess })
     return url
   }
 
   async #serve(fetch: Fetch, options: ListenOptions): Promise<ListeningServer> {
-    const { defaults, onRequest } = this.#options
+    const { onProblem, names, young } = this.#options
     const counted: Fetch = (request, env) => {
-      onRequest()
+      young.take(1)
       return fetch(request, env)
     }
-    const server = await listen(counted, { ...options, onProblem: defaults.onProblem })
+    const server = await listen(counted, { ...options, onProblem })
     this.#servers.push(server)
+    names.listenOn(server.host)
     return server
   }
 }

@@ -20,9 +20,12 @@ export function localDoor(
   return async function answerLocally(request, env) {
     const token = bearerOf(request.headers.get('authorization'))
     const by = token === undefined ? undefined : authenticate(token)
-    if (by?.type !== 'token') return app.fetch(request, env)
+    // A browser's cookie stands for one.
+    const isNamed = token === undefined ? request.headers.has('cookie') : by?.type === 'token'
+    if (!isNamed) return app.fetch(request, env)
     const { method, url } = request
-    onRefused({ code: 'forbidden', by, method, path: new URL(url).pathname, from: 'loopback' })
+    const who = by === undefined ? {} : { by }
+    onRefused({ code: 'forbidden', ...who, method, path: new URL(url).pathname, from: 'loopback' })
     return refusal()
   }
 }

@@ -1,8 +1,9 @@
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { Connections } from './connections.js'
 import type { ListenOptions } from './gateway-options.js'
+import { asInUrl, isWildcard } from './own-names.js'
 import { preferPlainResponses } from './web/plain-response.js'
 import { requestListener } from './web/request-listener.js'
 
@@ -10,6 +11,8 @@ import { requestListener } from './web/request-listener.js'
 
 export interface ListeningServer {
   readonly url: string
+  /** What it listens on, as it was named; a wildcard as the system writes it. */
+  readonly host: string
   /** Whether programs of this machine reach it at `url` without more: plain HTTP, on loopback. */
   readonly isPlainLoopback: boolean
   /** Stops accepting; resolves when every connection has ended, forced after the grace (milliseconds). */
@@ -17,10 +20,17 @@ export interface ListeningServer {
 }
 
 export const DEFAULT_PORT = 7646
+const DEFAULT_CONNECTIONS = 1_024
+
 /** A client has this long to send its headers and its body: a slow one must not hold a connection. */
-const HEADERS_MS = 15_000
-const REQUEST_MS = 60_000
-const MAX_HEADER_BYTES = 16 * 1024
+const LIMITS = {
+  headersTimeout: 15_000,
+  requestTimeout: 60_000,
+  /** How often they are looked at. */
+  connectionsCheckingInterval: 5_000,
+  /** Of the request line too; more is answered 431. */
+  maxHeaderSize: 16 * 1024,
+} as const
 
 /** How to listen, and who is told what nobody's call could be told. */
 export interface Listening extends ListenOptions {
@@ -31,38 +41,35 @@ export interface Listening extends ListenOptions {
 export async function listen(
   fetch: (request: Request, env: object) => Response | Promise<Response>,
   options: Listening,
+  times: Limits = LIMITS,
 ): Promise<ListeningServer> {
-  const { host = '127.0.0.1', ownProcess = false, tls } = options
+  const { host = '127.0.0.1', ownProcess = false, tls, maxConnections: max = DEFAULT_CONNECTIONS, onProblem } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
   if (ownProcess) preferPlainResponses()
-  const listener = requestListener(fetch, (thrown) => options.onProblem(`An answer was not sent: ${String(thrown)}`))
-  const limits = {
-    headersTimeout: HEADERS_MS,
-    requestTimeout: REQUEST_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // Of a field that is there twice none is chosen: two hosts or two tokens are one that nobody has.
-    joinDuplicateHeaders: true,
-  }
-  const server: Server =
-    tls === undefined
-      ? createHttpServer(limits, listener)
-      : (await import('./tls-server.js')).createTlsServer(
-          { tls, onProblem: options.onProblem, limits: { ...limits, handshakeTimeout: HEADERS_MS } },
-          listener,
-        )
-  const connections = new Connections(server, tls !== undefined)
+  const listener = requestListener(fetch, (thrown) => onProblem(`An answer was not sent: ${String(thrown)}`))
+  const server = await serverOf(options, listener, times)
+  const connections = new Connections(server, { isTls: tls !== undefined, max, onProblem })
   await boundAs(server, host, options)
-  const { port: actual } = server.address() as AddressInfo
-  const reached = WILDCARD.test(host) ? '127.0.0.1' : host
+  const { port, address } = server.address() as AddressInfo
+  // Nobody is called by a wildcard; `::` takes IPv4 as well.
+  const reached = isWildcard(address) ? '127.0.0.1' : host
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${reached.includes(':') ? `[${reached}]` : reached}:${actual}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${asInUrl(reached)}:${port}`,
+    host: isWildcard(address) ? address : host,
     isPlainLoopback: tls === undefined && isLoopback(reached),
     close: (graceMs) => closed(server, connections, graceMs),
   }
 }
 
-/** All addresses of the machine. Nobody is called that: this machine's programs reach it on loopback. */
-const WILDCARD = /^(?:0\.0\.0\.0|::)$/
+type Limits = { readonly [Limit in keyof typeof LIMITS]: number }
+
+async function serverOf({ tls, onProblem }: Listening, listener: RequestListener, times: Limits): Promise<Server> {
+  // Of a field that is there twice none is chosen: two hosts or two tokens are one that nobody has.
+  const limits = { ...times, joinDuplicateHeaders: true }
+  if (tls === undefined) return createHttpServer(limits, listener)
+  const { createTlsServer } = await import('./tls-server.js')
+  return createTlsServer({ tls, onProblem, limits: { ...limits, handshakeTimeout: times.headersTimeout } }, listener)
+}
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 

@@ -12,7 +12,7 @@ export class TlsMaterial {
   readonly secure: SecureMaterial
 
   /**
-   * @param onProblem Told of a key that others may read, and later of files that changed and cannot be used
+   * @param onProblem Told of a key that others may read and a certificate that ends soon, and later of files that changed and cannot be used
    * @throws `invalid_request`, `path_invalid`, `listen_failed`, each naming its field
    */
   constructor(options: Partial<TlsOptions>, onProblem: (problem: string) => void) {
@@ -20,6 +20,8 @@ export class TlsMaterial {
     this.#onProblem = onProblem
     this.#seen = stampOf(options)
     this.secure = readMaterial(options)
+    const days = daysLeft(this.secure.cert)
+    if (days < SOON_DAYS) onProblem(`${FIELD}.cert ends within ${Math.ceil(days)} days`)
     if (isOpenToOthers(options.key)) onProblem(`${FIELD}.key can be read by others: chmod 600 ${String(options.key)}`)
   }
 
@@ -58,6 +60,7 @@ interface SecureMaterial {
 }
 
 const FIELD = 'listen.tls'
+const SOON_DAYS = 14
 type Field = keyof TlsOptions
 const FIELDS: readonly Field[] = ['cert', 'key', 'clientCa']
 
@@ -124,6 +127,8 @@ function assertInItsTime({ validFrom, validTo }: X509Certificate): void {
   if (now > Date.parse(validTo)) throw refused('cert', `has expired: it was valid until ${validTo}`)
   if (now < Date.parse(validFrom)) throw refused('cert', `is not valid yet: it will be from ${validFrom}`)
 }
+
+const daysLeft = (cert: string): number => (Date.parse(new X509Certificate(cert).validTo) - Date.now()) / 86_400_000
 
 const refused = (field: Field, what: string, cause?: unknown): AgentprotoError =>
   new AgentprotoError('listen_failed', `${FIELD}.${field} ${what}`, { data: { field: `${FIELD}.${field}` }, cause })

@@ -32,6 +32,7 @@ const storedSchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.string(),
   rotatedAt: z.string().exactOptional(),
+  expiresAt: z.iso.datetime().exactOptional(),
 })
 const fileSchema = z.strictObject({ version: z.literal(1), tokens: z.array(storedSchema).max(MAX_TOKENS) })
 type Stored = z.infer<typeof storedSchema>
@@ -48,12 +49,12 @@ const SHAPE = /^agp_t_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/
 
 export class TokenStore implements TokenService {
   readonly #options: TokenStoreOptions
-  #held: ReadonlyMap<string, Held>
+  #held: ReadonlyMap<string, Held> = new Map()
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: TokenStoreOptions) {
     this.#options = options
-    this.#held = held(options.path === undefined ? [] : readTokens(options.path, options))
+    this.#held = this.#hold(options.path === undefined ? [] : readTokens(options.path, options))
   }
 
   /** Whose a token is; undefined when it is none of these. One hash and one comparison, whatever is given. */
@@ -61,7 +62,7 @@ export class TokenStore implements TokenService {
     const id = SHAPE.exec(token)?.[1]
     const found = id === undefined ? undefined : this.#held.get(id)
     if (found === undefined || !timingSafeEqual(digest(token), found.digest)) return undefined
-    return found.principal
+    return this.#isOver(found.stored) ? undefined : found.principal
   }
 
   /** Aborts when the token of a principal is revoked or rotated. */
@@ -73,18 +74,19 @@ export class TokenStore implements TokenService {
   }
 
   list(): Promise<readonly NamedToken[]> {
-    return Promise.resolve(Array.from(this.#held.values(), ({ stored }) => shown(stored)))
+    return Promise.resolve(this.#lasting().map(shown))
   }
 
   create(request: TokenRequest): Promise<NewToken> {
-    const { name, scope, workspaces } = request
+    const { name, scope, workspaces, expiresAt } = request
     return this.#change((tokens) => {
       assertSound(request)
       if (tokens.some((token) => token.name === name)) throw taken(name)
       if (tokens.length >= MAX_TOKENS) throw tooMany()
       const { token, ...proof } = mint()
       const bounds = workspaces === undefined ? {} : { workspaces: [...new Set(workspaces)] }
-      const stored: Stored = { name, scope, ...bounds, ...proof, createdAt: this.#now() }
+      const ends = expiresAt === undefined ? {} : { expiresAt }
+      const stored: Stored = { name, scope, ...bounds, ...proof, createdAt: this.#now(), ...ends }
       return [[...tokens, stored], { ...shown(stored), token }]
     })
   }
@@ -109,13 +111,36 @@ export class TokenStore implements TokenService {
     return new Date(this.#options.clock.now()).toISOString()
   }
 
+  /** Those that have not ended by themselves; the others are forgotten with the next change. */
+  #lasting(): readonly Stored[] {
+    return Array.from(this.#held.values(), ({ stored }) => stored).filter((stored) => !this.#isOver(stored))
+  }
+
+  #isOver({ expiresAt }: Stored): boolean {
+    return expiresAt !== undefined && Date.parse(expiresAt) <= this.#options.clock.now()
+  }
+
+  /** By id; those that were held before stay the same, so that their streams go on. */
+  #hold(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = this.#held): ReadonlyMap<string, Held> {
+    return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? this.#began(stored)]))
+  }
+
+  #began(stored: Stored): Held {
+    const { clock } = this.#options
+    const began = hold(stored)
+    const { expiresAt } = stored
+    // Streams that it holds open end with it.
+    if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => began.ended.abort())
+    return began
+  }
+
   /** One change at a time; it holds once it is on the disk. */
   #change<T>(change: (tokens: readonly Stored[]) => readonly [readonly Stored[], T]): Promise<T> {
     const turn = this.#last.then(async () => {
-      const [tokens, result] = change(Array.from(this.#held.values(), ({ stored }) => stored))
+      const [tokens, result] = change(this.#lasting())
       await this.#write(tokens)
       const before = this.#held
-      this.#held = held(tokens, before)
+      this.#held = this.#hold(tokens)
       for (const [id, { ended }] of before) if (!this.#held.has(id)) ended.abort()
       return result
     })
@@ -132,11 +157,6 @@ export class TokenStore implements TokenService {
       throw new AgentprotoError('storage_failed', 'The tokens could not be stored', { given: path, cause })
     }
   }
-}
-
-/** By id; those that were held before stay the same, so that their streams go on. */
-function held(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = new Map()): ReadonlyMap<string, Held> {
-  return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? hold(stored)]))
 }
 
 function hold(stored: Stored): Held {

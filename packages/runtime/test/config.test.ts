@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
 import type { Principal } from '@agentproto/contracts'
@@ -160,6 +160,20 @@ test('listen says where the gateway listens, and what its caller says wins', asy
   await expect((await configured({ listen: beyond })).listen()).rejects.toMatchObject({ code: 'listen_failed' })
   const open = { listen: { ...beyond, allowRemote: true } }
   expect(await settingsOf(open)).toMatchObject(open)
+})
+
+test('listen.maxConnections bounds the open connections', async () => {
+  const { url } = await (await configured({ listen: { port: 0, maxConnections: 16 } })).listen()
+  const opened: Socket[] = []
+  onTestFinished(() => opened.forEach((socket) => void socket.destroy()))
+  for (let made = 0; made < 17; made++) {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').resume()
+    opened.push(socket)
+    await once(socket, 'connect')
+  }
+  await expect
+    .poll(() => opened.map(({ closed }) => closed))
+    .toEqual([true, ...Array.from({ length: 16 }, () => false)])
 })
 
 test('log.level, log.maxBytes and log.files say what is logged and how much is kept', async () => {

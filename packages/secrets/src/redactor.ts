@@ -106,7 +106,7 @@ class ValueRedactor implements Redactor {
 }
 
 /** Tokens of gateways, the owner's, named ones and those of sessions: nobody has their values, but all have this shape. */
-const TOKENS = /agp_[ots]_[0-9a-f]{16}_[A-Za-z0-9_-]{43}/g
+const TOKENS = /agp_[cots]_[0-9a-f]{16}_[A-Za-z0-9_-]{43}/g
 
 const withoutTokens = (text: string): string => (text.includes('agp_') ? text.replace(TOKENS, MARK) : text)
 

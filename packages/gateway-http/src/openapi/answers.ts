@@ -207,9 +207,12 @@ const token = z.looseObject({
   workspaces: z.array(z.string()).optional(),
   createdAt: time,
   rotatedAt: time.optional(),
+  expiresAt: time.optional(),
 })
 export const tokens = z.looseObject({ tokens: z.array(token) })
 export const newToken = token.extend({ token: z.string() })
+export const browserCode = z.looseObject({ code: z.string(), expiresAt: time, path: z.string() })
+export const browserLogin = z.looseObject({ ok: z.literal(true), name: z.string(), expiresAt: time })
 export const revoked = z.looseObject({ ok: z.literal(true), name: z.string() })
 
 export const health = z.looseObject({ ok: z.literal(true), version: z.string() })

@@ -6,6 +6,7 @@ import {
   provisionRequestSchema,
 } from '@agentproto/contracts'
 import type { ErrorCode } from '@agentproto/contracts'
+import { exchangeQuerySchema } from '../query-schemas.js'
 import * as is from './answers.js'
 import { answer, type Operation, type Operations, tagged } from './operation.js'
 
@@ -147,6 +148,20 @@ export const hostOperations: Operations = {
     summary: 'Gives a token a new value',
     answers: { 200: answer('The token', is.newToken) },
     problems: ['token_not_found', 'storage_failed'],
+  },
+  'POST /auth/code': {
+    id: 'createBrowserCode',
+    summary: 'Makes a code that lets in one browser, once and within a minute',
+    answers: { 201: answer('The code, and the path to open', is.browserCode) },
+    problems: ['token_limit_reached'],
+  },
+  'GET /auth/exchange': {
+    id: 'exchangeBrowserCode',
+    summary: 'Takes a code for a cookie that no script reads; it stands for a named token of 12 hours',
+    query: exchangeQuerySchema,
+    answers: { 200: answer('The cookie is set', is.browserLogin, { headers: ['Set-Cookie'] }) },
+    problems: ['unauthorized', 'token_limit_reached', 'storage_failed'],
+    open: true,
   },
   'GET /secrets': {
     id: 'listSecrets',

@@ -31,7 +31,7 @@ export interface Answer {
   readonly streamOnly?: boolean
   /** The media types of a text that is no JSON. */
   readonly text?: string | readonly string[]
-  readonly headers?: readonly ('ETag' | 'Location')[]
+  readonly headers?: readonly ('ETag' | 'Location' | 'Set-Cookie')[]
 }
 
 /** A JSON answer. */

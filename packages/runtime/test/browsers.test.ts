@@ -1,0 +1,198 @@
+import { readFile } from 'node:fs/promises'
+import { homeLayout, systemClock, type Clock } from '@agentproto/contracts'
+import type { Gateway } from '@agentproto/runtime'
+import { expect, test } from 'vitest'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+
+// How a browser gets in without a token in its pages: a code, once, for a cookie.
+
+const HOST = 'localhost:7646'
+const PAGE = { host: HOST, origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' }
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+interface Time extends Clock {
+  /** Moves on, and runs what is due. */
+  advance(ms: number): void
+}
+
+function movable(): Time {
+  let now = Date.parse('2026-11-22T00:00:00.000Z')
+  const due = new Set<{ readonly at: number; readonly run: () => void }>()
+  return {
+    ...systemClock,
+    now: () => now,
+    after(ms, run) {
+      const timer = { at: now + ms, run }
+      due.add(timer)
+      return { cancel: () => void due.delete(timer) }
+    },
+    advance(ms) {
+      now += ms
+      for (const timer of due) if (timer.at <= now && due.delete(timer)) timer.run()
+    },
+  }
+}
+
+interface Called {
+  readonly status: number
+  readonly body: Record<string, unknown>
+  readonly headers: Headers
+}
+
+interface Door {
+  readonly gateway: Gateway
+  readonly clock: Time
+  call(method: string, path: string, headers?: Record<string, string>): Promise<Called>
+  /** As the owner. */
+  code(): Promise<string>
+  /** What a browser sends from then on. */
+  login(): Promise<{ readonly cookie: string; readonly name: string }>
+}
+
+async function door(): Promise<Door> {
+  const clock = movable()
+  const gateway = await testGateway({ home: await temporaryHome(), clock })
+  const call: Door['call'] = async (method, path, headers = {}) => {
+    const answer = await gateway.app.request(`http://${HOST}${path}`, { method, headers: { host: HOST, ...headers } })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? {} : JSON.parse(text), headers: answer.headers }
+  }
+  async function code(): Promise<string> {
+    return String((await call('POST', '/auth/code', { authorization: `Bearer ${gateway.token}` })).body['code'])
+  }
+  async function login(): Promise<{ cookie: string; name: string }> {
+    const { body, headers } = await call('GET', `/auth/exchange?code=${await code()}`)
+    return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '', name: String(body['name']) }
+  }
+  return { gateway, clock, call, code, login }
+}
+
+test('a code of the owner’s is good for one cookie, which no script and no other site gets', async () => {
+  const { gateway, call } = await door()
+  const made = await call('POST', '/auth/code', { authorization: `Bearer ${gateway.token}` })
+  expect(made).toMatchObject({ status: 201, body: { expiresAt: '2026-11-22T00:01:00.000Z' } })
+  const path = String(made.body['path'])
+  // Who only looks does not use it up.
+  expect((await call('HEAD', path)).headers.get('set-cookie')).toBe(null)
+  const { status, body, headers } = await call('GET', path)
+  expect({ status, body }).toEqual({
+    status: 200,
+    body: { ok: true, name: expect.stringMatching(/^browser-[0-9a-f]{8}$/), expiresAt: '2026-11-22T12:00:00.000Z' },
+  })
+  expect(headers.get('set-cookie')).toMatch(
+    /^agentproto_7646=agp_t_[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+  )
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+  expect(await call('GET', '/sessions', { cookie: `other=1; ${cookie}`, ...PAGE })).toMatchObject({ status: 200 })
+  expect(await call('GET', path)).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+  const secure = await gateway.app.request(`https://${HOST}${path}`)
+  expect(secure.status).toBe(401)
+})
+
+test('over TLS the cookie is sent over TLS alone', async () => {
+  const { gateway, code } = await door()
+  const { headers } = await gateway.app.request(`https://${HOST}/auth/exchange?code=${await code()}`)
+  expect(headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict; Secure$/)
+})
+
+test('a code ends after a minute, one at a time and not more than sixteen; what is none is nobody’s', async () => {
+  const { gateway, clock, call, code } = await door()
+  const late = await code()
+  clock.advance(MINUTE)
+  expect((await call('GET', `/auth/exchange?code=${late}`)).status).toBe(401)
+  expect((await call('GET', '/auth/exchange?code=agp_c_0000000000000000_x')).status).toBe(401)
+  expect((await call('GET', '/auth/exchange')).status).toBe(400)
+  const timely = await code()
+  clock.advance(MINUTE - 1)
+  const both = await Promise.all([1, 2].map(() => call('GET', `/auth/exchange?code=${timely}`)))
+  expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401])
+  for (let made = 0; made < 16; made++) await code()
+  const owner = { authorization: `Bearer ${gateway.token}` }
+  expect(await call('POST', '/auth/code', owner)).toMatchObject({ status: 429, body: { code: 'token_limit_reached' } })
+})
+
+test('whoever may not make tokens makes no code', async () => {
+  const { gateway, call } = await door()
+  for (const scope of ['read', 'operate'] as const) {
+    const { token } = await gateway.tokens.create({ name: scope, scope })
+    expect((await call('POST', '/auth/code', { authorization: `Bearer ${token}` })).status).toBe(403)
+  }
+  expect((await call('POST', '/auth/code')).status).toBe(401)
+})
+
+test('the cookie counts for the gateway’s own pages alone', async () => {
+  const { call, login } = await door()
+  const { cookie } = await login()
+  const status = async (method: string, headers: Record<string, string>): Promise<number> =>
+    (await call(method, method === 'GET' ? '/sessions' : '/workspaces/none/use', { cookie, ...headers })).status
+  const refused: readonly (readonly [string, Record<string, string>])[] = [
+    // Another port is the same site to a browser, which sends the cookie there.
+    ['GET', { origin: 'http://localhost:3000' }],
+    ['GET', { 'sec-fetch-site': 'same-site' }],
+    ['GET', { 'sec-fetch-site': 'cross-site' }],
+    ['POST', {}],
+    ['POST', { origin: 'null' }],
+    ['POST', { origin: 'http://localhost:3000' }],
+    ['POST', { 'sec-fetch-site': 'none' }],
+    ['POST', { ...PAGE, 'sec-fetch-site': 'same-site' }],
+  ]
+  for (const [method, headers] of refused)
+    expect([method, headers, await status(method, headers)]).toEqual([method, headers, 403])
+  expect(await status('GET', {})).toBe(200)
+  expect(await status('GET', { 'sec-fetch-site': 'none' })).toBe(200)
+  expect(await status('GET', PAGE)).toBe(200)
+  // Let in, and then there is no such workspace.
+  expect(await status('POST', PAGE)).toBe(404)
+  expect(await status('POST', { host: HOST, origin: `http://${HOST}` })).toBe(404)
+  // The cookie of a gateway at another port is nobody's here.
+  expect((await call('GET', '/sessions', { cookie: cookie.replace('7646', '7647') })).status).toBe(401)
+})
+
+test('it is a token among the others: listed, revoked, told to the audit log, and over by itself', async () => {
+  const { gateway, clock, call, login } = await door()
+  const [first, second] = [await login(), await login()]
+  const read = async ({ cookie }: { cookie: string }): Promise<number> =>
+    (await call('GET', '/sessions', { cookie, ...PAGE })).status
+  expect(await gateway.tokens.list()).toMatchObject([
+    { name: first.name, scope: 'admin', expiresAt: '2026-11-22T12:00:00.000Z' },
+    { name: second.name, scope: 'admin' },
+  ])
+  await gateway.tokens.revoke(first.name)
+  expect([await read(first), await read(second)]).toEqual([401, 200])
+  const stream = await gateway.app.request(`http://${HOST}/events`, {
+    headers: { cookie: second.cookie, accept: 'text/event-stream', ...PAGE },
+  })
+  expect(stream.status).toBe(200)
+  const told = stream.text()
+  clock.advance(12 * HOUR)
+  await told
+  expect(await read(second)).toBe(401)
+  expect(await gateway.tokens.list()).toEqual([])
+  // A change forgets it, and its name is free.
+  await gateway.tokens.create({ name: second.name, scope: 'read' })
+  expect(await readFile(homeLayout(gateway.home).tokens, 'utf8')).not.toContain('expiresAt')
+  await gateway.close()
+  const audit = await readFile(`${homeLayout(gateway.home).logs}/audit.jsonl`, 'utf8')
+  expect(audit).toMatch(new RegExp(`"token-create".*"${first.name}"`))
+  expect(audit).not.toMatch(/agp_[ct]_/)
+})
+
+test('it holds in the next gateway of the home, as other tokens do', async () => {
+  const { gateway, clock, login } = await door()
+  const { cookie } = await login()
+  await gateway.close()
+  const next = await testGateway({ home: gateway.home, clock })
+  const answer = await next.app.request(`http://${HOST}/sessions`, { headers: { cookie, ...PAGE } })
+  expect(answer.status).toBe(200)
+})
+
+test('beside TLS, the door for the machine’s own lets no cookie in', async () => {
+  const { gateway, login } = await door()
+  const { localDoor } = await import('../src/local-door.js')
+  const { cookie } = await login()
+  const beside = localDoor(gateway.app, { authenticate: () => undefined, onRefused: () => undefined })
+  const answer = await beside(new Request(`http://${HOST}/sessions`, { headers: { cookie, ...PAGE } }), {})
+  expect(answer.status).toBe(403)
+})

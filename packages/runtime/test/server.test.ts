@@ -1,0 +1,118 @@
+import { EventEmitter, once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { listen, type Listening, type ListeningServer } from '../src/server.js'
+
+// What holds a socket for long, and how many may be held.
+
+const QUICK = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50, maxHeaderSize: 16 * 1024 }
+
+type Answer = Parameters<typeof listen>[0]
+
+async function serving(
+  answer: Answer,
+  options: Partial<Listening> = {},
+  limits?: typeof QUICK,
+): Promise<ListeningServer> {
+  const server = await listen(answer, { port: 0, onProblem: () => undefined, ...options }, limits)
+  onTestFinished(() => server.close(0))
+  return server
+}
+
+interface Client {
+  readonly socket: Socket
+  readonly heard: () => string
+  readonly ended: Promise<unknown>
+}
+
+async function client({ url }: ListeningServer): Promise<Client> {
+  let heard = ''
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.setEncoding('latin1').on('data', (text: string) => (heard += text))
+  const ended = new Promise((resolve) => socket.once('close', resolve))
+  await once(socket, 'connect')
+  socket.on('error', () => undefined)
+  return { socket, heard: () => heard, ended }
+}
+
+/** One byte after another, for as long as it is let. */
+function dribble({ socket }: Client, bytes: string): void {
+  const timer = setInterval(() => socket.write(bytes), 20)
+  socket.once('close', () => clearInterval(timer))
+}
+
+const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
+
+test('headers and bodies that come byte by byte are cut off, what is answered for long is not', async () => {
+  const parts = new EventEmitter()
+  const encoder = new TextEncoder()
+  async function answer(request: Request): Promise<Response> {
+    if (request.method === 'POST') return new Response(await request.text())
+    const start = (controller: ReadableStreamDefaultController): void => {
+      controller.enqueue(encoder.encode('first'))
+      parts.once('last', () => {
+        controller.enqueue(encoder.encode('last'))
+        controller.close()
+      })
+    }
+    return new Response(new ReadableStream({ start }))
+  }
+  const server = await serving(answer, {}, QUICK)
+  // A machine that stands still for a moment may cut off this one too, at first.
+  let stream = await client(server)
+  for (; !stream.heard().includes('first'); stream = stream.socket.closed ? await client(server) : stream) {
+    if (stream.socket.bytesWritten === 0) stream.socket.write(GET)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const [silent, head, body] = [await client(server), await client(server), await client(server)]
+  head.socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nX: ')
+  dribble(head, 'x')
+  body.socket.write('POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n')
+  dribble(body, 'x')
+  await Promise.all([silent.ended, head.ended, body.ended])
+  expect(head.heard()).toMatch(/^HTTP\/1\.1 408/)
+  // All of it took longer than any request may.
+  parts.emit('last')
+  await expect.poll(stream.heard).toMatch(/last/)
+})
+
+test('beyond the bound the connection goes that has been idle for the longest', async () => {
+  const problems: string[] = []
+  const onProblem = (problem: string): void => void problems.push(problem)
+  const server = await serving(() => new Response('ok'), { maxConnections: 2, onProblem })
+  const [first, second] = [await client(server), await client(server)]
+  // Who has just been answered is not the longest idle.
+  first.socket.write(GET)
+  await expect.poll(first.heard).toMatch(/ok/)
+  const third = await client(server)
+  await second.ended
+  for (const each of [first, third]) {
+    each.socket.write(GET)
+    await expect.poll(each.heard).toMatch(/ok$/)
+  }
+  expect(problems).toEqual(['more than 2 connections: idle ones are closed'])
+})
+
+test('where all are being answered, it is the new one that goes; who came before is not harmed', async () => {
+  const slow = new EventEmitter()
+  const answer: Answer = async () => {
+    slow.emit('asked')
+    await once(slow, 'released')
+    return new Response('late')
+  }
+  const server = await serving(answer, { maxConnections: 2 })
+  const busy: Client[] = []
+  for (let made = 0; made < 2; made++) {
+    const isAsked = once(slow, 'asked')
+    const next = await client(server)
+    next.socket.write(GET)
+    await isAsked
+    busy.push(next)
+  }
+  await (
+    await client(server)
+  ).ended
+  slow.emit('released')
+  for (const { heard } of busy) await expect.poll(heard).toMatch(/late$/)
+})

@@ -3,20 +3,28 @@ import { expect, onTestFinished } from 'vitest'
 import { newMark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
 
-/** The browser of this machine, from Debian's `chromium-headless-shell` or `chromium`; undefined where there is none. */
-export const chromium = ['chromium-headless-shell', 'chromium'].find(
-  (name) => spawnSync(name, ['--version']).status === 0,
-)
+const FLAGS = [
+  '--headless',
+  // Root has no sandbox to give, and the page is ours.
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-first-run',
+]
+
+/**
+ * The browser of this machine, from Debian's `chromium-headless-shell` or `chromium`; undefined where there is none, or
+ * none that can show a page: a container may not let it.
+ */
+export const chromium = ['chromium-headless-shell', 'chromium'].find((name) => {
+  const page = [...FLAGS, '--dump-dom', 'data:text/html,<p>shown</p>']
+  return spawnSync(name, page, { encoding: 'utf8', timeout: 60_000, killSignal: 'SIGKILL' }).stdout?.includes('shown')
+})
 
 /** Opens a page in a browser of its own, which ends with the test. */
 export function openPage(url: string): void {
   const flags = [
-    '--headless',
-    // Root has no sandbox to give, and the page is ours.
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-dev-shm-usage',
-    '--no-first-run',
+    ...FLAGS,
     `--user-data-dir=${temporaryFolder('chromium')}`,
     // Without somebody who could look at it the shell ends when the page is loaded.
     '--remote-debugging-port=0',

@@ -48,6 +48,9 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /adapters/:slug/doctor': on('adapter-doctor', '/adapters/demo/doctor'),
   'GET /secrets': READING,
   'GET /tokens': READING,
+  'POST /auth/code': {
+    exempt: 'A code opens nothing: its exchange makes a token, which is a token-create of who asked',
+  },
   'POST /tokens': on('token-create', '/tokens', { name: 'ci', scope: 'read' }),
   'POST /tokens/:name/rotate': on('token-rotate', '/tokens/none/rotate'),
   'DELETE /tokens/:name': on('token-revoke', '/tokens/none'),

@@ -1,6 +1,6 @@
 import type { Clock, Session, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
 import type { HostedSession } from './hosted-session.js'
-import { Wakeup } from './wakeup.js'
+import { Wakeup } from './log/wakeup.js'
 
 /** Changes of all sessions for whoever watches the list; a watcher that lags gets the latest of each. */
 

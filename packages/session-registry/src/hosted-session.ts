@@ -1,8 +1,8 @@
 import type { Session, StoredSession } from '@agentproto/contracts'
-import type { Ending } from './ending.js'
-import type { PromptQueue } from './prompt-queue.js'
+import type { Ending } from './lifecycle/ending.js'
+import type { PromptQueue } from './turns/prompt-queue.js'
 import type { SessionJournal } from './session-journal.js'
-import type { TurnBook } from './turn-book.js'
+import type { TurnBook } from './turns/turn-book.js'
 
 /** A session as its host and the readers of its log see it; what drives its agent is no concern of theirs. */
 export interface HostedSession {

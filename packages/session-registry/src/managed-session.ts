@@ -11,30 +11,37 @@ import {
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { Conversation, type Starting } from './conversation.js'
-import { endChildren } from './end-all.js'
-import { type Ending, endedError, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from './ending.js'
+import { Conversation, type Starting } from './lifecycle/conversation.js'
+import { endChildren } from './lifecycle/end-all.js'
+import {
+  type Ending,
+  endedError,
+  endingOf,
+  endingOfStart,
+  messageOf,
+  startingError,
+  turnEndOf,
+} from './lifecycle/ending.js'
 import { changesOf, withChange } from './configure.js'
-import type { LogEntry } from './event-record.js'
-import { isSignOfLife, isUrgent } from './event-weight.js'
+import type { LogEntry } from './log/event-record.js'
+import { isSignOfLife, isUrgent } from './log/event-weight.js'
 import type { HostedSession } from './hosted-session.js'
-import { keptFailure } from './kept-failure.js'
-import { endOf } from './session-end.js'
-import { assertTransition } from './lifecycle.js'
+import { endOfRun } from './lifecycle/session-end.js'
+import { assertTransition } from './lifecycle/lifecycle.js'
 import { fitMode } from './permissions/agent-mode.js'
 import type { SessionPermissions } from './permissions/session-permissions.js'
-import type { RequestDesk } from './request-desk.js'
-import type { Prefaces } from './prefaces.js'
-import { isResumable, resumptionOf, type Waking } from './resume.js'
+import type { RequestDesk } from './requests/request-desk.js'
+import type { Prefaces } from './turns/prefaces.js'
+import { isResumable, resumptionOf, type Waking } from './lifecycle/resume.js'
 import type { SessionJournal } from './session-journal.js'
-import type { SessionLog } from './session-log.js'
+import type { SessionLog } from './log/session-log.js'
 import type { SessionHost } from './session-host.js'
-import { SessionStart } from './session-start.js'
+import { SessionStart } from './lifecycle/session-start.js'
 import { sessionParts } from './session-parts.js'
-import type { SessionRecord } from './session-record.js'
-import type { Supervisor } from './supervisor.js'
-import type { TurnBook } from './turn-book.js'
-import type { PromptOrigin, TurnFlow } from './turn-flow.js'
+import type { SessionRecord } from './records/session-record.js'
+import type { Supervisor } from './lifecycle/supervisor.js'
+import type { TurnBook } from './turns/turn-book.js'
+import type { PromptOrigin, TurnFlow } from './turns/turn-flow.js'
 
 /** One session: its record, log, turns and requests, and the agent from its start to its end. */
 export class ManagedSession implements HostedSession {
@@ -266,13 +273,8 @@ export class ManagedSession implements HostedSession {
     await this.#flow.close(...turnEndOf(cause))
     await this.#flow.drain()
     await this.desk.cancelAll({ type: 'session-end' })
-    const previous = this.#record.status
-    // A start that was killed never ran: its row of the table has only one way out.
-    const status = previous === 'starting' ? 'error' : cause.status
-    assertTransition(previous, status)
     const facts = { session: this.snapshot(), process: this.#agent?.process, exit, at: this.#log.now() }
-    const failure = await keptFailure(cause, this.#host, facts)
-    await this.#log.appendOrApply(endOf({ status, previous, exit, stopReason: cause.stopReason, failure }))
+    await this.#log.appendOrApply(await endOfRun(cause, this.#host, facts))
     await this.journal.settle()
   }
 

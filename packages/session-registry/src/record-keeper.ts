@@ -1,5 +1,5 @@
 import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
-import { messageOf } from './ending.js'
+import { messageOf } from './lifecycle/ending.js'
 import type { HostedSession } from './hosted-session.js'
 
 /** Saves records when they change: at once for a change of state, a little later for mere activity. */

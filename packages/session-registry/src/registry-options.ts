@@ -13,9 +13,9 @@ import type {
   StoredSession,
   WorkspaceResolver,
 } from '@agentproto/contracts'
-import type { CrashBundleStore } from './crash-bundle.js'
+import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
-import type { RequestGate } from './request-gate.js'
+import type { RequestGate } from './requests/request-gate.js'
 
 /** What a registry is made of, and what it is. */
 

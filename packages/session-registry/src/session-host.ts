@@ -7,9 +7,9 @@ import {
   type StartAgent,
   systemClock,
 } from '@agentproto/contracts'
-import type { CrashBundleStore } from './crash-bundle.js'
+import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { HostedSession } from './hosted-session.js'
-import type { RequestGate } from './request-gate.js'
+import type { RequestGate } from './requests/request-gate.js'
 import { MemoryRuleStore } from './permissions/file-rule-store.js'
 import { WorkspaceRules } from './permissions/workspace-rules.js'
 import { DEFAULT_REGISTRY_CONFIG, type RegistryConfig } from './registry-config.js'

@@ -8,8 +8,8 @@ import type {
   SessionEvent,
   Timer,
 } from '@agentproto/contracts'
-import { OutputFeed } from './output-feed.js'
-import { Spine } from './spine.js'
+import { OutputFeed } from './output/output-feed.js'
+import { Spine } from './log/spine.js'
 
 /**
  * The log of one session with what is projected from it. A session that has ended has its journal opened

@@ -1,6 +1,6 @@
 import { isLive, type Session, type SessionBounds, type StoredSession } from '@agentproto/contracts'
 import { ManagedSession } from './managed-session.js'
-import { isWithin } from './reach.js'
+import { isWithin } from './delegation/reach.js'
 import type { SessionHost } from './session-host.js'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eventOf, number, recordOf } from '../src/event-record.js'
+import { eventOf, number, recordOf } from '../src/log/event-record.js'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { drain, fileRegistry, memoryRegistry, owner, temporaryHome } from './fixtures/test-registry.js'

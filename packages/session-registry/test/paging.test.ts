@@ -2,7 +2,7 @@ import type { Session, SessionPage } from '@agentproto/contracts'
 import type { SessionRegistry } from '@agentproto/session-registry'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { pageOf } from '../src/session-page.js'
+import { pageOf } from '../src/records/session-page.js'
 import { scripted } from './fixtures/scripted-agent.js'
 import { memoryRegistry, owner } from './fixtures/test-registry.js'
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@agentproto/contracts'
 import { MemoryEventLogStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
-import { Spine } from '../src/spine.js'
+import { Spine } from '../src/log/spine.js'
 
 async function memorySpine(onStored: () => void = () => undefined): Promise<Spine> {
   const { log } = await new MemoryEventLogStore().open('s_00000001')

@@ -1,5 +1,5 @@
 import type { AgentConfig, PermissionMode, RunningAgent, Session, StoredSpawn } from '@agentproto/contracts'
-import { messageOf } from '../ending.js'
+import { messageOf } from '../lifecycle/ending.js'
 
 /**
  * The agent's own session mode that fits a permission mode. A permission mode answers what an agent asks; whether it

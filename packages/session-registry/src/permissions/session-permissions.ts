@@ -9,7 +9,7 @@ import type {
   RuleMatch,
   SessionEvent,
 } from '@agentproto/contracts'
-import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from '../permission-policy.js'
+import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
 import { realPath } from './real-path.js'
 import { decidingRule, MAX_SESSION_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
 import { factsOf } from './tool-facts.js'

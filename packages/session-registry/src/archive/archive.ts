@@ -1,0 +1,183 @@
+import {
+  AgentprotoError,
+  ARCHIVE_BOUNDS,
+  type Clock,
+  type EventGap,
+  type EventLogStore,
+  type ExportFormat,
+  isLive,
+  type NewId,
+  type Principal,
+  type PruneRequest,
+  type PruneResult,
+  type RepairReport,
+  type SearchHit,
+  type SearchQuery,
+  type SearchResult,
+  type Session,
+  type SessionArchive,
+  type SessionBounds,
+  type SessionStore,
+  type Timer,
+  type UnreadableEvents,
+} from '@agentproto/contracts'
+import { messageOf } from '../lifecycle/ending.js'
+import type { ManagedSession } from '../managed-session.js'
+import { sizeOfGap } from '../log/log-gap.js'
+import { exportOf } from './session-export.js'
+import { sessionNotFound } from '../records/session-id.js'
+import { importSession } from './session-import.js'
+import { cursorOf, startOf } from '../records/session-page.js'
+import { allEventsOf } from './session-reading.js'
+import { repairSession } from './session-repair.js'
+import { findIn, type Searching } from './session-search.js'
+import { descriptorOf, type SessionShelf, type Shelved } from '../session-shelf.js'
+
+/** See {@link SessionArchive}: the stored sessions of one registry. */
+
+export interface ArchiveHost {
+  readonly shelf: SessionShelf
+  readonly logs: EventLogStore
+  readonly store: SessionStore
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly redact?: (text: string) => string
+  readonly forget: (id: string, by: Principal) => Promise<void>
+  /** Stores a record that has changed. */
+  readonly save: (session: ManagedSession) => Promise<void>
+  readonly onProblem: (problem: string) => void
+}
+
+const DEFAULT_HITS = 20
+/** One call looks for this long at most, and then says where to go on, in milliseconds. */
+const SEARCH_MS = 20_000
+/** How often what is too old is looked for, in milliseconds. */
+const RETENTION_MS = 60 * 60_000
+/** Nobody asked for it but the configuration. */
+const RETENTION: Principal = { type: 'owner', name: 'retention' }
+
+interface Collecting {
+  readonly q: string
+  readonly limit: number
+  readonly hits: SearchHit[]
+  readonly unreadable: UnreadableEvents[]
+  readonly signal: AbortSignal | undefined
+}
+
+export class Archive implements SessionArchive {
+  readonly #host: ArchiveHost
+  #timer: Timer | undefined
+
+  constructor(host: ArchiveHost) {
+    this.#host = host
+  }
+
+  async search(query: SearchQuery, within?: SessionBounds, signal?: AbortSignal): Promise<SearchResult> {
+    const { shelf, clock } = this.#host
+    const { limit = DEFAULT_HITS, q } = query
+    const isReached = shelf.reached(within)
+    const sessions = shelf.all
+    const until = clock.now() + SEARCH_MS
+    const [hits, unreadable]: [SearchHit[], UnreadableEvents[]] = [[], []]
+    const found = (): SearchResult => ({ hits, ...(unreadable.length === 0 ? {} : { unreadable }) })
+    for (let at = startOf(sessions, query.after); at >= 0; at -= 1) {
+      const session = descriptorOf(sessions[at] as Shelved)
+      if (!isReached(session) || !isMeant(session, query)) continue
+      await this.#collect(session, { q, limit, hits, unreadable, signal })
+      const isFull = hits.length >= limit || unreadable.length >= ARCHIVE_BOUNDS.searchUnreadable
+      const isDue = isFull || clock.now() >= until
+      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(sessions, at) }
+      if (isDue) break
+    }
+    return found()
+  }
+
+  /** @throws `cancelled` */
+  async #collect(session: Session, { q, limit, hits, unreadable, signal }: Collecting): Promise<void> {
+    let events = 0
+    const onGap = (gap: EventGap): void => void (events += sizeOfGap(gap))
+    for await (const hit of this.#findIn(session, { text: q, onGap })) {
+      hits.push(hit)
+      if (hits.length >= limit) break
+    }
+    if (events > 0) unreadable.push({ sessionId: session.id, events })
+    if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'Nobody waits for what is found')
+  }
+
+  async prune({ olderThanMs, dryRun = false }: PruneRequest, by: Principal): Promise<PruneResult> {
+    const { shelf, clock, forget } = this.#host
+    const before = clock.now() - olderThanMs
+    const old = shelf.all.map(descriptorOf).filter((session) => !isLive(session) && endOf(session) < before)
+    const pruned: PruneResult['pruned'][number][] = []
+    for (const session of old) {
+      // Somebody may have resumed or forgotten it meanwhile.
+      const now = shelf.descriptor(session.id)
+      if (now === undefined || isLive(now) || endOf(now) >= before) continue
+      if (!dryRun) await forget(session.id, by)
+      pruned.push(lineOf(session))
+    }
+    return { dryRun, pruned }
+  }
+
+  /** Forgets what is older than this from now on; 0 for never. */
+  retain(olderThanMs: number): void {
+    if (olderThanMs === 0) return
+    const { clock, onProblem } = this.#host
+    void this.prune({ olderThanMs }, RETENTION).catch((error: unknown) => onProblem(messageOf(error)))
+    this.#timer = clock.after(RETENTION_MS, () => this.retain(olderThanMs))
+  }
+
+  close(): void {
+    this.#timer?.cancel()
+  }
+
+  async repair(id: string, { dryRun }: { readonly dryRun: boolean }): Promise<RepairReport> {
+    const { shelf, save } = this.#host
+    const session = shelf.get(id)
+    if (session === undefined) throw sessionNotFound(id)
+    const findings = await repairSession(session, this.#host, dryRun)
+    if (findings.some(({ mended }) => mended)) await save(session)
+    return { id, dryRun, findings }
+  }
+
+  async export(id: string, format: ExportFormat): Promise<AsyncIterable<string>> {
+    const session = this.#host.shelf.descriptor(id)
+    if (session === undefined) throw sessionNotFound(id)
+    return exportOf(session, allEventsOf(id, this.#host), { format, now: this.#now() })
+  }
+
+  async import(text: AsyncIterable<string>): Promise<Session> {
+    const { shelf, store, logs, newId, redact } = this.#host
+    const isTaken = (id: string): boolean => shelf.descriptor(id) !== undefined
+    const now = this.#now()
+    const stored = await importSession(text, { logs, newId, isTaken, now, ...(redact === undefined ? {} : { redact }) })
+    await store.save(stored)
+    shelf.put(stored)
+    return stored.session
+  }
+
+  /** A session that is forgotten meanwhile has nothing to be found in. */
+  async *#findIn(session: Session, searching: Searching): AsyncGenerator<SearchHit> {
+    try {
+      yield* findIn(session, allEventsOf(session.id, this.#host), searching)
+    } catch (error) {
+      if (this.#host.shelf.descriptor(session.id) !== undefined) throw error
+    }
+  }
+
+  #now(): string {
+    return new Date(this.#host.clock.now()).toISOString()
+  }
+}
+
+const endOf = ({ endedAt, lastActiveAt }: Session): number => Date.parse(endedAt ?? lastActiveAt)
+
+const isMeant = ({ adapterSlug, workspaceSlug }: Session, { adapter, workspace }: SearchQuery): boolean =>
+  (adapter === undefined || adapter === adapterSlug) && (workspace === undefined || workspace === workspaceSlug)
+
+const lineOf = ({ id, title, label, endedAt }: Session): PruneResult['pruned'][number] => ({
+  id,
+  ...(title === undefined ? {} : { title }),
+  ...(label === undefined ? {} : { label }),
+  ...(endedAt === undefined ? {} : { endedAt }),
+})

@@ -1,0 +1,194 @@
+import {
+  AgentprotoError,
+  ARCHIVE_BOUNDS,
+  type EventGap,
+  type EventLog,
+  type EventLogStore,
+  type EventRecord,
+  isLive,
+  type NewId,
+  type Session,
+  type SessionEvent,
+  type StoredSession,
+} from '@agentproto/contracts'
+import { isEvent, isGapNotice } from '../log/event-shape.js'
+import { exportedIn } from './exported-text.js'
+import { sizeOfGap } from '../log/log-gap.js'
+import { endOfTurn } from '../lifecycle/repair.js'
+import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
+import { SessionRebuild } from './session-rebuild.js'
+
+/**
+ * A session from elsewhere. Its log is taken in event by event, and its record is made from that log: of what the text says of
+ * the session only names are believed. It never runs again: who wrote the text decides neither where an agent of this host
+ * would run nor what it might do.
+ */
+
+export interface ImportHost {
+  readonly logs: EventLogStore
+  readonly newId: NewId
+  readonly isTaken: (id: string) => boolean
+  /** ISO-8601. */
+  readonly now: string
+  readonly redact?: (text: string) => string
+}
+
+const BATCH = 512
+
+/** @throws `invalid_request`, `payload_too_large`, `storage_failed`; nothing is left of the log then */
+export async function importSession(text: AsyncIterable<string>, host: ImportHost): Promise<StoredSession> {
+  const { head, events } = await exportedIn(text)
+  const id = freeId(head.session['id'], host)
+  const { log } = await host.logs.open(id)
+  try {
+    if (log.lastSeq > 0) throw new AgentprotoError('storage_corrupt', 'A log without a record has the new id')
+    const rebuild = new SessionRebuild(sessionOf(head.session, id, host.now))
+    await copy(events, new Writer(log, id, host.redact), rebuild)
+    return { version: 1, session: ended(rebuild), turns: rebuild.turns.all.slice(-50), requests: [], spawn: {} }
+  } catch (error) {
+    await log.close()
+    await host.logs.delete(id)
+    throw error
+  } finally {
+    await log.close()
+  }
+}
+
+function freeId(given: unknown, { isTaken, newId }: ImportHost): string {
+  if (typeof given !== 'string') throw invalid('The session has no id', { expected: 'an export of a session' })
+  // What names a folder is never believed.
+  return isTaken(assertSessionId(given)) ? newId(SESSION_ID_PREFIX) : given
+}
+
+/** What is believed of a session that ran elsewhere. */
+function sessionOf(given: Readonly<Record<string, unknown>>, id: string, now: string): Session {
+  const text = (key: string, fallback: string): string => {
+    const value = given[key]
+    return typeof value === 'string' && value !== '' ? value.slice(0, MAX_NAME) : fallback
+  }
+  const named = (key: 'label' | 'title'): object => (typeof given[key] === 'string' ? { [key]: text(key, '') } : {})
+  const startedAt = text('startedAt', now)
+  const hostId = text('hostId', 'unknown')
+  return {
+    id,
+    adapterSlug: text('adapterSlug', 'unknown'),
+    workspaceSlug: text('workspaceSlug', 'imported'),
+    cwd: text('cwd', '/'),
+    status: 'starting',
+    startedAt: Number.isNaN(Date.parse(startedAt)) ? now : new Date(startedAt).toISOString(),
+    ...named('label'),
+    ...named('title'),
+    hostId,
+    type: 'user',
+    turnCount: 0,
+    turn: { number: 0, state: 'idle' },
+    lastActiveAt: now,
+    connection: 'disconnected',
+    resumable: false,
+    permissionMode: 'ask',
+    warnings: [],
+    pendingRequests: 0,
+    lastSeq: 0,
+    imported: { at: now, id: text('id', id), hostId },
+  }
+}
+
+const MAX_NAME = 4_096
+
+async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: SessionRebuild): Promise<void> {
+  let gone = 0
+  for await (const value of events) {
+    if (isGapNotice(value)) {
+      gone += sizeOfGap(value.gap)
+      if (gone > ARCHIVE_BOUNDS.importGoneEvents) throw invalid('Too many of its events are gone', {})
+      await writer.fill(value.gap, rebuild)
+      continue
+    }
+    const event = checked(value, rebuild)
+    rebuild.take(event)
+    await writer.write(event)
+  }
+  if (rebuild.lastSeq === 0) throw invalid('The export has no event', { expected: 'events from seq 1 on' })
+  for (const event of missingEnd(rebuild)) {
+    rebuild.take(event)
+    await writer.write(event)
+  }
+  await writer.flush()
+}
+
+/** @throws `invalid_request` */
+function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
+  const due = rebuild.lastSeq + 1
+  if (!isEvent(value)) throw invalid(`Event ${due} is none`, { expected: 'seq, ts, type and what the type needs' })
+  if (value.seq !== due) throw invalid('The events are not in order', { expected: `seq ${due}`, given: value.seq })
+  rebuild.find(value)
+  const { current } = rebuild.turns
+  const fits =
+    value.type === 'user-prompt' ? rebuild.admits(value) : value.turn === undefined || value.turn === current?.number
+  if (!fits) throw invalid(`Event ${due} is of no turn that runs`, { given: value.turn })
+  return value
+}
+
+/** It was exported while it ran: what was missing then will not come. */
+function missingEnd({ turns, session, lastSeq, openRequests }: SessionRebuild): readonly SessionEvent[] {
+  if (!isLive(session) && turns.current === undefined) return []
+  const detail = 'The session was exported before it had ended'
+  const turn = turns.current
+  const ofTurn =
+    turn === undefined ? [] : endOfTurn(turns, openRequests, detail).map((entry) => ({ turn: turn.number, ...entry }))
+  const { status } = session
+  const ofRun = [
+    { type: 'repair', detail },
+    { type: 'status', status: 'error', previous: status },
+    { type: 'session-stopped', status: 'error', stopReason: 'error' },
+  ] as const
+  const envelope = { ts: session.lastActiveAt, sessionId: session.id }
+  return [...ofTurn, ...(isLive(session) ? ofRun : [])].map((entry, at) => ({
+    seq: lastSeq + 1 + at,
+    ...envelope,
+    ...entry,
+  }))
+}
+
+const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })
+
+class Writer {
+  readonly #log: EventLog
+  readonly #id: string
+  readonly #redact: (text: string) => string
+  #batch: EventRecord[] = []
+
+  constructor(log: EventLog, id: string, redact: (text: string) => string = (text) => text) {
+    this.#log = log
+    this.#id = id
+    this.#redact = redact
+  }
+
+  async write({ seq, ts, sessionId: _, turn, type, ...payload }: SessionEvent): Promise<void> {
+    const where = turn === undefined ? {} : { turn }
+    const json = this.#redact(JSON.stringify({ seq, ts, sessionId: this.#id, ...where, type, ...payload }))
+    if (json.length > ARCHIVE_BOUNDS.importLineChars) throw invalid(`Event ${seq} is too large`, {})
+    this.#batch.push({ seq, type, json })
+    if (this.#batch.length >= BATCH) await this.flush()
+  }
+
+  /** The numbers of events that are gone are kept, so that those behind them keep theirs, and say what they are. */
+  async fill({ after, first }: EventGap, rebuild: SessionRebuild): Promise<void> {
+    if (after !== rebuild.lastSeq) throw invalid('A gap does not follow the event before it', { given: after })
+    const { lastActiveAt: ts, id: sessionId } = rebuild.session
+    rebuild.skip({ after, first })
+    for (let seq = after + 1; seq < first; seq += 1) {
+      const detail = `event ${seq} could not be read when the session was exported`
+      await this.write({ seq, ts, sessionId, type: 'repair', detail })
+    }
+  }
+
+  async flush(): Promise<void> {
+    const batch = this.#batch
+    this.#batch = []
+    if (batch.length > 0) await this.#log.append(batch)
+  }
+}
+
+const invalid = (what: string, parts: { readonly expected?: string; readonly given?: unknown }): AgentprotoError =>
+  new AgentprotoError('invalid_request', `The export cannot be imported: ${what}`, parts)

@@ -1,0 +1,53 @@
+import type { EventLogStore, EventRecord } from '@agentproto/contracts'
+import { eventOf } from '../log/event-record.js'
+import { gapNotice, type LogItem } from '../log/log-gap.js'
+import type { SessionShelf } from '../session-shelf.js'
+import { eventsFrom } from '../turns/turn-log.js'
+
+/** Whole logs, read for what is no live view of a session: search, exports, checks. */
+
+const READ = 2_048
+
+/**
+ * All events of a session, and what is missing among them. One whose log is open is read through it; for any other the log is not opened for writing, nor kept
+ * open afterwards, so that thousands can be gone through.
+ */
+export async function* allEventsOf(
+  id: string,
+  { shelf, logs }: { readonly shelf: SessionShelf; readonly logs: EventLogStore },
+): AsyncGenerator<LogItem> {
+  const awake = shelf.awakeOne(id)
+  if (awake?.journal.isOpen === true) return yield* eventsFrom(awake, 1)
+  const lastSeq = shelf.descriptor(id)?.lastSeq ?? 0
+  yield* withGaps(logs.scan?.(id) ?? opened(id, logs), lastSeq)
+}
+
+/** Numbers have no holes: where one is missing, its event is. The record knows how many there were. */
+async function* withGaps(batches: AsyncIterable<readonly EventRecord[]>, lastSeq: number): AsyncGenerator<LogItem> {
+  let last = 0
+  for await (const records of batches) {
+    for (const record of records) {
+      // A line that damage has put there twice.
+      if (record.seq <= last) continue
+      if (record.seq > last + 1) yield gapNotice({ after: last, first: record.seq })
+      last = record.seq
+      yield eventOf(record)
+    }
+  }
+  if (last < lastSeq) yield gapNotice({ after: last, first: lastSeq + 1 })
+}
+
+async function* opened(id: string, logs: EventLogStore): AsyncGenerator<readonly EventRecord[]> {
+  const { log } = await logs.open(id)
+  try {
+    for (let cursor = 0; ;) {
+      const { records, gap } = await log.read(cursor, READ)
+      yield records
+      const next = records.at(-1)?.seq ?? (gap === undefined ? undefined : gap.first - 1)
+      if (next === undefined) return
+      cursor = next
+    }
+  } finally {
+    await log.close()
+  }
+}

@@ -1,0 +1,138 @@
+import { type EventGap, promptText, type SearchHit, type Session, type SessionEvent } from '@agentproto/contracts'
+import type { LogItem } from '../log/log-gap.js'
+
+/**
+ * A text in what was said. Pieces of one message are joined before they are looked at, for a word may be cut between two
+ * of them; of a message no more is held than that needs.
+ */
+
+const EXCERPT_BEFORE = 60
+const EXCERPT_AFTER = 100
+/** A message is looked at when this much of it has come. */
+const LOOK_AT = 32 * 1024
+
+interface Message {
+  readonly type: SessionEvent['type']
+  readonly seq: number
+  readonly ts: string
+  readonly turn: number | undefined
+  text: string
+}
+
+export interface Searching {
+  readonly text: string
+  /** Told of what could not be looked at. */
+  readonly onGap: (gap: EventGap) => void
+}
+
+/** Places of the text in one session, one a message at most. */
+export async function* findIn(
+  session: Session,
+  events: AsyncIterable<LogItem>,
+  { text, onGap }: Searching,
+): AsyncGenerator<SearchHit> {
+  const search = new MessageSearch(session, text)
+  for await (const event of events) {
+    if (event.type === 'gap') onGap(event.gap)
+    // What comes behind a gap is no part of the message before it.
+    const hit = event.type === 'gap' ? search.over() : search.take(event)
+    if (hit !== undefined) yield hit
+  }
+  const last = search.end()
+  if (last !== undefined) yield last
+}
+
+class MessageSearch {
+  readonly #session: Session
+  readonly #wanted: string
+  #message: Message | undefined
+  /** The message that grows has been found already. */
+  #found = false
+
+  constructor(session: Session, text: string) {
+    this.#session = session
+    this.#wanted = text.toLowerCase()
+  }
+
+  take(event: SessionEvent): SearchHit | undefined {
+    const said = saidBy(event)
+    if (said === undefined) return undefined
+    if (GROWING.has(event.type) && this.#message?.type === event.type && this.#message.turn === event.turn) {
+      if (this.#found) return undefined
+      this.#message.text += said
+      return this.#message.text.length < LOOK_AT ? undefined : this.#look(true)
+    }
+    const before = this.end()
+    this.#message = { type: event.type, seq: event.seq, ts: event.ts, turn: event.turn, text: said }
+    this.#found = false
+    return before
+  }
+
+  /** Nothing more comes of the message. */
+  end(): SearchHit | undefined {
+    return this.#message === undefined || this.#found ? undefined : this.#look(false)
+  }
+
+  /** What comes next is of another message. */
+  over(): SearchHit | undefined {
+    const hit = this.end()
+    this.#message = undefined
+    return hit
+  }
+
+  #look(grows: boolean): SearchHit | undefined {
+    const message = this.#message as Message
+    const at = message.text.toLowerCase().indexOf(this.#wanted)
+    if (at >= 0) {
+      this.#found = true
+      const hit = this.#hit(message, at)
+      message.text = ''
+      return hit
+    }
+    // Enough is kept for a place that is cut here, and for what stands before it.
+    if (grows) message.text = message.text.slice(-(this.#wanted.length + EXCERPT_BEFORE))
+    return undefined
+  }
+
+  #hit({ type, seq, ts, turn, text }: Message, at: number): SearchHit {
+    const { id, title } = this.#session
+    const from = Math.max(0, at - EXCERPT_BEFORE)
+    const to = Math.min(text.length, at + this.#wanted.length + EXCERPT_AFTER)
+    const excerpt = `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
+    return {
+      sessionId: id,
+      ...(title === undefined ? {} : { title }),
+      ...(turn === undefined ? {} : { turn }),
+      seq,
+      ts,
+      type,
+      excerpt: excerpt.replaceAll(/\s+/g, ' ').trim(),
+    }
+  }
+}
+
+const GROWING: ReadonlySet<string> = new Set(['text-delta', 'thought'])
+
+/** What a person would call the words of an event. */
+function saidBy(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case 'text-delta':
+    case 'thought':
+    case 'notice':
+      return event.text
+    case 'user-prompt':
+      return promptText(event.content)
+    case 'error':
+      return event.message
+    case 'tool-call':
+      return [event.title ?? event.toolName, event.input === undefined ? undefined : JSON.stringify(event.input)]
+        .filter((part) => part !== undefined)
+        .join(' ')
+    case 'tool-result':
+      return event.content === undefined && event.output === undefined
+        ? undefined
+        : JSON.stringify(event.content ?? event.output)
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,30 @@
+import type { SessionFailure } from '@agentproto/contracts'
+import { crashBundle, type CrashBundleStore } from './crash-bundle.js'
+import { type Ending, failureOf } from './ending.js'
+
+/** What a person or a hook of the host asked for is no crash. */
+const DELIBERATE: ReadonlySet<SessionFailure['kind']> = new Set(['cancellation', 'permission_failure'])
+
+const CALLED_OFF = failureOf('cancellation', 'The session was ended before its agent had started')
+
+/** Who keeps crash bundles, if anybody does. */
+export interface BundleKeeper {
+  readonly crashBundles?: CrashBundleStore
+  readonly redact?: (text: string) => string
+}
+
+/** What is known of a run at its end. */
+export type RunFacts = Omit<Parameters<typeof crashBundle>[0], 'ending'>
+
+/** The failure of an ending, a start that was called off among them, with the path of what was kept of it. */
+export async function keptFailure(
+  ending: Ending,
+  { crashBundles, redact }: BundleKeeper,
+  facts: RunFacts,
+): Promise<SessionFailure | undefined> {
+  const { failure = facts.session.status === 'starting' ? CALLED_OFF : undefined } = ending
+  if (failure === undefined || crashBundles === undefined || DELIBERATE.has(failure.kind)) return failure
+  const bundle = crashBundle({ ...facts, ending: { ...ending, failure } })
+  const path = await crashBundles.write(bundle, redact).catch(() => undefined)
+  return path === undefined ? failure : { ...failure, crashBundlePath: path }
+}

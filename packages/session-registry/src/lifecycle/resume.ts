@@ -1,0 +1,112 @@
+import {
+  type AdapterSessionPolicy,
+  type AgentCapabilities,
+  AgentprotoError,
+  type ContinuationStrategy,
+  isLive,
+  type ResumeRequest,
+  type Session,
+  type StartAgentOptions,
+  type StoredSpawn,
+} from '@agentproto/contracts'
+import { sentTurns } from '../records/session-record.js'
+
+/** How a session that has ended is taken up again. Nothing is guessed: a new conversation has to be asked for. */
+
+type How = NonNullable<Session['resumedHow']>
+
+export interface Resumption {
+  readonly origin: StartAgentOptions['origin']
+  readonly how: How
+}
+
+/** @throws `session_live`, `continuation_unsupported`, `not_resumable` */
+export function resumptionOf(session: Session, spawn: StoredSpawn, request: ResumeRequest): Resumption {
+  assertEnded(session)
+  assertContinuation(spawn.policy, request.continuation)
+  const { maxTurns = Infinity } = spawn.policy ?? {}
+  if (sentTurns(session) >= maxTurns) throw exhausted(maxTurns)
+  if (request.fresh === true) return { origin: { how: 'new' }, how: 'fresh' }
+  const { agentSessionId, agent } = session
+  const asked = request.continuation !== undefined
+  const ways = agent !== undefined && (session.resumable || asked) ? waysOf(agent.capabilities, spawn, request) : []
+  const how = ways.find((way) => way === 'transcript' || agentSessionId !== undefined)
+  if (how === undefined) throw notResumable(session)
+  if (how === 'transcript' || agentSessionId === undefined) return { origin: { how: 'new' }, how }
+  return { origin: { how, agentSessionId }, how }
+}
+
+/** Whether the next prompt may take the session up, should it end. */
+export function isResumable(capabilities: AgentCapabilities, spawn: StoredSpawn): boolean {
+  const { policy, continuation } = spawn
+  // Who asks for the transcript knows what a conversation of an agent without memory is.
+  const outlives = policy?.mode === 'resumable' || continuation === 'transcript'
+  return outlives && waysOf(capabilities, spawn).length > 0
+}
+
+/** Whether the agent itself remembers: only then may its session be put to sleep without loss. */
+export const remembers = (capabilities: AgentCapabilities, spawn: StoredSpawn): boolean =>
+  spawn.policy?.mode === 'resumable' && waysOf(capabilities, spawn).some((way) => way !== 'transcript')
+
+/** @throws `continuation_unsupported` for a strategy outside the manifest's `supported` (AIP-45) */
+export function assertContinuation(
+  policy: AdapterSessionPolicy | undefined,
+  strategy: ContinuationStrategy | undefined,
+): void {
+  const supported = policy?.continuation ?? ['none']
+  if (strategy === undefined || supported.includes(strategy)) return
+  throw new AgentprotoError('continuation_unsupported', 'The agent is not continued in this way', {
+    expected: `one of ${supported.join(', ')}`,
+    given: strategy,
+  })
+}
+
+type Way = Exclude<How, 'fresh'>
+
+/** A pinned session is what a session of a host is: once its process has gone, every way will do. */
+const WAYS: Readonly<Record<ContinuationStrategy, readonly Way[]>> = {
+  none: [],
+  'pinned-session': ['resume', 'load', 'native', 'transcript'],
+  'native-resume': ['resume', 'load', 'native'],
+  transcript: ['transcript'],
+}
+
+/** By strategy, the best first. What `resume` takes up it does not replay, so it is preferred where the agent has both. */
+function waysOf(
+  { load, resume }: AgentCapabilities,
+  { policy, continuation }: StoredSpawn,
+  request: ResumeRequest = {},
+): readonly Way[] {
+  const strategy = request.continuation ?? continuation ?? 'pinned-session'
+  const can: Readonly<Record<Way, boolean>> = {
+    resume,
+    load,
+    native: policy?.resumesByFlags === true,
+    transcript: policy?.continuation?.includes('transcript') === true,
+  }
+  return WAYS[strategy].filter((way) => can[way])
+}
+function assertEnded(session: Session): void {
+  if (isLive(session)) throw new AgentprotoError('session_live', 'The session has not ended', { given: session.status })
+  if (session.parentSessionId === undefined) return
+  throw new AgentprotoError('not_resumable', 'The session was started by an agent, and has ended for good', {
+    hint: 'Start a new session, or resume the one that started it',
+  })
+}
+
+/** A resume that nobody asked for by name: a prompt needs it. */
+export interface Waking extends ResumeRequest {
+  readonly byPrompt?: boolean
+}
+
+const exhausted = (maxTurns: number): AgentprotoError =>
+  new AgentprotoError('not_resumable', `The session has had all the turns that its adapter allows (${maxTurns})`, {
+    hint: 'Start a new session',
+  })
+
+const notResumable = ({ status, agentSessionId }: Session): AgentprotoError =>
+  new AgentprotoError('not_resumable', `The session has ended (${status}) and cannot be taken up again`, {
+    expected: 'an adapter whose sessions are resumable, and an agent that remembers or may be told a transcript',
+    ...(agentSessionId === undefined ? { given: 'a session that its agent never opened' } : {}),
+    hint: 'Begin a new conversation in it with {"fresh": true}, or start a new session',
+  })

@@ -1,0 +1,250 @@
+import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, read, writeSync } from 'node:fs'
+import { rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import {
+  AgentprotoError,
+  type EventBatch,
+  type EventLog,
+  type EventLogStore,
+  type EventRecord,
+  type LogCondition,
+} from '@agentproto/contracts'
+import { recordOf, wholeRecordOf } from './event-record.js'
+import { inspectLog, scanLog } from './file-log-scan.js'
+import { LineIndex } from './line-index.js'
+import { recoverTail } from './log-recovery.js'
+import { assertSessionId } from '../records/session-id.js'
+
+/**
+ * `sessions/<id>/events.jsonl`: one event a line, line n holding seq n.
+ *
+ * A batch is one synchronous `write`: it reaches the kernel before anybody sees the events, so a killed
+ * host loses nothing that was seen, and it costs a few microseconds where a trip through the thread pool
+ * costs a hundred. See docs/decisions/synchronous-append.md.
+ */
+
+export interface FileEventLogOptions {
+  /** The `sessions` directory. */
+  readonly directory: string
+  /** `kernel` survives the end of this process; `disk` adds fdatasync and survives a power cut. */
+  readonly durability?: 'kernel' | 'disk'
+}
+
+const READ_BYTES = 256 * 1024
+const readAt = promisify(read)
+const syncData = promisify(fdatasync)
+
+export class FileEventLogStore implements EventLogStore {
+  readonly #options: FileEventLogOptions
+
+  constructor(options: FileEventLogOptions) {
+    this.#options = options
+  }
+
+  async open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
+    const directory = join(this.#options.directory, assertSessionId(sessionId))
+    try {
+      makeFolder(directory)
+      const path = join(directory, 'events.jsonl')
+      const { lastSeq, repairs } = await recoverTail(path)
+      const fd = openSync(path, 'a+', 0o600)
+      return { log: new FileEventLog(fd, lastSeq, this.#options.durability === 'disk'), repairs }
+    } catch (cause) {
+      throw storageFailed('The event log could not be opened', cause)
+    }
+  }
+
+  scan(sessionId: string): AsyncIterable<readonly EventRecord[]> {
+    return scanLog(this.#path(sessionId))
+  }
+
+  inspect(sessionId: string): Promise<LogCondition> {
+    return inspectLog(this.#path(sessionId))
+  }
+
+  async delete(sessionId: string): Promise<void> {
+    await rm(this.#path(sessionId), { force: true })
+    // A folder that holds more is a session's, whose store removes it.
+    await rmdir(dirname(this.#path(sessionId))).catch(() => undefined)
+  }
+
+  #path(sessionId: string): string {
+    return join(this.#options.directory, assertSessionId(sessionId), 'events.jsonl')
+  }
+}
+
+class FileEventLog implements EventLog {
+  readonly #fd: number
+  readonly #sync: boolean
+  readonly #index: LineIndex
+  /** What lies before it was written by somebody else, and may have been damaged since; what lies behind was written here. */
+  readonly #ours: number
+  #size: number
+  #lastSeq: number
+  #closed = false
+  #fdClosed = false
+  #reads = 0
+
+  constructor(fd: number, lastSeq: number, sync: boolean) {
+    this.#fd = fd
+    this.#sync = sync
+    this.#ours = this.#size = fstatSync(fd).size
+    this.#lastSeq = lastSeq
+    this.#index = new LineIndex()
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq
+  }
+
+  async append(batch: readonly EventRecord[]): Promise<void> {
+    const first = batch[0]
+    if (first === undefined) return
+    if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
+    if (first.seq !== this.#lastSeq + 1) {
+      throw new AgentprotoError('storage_failed', 'A batch does not follow the log', {
+        expected: `seq ${this.#lastSeq + 1}`,
+        given: first.seq,
+      })
+    }
+    let text = ''
+    for (const record of batch) text += `${record.json}\n`
+    const start = this.#size
+    this.#write(Buffer.from(text))
+    this.#index.note(first.seq, start)
+    this.#lastSeq += batch.length
+    if (this.#sync) await this.#flushToDisk()
+  }
+
+  async read(after: number, limit: number): Promise<EventBatch> {
+    const stored = this.#lastSeq
+    if (after >= stored || limit < 1 || this.#closed) return { records: [] }
+    this.#reads += 1
+    try {
+      const records = await this.#readAfter(after, limit)
+      const first = records[0]?.seq ?? stored + 1
+      return first === after + 1 ? { records } : { records, gap: { after, first } }
+    } finally {
+      this.#reads -= 1
+      this.#closeWhenIdle()
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    this.#closeWhenIdle()
+    return Promise.resolve()
+  }
+
+  #write(bytes: Buffer): void {
+    let done = 0
+    try {
+      while (done < bytes.length) done += writeSync(this.#fd, bytes, done)
+    } catch (cause) {
+      // A full disk may have taken a part: take it back, or the next batch would follow half a line.
+      if (done > 0) ftruncateSync(this.#fd, this.#size)
+      throw storageFailed('The event log could not be written', cause)
+    }
+    this.#size += bytes.length
+  }
+
+  async #flushToDisk(): Promise<void> {
+    try {
+      await syncData(this.#fd)
+    } catch (cause) {
+      throw storageFailed('The event log could not be flushed to the disk', cause)
+    }
+  }
+
+  async #readAfter(after: number, limit: number): Promise<EventRecord[]> {
+    const start = this.#index.at(after + 1)
+    const skip = after + 1 - start.seq
+    const records = await this.#readFrom(start.offset, { after, limit, skip })
+    // A line break that damage took makes the lines too few to be counted: events that are there would be skipped, too.
+    if (skip === 0 || records[0]?.seq === after + 1) return records
+    return this.#readFrom(start.offset, { after, limit, skip: 0 })
+  }
+
+  async #readFrom(offset: number, wanted: Wanted): Promise<EventRecord[]> {
+    const found: Found = { records: [], skip: wanted.skip }
+    let at = offset
+    let rest: Buffer = Buffer.alloc(0)
+    const end = this.#size
+    // One chunk that gave something is a batch: a reader gets going instead of waiting for its limit.
+    while (found.records.length === 0 && at < end) {
+      const chunk = await this.#chunk(at, Math.min(READ_BYTES, end - at))
+      if (chunk.length === 0) break
+      at += chunk.length
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      const parse = at - bytes.length < this.#ours ? wholeRecordOf : recordOf
+      rest = bytes.subarray(takeLines(bytes, parse, { wanted, found }))
+    }
+    this.#index.hint(found.records, at - rest.length)
+    return found.records
+  }
+
+  async #chunk(position: number, length: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(length)
+    const { bytesRead } = await readAt(this.#fd, buffer, 0, length, position)
+    return buffer.subarray(0, bytesRead)
+  }
+
+  /** A read that is under way keeps the descriptor: a number that is reused would read another file. */
+  #closeWhenIdle(): void {
+    if (!this.#closed || this.#reads > 0 || this.#fdClosed) return
+    this.#fdClosed = true
+    closeSync(this.#fd)
+  }
+}
+
+/** Not at once with the folders above it: Node tells then that it is not there, whatever the reason. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') mkdirSync(path, { recursive: true, mode: 0o700 })
+    else if (code !== 'EEXIST') throw error
+  }
+}
+
+interface Wanted {
+  /** Only events behind this one, at most `limit` of them. */
+  readonly after: number
+  readonly limit: number
+  /** So many lines at the beginning are not looked at. */
+  readonly skip: number
+}
+
+interface Found {
+  readonly records: EventRecord[]
+  skip: number
+}
+
+/** @returns where the first line begins that was not taken */
+function takeLines(
+  bytes: Buffer,
+  parse: typeof recordOf,
+  { wanted: { after, limit }, found }: { readonly wanted: Wanted; readonly found: Found },
+): number {
+  const { records } = found
+  let from = 0
+  for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
+    const record = found.skip > 0 ? undefined : parse(bytes.toString('utf8', from, eol))
+    // A line that is no event is a gap: the next read begins with it, and tells it.
+    if (found.skip > 0) found.skip -= 1
+    else if (record === undefined && records.length > 0) break
+    // A line break that damage made counts lines wrongly: what was read before is not read again.
+    else if (record !== undefined && record.seq > after) records.push(record)
+    from = eol + 1
+  }
+  return from
+}
+
+const storageFailed = (what: string, cause: unknown): AgentprotoError =>
+  new AgentprotoError('storage_failed', what, {
+    given: cause instanceof Error ? cause.message : cause,
+    hint: 'Check the free space and the permissions of the agentproto home',
+    cause,
+  })

@@ -1,0 +1,71 @@
+import type {
+  AgentAnswer,
+  AgentRequest,
+  PermissionMode,
+  PermissionOption,
+  PermissionRequest,
+  PermissionRule,
+} from '@agentproto/contracts'
+import { isInside } from './rule-match.js'
+import type { ToolFacts } from './tool-facts.js'
+
+/** What a rule or a permission mode answers by itself, and why. */
+
+export interface PolicyAnswer {
+  readonly answer: AgentAnswer
+  /** The mode, or the id of the rule. */
+  readonly rule: string
+}
+
+/** The answer of a mode. Returns undefined when a person has to be asked. */
+export function answerOfMode(
+  request: AgentRequest,
+  mode: PermissionMode,
+  { facts, roots }: { readonly facts?: ToolFacts; readonly roots: readonly string[] },
+): PolicyAnswer | undefined {
+  if (mode === 'ask') return undefined
+  if (mode === 'deny-all') return { answer: denial(request, 'The permission mode is deny-all.'), rule: mode }
+  if (request.kind === 'question' || facts === undefined) return undefined
+  // Leaving a plan is a decision about everything that follows, so no mode makes it.
+  if (facts.leavesPlan || (mode === 'approve-reads' && !readsInside(facts, roots))) return undefined
+  return allowance(request, mode)
+}
+
+/** The answer of the rule that decides. Returns undefined for one that the agent has no word for. */
+export function answerOfRule(request: PermissionRequest, rule: PermissionRule): PolicyAnswer | undefined {
+  if (rule.decision === 'allow') return allowance(request, rule.ruleId)
+  return { answer: denial(request, `A rule of the ${SCOPES[rule.lifetime]} denies it.`), rule: rule.ruleId }
+}
+
+const SCOPES = { once: 'session', session: 'session', workspace: 'workspace' } as const
+
+/** A path with NUL names something else to whoever checks it than to whoever opens it. */
+export const answerOfNul = (request: AgentRequest): PolicyAnswer => ({
+  answer: denial(request, 'It names a path or a command that holds NUL.'),
+  rule: 'nul',
+})
+
+/**
+ * The answer that says no: the agent's own way of refusing once, else a cancellation. Nobody who is not a person
+ * says *never*.
+ */
+export function denial(request: AgentRequest, reason: string): AgentAnswer {
+  if (request.kind === 'question') return { outcome: 'decline', reason }
+  const option = optionOf(request, 'reject_once')
+  return option === undefined
+    ? { outcome: 'cancelled', reason }
+    : { outcome: 'selected', optionId: option.optionId, reason }
+}
+
+/** Allow-once is never raised to allow-always. */
+function allowance(request: PermissionRequest, rule: string): PolicyAnswer | undefined {
+  const option = optionOf(request, 'allow_once')
+  return option && { answer: { outcome: 'selected', optionId: option.optionId }, rule }
+}
+
+const optionOf = (request: PermissionRequest, kind: PermissionOption['kind']): PermissionOption | undefined =>
+  request.options.find((option) => option.kind === kind)
+
+/** Everything that it reads lies inside the session's ground. */
+const readsInside = ({ kind, unclear, paths }: ToolFacts, roots: readonly string[]): boolean =>
+  (kind === 'read' || kind === 'search') && !unclear && paths.length > 0 && paths.every((path) => isInside(path, roots))

@@ -1,0 +1,86 @@
+import {
+  AgentprotoError,
+  BOUNDS,
+  isLive,
+  type Session,
+  type SessionFilter,
+  type SessionPage,
+} from '@agentproto/contracts'
+import { descriptorOf, idOf, type Shelved } from '../session-shelf.js'
+
+const DEFAULT_LIMIT = 100
+
+/** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
+export function pageOf(
+  sessions: readonly Shelved[],
+  filter: SessionFilter,
+  reaches: (session: Session) => boolean = () => true,
+): SessionPage {
+  const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
+  const page: Session[] = []
+  let last = -1
+  for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
+    const session = descriptorOf(sessions[at] as Shelved)
+    if (!matches(session, filter) || !reaches(session)) continue
+    // One more than the page shows that there is a next one.
+    if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
+    page.push(session)
+    last = at
+  }
+  return { sessions: page }
+}
+
+/**
+ * Names the last session of a page, its start, and how many that started in the same millisecond are older: the place is
+ * found also when the session has been forgotten.
+ */
+export function cursorOf(sessions: readonly Shelved[], at: number): string {
+  const { startedAt, id } = descriptorOf(sessions[at] as Shelved)
+  let older = 0
+  while (at > older && descriptorOf(sessions[at - older - 1] as Shelved).startedAt === startedAt) older += 1
+  const ms = Date.parse(startedAt)
+  return older === 0 ? `${ms}.${id}` : `${ms}+${older}.${id}`
+}
+
+const CURSOR = /^(\d{1,15})(?:\+(\d{1,6}))?\.(\S{1,64})$/
+
+/** The index before the cursor's. @throws `invalid_request` */
+export function startOf(sessions: readonly Shelved[], after: string | undefined): number {
+  if (after === undefined) return sessions.length - 1
+  const [, startedAt, older = '0', id] = CURSOR.exec(after) ?? []
+  if (startedAt === undefined) {
+    throw new AgentprotoError('invalid_request', 'The field "after" is not valid', {
+      expected: 'the nextCursor of the page before',
+      given: after,
+      data: { field: 'after' },
+    })
+  }
+  const found = sessions.findIndex((shelved) => idOf(shelved) === id)
+  if (found >= 0) return found - 1
+  // Where one of the older ones is gone too, one that was listed comes again: better than one that never comes.
+  const ms = Number(startedAt)
+  const twins = sessions.flatMap((shelved, at) => (startOfOne(shelved) === ms ? [at] : []))
+  return twins[Math.min(Number(older), twins.length) - 1] ?? sessions.findLastIndex((one) => startOfOne(one) < ms)
+}
+
+const startOfOne = (shelved: Shelved): number => Date.parse(descriptorOf(shelved).startedAt)
+
+/** Members that are compared to the letter, each with the session's. */
+const EXACT = [
+  ['status', 'status'],
+  ['adapter', 'adapterSlug'],
+  ['workspace', 'workspaceSlug'],
+  ['label', 'label'],
+  ['cwd', 'cwd'],
+] as const
+
+function matches(session: Session, filter: SessionFilter): boolean {
+  const { q, onlyAlive } = filter
+  for (const [asked, member] of EXACT)
+    if (filter[asked] !== undefined && session[member] !== filter[asked]) return false
+  if (onlyAlive === true && !isLive(session)) return false
+  return (
+    q === undefined ||
+    [session.id, session.title, session.label].some((text) => text?.toLowerCase().includes(q.toLowerCase()) ?? false)
+  )
+}

@@ -1,0 +1,27 @@
+import { promptText, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts'
+import { gapText } from '../log/log-gap.js'
+import type { HostedSession } from '../hosted-session.js'
+import { readTurnDetail, readTurns } from './turn-log.js'
+
+/** So many turns are told to an agent that takes a conversation up without knowing it. */
+const LAST_TURNS = 10
+
+/** What was said in a session, for an agent that does not know it (AIP-45 `transcript`); undefined when nothing was. */
+export async function transcriptOf(session: HostedSession): Promise<string | undefined> {
+  const said: TranscriptTurn[] = []
+  // Prompts that were never sent are no part of it.
+  const turns = (await lastTurns(session)).filter(({ sent }) => sent !== false)
+  for (const { number } of turns.slice(-LAST_TURNS)) {
+    const turn = await readTurnDetail(session, number)
+    if (turn.state === 'queued') continue
+    const { prompt, text, gaps = [] } = turn
+    const asked = promptText(prompt)
+    if (asked !== '' || gaps.length === 0) said.push({ role: 'user', text: asked })
+    const answer = [text, ...gaps.map((gap) => `[gap: ${gapText(gap)}]`)].filter((part) => part !== '').join('\n')
+    if (answer !== '') said.push({ role: 'agent', text: answer })
+  }
+  return transcriptPreamble(said, LAST_TURNS) || undefined
+}
+
+const lastTurns = (session: HostedSession): ReturnType<typeof readTurns> =>
+  readTurns(session, { after: Math.max(0, session.turns.count - 2 * LAST_TURNS) })

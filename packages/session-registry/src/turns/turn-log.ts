@@ -1,0 +1,112 @@
+import {
+  AgentprotoError,
+  type EventRecord,
+  type GapNotice,
+  type QueuedTurn,
+  type Turn,
+  type TurnDetail,
+  type TurnOutput,
+  TurnParts,
+  type TurnQuery,
+  type TurnResult,
+} from '@agentproto/contracts'
+import { eventOf } from '../log/event-record.js'
+import { LoggedTurns } from './logged-turns.js'
+import type { HostedSession } from '../hosted-session.js'
+import { gapNotice, type LogItem } from '../log/log-gap.js'
+
+/** Turns that are not in memory any more, read from the log again. */
+
+const READ = 2_048
+const MAX_PAGE = 1_000
+
+/** A page of the turns of a session that have begun, oldest first. */
+export async function readTurns(
+  session: HostedSession,
+  { after = 0, limit = MAX_PAGE }: TurnQuery = {},
+): Promise<readonly Turn[]> {
+  const known = session.turns.all
+  const last = Math.min(after + Math.min(limit, MAX_PAGE), session.turns.count)
+  if (last <= after) return []
+  const oldest = known[0]?.number ?? Infinity
+  if (oldest <= after + 1) return known.filter(({ number }) => number > after && number <= last)
+  const turns: Turn[] = []
+  for await (const turn of turnsOf(session)) {
+    if (turn.number > after && turn.number <= last) turns.push(turn)
+    if (turn.number >= last) break
+  }
+  return turns
+}
+
+/** One turn that has ended, with its output. @throws `turn_not_found` */
+export async function readTurn(session: HostedSession, number: number): Promise<TurnResult> {
+  const turn = await findTurn(session, number)
+  return { ...turn, ...(session.turns.output(number) ?? (await outputOf(session, turn))) }
+}
+
+/** One turn with its prompt, or the prompt that waits for it. @throws `turn_not_found` */
+export async function readTurnDetail(session: HostedSession, number: number): Promise<TurnDetail | QueuedTurn> {
+  const waiting = session.queue.turn(number, { count: session.turns.count, lastSeq: session.journal.lastSeq })
+  if (waiting !== undefined) return waiting
+  const result = await readTurn(session, number)
+  for await (const event of eventsFrom(session, result.firstSeq)) {
+    if (event.type === 'gap') continue
+    if (event.type !== 'user-prompt' || event.turn !== number) break
+    const { content: prompt, preface } = event
+    return { ...result, prompt, ...(preface === undefined ? {} : { preface }) }
+  }
+  return { ...result, prompt: [] }
+}
+
+/** The events of a session from a sequence number on, as far as they are stored, and what is missing among them. */
+export async function* eventsFrom(session: HostedSession, from: number): AsyncGenerator<LogItem> {
+  for await (const item of recordsFrom(session, from)) yield item.type === 'gap' ? item : eventOf(item)
+}
+
+async function findTurn(session: HostedSession, number: number): Promise<Turn> {
+  const [turn] =
+    Number.isSafeInteger(number) && number >= 1 ? await readTurns(session, { after: number - 1, limit: 1 }) : []
+  if (turn !== undefined) return turn
+  if (number <= session.turns.count && number >= 1)
+    throw new AgentprotoError('storage_corrupt', `Nothing of turn ${number} can be read any more`)
+  throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, {
+    expected: session.turns.count === 0 ? 'a turn; it has had none' : `1 to ${session.turns.count}`,
+    given: number,
+  })
+}
+
+async function outputOf(session: HostedSession, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
+  const parts = new TurnParts()
+  for await (const event of eventsFrom(session, firstSeq)) {
+    if (event.type === 'gap' && event.gap.after < lastSeq) parts.skip(event.gap)
+    if (event.type === 'gap') continue
+    if (event.seq > lastSeq) break
+    parts.take(event)
+  }
+  return parts.output()
+}
+
+/** All turns, oldest first; of their events only those are parsed that tell of more than output, or that come after a gap. */
+async function* turnsOf(session: HostedSession): AsyncGenerator<Turn> {
+  const turns = new LoggedTurns()
+  for await (const item of recordsFrom(session, 1)) {
+    if (item.type === 'gap') turns.skip(item.gap)
+    else if (turns.isLost || TELLING.has(item.type)) yield* turns.take(eventOf(item))
+  }
+  yield* turns.rest()
+}
+
+const TELLING: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
+
+async function* recordsFrom(session: HostedSession, from: number): AsyncGenerator<EventRecord | GapNotice> {
+  const { spine } = await session.journal.open()
+  for (let cursor = from - 1; ;) {
+    const { records, gap } = await spine.read(cursor, READ)
+    // Beyond the end nothing is gone, but not there yet.
+    if (gap !== undefined && gap.first > cursor + 1) yield gapNotice(gap)
+    yield* records
+    const last = records.at(-1)?.seq ?? (gap === undefined ? cursor : gap.first - 1)
+    if (last <= cursor) return
+    cursor = last
+  }
+}

@@ -49,6 +49,17 @@ test('a prompt to a busy session is queued or interrupts, as asked', async () =>
   expect(await run('sessions', 'prompt', 'busy', 'x', '--when-busy', 'later')).toMatchObject({ code: 2, stdout: '' })
 })
 
+test('Ctrl-C takes back the prompt that waits, and leaves the turn of somebody else alone', async () => {
+  const { home, run } = await gateway('shared')
+  await run('sessions', 'prompt', 'shared', 'hang')
+  const waiting = start(['sessions', 'prompt', 'shared', 'mine', '--when-busy', 'queue', '--wait'], { home })
+  const session = async (): Promise<unknown> => JSON.parse((await run('sessions', 'show', 'shared', '--json')).stdout)
+  await expect.poll(session, { timeout: 30_000 }).toMatchObject({ queuedPrompts: 1 })
+  waiting.child.kill('SIGINT')
+  expect(await waiting.ended).toMatchObject({ code: 130 })
+  expect(await session()).toMatchObject({ turn: { number: 1, state: 'busy' } })
+})
+
 test('@file attaches a file; what is piped in is left as it is', async () => {
   const { home, run } = await gateway('files')
   writeFileSync(join(home, 'notes.txt'), 'forty-two')

@@ -27,9 +27,15 @@ export async function driveTurn(io: Io, options: DriveOptions): Promise<number> 
   const { turn } = await limits.during(() =>
     client.sessions.prompt(session.id, { prompt, ...(whenBusy && { whenBusy }) }),
   )
+  async function takeBack(): Promise<void> {
+    // This turn alone: the one that runs before it may be somebody else's. The end of one that waited is logged when its
+    // place in the queue has come, which is nothing to wait for.
+    const { sent } = await client.sessions.interrupt(session.id, { turn })
+    if (sent === false) limits.stopWaiting()
+  }
   limits.interruptWith(() => {
     if (io.stderr.isTTY === true) print(io.stderr, 'Interrupting; Ctrl-C again stops waiting for it.')
-    void client.sessions.interrupt(session.id).catch(() => undefined)
+    void takeBack().catch(() => undefined)
   })
   try {
     const outcome = await followTurn({

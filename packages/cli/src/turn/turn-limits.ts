@@ -49,6 +49,11 @@ export class TurnLimits {
     if (this.#cause !== undefined) interrupt()
   }
 
+  /** There is nothing to wait for: the turn never began. */
+  stopWaiting(): void {
+    this.#abort.abort()
+  }
+
   release(): void {
     clearTimeout(this.#timer)
     process.off('SIGINT', this.#onSignal)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fakeGateway, json } from '../../client/test/fake-gateway.ts'
-import { connect } from '../src/daemon.ts'
+import { connect } from '../src/daemon/daemon.ts'
 import { clientServices } from '../src/client-services.ts'
 
 const own = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'a=1' }

@@ -3,7 +3,7 @@ import type { ArmLimits, Clock } from '@agentproto/contracts'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
-import type { SharedProcesses } from './shared-process.js'
+import type { SharedProcesses } from './launch/shared-process.js'
 
 /** Whose home an agent lives in. */
 export type HomePolicy = 'operator' | 'isolated'

@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { compileLaunch } from '@agentproto/manifest'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'
-import { agentEnvironment } from '../src/agent-environment.ts'
+import { agentEnvironment } from '../src/launch/agent-environment.ts'
 import { host, small } from './small-agent.ts'
 
 const { manifest } = small()

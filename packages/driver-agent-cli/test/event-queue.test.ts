@@ -1,6 +1,6 @@
 import type { StreamEvent } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { EventQueue } from '../src/event-queue.ts'
+import { EventQueue } from '../src/session/event-queue.ts'
 
 const text = (n: number): StreamEvent => ({ type: 'text-delta', text: String(n) })
 const many = (n: number): StreamEvent[] => Array.from({ length: n }, (_, i) => text(i))

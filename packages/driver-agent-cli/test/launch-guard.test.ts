@@ -10,7 +10,7 @@ import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import { RedactingSink } from '../src/redacting-sink.ts'
+import { RedactingSink } from '../src/launch/redacting-sink.ts'
 import { document, host as plainHost } from './small-agent.ts'
 
 const VALUE = 'sk-guard-4711'

@@ -1,9 +1,9 @@
 import { parseAgentCli } from '@agentproto/manifest'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
-import { instructionChannel } from '../src/instruction-channel.js'
-import { planLaunch } from '../src/launch-plan.js'
-import { sessionPolicy } from '../src/session-policy.js'
+import { instructionChannel } from '../src/launch/instruction-channel.js'
+import { planLaunch } from '../src/launch/launch-plan.js'
+import { sessionPolicy } from '../src/session/session-policy.js'
 
 function manifestWith(agentproto: object): AgentCliManifest {
   const document = {

@@ -7,7 +7,7 @@ import { defineAgentCli, launchAgent, loadAgentCli, locateAgent } from '@agentpr
 import type { LaunchOptions } from '@agentproto/driver-agent-cli'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { resolveDirectories } from '../src/working-directories.ts'
+import { resolveDirectories } from '../src/launch/working-directories.ts'
 import { agentFile, document, host, say, small, start, textOf } from './small-agent.ts'
 
 function scratch(): string {

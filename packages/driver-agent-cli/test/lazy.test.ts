@@ -21,7 +21,7 @@ const namesOf = (files: Iterable<string>): string[] => [...files].map((file) => 
 
 test('a start loads nothing that provisions or examines', () => {
   const loaded = namesOf(loadedWith('index.ts'))
-  expect(loaded).toContain('launch-guard.ts')
+  expect(loaded).toContain('launch/launch-guard.ts')
   expect(loaded.filter((file) => /^(?:provision|doctor)/.test(file))).toEqual([])
 })
 

@@ -1,78 +1,30 @@
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
-import {
-  type AdapterService,
-  type Clock,
-  type HomeLayout,
-  type PermissionService,
-  type SessionArchive,
-  type SessionService,
-  systemClock,
-  type TokenService,
-  type WorkspaceService,
-} from '@agentproto/contracts'
-import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
-import type { McpEndpoint } from '@agentproto/mcp-tools'
-import { openSessionRegistry, type SessionRegistry, type SessionRegistryOptions } from '@agentproto/session-registry'
+import { openSessionRegistry, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import { type Audit, openAudit } from './audit/audit.js'
-import { BrowserCodes } from './browser-codes.js'
-import { GatewayLog } from './gateway-log.js'
-import type { GatewayOptions, ListenOptions } from './gateway-options.js'
-import { type HomeLock, takeHome } from './home-lock.js'
-import { HostAdapters } from './host-adapters.js'
-import { inOrder } from './in-order.js'
-import { endLeftovers } from './leftovers.js'
+import { BrowserCodes } from './access/browser-codes.js'
+import type { GatewayOptions } from './gateway-options.js'
+import { takeHome } from './home-lock.js'
+import { HostAdapters } from './agents/host-adapters.js'
+import { endLeftovers } from './agents/leftovers.js'
 import { lazyMcp } from './lazy-mcp.js'
-import { lazyMetrics } from './lazy-metrics.js'
+import { lazyMetrics } from './telemetry/lazy-metrics.js'
 import { lazyOpenApi } from './lazy-openapi.js'
-import { Listeners } from './listeners.js'
-import { Meter } from './meter.js'
-import { agentHost, openCatalog } from './open-adapters.js'
-import { OwnNames } from './own-names.js'
-import { ownerToken } from './owner-token.js'
-import { Principals } from './principals.js'
-import { sessionAgents } from './session-agent.js'
-import { SessionTokens } from './session-tokens.js'
+import { Listeners } from './listen/listeners.js'
+import { openCatalog } from './agents/open-adapters.js'
+import { ownerToken } from './access/owner-token.js'
+import { Principals } from './access/principals.js'
+import { sessionAgents } from './agents/session-agent.js'
+import { SessionTokens } from './access/session-tokens.js'
 import { stores } from './stores.js'
-import { TokenStore } from './token-store.js'
+import { TokenStore } from './access/token-store.js'
 import { version } from './version.js'
-import { layoutOf, withConfig } from './with-config.js'
-import { workspaceAdapters } from './workspace-adapters.js'
-import { YoungHeap } from './young-heap.js'
-
-/** The whole of agentproto in one object. */
-export interface Gateway extends AsyncDisposable {
-  readonly sessions: SessionService
-  /** The rules that answer agents' permission requests. */
-  readonly permissions: PermissionService
-  /** Its sessions as stored documents: search, export, import, prune, repair. */
-  readonly archive: SessionArchive
-  readonly workspaces: WorkspaceService
-  readonly adapters: AdapterService
-  /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
-  readonly app: HttpApp
-  /** The owner's token. */
-  readonly token: string
-  /** The named tokens beside it. */
-  readonly tokens: TokenService
-  /** Where the state is; absent for a gateway in memory. */
-  readonly home: string
-  /**
-   * Serves `app` on a socket and leaves `daemon.json` for the command line. Beside the first that is TLS or not on
-   * loopback, a plain one on loopback is opened for the agents and the command line of this machine.
-   * @throws `listen_failed`; `path_invalid` for a file of TLS that cannot be read
-   */
-  listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
-  /**
-   * Ends it in order: no new session, every agent gone, every stream closed, every record stored, no socket,
-   * no lock. Idempotent.
-   */
-  close(): Promise<void>
-}
-
-const CLOSE_GRACE_MS = 2_000
+import { withConfig } from './with-config.js'
+import { workspaceAdapters } from './agents/workspace-adapters.js'
+import type { Gateway } from './gateway.js'
+import { settle, type Settings } from './settings.js'
+import { RunningGateway, type GatewayParts } from './running-gateway.js'
 
 /**
  * Makes a gateway: registry, adapters, workspaces, HTTP and MCP over them.
@@ -91,55 +43,7 @@ export async function createGateway(options: GatewayOptions = {}): Promise<Gatew
   }
 }
 
-/** The options with their defaults. */
-interface Settings extends GatewayOptions {
-  readonly clock: Clock
-  readonly layout: HomeLayout
-  readonly inMemory: boolean
-  readonly onProblem: (problem: string) => void
-  readonly host: ProvisionHost
-  /** Where it is reached, once it listens. */
-  readonly address: { url?: string }
-  readonly names: OwnNames
-  readonly meter: Meter
-  readonly young: YoungHeap
-  readonly ownLog: GatewayLog
-  readonly audited: Audit
-}
-
-function settle(options: GatewayOptions): Settings {
-  const { clock = systemClock } = options
-  const layout = layoutOf(options)
-  const address: { url?: string } = {}
-  const names = new OwnNames(clock)
-  // What went wrong may quote what an agent or a request said.
-  const onProblem = (problem: string): void => {
-    ownLog.write('warn', 'problem', { problem })
-    options.onProblem?.(host.redactor.redact(problem))
-  }
-  const host = agentHost(options, { layout, clock, onProblem, url: () => address.url })
-  const inMemory = options.store === 'memory'
-  const redact = (line: string): string => host.redactor.redactJson(line)
-  const at = (name: string): string | undefined => (inMemory ? undefined : `${layout.logs}/${name}`)
-  const ownLog = new GatewayLog({ ...options.log, path: at('gateway.jsonl'), clock, redact })
-  const audited = openAudit({ path: options.audit === false ? undefined : at('audit.jsonl'), clock, redact, onProblem })
-  return {
-    ...options,
-    clock,
-    layout,
-    inMemory,
-    onProblem,
-    host,
-    address,
-    names,
-    meter: new Meter(),
-    young: new YoungHeap(),
-    ownLog,
-    audited,
-  }
-}
-
-async function assemble(settings: Settings): Promise<Omit<Parts, 'layout' | 'lock'>> {
+async function assemble(settings: Settings): Promise<Omit<GatewayParts, 'layout' | 'lock'>> {
   const { clock, layout, onProblem, host, audited, sessions: config } = settings
   const defaultCwd = settings.cwd ?? process.cwd()
   const files = createWorkspaces({ home: layout.root, clock, defaultCwd, onWarning: onProblem })
@@ -200,7 +104,7 @@ function eventsOf({ meter, young, ownLog, audited }: Settings): NonNullable<Sess
 }
 
 interface AppParts extends Omit<
-  Parts,
+  GatewayParts,
   'app' | 'token' | 'layout' | 'lock' | 'listeners' | 'log' | 'audited' | 'young'
 > {
   readonly principals: Principals
@@ -236,78 +140,3 @@ function httpApp(
 }
 
 const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
-
-interface Parts {
-  readonly registry: SessionRegistry
-  readonly workspaces: WorkspaceService
-  readonly adapters: AdapterService
-  readonly app: HttpApp
-  readonly token: string
-  readonly tokens: TokenService
-  readonly mcp: McpEndpoint
-  readonly layout: HomeLayout
-  readonly lock: HomeLock | undefined
-  readonly ending: AbortController
-  readonly listeners: Listeners
-  readonly log: GatewayLog
-  readonly audited: Audit
-  readonly young: YoungHeap
-}
-
-class RunningGateway implements Gateway {
-  readonly sessions: SessionService
-  readonly permissions: PermissionService
-  readonly archive: SessionArchive
-  readonly workspaces: WorkspaceService
-  readonly adapters: AdapterService
-  readonly app: HttpApp
-  readonly token: string
-  readonly tokens: TokenService
-  readonly home: string
-  readonly #parts: Parts
-  #closing: Promise<void> | undefined
-
-  constructor(parts: Parts) {
-    this.sessions = parts.registry
-    this.permissions = parts.registry.permissions
-    this.archive = parts.registry.archive
-    this.workspaces = parts.workspaces
-    this.adapters = parts.adapters
-    this.app = parts.app
-    this.token = parts.token
-    this.tokens = parts.tokens
-    this.home = parts.layout.root
-    this.#parts = parts
-  }
-
-  async listen(options: ListenOptions = {}): Promise<{ url: string; token: string }> {
-    const { listeners, token, young } = this.#parts
-    if (options.ownProcess === true) young.activate()
-    return { url: await listeners.open(options), token }
-  }
-
-  close(): Promise<void> {
-    this.#closing ??= this.#close()
-    return this.#closing
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
-  }
-
-  async #close(): Promise<void> {
-    const { registry, mcp, lock, listeners, ending, log, audited } = this.#parts
-    await inOrder([
-      // Sessions end first: their streams get their terminal event, and then there is nothing to wait for.
-      () => registry.close(),
-      () => ending.abort(),
-      () => mcp.close(),
-      () => listeners.close(CLOSE_GRACE_MS),
-      () => listeners.removeRecord(),
-      () => log.write('info', 'closed', { pid: process.pid }),
-      () => audited.close(),
-      () => log.close(),
-      () => lock?.release(),
-    ])
-  }
-}

@@ -2,9 +2,9 @@ import type { Clock } from '@agentproto/contracts'
 import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
 import type { RegistryConfig } from '@agentproto/session-registry'
-import type { LogOptions } from './gateway-log.js'
+import type { LogOptions } from './telemetry/gateway-log.js'
 import type { GatewayHooks } from './hooks/gateway-hooks.js'
-import type { TlsOptions } from './tls-material.js'
+import type { TlsOptions } from './listen/tls-material.js'
 import type { GatewayStores } from './stores.js'
 
 /** What a gateway can be made of; everything has a default. */

@@ -1,10 +1,10 @@
 // The whole of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
-export { openAdapters } from './open-adapters.js'
-export { openTokens } from './open-tokens.js'
-export type { OpenAdaptersOptions } from './open-adapters.js'
+export { openAdapters } from './agents/open-adapters.js'
+export { openTokens } from './access/open-tokens.js'
+export type { OpenAdaptersOptions } from './agents/open-adapters.js'
 export type { Question, Terminal } from '@agentproto/driver-agent-cli/provision'
-export type { Gateway } from './create-gateway.js'
+export type { Gateway } from './gateway.js'
 export type {
   GatewayHooks,
   Hook,
@@ -16,7 +16,7 @@ export type {
 } from './hooks/gateway-hooks.js'
 export type { GatewayOptions, ListenOptions } from './gateway-options.js'
 export type { GatewayStores } from './stores.js'
-export type { LogLevel, LogOptions } from './gateway-log.js'
-export type { TlsOptions } from './tls-material.js'
-export { DEFAULT_PORT } from './server.js'
+export type { LogLevel, LogOptions } from './telemetry/gateway-log.js'
+export type { TlsOptions } from './listen/tls-material.js'
+export { DEFAULT_PORT } from './listen/server.js'
 export { version } from './version.js'

@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Principal, systemClock } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { OwnNames } from '../src/own-names.js'
+import { OwnNames } from '../src/listen/own-names.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 // A gateway that other machines reach: by which names it is called, and what its own agents are told.

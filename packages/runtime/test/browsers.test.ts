@@ -190,7 +190,7 @@ test('it holds in the next gateway of the home, as other tokens do', async () =>
 
 test('beside TLS, the door for the machine’s own lets no cookie in', async () => {
   const { gateway, login } = await door()
-  const { localDoor } = await import('../src/local-door.js')
+  const { localDoor } = await import('../src/listen/local-door.js')
   const { cookie } = await login()
   const beside = localDoor(gateway.app, { authenticate: () => undefined, onRefused: () => undefined })
   const answer = await beside(new Request(`http://${HOST}/sessions`, { headers: { cookie, ...PAGE } }), {})

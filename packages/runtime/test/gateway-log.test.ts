@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
-import { GatewayLog, type GatewayLogOptions } from '../src/gateway-log.js'
+import { GatewayLog, type GatewayLogOptions } from '../src/telemetry/gateway-log.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 interface Opened {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Refusal } from '../src/audit/refusals.js'
-import { localDoor } from '../src/local-door.js'
+import { localDoor } from '../src/listen/local-door.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 test('the local door lets in the owner, turns named tokens away, and tells of them', async () => {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { listen, type Listening, type ListeningServer } from '../src/server.js'
+import { listen, type Listening, type ListeningServer } from '../src/listen/server.js'
 
 // What holds a socket for long, and how many may be held.
 

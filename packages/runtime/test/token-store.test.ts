@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { systemClock } from '@agentproto/contracts'
 import { openTokens } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
-import { TokenStore } from '../src/token-store.js'
+import { TokenStore } from '../src/access/token-store.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 function storeIn(home: string, problems: string[] = []): TokenStore {

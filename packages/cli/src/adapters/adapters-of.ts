@@ -1,6 +1,6 @@
 import type { AdapterService } from '@agentproto/contracts'
 import type { Terminal } from '@agentproto/runtime'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, type Io } from '../io.js'
 
 /**

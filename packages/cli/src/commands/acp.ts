@@ -9,7 +9,7 @@ import {
   spawnAgentSchema,
   type SpawnAgentRequest,
 } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, type Io } from '../io.js'
 import { lineWriter } from '../line-writer.js'
 import type { AgentOptions } from '../program/option-values.js'

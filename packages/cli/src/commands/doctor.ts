@@ -1,5 +1,5 @@
 import { EXIT, type DoctorCheck } from '@agentproto/contracts'
-import { homeOf } from '../daemon-record.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import { adaptersCheck, daemonCheck } from '../doctor/daemon-checks.js'
 import { homeChecks } from '../doctor/home-checks.js'
 import { hostChecks } from '../doctor/host-checks.js'

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { EXIT } from '@agentproto/contracts'
-import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon-log.js'
-import { homeOf } from '../daemon-record.js'
+import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon/daemon-log.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import { print, type Io } from '../io.js'
 import { interruptible } from '../signals.js'
 

@@ -1,6 +1,6 @@
 import { EXIT } from '@agentproto/contracts'
 import { clientServices } from '../client-services.js'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, type Io } from '../io.js'
 import { version } from '../version.js'
 

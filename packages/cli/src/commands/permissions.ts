@@ -1,6 +1,6 @@
 import { AgentprotoError, EXIT, type PermissionRule, type RuleScope, type ToolKind } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'

@@ -10,7 +10,7 @@ import {
 } from '@agentproto/secrets'
 import { adaptersOf } from '../adapters/adapters-of.js'
 import { askPerson } from '../adapters/person.js'
-import { homeOf } from '../daemon-record.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { noted } from '../noted.js'

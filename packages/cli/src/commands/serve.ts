@@ -1,10 +1,10 @@
 import { resolve as resolvePath } from 'node:path'
 import { EXIT } from '@agentproto/contracts'
 import type { Gateway, TlsOptions } from '@agentproto/runtime'
-import { startDaemon } from '../daemon-start.js'
-import { homeOf, readDaemon } from '../daemon-record.js'
+import { startDaemon } from '../daemon/daemon-start.js'
+import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { print, type Io } from '../io.js'
-import { nameOwner } from '../running-daemon.js'
+import { nameOwner } from '../daemon/running-daemon.js'
 import { allowOptimising } from '../small-heap.js'
 
 export interface ServeOptions {

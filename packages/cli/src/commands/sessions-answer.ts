@@ -5,7 +5,7 @@ import {
   type RuleLifetime,
   type SessionRequest,
 } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { requestTitle } from '../render/request-title.js'

@@ -6,7 +6,7 @@ import {
   PERMISSION_MODES,
   type Session,
 } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import type { OptionValues } from '../program/option-values.js'

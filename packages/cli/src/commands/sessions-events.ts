@@ -1,5 +1,5 @@
 import { EXIT, type SessionEvent } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { eventLine } from '../render/event-line.js'

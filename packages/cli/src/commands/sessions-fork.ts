@@ -1,9 +1,9 @@
 import { EXIT } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { withProgress } from '../progress.js'
-import { promptOf } from '../prompt-text.js'
+import { promptOf } from '../prompt/prompt-text.js'
 import { findSession } from '../session-ref.js'
 
 export interface ForkOptions extends JsonOption {

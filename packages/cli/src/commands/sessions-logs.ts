@@ -1,6 +1,6 @@
 import { EXIT, type OutputLine } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { printable } from '../render/printable.js'

@@ -1,5 +1,5 @@
 import { EXIT } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { findSession } from '../session-ref.js'

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import { EXIT, type SpawnAgentRequest } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { connect } from '../daemon.js'
-import { instructionsOf } from '../instructions-text.js'
+import { connect } from '../daemon/daemon.js'
+import { instructionsOf } from '../prompt/instructions-text.js'
 import { isInteractive, print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { agentSteps, orNextStep } from '../next-step.js'
 import type { AgentOptions } from '../program/option-values.js'
 import { withProgress } from '../progress.js'
-import { promptOf } from '../prompt-text.js'
+import { promptOf } from '../prompt/prompt-text.js'
 
 export interface StartOptions extends AgentOptions, JsonOption {
   readonly prompt?: string

@@ -1,5 +1,5 @@
 import { EXIT, isLive, type Session } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, type Io } from '../io.js'
 import { oneLine } from '../render/printable.js'
 import { sessionState } from '../render/session-state.js'

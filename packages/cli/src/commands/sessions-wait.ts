@@ -1,5 +1,5 @@
 import { AgentprotoError, isAgentprotoError, type Turn } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { tellFailure } from '../failure.js'
 import type { Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'

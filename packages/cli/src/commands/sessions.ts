@@ -1,5 +1,5 @@
 import { EXIT } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { isInteractive, paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import { inOrder, type SessionOrder } from '../render/session-order.js'
 import type { SessionsView } from '../render/sessions-table.js'

@@ -1,6 +1,6 @@
 import { EXIT, isLive } from '@agentproto/contracts'
-import { connect, findDaemon } from '../daemon.js'
-import { homeOf, readDaemon } from '../daemon-record.js'
+import { connect, findDaemon } from '../daemon/daemon.js'
+import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { print, printJson, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'

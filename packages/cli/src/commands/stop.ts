@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentprotoError, EXIT } from '@agentproto/contracts'
-import { daemonProcess, type DaemonProcess } from '../daemon-process.js'
-import { homeOf } from '../daemon-record.js'
+import { daemonProcess, type DaemonProcess } from '../daemon/daemon-process.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import { print, printJson, type Io } from '../io.js'
 import { withProgress } from '../progress.js'
 

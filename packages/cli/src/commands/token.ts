@@ -6,7 +6,7 @@ import {
   type Scope,
   type TokenService,
 } from '@agentproto/contracts'
-import { connect } from '../daemon.js'
+import { connect } from '../daemon/daemon.js'
 import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
 import type { JsonOption } from '../json-option.js'
 import { age } from '../render/age.js'

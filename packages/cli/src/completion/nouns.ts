@@ -1,5 +1,5 @@
-import { connect } from '../daemon.js'
-import { homeOf } from '../daemon-record.js'
+import { connect } from '../daemon/daemon.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import type { Io } from '../io.js'
 import type { Candidate, Noun } from './candidates.js'
 

@@ -1,8 +1,8 @@
 import type { DoctorCheck } from '@agentproto/contracts'
 import { adaptersOf } from '../adapters/adapters-of.js'
-import { daemonProcess } from '../daemon-process.js'
-import { connect } from '../daemon.js'
-import { homeOf, readDaemon } from '../daemon-record.js'
+import { daemonProcess } from '../daemon/daemon-process.js'
+import { connect } from '../daemon/daemon.js'
+import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import type { Io } from '../io.js'
 import { version } from '../version.js'
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { release } from 'node:os'
 import { promisify } from 'node:util'
 import type { DoctorCheck, HomeLayout } from '@agentproto/contracts'
-import { readDaemon } from '../daemon-record.js'
+import { readDaemon } from '../daemon/daemon-record.js'
 import type { Io } from '../io.js'
 
 const GIB = 1024 ** 3

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
-import { homeOf } from '../daemon-record.js'
+import { homeOf } from '../daemon/daemon-record.js'
 import type { Io } from '../io.js'
 
 /** Forms that are a credential whoever made it. */

@@ -1,6 +1,6 @@
 import type { McpProfileInput } from '@agentproto/arm-mcp'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { manifestHint } from '../manifest-hint.js'
+import { manifestHint } from '../launch/manifest-hint.js'
 import type { LoadedArm } from './loaded-arm.js'
 
 /** AIP-45 `protocol: mcp`, spoken by `@agentproto/arm-mcp`; a server behind a URL is not launched. */

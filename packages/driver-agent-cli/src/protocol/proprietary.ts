@@ -2,7 +2,7 @@ import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import type { StartAgentOptions } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
-import { manifestHint } from '../manifest-hint.js'
+import { manifestHint } from '../launch/manifest-hint.js'
 import type { LoadedArm } from './loaded-arm.js'
 
 /** How a session is to begin, as far as an adapter must know when it connects. */

@@ -6,7 +6,7 @@ import { formatProblem } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '../agent-host.js'
-import { newestOf } from '../locate-agent.js'
+import { newestOf } from '../launch/locate-agent.js'
 import { runCommand } from './run-command.js'
 import { installerEnvironment } from './tool-environment.js'
 

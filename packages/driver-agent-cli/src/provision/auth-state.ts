@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import type { AuthState, SecretStatus } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { agentHome } from '../agent-home.js'
+import { agentHome } from '../launch/agent-home.js'
 import type { AgentHost } from '../agent-host.js'
 import type { Ledger } from './ledger.js'
 

@@ -1,7 +1,7 @@
 import { isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { SecretDeclaration } from '@agentproto/manifest'
-import { agentVariables } from '../agent-variables.js'
+import { agentVariables } from '../launch/agent-variables.js'
 import { durationMs } from './duration.js'
 import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
 import { loginRequired } from './login.js'

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAgentprotoError } from '@agentproto/contracts'
 import { findVersion } from '@agentproto/manifest/node'
-import type { LocatedAgent } from '../locate-agent.js'
+import type { LocatedAgent } from '../launch/locate-agent.js'
 import { type CommandGround, endingOf, runManifestCommand } from './manifest-command.js'
 
 /** What an agent's version was found to be. */

@@ -1,7 +1,7 @@
 import { AgentprotoError, systemClock } from '@agentproto/contracts'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
-import { agentPrefix, findAgent, programFolders } from '../locate-agent.js'
+import { agentPrefix, findAgent, programFolders } from '../launch/locate-agent.js'
 import { commandWords, type Substitutions } from './command-line.js'
 import type { ProvisionHost } from './provision-host.js'
 import { type CommandEnd, runCommand } from './run-command.js'

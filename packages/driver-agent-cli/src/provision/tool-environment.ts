@@ -1,9 +1,9 @@
 import { delimiter } from 'node:path'
 import { type AgentCliManifest, declaredVariables, type SandboxProfile } from '@agentproto/manifest'
 import { buildEnvironment, healPath } from '@agentproto/subprocess'
-import { agentHome } from '../agent-home.js'
+import { agentHome } from '../launch/agent-home.js'
 import type { AgentHost } from '../agent-host.js'
-import { agentPrefix, programFolders } from '../locate-agent.js'
+import { agentPrefix, programFolders } from '../launch/locate-agent.js'
 
 /**
  * The environment of an installer: what the policy lets through, and no secret, since it runs what strangers

@@ -1,5 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
-import { RotatingFile } from '../rotating-file.js'
+import { RotatingFile } from '../telemetry/rotating-file.js'
 
 export interface AuditLogOptions {
   /** Absolute path of the file that is written; full ones are beside it, `.1` the newest. */

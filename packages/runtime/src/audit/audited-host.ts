@@ -1,5 +1,5 @@
 import type { AdapterService, WorkspaceService } from '@agentproto/contracts'
-import { overridden } from '../overridden.js'
+import { overridden } from '../agents/overridden.js'
 import { type Log, noted, notedAll } from './noted.js'
 
 /** Workspaces that write down who changed which. */

@@ -1,6 +1,6 @@
 import type { ContentBlock, Principal, TokenService } from '@agentproto/contracts'
 import type { SessionRegistry } from '@agentproto/session-registry'
-import { overridden } from '../overridden.js'
+import { overridden } from '../agents/overridden.js'
 import { type Action, type Log, noted } from './noted.js'
 
 type Prompt = string | readonly ContentBlock[]

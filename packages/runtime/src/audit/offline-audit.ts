@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Clock, type Principal, systemClock } from '@agentproto/contracts'
-import { RotatingFile } from '../rotating-file.js'
+import { RotatingFile } from '../telemetry/rotating-file.js'
 import { layoutOf } from '../with-config.js'
 import { type AuditEntry, AUDIT_SIZE } from './audit-log.js'
 import { type Log, noted } from './noted.js'

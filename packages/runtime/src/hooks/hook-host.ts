@@ -15,7 +15,7 @@ import {
 } from '@agentproto/contracts'
 import type { GateVerdict, SessionRegistry } from '@agentproto/session-registry'
 import { inOrder } from '../in-order.js'
-import { overridden } from '../overridden.js'
+import { overridden } from '../agents/overridden.js'
 import { EventTap } from './event-tap.js'
 import type { GatewayHooks, Hook, PromptAttempt, SpawnAttempt } from './gateway-hooks.js'
 import { withinTime } from './within-time.js'

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { InstallMethod } from '@agentproto/manifest'
-import { newestOf } from '../../locate-agent.js'
+import { newestOf } from '../../launch/locate-agent.js'
 import type { Installing } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefix } from './prefix-change.js'

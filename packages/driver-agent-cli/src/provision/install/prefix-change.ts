@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { findInPrefix, programFolders } from '../../locate-agent.js'
+import { findInPrefix, programFolders } from '../../launch/locate-agent.js'
 import type { Installing } from './installing.js'
 
 /**

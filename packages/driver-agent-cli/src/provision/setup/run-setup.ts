@@ -1,7 +1,7 @@
 import { AgentprotoError, isAgentprotoError, systemClock, type SetupStepState } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import { agentVariables } from '../../agent-variables.js'
+import { agentVariables } from '../../launch/agent-variables.js'
 import { digestOf, EVERYWHERE, type Ledger, type LedgerStep, stepsFor, withStep } from '../ledger.js'
 import { runManifestCommand, endingOf } from '../manifest-command.js'
 import { isSkipped, runStep } from './run-step.js'

@@ -3,7 +3,7 @@ import { AgentprotoError, type ProvisionEvent, type SetupInput } from '@agentpro
 import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { isSecretName } from '@agentproto/subprocess'
-import { agentVariables } from '../../agent-variables.js'
+import { agentVariables } from '../../launch/agent-variables.js'
 import { referencesIn, type Substitutions } from '../command-line.js'
 import type { LedgerStep } from '../ledger.js'
 import type { CommandGround } from '../manifest-command.js'

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
+import type { Io } from '../io.js'
+
+export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
+
+/** The home's daemon record; undefined when there is none or it is not one. */
+export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {
+  const record = parsed(await textOf(home.daemon))
+  return isDaemonRecord(record) ? record : undefined
+}
+
+/** A file of the home; undefined when it is not there. @throws `unauthorized` when it may not be read */
+export async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new AgentprotoError('unauthorized', `${path} cannot be read`, {
+      hint: 'Run agentproto as the user that started the gateway',
+      cause: thrown,
+    })
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isDaemonRecord(value: unknown): value is DaemonRecord {
+  if (typeof value !== 'object' || value === null) return false
+  const { pid, url } = value as Partial<DaemonRecord>
+  return typeof pid === 'number' && typeof url === 'string'
+}

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { homeLayout } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentHost, HomePolicy } from '../agent-host.js'
+import { manifestHint } from './manifest-hint.js'
+
+/** A private home of an agent's. */
+export interface AgentHome {
+  readonly path: string
+  /** What leads the agent there. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+const FOLDERS: Readonly<Record<string, string>> = {
+  XDG_CONFIG_HOME: '.config',
+  XDG_DATA_HOME: '.local/share',
+  XDG_STATE_HOME: '.local/state',
+  XDG_CACHE_HOME: '.cache',
+}
+
+/** The policy of a host for one adapter. */
+export function homePolicy(
+  manifest: Pick<AgentCliManifest, 'id'>,
+  { homes = 'operator' }: Pick<AgentHost, 'homes'>,
+): HomePolicy {
+  if (typeof homes === 'string') return homes
+  return (Object.hasOwn(homes, manifest.id) ? homes[manifest.id] : undefined) ?? 'operator'
+}
+
+/**
+ * The private home of an adapter, made if it is not there, for its agent and for its login alike; undefined where
+ * it lives in the operator's. Variables that name a folder of the agent's own are in its manifest, at
+ * `metadata.agentproto.homes`, with their places below the home.
+ */
+export function agentHome(
+  manifest: Pick<AgentCliManifest, 'id' | 'metadata'>,
+  host: Pick<AgentHost, 'home' | 'homes'>,
+): AgentHome | undefined {
+  if (homePolicy(manifest, host) === 'operator') return undefined
+  const path = join(homeLayout(host.home).homes, manifest.id)
+  const folders = { ...FOLDERS, ...ownFolders(manifest) }
+  const places = Object.entries(folders).map(([name, folder]) => [name, join(path, folder)] as const)
+  for (const [, place] of places) mkdirSync(place, { recursive: true, mode: 0o700 })
+  return { path, variables: { HOME: path, USERPROFILE: path, ...Object.fromEntries(places) } }
+}
+
+function ownFolders(manifest: Pick<AgentCliManifest, 'metadata'>): Readonly<Record<string, string>> {
+  const stated = manifestHint(manifest, 'homes')
+  if (typeof stated !== 'object' || stated === null) return {}
+  const folders = Object.entries(stated).filter(
+    ([name, folder]) => /^[A-Z][A-Z0-9_]*$/.test(name) && staysBelow(folder),
+  )
+  return Object.fromEntries(folders)
+}
+
+const staysBelow = (folder: unknown): boolean =>
+  typeof folder === 'string' && !isAbsolute(folder) && !folder.includes('\0') && !folder.split('/').includes('..')

@@ -1,0 +1,80 @@
+import type { Clock, Launch, SessionSandbox } from '@agentproto/contracts'
+import type { SandboxProfile } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import type { Sandboxes } from '@agentproto/sandbox'
+import { checkLaunch } from '@agentproto/subprocess'
+import { agentHome } from './agent-home.js'
+import type { AgentHost } from '../agent-host.js'
+import { agentPrefix } from './locate-agent.js'
+
+export interface Confining {
+  readonly launch: Launch
+  readonly adapter: LoadedAgentCli
+  readonly host: AgentHost
+  readonly additionalDirectories: readonly string[]
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** A launch as its sandbox has it. */
+export interface ConfinedAgent {
+  readonly launch: Launch
+  readonly sandbox: SessionSandbox
+  readonly warnings: readonly string[]
+  /** Whether the process is as any other session's, so that it may be shared. */
+  readonly plain: boolean
+  /** Frees what was made for it, now that nothing of it runs. Idempotent. */
+  release(): Promise<void>
+}
+
+const BY_HOST = new WeakMap<AgentHost, Promise<Sandboxes>>()
+
+/**
+ * Confines a launch as its manifest's sandbox asks (AIP-36). What confines is loaded for those who ask for it.
+ * @throws `sandbox_unavailable`, `sandbox_read_only`, and of what is then hidden behind the confining program:
+ * `cwd_invalid`, `agent_not_installed`, `spawn_failed`
+ */
+export async function confineAgent({ launch, adapter, host, ...confining }: Confining): Promise<ConfinedAgent> {
+  const { sandbox: profile, manifest, directory } = adapter
+  // What is reached by an address is not launched here, so there is nothing to confine.
+  if (launch.command === '') return unconfined(launch, profile, 'nothing is launched here')
+  if (asksForNothing(profile, host)) return unconfined(launch, profile, 'the manifest asks for no confinement')
+  checkLaunch(launch)
+  const home = agentHome(manifest, host)
+  const confined = await (
+    await sandboxesOf(host)
+  ).confine(profile, {
+    launch,
+    directories: confining.additionalDirectories,
+    hidden: [host.home],
+    readable: [agentPrefix(manifest, host)],
+    writable: home === undefined ? [] : [home.path],
+    clock: confining.clock,
+    signal: confining.signal,
+    ...(directory === '' ? {} : { manifestDirectory: directory }),
+    ...(launch.env['HOME'] === undefined ? {} : { home: launch.env['HOME'] }),
+  })
+  return { ...confined, release: () => confined.release(), plain: false }
+}
+
+function asksForNothing(profile: SandboxProfile, { sandbox }: AgentHost): boolean {
+  const { provider, limits, network, mounts, fs, readOnly } = profile
+  if (provider !== 'local' || Object.hasOwn(sandbox?.providers ?? {}, provider) || readOnly) return false
+  return Object.keys(limits).length === 0 && network === undefined && fs === undefined && mounts.length === 0
+}
+
+const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string): ConfinedAgent => ({
+  launch,
+  sandbox: { provider, enforced: false, reason },
+  warnings: [],
+  plain: true,
+  release: async () => {},
+})
+
+/** One set a host, so that what it found of the machine is found once. */
+function sandboxesOf(host: AgentHost): Promise<Sandboxes> {
+  const known =
+    BY_HOST.get(host) ?? import('@agentproto/sandbox').then((module) => module.createSandboxes(host.sandbox))
+  BY_HOST.set(host, known)
+  return known
+}

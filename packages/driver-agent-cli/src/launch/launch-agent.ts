@@ -1,0 +1,162 @@
+import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import type {
+  AgentInfo,
+  AgentSink,
+  ArmConnection,
+  ArmConnectOptions,
+  ArmSession,
+  OpenSessionOptions,
+  ProtocolArm,
+  RunningAgent,
+  SessionOrigin,
+} from '@agentproto/contracts'
+import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { agentEnvironment } from './agent-environment.js'
+import type { AgentHost } from '../agent-host.js'
+import { confineAgent } from './confine-agent.js'
+import { guardLaunch } from './launch-guard.js'
+import type { LaunchOptions } from './launch-options.js'
+import { planLaunch } from './launch-plan.js'
+import { requireAgent } from './locate-agent.js'
+import { manifestHint } from './manifest-hint.js'
+import { loadArm } from '../protocol/protocol-arms.js'
+import { ResumeGap } from './resume-gap.js'
+import { StartedAgent } from './running-agent.js'
+import { sessionMode } from './session-mode.js'
+import { timeLimit } from './time-limit.js'
+import { resolveDirectories } from './working-directories.js'
+
+const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
+const NOT_LAUNCHED = { command: '', args: [] }
+
+/**
+ * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
+ * spawned is gone.
+ * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`,
+ * `setup_required`, `sandbox_unavailable`, `sandbox_read_only` before the spawn; `spawn_failed`, `handshake_failed`,
+ * `auth_required`, `not_resumable`, `timeout`, `cancelled` after it
+ */
+export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
+  const { host, sink, signal } = options
+  const clock = host.clock ?? systemClock
+  const { compiled, meta, instructed, ...plan } = planLaunch(manifest, options)
+  // One after the other, so that a launch that is wrong twice always fails the same way.
+  const { arm, starts, profile } = await loadArm(manifest, { ...options, origin: plan.origin })
+  const directories = await resolveDirectories(options)
+  const { command, args } =
+    starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
+  const adapter = options.adapter ?? bare(manifest, options)
+  const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, signal })
+  const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
+  guard.learn(env)
+  const own = [...args, ...(starts?.args ?? []), ...plan.args]
+  const launch = { command, args: own, cwd: directories.cwd, env, marker: options.sessionId }
+  const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
+  const gap = new ResumeGap(manifest, { host, clock })
+  const limit = timeLimit({ ...adapter.sandbox.limits, host, clock })
+  const connecting: ArmConnectOptions = {
+    launch: confined.launch,
+    limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
+    clock,
+    signal,
+    client: host.client ?? DEFAULT_CLIENT,
+    serve: served(options, confined),
+    ...(profile === undefined ? {} : { profile }),
+  }
+  try {
+    await gap.wait(plan.origin, sink, signal)
+    const startedAt = clock.now()
+    const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
+    const origin = reachable(plan.origin, options, connection.info)
+    const { mcpServers, trace } = options
+    const told = { ...(meta === undefined ? {} : { meta }), ...(trace === undefined ? {} : { trace }) }
+    const opening = { ...directories, mcpServers, origin, ...told }
+    const mode = sessionMode(manifest, options.mode)
+    const guarded = limit.sink(guard.sink(sink))
+    const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })
+    gap.note(session.agentSessionId, startedAt)
+    return new StartedAgent(limit.connection(guard.connection(connection), guarded), session, {
+      clock,
+      sandbox: confined.sandbox,
+      instructed,
+      warnings: [...guard.warnings, ...confined.warnings],
+      release: () => {
+        limit.cancel()
+        return confined.release()
+      },
+    })
+  } catch (thrown) {
+    await confined.release()
+    throw await guard.failure(thrown)
+  }
+}
+
+const served = (
+  { serve = {} }: LaunchOptions,
+  { plain }: { readonly plain: boolean },
+): NonNullable<LaunchOptions['serve']> => (plain ? serve : {})
+
+/** What is confined for one session is of no use to another. */
+const UNSHARED = { metadata: {} }
+
+/** The arm, or the processes that agents of this kind share. */
+function connector(
+  manifest: Pick<AgentCliManifest, 'metadata'>,
+  { sharedProcesses }: AgentHost,
+  arm: ProtocolArm,
+): Pick<ProtocolArm, 'connect'> {
+  const shared = manifestHint(manifest, 'process') === 'shared' ? sharedProcesses : undefined
+  return shared ? { connect: (connecting) => shared.connect(arm, connecting) } : arm
+}
+
+function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capabilities }: AgentInfo): SessionOrigin {
+  const unable = origin.how === 'resume' && !capabilities.resume && capabilities.load
+  return loadInstead && unable ? { ...origin, how: 'load' } : origin
+}
+
+/** A manifest without files: it refers to none, or its caller has not read them. */
+function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
+  const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : UNREAD_SANDBOX)
+  return { path: '', directory: '', manifest, sandbox: profile }
+}
+
+const UNREAD_SANDBOX: SandboxProfile = {
+  provider: 'local',
+  config: {},
+  limits: {},
+  env: { authVariables: [], passthrough: [], set: {} },
+  mounts: [],
+  readOnly: false,
+  ttyRequired: false,
+  carried: {},
+}
+
+interface Opening {
+  readonly opening: OpenSessionOptions
+  /** The agent's own mode to begin in, where it can only be set in an open session. */
+  readonly mode: string | undefined
+  readonly sink: AgentSink
+  readonly signal: AbortSignal
+}
+
+async function openOrClose(connection: ArmConnection, { opening, mode, sink, signal }: Opening): Promise<ArmSession> {
+  // Closing rejects whatever waits for the agent.
+  const abort = (): void => void connection.close().catch(() => {})
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    if (signal.aborted) throw cancelled()
+    const session = await connection.openSession(opening, sink)
+    // A session that is not in the mode that was asked for is worse than none: it may do what was ruled out.
+    if (mode !== undefined) await session.configure({ mode })
+    if (signal.aborted) throw cancelled()
+    return session
+  } catch (thrown) {
+    await connection.close()
+    throw signal.aborted ? cancelled() : thrown
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

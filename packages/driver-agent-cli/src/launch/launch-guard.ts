@@ -1,0 +1,175 @@
+import {
+  AgentprotoError,
+  type AgentEnd,
+  type AgentSink,
+  type ArmConnection,
+  isAgentprotoError,
+  systemClock,
+} from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import type { Redactor, Secrets } from '@agentproto/secrets'
+import { isSecretName } from '@agentproto/subprocess'
+import type { AgentHost } from '../agent-host.js'
+import { secretVariables } from './agent-variables.js'
+import { declaredSecrets } from './declared-secrets.js'
+import { RedactingSink } from './redacting-sink.js'
+
+export interface GuardedLaunch {
+  readonly host: AgentHost
+  readonly adapter: LoadedAgentCli
+  readonly workspace?: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** What surrounds one launch: what the agent is given that nobody else may see, and what it needs to be ready. */
+export interface LaunchGuard {
+  /** Secrets and persisted values of the setup, by variable. */
+  readonly env: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
+  /** Registers what in an agent's environment is confidential. */
+  learn(env: Readonly<Record<string, string>>): void
+  sink(inner: AgentSink): AgentSink
+  /** The connection, its end told without secrets. */
+  connection(inner: ArmConnection): ArmConnection
+  /** A failure of the launch, told without secrets, and as `auth_required` where its exit code says so. */
+  failure(thrown: unknown): Promise<unknown>
+}
+
+/**
+ * Makes the guard of a launch (AIP-45 §Setup surface, §Auth surface). What provisions is loaded only for a
+ * manifest that declares a setup, or a login that is refreshed or ends.
+ * @throws `setup_required`, `auth_required`
+ */
+export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
+  const { host, adapter } = launch
+  const declared = await declaredSecrets(adapter)
+  const { setup, auth } = adapter.manifest
+  const hasState = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
+  if (!hasState && declared.length === 0) return new Guard(launch, host.redactor, NOTHING)
+  const { secrets, redactor } = await secretsOf(host)
+  if (!hasState) return new Guard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+  const { beforeSpawn } = await import('../provision/before-spawn.js')
+  const { workspace, signal } = launch
+  const provided = await beforeSpawn({
+    adapter,
+    host: { ...host, secrets, redactor },
+    declared,
+    signal,
+    ...(workspace === undefined ? {} : { workspace }),
+  })
+  return new Guard(launch, redactor, provided)
+}
+
+interface Provided {
+  readonly env: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
+}
+
+const NOTHING: Provided = { env: {}, warnings: [] }
+
+/** The host's own, or such as belong to this launch alone. */
+async function secretsOf(host: AgentHost): Promise<{ readonly secrets: Secrets; readonly redactor: Redactor }> {
+  if (host.secrets !== undefined && host.redactor !== undefined)
+    return { secrets: host.secrets, redactor: host.redactor }
+  const { createRedactor, createSecrets } = await import('@agentproto/secrets')
+  const redactor = host.redactor ?? createRedactor()
+  return { secrets: host.secrets ?? createSecrets({ home: host.home, env: host.env, redactor }), redactor }
+}
+
+class Guard implements LaunchGuard {
+  readonly env: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
+  readonly #launch: GuardedLaunch
+  readonly #redactor: Redactor | undefined
+
+  constructor(launch: GuardedLaunch, redactor: Redactor | undefined, { env, warnings }: Provided) {
+    this.#launch = launch
+    this.#redactor = redactor
+    this.env = env
+    this.warnings = warnings
+  }
+
+  learn(env: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(env)) {
+      // Whoever gave it knows what it opens, and its shape is taken out of whatever is written.
+      if (isSecretName(name) && name !== 'AGENTPROTO_TOKEN') this.#redactor?.add(value)
+    }
+  }
+
+  sink(inner: AgentSink): AgentSink {
+    return this.#redactor === undefined ? inner : new RedactingSink(inner, this.#redactor)
+  }
+
+  connection(inner: ArmConnection): ArmConnection {
+    if (this.#redactor === undefined && this.#launch.adapter.manifest.auth?.expiry === undefined) return inner
+    return {
+      // What it says of itself is shown as it is.
+      info: this.#redactor?.redactData(inner.info) ?? inner.info,
+      ...(inner.process === undefined ? {} : { process: inner.process }),
+      ended: inner.ended.then((end) => this.#end(end)),
+      openSession: (options, sink) => inner.openSession(options, sink),
+      ...(inner.listSessions === undefined ? {} : { listSessions: inner.listSessions.bind(inner) }),
+      close: () => inner.close(),
+    }
+  }
+
+  async failure(thrown: unknown): Promise<unknown> {
+    if (!isAgentprotoError(thrown)) return thrown
+    const { manifest } = this.#launch.adapter
+    const failed = withLogin(
+      this.#isExpiry(thrown.parts.data?.['exitCode']) ? await this.#expired(thrown) : thrown,
+      manifest,
+    )
+    return this.#clean(failed)
+  }
+
+  async #end(end: AgentEnd): Promise<AgentEnd> {
+    if (this.#isExpiry(end.exitCode)) await this.#noteExpiry()
+    return this.#redactor?.redactData(end) ?? end
+  }
+
+  #isExpiry(exitCode: unknown): boolean {
+    const { expiry } = this.#launch.adapter.manifest.auth ?? {}
+    return expiry !== undefined && exitCode === expiry.exitCode
+  }
+
+  async #expired(cause: AgentprotoError): Promise<AgentprotoError> {
+    await this.#noteExpiry()
+    const { name } = this.#launch.adapter.manifest
+    return new AgentprotoError('auth_required', `The login of ${name} has ended`, {
+      cause,
+      data: cause.parts.data ?? {},
+    })
+  }
+
+  /** AIP-29 §Auth: authed → (expiry seen) unauthed. The next spawn is told at once. */
+  async #noteExpiry(): Promise<void> {
+    const { host, adapter } = this.#launch
+    const { noteExpiry } = await import('../provision/before-spawn.js')
+    // A ledger that cannot be written must not hide how the agent ended.
+    await noteExpiry(host.home, adapter.manifest.id, (host.clock ?? systemClock).now()).catch(() => undefined)
+  }
+
+  /** The message and its parts; the cause stays inside the process. */
+  #clean(error: AgentprotoError): AgentprotoError {
+    const redactor = this.#redactor
+    if (redactor === undefined || redactor.empty) return error
+    const { cause, ...parts } = error.parts
+    const clean = new AgentprotoError(error.code, '', { ...redactor.redactData(parts), cause })
+    clean.message = redactor.redact(error.message)
+    return clean
+  }
+}
+
+/** The manifest knows the login command; the agent only names its methods. */
+function withLogin(error: AgentprotoError, manifest: AgentCliManifest): AgentprotoError {
+  const login = manifest.auth?.login?.cmd
+  if (error.code !== 'auth_required' || login === undefined) return error
+  const { data = {} } = error.parts
+  return new AgentprotoError('auth_required', `${manifest.name} is not logged in`, {
+    hint: `Log in: ${login}`,
+    data: { ...data, login },
+    cause: error,
+  })
+}

@@ -1,0 +1,31 @@
+import { type AdapterSessionPolicy, PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import { launchHints } from '../launch/launch-hints.js'
+import { manifestHint, member } from '../launch/manifest-hint.js'
+import { resumesByFlags } from '../launch/native-resume.js'
+
+/** What a host has to know of a manifest's sessions: how long they last, and how they are taken up again. */
+export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy {
+  const { mode, idleTimeoutMs, maxTurns } = manifest.session
+  const { resumeAfterMs } = launchHints(manifest)
+  return {
+    mode,
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(manifest.continuation === undefined ? {} : { continuation: manifest.continuation.supported }),
+    ...(resumesByFlags(manifest) ? { resumesByFlags: true } : {}),
+    ...(resumeAfterMs === 0 ? {} : { resumeAfterMs }),
+    ...permissionModes(manifest),
+  }
+}
+
+/** `metadata.agentproto.permission_modes`: one of the agent's own modes, or several, by permission mode. */
+function permissionModes(manifest: AgentCliManifest): Pick<AdapterSessionPolicy, 'permissionModes'> {
+  const stated = manifestHint(manifest, 'permission_modes')
+  const known = PERMISSION_MODES.flatMap((mode): [PermissionMode, readonly string[]][] => {
+    const given = member(stated, mode)
+    const ids = (Array.isArray(given) ? given : [given]).filter((id) => typeof id === 'string')
+    return ids.length === 0 ? [] : [[mode, ids]]
+  })
+  return known.length === 0 ? {} : { permissionModes: Object.fromEntries(known) }
+}

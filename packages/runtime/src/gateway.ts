@@ -1,0 +1,40 @@
+import type {
+  AdapterService,
+  PermissionService,
+  SessionArchive,
+  SessionService,
+  TokenService,
+  WorkspaceService,
+} from '@agentproto/contracts'
+import type { HttpApp } from '@agentproto/gateway-http'
+import type { ListenOptions } from './gateway-options.js'
+
+/** The whole of agentproto in one object. */
+export interface Gateway extends AsyncDisposable {
+  readonly sessions: SessionService
+  /** The rules that answer agents' permission requests. */
+  readonly permissions: PermissionService
+  /** Its sessions as stored documents: search, export, import, prune, repair. */
+  readonly archive: SessionArchive
+  readonly workspaces: WorkspaceService
+  readonly adapters: AdapterService
+  /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
+  readonly app: HttpApp
+  /** The owner's token. */
+  readonly token: string
+  /** The named tokens beside it. */
+  readonly tokens: TokenService
+  /** Where the state is; absent for a gateway in memory. */
+  readonly home: string
+  /**
+   * Serves `app` on a socket and leaves `daemon.json` for the command line. Beside the first that is TLS or not on
+   * loopback, a plain one on loopback is opened for the agents and the command line of this machine.
+   * @throws `listen_failed`; `path_invalid` for a file of TLS that cannot be read
+   */
+  listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
+  /**
+   * Ends it in order: no new session, every agent gone, every stream closed, every record stored, no socket,
+   * no lock. Idempotent.
+   */
+  close(): Promise<void>
+}

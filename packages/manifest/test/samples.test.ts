@@ -7,7 +7,7 @@ import { FORMATS } from '../src/schema-values.js'
 
 // The samples stand beside the schemas for people who write such files; each is what its name says.
 
-const folder = new URL('../../../schemas', import.meta.url)
+const folder = new URL('../../../schemas/', import.meta.url)
 const schemaNames = readdirSync(folder)
   .filter((name) => name.endsWith('.schema.json'))
   .map((name) => name.replace('.schema.json', ''))

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { KEYWORDS } from '../src/schema-validator.js'
 import { schemas } from '../src/schema-registry.js'
 
-const inside = new URL('../src/schemas', import.meta.url)
-const published = new URL('../../../schemas', import.meta.url)
+const inside = new URL('../src/schemas/', import.meta.url)
+const published = new URL('../../../schemas/', import.meta.url)
 
 test('the published schemas are the ones that the checker uses', async () => {
   for (const name of await readdir(inside)) {

@@ -35,13 +35,16 @@ export class Transport {
     return this.#address.url
   }
 
-  /** Looks where the gateway is by now. @returns whether that is elsewhere, or with another token */
-  async relocate(signal: AbortSignal | undefined): Promise<boolean> {
+  /**
+   * Looks where the gateway is by now, which may start it.
+   * @returns `moved` when that is elsewhere, or with another token; undefined when it is not found
+   */
+  async relocate(signal: AbortSignal | undefined): Promise<'moved' | 'same' | undefined> {
     const found = await untilAborted(this.settings.locate(), signal).catch(() => undefined)
-    if (found === undefined) return false
+    if (found === undefined) return undefined
     const { url, token } = this.#address
     this.#address = addressOf(found)
-    return this.#address.url !== url || this.#address.token !== token
+    return this.#address.url === url && this.#address.token === token ? 'same' : 'moved'
   }
 
   /** The JSON of a successful answer, trusted to have the contract's shape; anything else throws. */
@@ -88,7 +91,7 @@ export class Transport {
         if (isAgentprotoError(thrown)) throw thrown
         const refused = connectionFault(thrown) === 'refused'
         // Nothing was sent, so that any call may be made again where the gateway is now.
-        if (refused && attempt === 0 && (await this.relocate(call.signal))) continue
+        if (refused && attempt === 0 && (await this.relocate(call.signal)) !== undefined) continue
         if (refused) throw unreachable(this.url, thrown)
         const wait = isRepeatable(call) ? RETRY_PAUSES[attempt] : undefined
         if (wait === undefined) throw this.#lost(call, thrown)
@@ -109,7 +112,7 @@ export class Transport {
   /** A call of whoever is known: a token that was refused may have been another gateway's at this address. */
   async #known(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const response = await this.#fetch(call, accept, lastEventId)
-    if (response.status !== 401 || !(await this.relocate(call.signal))) return response
+    if (response.status !== 401 || (await this.relocate(call.signal)) !== 'moved') return response
     await response.body?.getReader().cancel()
     return this.#fetch(call, accept, lastEventId)
   }

@@ -1,7 +1,9 @@
 import { type ConnectionState, createClient, type SessionEvent } from '@agentproto/client'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { event, fakeGateway, json, sse, stopped } from './fake-gateway.js'
 
 // What a client does and says while its gateway is away, and where it looks for it afterwards.
@@ -64,6 +66,17 @@ test('a call that nobody took is made where the gateway is now, a POST too', asy
   expect(await client.sessions.prompt('s', { prompt: 'hi' })).toMatchObject({ turn: 1 })
   await client.sessions.prompt('s', { prompt: 'hi' })
   expect(asked).toBe(1)
+})
+
+test('whoever looks for the gateway may start it, at the address where it was', async () => {
+  const url = await deafUrl()
+  const server = createHttpServer((_, response) => response.end(JSON.stringify({ ok: true, id: 's', turn: 1 })))
+  onTestFinished(() => void server.close())
+  async function locate(): Promise<{ url: string }> {
+    if (!server.listening) await once(server.listen(Number(new URL(url).port), '127.0.0.1'), 'listening')
+    return { url }
+  }
+  expect(await createClient({ url, locate }).sessions.prompt('s', { prompt: 'hi' })).toMatchObject({ turn: 1 })
 })
 
 test('a token that is refused is looked up again once; one that nobody knows better stays refused', async () => {

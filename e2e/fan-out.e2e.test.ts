@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { createClient, type ConnectionState, type OutputItem, type SessionEvent } from '@agentproto/client'
+import { type Client, createClient, type ConnectionState, type OutputItem, type SessionEvent } from '@agentproto/client'
 import { expect, test } from 'vitest'
 import { startDaemon, type Daemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
@@ -61,6 +61,15 @@ test('500 subscribers of one session each get every event; slow ones and those t
   for (const { ids } of [...fast, ...slow]) expect(ids).toEqual(expected)
 })
 
+/** A client that finds the gateway of the home again, wherever it was started anew. */
+function locatingClient(home: string, { url, token }: Daemon): Client {
+  const locate = async (): Promise<{ url: string; token: string }> => {
+    const record = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
+    return { url: record.url, token }
+  }
+  return createClient({ url, token, locate, reconnectMs: 300_000 })
+}
+
 /** Counts until the session ends, and makes something happen on the way. */
 async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => void): Promise<T[]> {
   const collected: T[] = []
@@ -74,11 +83,7 @@ async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => voi
 test('a gateway that is killed and started again elsewhere: its followers go on without loss or repetition', async () => {
   const home = temporaryFolder('restart')
   const first = await startDaemon({ home })
-  const locate = async (): Promise<{ url: string; token: string }> => {
-    const { url } = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
-    return { url, token: first.token }
-  }
-  const client = createClient({ url: first.url, token: first.token, locate, reconnectMs: 300_000 })
+  const client = locatingClient(home, first)
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
   const states: ConnectionState[] = []
   let restarted: Promise<Daemon> | undefined
@@ -108,11 +113,7 @@ test('a gateway that is killed and started again elsewhere: its followers go on 
 test('500 followers over a crash and a restart: fast ones, slow ones and ones that vanish, each event once', async () => {
   const home = temporaryFolder('fan-out-restart')
   const first = await startDaemon({ home })
-  const locate = async (): Promise<{ url: string; token: string }> => {
-    const { url } = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
-    return { url, token: first.token }
-  }
-  const client = createClient({ url: first.url, token: first.token, locate, reconnectMs: 300_000 })
+  const client = locatingClient(home, first)
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: home })
   let restarted: Promise<Daemon> | undefined
   const restart = (): Promise<Daemon> => (restarted ??= first.crash().then(() => startDaemon({ home })))

@@ -29,6 +29,7 @@ import {
   type TurnQuery,
   type TurnResult,
 } from '@agentproto/contracts'
+import { newSession, permission } from './fake-session.ts'
 import { FakeLog, project, type Payload } from './fake-log.ts'
 
 interface FakeSession {
@@ -299,40 +300,3 @@ function reaches(session: Session, bounds: SessionBounds | undefined): boolean {
   if (workspaces !== undefined && !workspaces.includes(session.workspaceSlug)) return false
   return under === undefined || session.parentSessionId === under || (itself === true && session.id === under)
 }
-
-function newSession(id: string, request: SpawnAgentRequest): Session {
-  const at = '2026-11-21T00:00:00.000Z'
-  return {
-    id,
-    adapterSlug: request.adapter,
-    workspaceSlug: request.workspaceSlug ?? 'default',
-    cwd: request.cwd ?? '/work',
-    status: 'running',
-    startedAt: at,
-    ...(request.label === undefined ? {} : { label: request.label }),
-    hostId: 'host',
-    type: 'user',
-    turnCount: 0,
-    turn: { number: 0, state: 'idle' },
-    lastActiveAt: at,
-    connection: 'connected',
-    resumable: false,
-    permissionMode: 'ask',
-    warnings: [],
-    pendingRequests: 0,
-    lastSeq: 1,
-  }
-}
-
-const permission = (sessionId: string, turn: number): SessionRequest => ({
-  requestId: 'r1',
-  sessionId,
-  turn,
-  request: {
-    kind: 'permission',
-    toolCall: { type: 'tool-call', toolCallId: 't1', title: 'write a file' },
-    options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
-  },
-  state: 'pending',
-  createdAt: '2026-11-21T00:00:00.000Z',
-})

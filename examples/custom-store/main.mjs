@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGateway } from '@agentproto/runtime'
-import { testEventLog, testSessionStore } from '@agentproto/session-registry/testing'
-import { JournalSessionStore, LineEventLogStore } from './store.mjs'
+import { testEventStore, testSessionStore } from '@agentproto/session-registry/testing'
+import { JournalSessionStore, LineEventStore } from './store.mjs'
 
 const ground = mkdtempSync(join(tmpdir(), 'custom-store-'))
 process.once('exit', () => rmSync(ground, { recursive: true, force: true }))
@@ -22,10 +22,10 @@ testSessionStore('a journal of records', {
   },
 })
 
-testEventLog('a file of lines', {
+testEventStore('a file of lines', {
   test,
   place,
-  open: (folder) => new LineEventLogStore(folder),
+  open: (folder) => new LineEventStore(folder),
   damage: (folder, id) => {
     const path = join(folder, `${id}.jsonl`)
     truncateSync(path, statSync(path).size - 5)
@@ -36,7 +36,7 @@ await test('a gateway keeps its sessions there, and the next one finds them', as
   const [home, folder] = [place(), place()]
   const me = { type: 'owner', name: 'my-app' }
   const open = () =>
-    createGateway({ home, store: { sessions: new JournalSessionStore(folder), logs: new LineEventLogStore(folder) } })
+    createGateway({ home, store: { sessions: new JournalSessionStore(folder), logs: new LineEventStore(folder) } })
 
   const first = await open()
   const { id } = await first.sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'hello' }, me)

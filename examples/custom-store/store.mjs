@@ -74,8 +74,8 @@ export class JournalSessionStore {
   }
 }
 
-/** `<id>.jsonl` for each session, an event a line. @implements EventLogStore */
-export class LineEventLogStore {
+/** `<id>.jsonl` for each session, an event a line. @implements EventStore */
+export class LineEventStore {
   #folder
 
   constructor(folder) {
@@ -88,11 +88,11 @@ export class LineEventLogStore {
     const bytes = readFileSync(path, { flag: 'a+', mode: 0o600 })
     const ends = endsOfEvents(bytes)
     const whole = ends.at(-1)
-    if (whole === bytes.length) return { log: new LineEventLog(path, ends), repairs: [] }
+    if (whole === bytes.length) return { log: new LineStoredLog(path, ends), repairs: [] }
     const aside = `${path}.torn-${Date.now()}`
     writeFileSync(aside, bytes.subarray(whole), { mode: 0o600 })
     truncateSync(path, whole)
-    return { log: new LineEventLog(path, ends), repairs: [`What follows event ${ends.length - 1} is in ${aside}`] }
+    return { log: new LineStoredLog(path, ends), repairs: [`What follows event ${ends.length - 1} is in ${aside}`] }
   }
 
   async delete(sessionId) {
@@ -105,7 +105,7 @@ export class LineEventLogStore {
   }
 }
 
-class LineEventLog {
+class LineStoredLog {
   #path
   #ends
   #fd

@@ -70,38 +70,37 @@ test('what each package exports', () => {
       ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS BrowserCode BrowserLogin
       BrowserToken CONTINUATION_STRATEGIES Clock ConfigChange ConfigOption ConfigRequest ContentBlock
       ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant DelegationRequest DoctorCheck
-      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventLog
-      EventLogStore EventReader EventRecord ExportFormat ExportHead FailureKind ForkRequest GapNotice
-      HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest
-      Interrupted KillReason Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions
-      OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES
-      PartCut PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
-      PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface
-      PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest
-      PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair
-      RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent
-      ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning
-      SCOPES SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind
-      SecretPlace SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent
-      SessionEventType SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage
-      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
-      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
-      StartAgentOptions StatusChange StdioMcpServer StopReason StoredAgentSession StoredSession
-      StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
-      TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
-      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
-      TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
-      TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema
-      answerRequestSchema assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema delegationSchema doctorRequestSchema eventsQuerySchema
-      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
-      isAgentprotoError isLive isTerminalRecord isWithinDepth killRequestSchema listQuerySchema mayUse
-      mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema
-      promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
-      scopeOfRoute searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
-      visibleWorkspaces
+      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventReader
+      EventRecord EventStore ExportFormat ExportHead FailureKind ForkRequest GapNotice HOST_EVENT_TYPES
+      HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest Interrupted KillReason
+      Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine
+      OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode
+      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
+      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
+      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
+      QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair RepairFinding
+      RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest
+      RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES
+      SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace
+      SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal
+      SessionRequest SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn
+      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange
+      StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError
+      StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer
+      TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage
+      ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
+      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
+      TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
+      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema
+      assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema
+      delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema
+      fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord
+      isWithinDepth killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
+      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
+      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
+      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError traceIdOf traceOf transcriptPreamble
+      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -143,12 +142,12 @@ test('what each package exports', () => {
       ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
       isSecretSlug openKeyring parseSecretValue
     @agentproto/session-registry
-      CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventLogOptions
-      FileEventLogStore FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
-      GateVerdict MemoryEventLogStore MemoryRuleStore MemorySessionStore RegistryConfig RequestGate
+      CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventStore
+      FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
+      GateVerdict MemoryEventStore MemoryRuleStore MemorySessionStore RegistryConfig RequestGate
       SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
     @agentproto/session-registry/testing
-      StoreSubject testEventLog testSessionStore
+      StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
       MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor

@@ -49,7 +49,7 @@ export interface EventBatch {
 }
 
 /** The log of one session. Every call is asynchronous, so that a log may live elsewhere. */
-export interface EventLog {
+export interface StoredLog {
   /** The last sequence number that is stored; 0 for an empty log. Recovered from the store at open. */
   readonly lastSeq: number
   /**
@@ -65,12 +65,12 @@ export interface EventLog {
 }
 
 /** Where logs come from. */
-export interface EventLogStore {
+export interface EventStore {
   /**
    * Opens the log of a session, making an empty one where there is none. What had to be repaired (a torn
    * last line, moved aside) is told in `repairs`, never silently dropped.
    */
-  open(sessionId: string): Promise<{ readonly log: EventLog; readonly repairs: readonly string[] }>
+  open(sessionId: string): Promise<{ readonly log: StoredLog; readonly repairs: readonly string[] }>
   delete(sessionId: string): Promise<void>
   /**
    * Reads a log from its beginning without opening it for writing and without repairing anything, so that it may be

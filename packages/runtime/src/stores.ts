@@ -1,10 +1,10 @@
-import type { Clock, EventLogStore, HomeLayout, SessionStore } from '@agentproto/contracts'
+import type { Clock, EventStore, HomeLayout, SessionStore } from '@agentproto/contracts'
 import {
   FileCrashBundles,
-  FileEventLogStore,
+  FileEventStore,
   FileRuleStore,
   FileSessionStore,
-  MemoryEventLogStore,
+  MemoryEventStore,
   MemorySessionStore,
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
@@ -13,7 +13,7 @@ import {
 export interface GatewayStores {
   /** Closed with the gateway. */
   readonly sessions: SessionStore
-  readonly logs: EventLogStore
+  readonly logs: EventStore
 }
 
 interface StoreSettings {
@@ -29,7 +29,7 @@ export function stores(
   settings: StoreSettings,
 ): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
   const { store, layout, onProblem } = settings
-  if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventLogStore() }
+  if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventStore() }
   const { sessions, logs } = typeof store === 'object' ? store : fileStores(settings)
   return {
     store: sessions,
@@ -41,5 +41,5 @@ export function stores(
 
 const fileStores = ({ layout, clock, durability = 'kernel' }: StoreSettings): GatewayStores => ({
   sessions: new FileSessionStore({ directory: layout.sessions, indexPath: layout.sessionsIndex, clock }),
-  logs: new FileEventLogStore({ directory: layout.sessions, durability }),
+  logs: new FileEventStore({ directory: layout.sessions, durability }),
 })

@@ -2,9 +2,9 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { EventLogStore, FailureKind, Principal, Session, StopReason } from '@agentproto/contracts'
+import type { EventStore, FailureKind, Principal, Session, StopReason } from '@agentproto/contracts'
 import { createGateway, type Gateway, type GatewayOptions } from '@agentproto/runtime'
-import { MemoryEventLogStore } from '@agentproto/session-registry'
+import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { echo, scripted } from '../../session-registry/test/fixtures/scripted-agent.ts'
 import { memoryRegistry } from '../../session-registry/test/fixtures/test-registry.ts'
@@ -179,9 +179,9 @@ async function cancelledStart(): Promise<Session> {
 
 /** The disk is full once the session runs; on a real device it is in session-registry's full-disk.test.ts. */
 async function unlogged(): Promise<Session> {
-  const memory = new MemoryEventLogStore()
+  const memory = new MemoryEventStore()
   let isFull = false
-  const logs: EventLogStore = {
+  const logs: EventStore = {
     delete: (id) => memory.delete(id),
     async open(id) {
       const { log, repairs } = await memory.open(id)

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import type { Principal } from '@agentproto/contracts'
 import { createGateway } from '@agentproto/runtime'
-import { MemoryEventLogStore, MemorySessionStore } from '@agentproto/session-registry'
+import { MemoryEventStore, MemorySessionStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
@@ -9,7 +9,7 @@ const owner: Principal = { type: 'owner', name: 'owner' }
 
 test('stores of the embedder’s own keep the sessions, and the home keeps the rest and its lock', async () => {
   const home = await temporaryHome()
-  const store = { sessions: new MemorySessionStore(), logs: new MemoryEventLogStore() }
+  const store = { sessions: new MemorySessionStore(), logs: new MemoryEventStore() }
   const first = await testGateway({ home, store })
   const { id } = await first.sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'hello' }, owner)
   const { text } = await first.sessions.waitTurn(id, 1)

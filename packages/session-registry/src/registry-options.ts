@@ -1,7 +1,7 @@
 import type {
   AdapterCatalog,
   Clock,
-  EventLogStore,
+  EventStore,
   NewId,
   PermissionService,
   RuleStore,
@@ -24,7 +24,7 @@ export interface SessionRegistryOptions {
   readonly adapters: AdapterCatalog
   readonly workspaces: WorkspaceResolver
   readonly store: SessionStore
-  readonly logs: EventLogStore
+  readonly logs: EventStore
   readonly hostId: string
   readonly clock?: Clock
   readonly newId?: NewId

@@ -1,6 +1,6 @@
 import {
   type Clock,
-  type EventLogStore,
+  type EventStore,
   type NewId,
   randomId,
   type SessionEvent,
@@ -19,7 +19,7 @@ import type { SessionRegistryOptions } from './registry-options.js'
 export interface SessionHost {
   readonly clock: Clock
   readonly newId: NewId
-  readonly logs: EventLogStore
+  readonly logs: EventStore
   readonly startAgent: StartAgent
   readonly config: RegistryConfig
   readonly redact?: (text: string) => string

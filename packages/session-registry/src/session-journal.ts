@@ -1,7 +1,7 @@
 import type {
   Clock,
-  EventLog,
-  EventLogStore,
+  StoredLog,
+  EventStore,
   EventReader,
   OutputLine,
   OutputReader,
@@ -19,7 +19,7 @@ import { Spine } from './log/spine.js'
 
 export interface SessionJournalOptions {
   readonly sessionId: string
-  readonly logs: EventLogStore
+  readonly logs: EventStore
   readonly clock: Clock
   readonly redact?: (text: string) => string
   readonly turnStart: (seq: number) => number
@@ -38,7 +38,7 @@ export interface OpenJournal {
 }
 
 interface Opened extends OpenJournal {
-  readonly log: EventLog
+  readonly log: StoredLog
 }
 
 const IDLE_CLOSE_MS = 30_000

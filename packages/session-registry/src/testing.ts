@@ -1,4 +1,4 @@
 // What authors of stores test them with, under any test runner. This file is the entry's contract: every export is named here.
-export { testEventLog } from './testing/test-event-log.js'
+export { testEventStore } from './testing/test-event-store.js'
 export { testSessionStore } from './testing/test-session-store.js'
 export type { StoreSubject } from './testing/store-subject.js'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { type EventLogStore, homeLayout, type StoredSession } from '@agentproto/contracts'
-import { MemoryEventLogStore, MemorySessionStore } from '@agentproto/session-registry'
+import { type EventStore, homeLayout, type StoredSession } from '@agentproto/contracts'
+import { MemoryEventStore, MemorySessionStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { ManualClock } from './fixtures/manual-clock.js'
 import { scripted } from './fixtures/scripted-agent.js'
@@ -38,8 +38,8 @@ async function storeOf(count: number): Promise<MemorySessionStore> {
 
 test('listing, filtering and looking up stored sessions opens no log, and pages have no seam', async () => {
   let opened = 0
-  const memory = new MemoryEventLogStore()
-  const logs: EventLogStore = {
+  const memory = new MemoryEventStore()
+  const logs: EventStore = {
     open: (id) => {
       opened += 1
       return memory.open(id)

@@ -1,7 +1,7 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EventLogStore } from '@agentproto/contracts'
-import { FileEventLogStore, MemorySessionStore, type SessionRegistryOptions } from '@agentproto/session-registry'
+import type { EventStore } from '@agentproto/contracts'
+import { FileEventStore, MemorySessionStore, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
@@ -13,7 +13,7 @@ test('a full disk refuses the batch as storage_failed, and the log goes on once 
   await mkdir(join(directory, 's_00000001'))
   // Every write to this device fails with ENOSPC, for real.
   await symlink('/dev/full', join(directory, 's_00000001', 'events.jsonl'))
-  const store = new FileEventLogStore({ directory })
+  const store = new FileEventStore({ directory })
   const { log } = await store.open('s_00000001')
   await expect(log.append(records(1, 3))).rejects.toMatchObject({
     code: 'storage_failed',
@@ -172,7 +172,7 @@ test('a host that ends while the disk is full leaves a record that its successor
 })
 
 /** Logs in memory whose disk is full when the test says so. */
-function flakyLogs(): { full: boolean; readonly store: EventLogStore } {
+function flakyLogs(): { full: boolean; readonly store: EventStore } {
   const inner = new MemoryLogs()
   return inner
 }
@@ -180,12 +180,12 @@ function flakyLogs(): { full: boolean; readonly store: EventLogStore } {
 class MemoryLogs {
   full = false
   readonly #lines: { seq: number; type: never; json: string }[] = []
-  readonly store: EventLogStore = {
+  readonly store: EventStore = {
     open: () => Promise.resolve({ log: this.#log(), repairs: [] }),
     delete: () => Promise.resolve(),
   }
 
-  #log(): Awaited<ReturnType<EventLogStore['open']>>['log'] {
+  #log(): Awaited<ReturnType<EventStore['open']>>['log'] {
     const lines = this.#lines
     return {
       get lastSeq() {

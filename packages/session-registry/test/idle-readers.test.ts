@@ -1,5 +1,5 @@
-import type { EventLogStore } from '@agentproto/contracts'
-import { MemoryEventLogStore, MemorySessionStore } from '@agentproto/session-registry'
+import type { EventStore } from '@agentproto/contracts'
+import { MemoryEventStore, MemorySessionStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted } from './fixtures/scripted-agent.js'
@@ -9,10 +9,10 @@ const READERS = 500
 const HOUR_MS = 60 * 60_000
 
 /** A store that counts every call of every log. */
-function counted(): { readonly logs: EventLogStore; readonly count: () => number } {
-  const memory = new MemoryEventLogStore()
+function counted(): { readonly logs: EventStore; readonly count: () => number } {
+  const memory = new MemoryEventStore()
   let calls = 0
-  const logs: EventLogStore = {
+  const logs: EventStore = {
     async open(id) {
       const log = await memory.open(id)
       return new Proxy(log, {

@@ -1,4 +1,4 @@
-import { MemoryEventLogStore } from '@agentproto/session-registry'
+import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { scripted } from './fixtures/scripted-agent.js'
 import { memoryRegistry, owner } from './fixtures/test-registry.js'
@@ -12,7 +12,7 @@ test('lines that are gone are told as a gap, once, and then come those that are 
       await emit({ type: 'text-delta', text: `${text} ${at} ${at % 10 ? '' : long}\n` })
     await emit({ type: 'turn-end', reason: 'end_turn' })
   })
-  const { registry } = await memoryRegistry({ startAgent, logs: new MemoryEventLogStore({ maxChars: 400_000 }) })
+  const { registry } = await memoryRegistry({ startAgent, logs: new MemoryEventStore({ maxChars: 400_000 }) })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
   await registry.waitTurn(id, 1)
   await registry.kill(id, owner)

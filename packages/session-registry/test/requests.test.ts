@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AgentAnswer, AgentRequest, EventLog, EventLogStore, ToolCall } from '@agentproto/contracts'
-import { MemoryEventLogStore } from '@agentproto/session-registry'
+import type { AgentAnswer, AgentRequest, StoredLog, EventStore, ToolCall } from '@agentproto/contracts'
+import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import { allEvents, memoryRegistry, owner, types } from './fixtures/test-registry.js'
@@ -136,9 +136,9 @@ test('what the permission mode decides, nobody who watches is quicker to answer'
 })
 
 /** A medium that takes its time over answers. */
-function slowToResolve(): EventLogStore {
-  const inner = new MemoryEventLogStore()
-  function slow(log: EventLog): EventLog {
+function slowToResolve(): EventStore {
+  const inner = new MemoryEventStore()
+  function slow(log: StoredLog): StoredLog {
     return {
       get lastSeq() {
         return log.lastSeq

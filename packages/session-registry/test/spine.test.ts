@@ -1,10 +1,10 @@
 import { systemClock } from '@agentproto/contracts'
-import { MemoryEventLogStore } from '@agentproto/session-registry'
+import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { Spine } from '../src/log/spine.js'
 
 async function memorySpine(onStored: () => void = () => undefined): Promise<Spine> {
-  const { log } = await new MemoryEventLogStore().open('s_00000001')
+  const { log } = await new MemoryEventStore().open('s_00000001')
   return new Spine({ sessionId: 's_00000001', log, clock: systemClock, onStored })
 }
 

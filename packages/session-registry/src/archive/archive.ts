@@ -3,7 +3,7 @@ import {
   ARCHIVE_BOUNDS,
   type Clock,
   type EventGap,
-  type EventLogStore,
+  type EventStore,
   type ExportFormat,
   isLive,
   type NewId,
@@ -37,7 +37,7 @@ import { descriptorOf, type SessionShelf, type Shelved } from '../session-shelf.
 
 export interface ArchiveHost {
   readonly shelf: SessionShelf
-  readonly logs: EventLogStore
+  readonly logs: EventStore
   readonly store: SessionStore
   readonly clock: Clock
   readonly newId: NewId

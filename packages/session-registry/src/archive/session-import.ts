@@ -2,8 +2,8 @@ import {
   AgentprotoError,
   ARCHIVE_BOUNDS,
   type EventGap,
-  type EventLog,
-  type EventLogStore,
+  type StoredLog,
+  type EventStore,
   type EventRecord,
   isLive,
   type NewId,
@@ -25,7 +25,7 @@ import { SessionRebuild } from './session-rebuild.js'
  */
 
 export interface ImportHost {
-  readonly logs: EventLogStore
+  readonly logs: EventStore
   readonly newId: NewId
   readonly isTaken: (id: string) => boolean
   /** ISO-8601. */
@@ -153,12 +153,12 @@ function missingEnd({ turns, session, lastSeq, openRequests }: SessionRebuild): 
 const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })
 
 class Writer {
-  readonly #log: EventLog
+  readonly #log: StoredLog
   readonly #id: string
   readonly #redact: (text: string) => string
   #batch: EventRecord[] = []
 
-  constructor(log: EventLog, id: string, redact: (text: string) => string = (text) => text) {
+  constructor(log: StoredLog, id: string, redact: (text: string) => string = (text) => text) {
     this.#log = log
     this.#id = id
     this.#redact = redact

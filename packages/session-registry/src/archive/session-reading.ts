@@ -1,4 +1,4 @@
-import type { EventLogStore, EventRecord } from '@agentproto/contracts'
+import type { EventStore, EventRecord } from '@agentproto/contracts'
 import { eventOf } from '../log/event-record.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 import type { SessionShelf } from '../session-shelf.js'
@@ -14,7 +14,7 @@ const READ = 2_048
  */
 export async function* allEventsOf(
   id: string,
-  { shelf, logs }: { readonly shelf: SessionShelf; readonly logs: EventLogStore },
+  { shelf, logs }: { readonly shelf: SessionShelf; readonly logs: EventStore },
 ): AsyncGenerator<LogItem> {
   const awake = shelf.awakeOne(id)
   if (awake?.journal.isOpen === true) return yield* eventsFrom(awake, 1)
@@ -37,7 +37,7 @@ async function* withGaps(batches: AsyncIterable<readonly EventRecord[]>, lastSeq
   if (last < lastSeq) yield gapNotice({ after: last, first: lastSeq + 1 })
 }
 
-async function* opened(id: string, logs: EventLogStore): AsyncGenerator<readonly EventRecord[]> {
+async function* opened(id: string, logs: EventStore): AsyncGenerator<readonly EventRecord[]> {
   const { log } = await logs.open(id)
   try {
     for (let cursor = 0; ;) {

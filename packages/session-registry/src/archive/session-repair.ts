@@ -1,4 +1,4 @@
-import { AgentprotoError, type EventLogStore, isLive, type RepairFinding, type Session } from '@agentproto/contracts'
+import { AgentprotoError, type EventStore, isLive, type RepairFinding, type Session } from '@agentproto/contracts'
 import type { LogEntry } from '../log/event-record.js'
 import type { ManagedSession } from '../managed-session.js'
 import { endOfTurn } from '../lifecycle/repair.js'
@@ -14,7 +14,7 @@ import type { SessionShelf } from '../session-shelf.js'
 
 export interface RepairSources {
   readonly shelf: SessionShelf
-  readonly logs: EventLogStore
+  readonly logs: EventStore
 }
 
 /** @throws `session_live`: what a live session's log lacks is still to come */

@@ -1,7 +1,7 @@
 import {
   type Clock,
   type EventBatch,
-  type EventLog,
+  type StoredLog,
   type EventReader,
   type EventRecord,
   type SessionEvent,
@@ -18,7 +18,7 @@ import { Wakeup } from './wakeup.js'
 
 export interface SpineOptions {
   readonly sessionId: string
-  readonly log: EventLog
+  readonly log: StoredLog
   readonly clock: Clock
   /** Takes known secret values out of a serialised event; the single place where that is done. */
   readonly redact?: (text: string) => string

@@ -1,8 +1,8 @@
 import {
   AgentprotoError,
   type EventBatch,
-  type EventLog,
-  type EventLogStore,
+  type StoredLog,
+  type EventStore,
   type EventRecord,
 } from '@agentproto/contracts'
 
@@ -10,8 +10,8 @@ import {
 
 const MAX_CHARS = 64 * 1024 * 1024
 
-export class MemoryEventLogStore implements EventLogStore {
-  readonly #logs = new Map<string, MemoryEventLog>()
+export class MemoryEventStore implements EventStore {
+  readonly #logs = new Map<string, MemoryStoredLog>()
   readonly #maxChars: number
 
   /** @param maxChars bound of one session's log, in characters */
@@ -19,8 +19,8 @@ export class MemoryEventLogStore implements EventLogStore {
     this.#maxChars = maxChars
   }
 
-  open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
-    const log = this.#logs.get(sessionId) ?? new MemoryEventLog(this.#maxChars)
+  open(sessionId: string): Promise<{ log: StoredLog; repairs: readonly string[] }> {
+    const log = this.#logs.get(sessionId) ?? new MemoryStoredLog(this.#maxChars)
     this.#logs.set(sessionId, log)
     return Promise.resolve({ log: new OpenedLog(log), repairs: [] })
   }
@@ -32,11 +32,11 @@ export class MemoryEventLogStore implements EventLogStore {
 }
 
 /** The log as one host has it open. */
-class OpenedLog implements EventLog {
-  readonly #log: MemoryEventLog
+class OpenedLog implements StoredLog {
+  readonly #log: MemoryStoredLog
   #closed = false
 
-  constructor(log: MemoryEventLog) {
+  constructor(log: MemoryStoredLog) {
     this.#log = log
   }
 
@@ -59,7 +59,7 @@ class OpenedLog implements EventLog {
   }
 }
 
-class MemoryEventLog {
+class MemoryStoredLog {
   #records: EventRecord[] = []
   #dropped = 0
   #chars = 0

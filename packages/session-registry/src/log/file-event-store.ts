@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import {
   AgentprotoError,
   type EventBatch,
-  type EventLog,
-  type EventLogStore,
+  type StoredLog,
+  type EventStore,
   type EventRecord,
   type LogCondition,
 } from '@agentproto/contracts'
@@ -24,7 +24,7 @@ import { assertSessionId } from '../records/session-id.js'
  * costs a hundred. See docs/decisions/synchronous-append.md.
  */
 
-export interface FileEventLogOptions {
+export interface FileEventStoreOptions {
   /** The `sessions` directory. */
   readonly directory: string
   /** `kernel` survives the end of this process; `disk` adds fdatasync and survives a power cut. */
@@ -35,21 +35,21 @@ const READ_BYTES = 256 * 1024
 const readAt = promisify(read)
 const syncData = promisify(fdatasync)
 
-export class FileEventLogStore implements EventLogStore {
-  readonly #options: FileEventLogOptions
+export class FileEventStore implements EventStore {
+  readonly #options: FileEventStoreOptions
 
-  constructor(options: FileEventLogOptions) {
+  constructor(options: FileEventStoreOptions) {
     this.#options = options
   }
 
-  async open(sessionId: string): Promise<{ log: EventLog; repairs: readonly string[] }> {
+  async open(sessionId: string): Promise<{ log: StoredLog; repairs: readonly string[] }> {
     const directory = join(this.#options.directory, assertSessionId(sessionId))
     try {
       makeFolder(directory)
       const path = join(directory, 'events.jsonl')
       const { lastSeq, repairs } = await recoverTail(path)
       const fd = openSync(path, 'a+', 0o600)
-      return { log: new FileEventLog(fd, lastSeq, this.#options.durability === 'disk'), repairs }
+      return { log: new FileStoredLog(fd, lastSeq, this.#options.durability === 'disk'), repairs }
     } catch (cause) {
       throw storageFailed('The event log could not be opened', cause)
     }
@@ -74,7 +74,7 @@ export class FileEventLogStore implements EventLogStore {
   }
 }
 
-class FileEventLog implements EventLog {
+class FileStoredLog implements StoredLog {
   readonly #fd: number
   readonly #sync: boolean
   readonly #index: LineIndex

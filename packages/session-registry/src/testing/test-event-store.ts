@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
-import type { EventLog, EventLogStore, EventRecord } from '@agentproto/contracts'
+import type { StoredLog, EventStore, EventRecord } from '@agentproto/contracts'
 import { registerCases, type StoreCases, type StoreSubject } from './store-subject.js'
 
 /**
- * Registers the conformance suite of event logs (`EventLogStore`) with a test runner: order without holes, reading from
+ * Registers the conformance suite of event logs (`EventStore`) with a test runner: order without holes, reading from
  * any cursor within a limit, batches that do not follow refused, text kept as it is, sessions apart, everything that was
  * acknowledged there for the next host, and with `damage`, a torn end told and gone on from.
  * @param name of the store, in the tests' titles
  */
-export function testEventLog<Place>(name: string, subject: StoreSubject<EventLogStore, Place>): void {
+export function testEventStore<Place>(name: string, subject: StoreSubject<EventStore, Place>): void {
   registerCases(name, subject, { ...READING, ...WRITING, ...KEEPING })
   if (subject.damage !== undefined) registerCases(name, subject, DAMAGE)
 }
@@ -16,7 +16,7 @@ export function testEventLog<Place>(name: string, subject: StoreSubject<EventLog
 const A = 's_0000000a'
 const B = 's_0000000b'
 
-const READING: StoreCases<EventLogStore> = {
+const READING: StoreCases<EventStore> = {
   'a new log is empty': async ({ open }) => {
     const { log, repairs } = await (await open()).open(A)
     assert.deepEqual([log.lastSeq, repairs, await log.read(0, 10)], [0, [], { records: [] }])
@@ -48,7 +48,7 @@ const READING: StoreCases<EventLogStore> = {
   },
 }
 
-const WRITING: StoreCases<EventLogStore> = {
+const WRITING: StoreCases<EventStore> = {
   'batches are stored in the order of the calls, also of those that nobody waited for': async ({ open }) => {
     const { log } = await (await open()).open(A)
     await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(records(index * 3 + 1, 3))))
@@ -77,7 +77,7 @@ const WRITING: StoreCases<EventLogStore> = {
   },
 }
 
-const KEEPING: StoreCases<EventLogStore> = {
+const KEEPING: StoreCases<EventStore> = {
   'a log goes on where it was when it is opened again': async ({ open }) => {
     const { log: first } = await (await open()).open(A)
     await first.append(records(1, 1_000))
@@ -126,7 +126,7 @@ const KEEPING: StoreCases<EventLogStore> = {
   },
 }
 
-const DAMAGE: StoreCases<EventLogStore> = {
+const DAMAGE: StoreCases<EventStore> = {
   'a torn end is told, costs no whole event, and the log goes on without a hole': async ({ open, damage }) => {
     const store = await open()
     for (const id of [A, B]) {
@@ -149,7 +149,7 @@ const DAMAGE: StoreCases<EventLogStore> = {
 }
 
 /** Everything after a cursor, a batch of at most `limit` at a time. */
-async function readAll(log: EventLog, after: number, limit: number): Promise<EventRecord[]> {
+async function readAll(log: StoredLog, after: number, limit: number): Promise<EventRecord[]> {
   const read: EventRecord[] = []
   for (;;) {
     const { records: batch, gap } = await log.read(read.at(-1)?.seq ?? after, limit)

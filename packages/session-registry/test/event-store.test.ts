@@ -1,17 +1,17 @@
 import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { FileEventLogStore, MemoryEventLogStore } from '@agentproto/session-registry'
+import { FileEventStore, MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
-import { testEventLog } from '@agentproto/session-registry/testing'
+import { testEventStore } from '@agentproto/session-registry/testing'
 import { records } from './fixtures/event-records.js'
 import { temporaryHome } from './fixtures/test-registry.js'
 
-testEventLog('memory', { test, place: () => new MemoryEventLogStore(), open: (store) => store })
+testEventStore('memory', { test, place: () => new MemoryEventStore(), open: (store) => store })
 for (const durability of ['kernel', 'disk'] as const) {
-  testEventLog(`file, kept by the ${durability}`, {
+  testEventStore(`file, kept by the ${durability}`, {
     test,
     place: temporaryHome,
-    open: (directory) => new FileEventLogStore({ directory, durability }),
+    open: (directory) => new FileEventStore({ directory, durability }),
     damage: (directory, id) => {
       const path = join(directory, id, 'events.jsonl')
       truncateSync(path, statSync(path).size - 5)
@@ -20,7 +20,7 @@ for (const durability of ['kernel', 'disk'] as const) {
 }
 
 test('F48 the next number is recovered from the file, without reading all of it', async () => {
-  const store = new FileEventLogStore({ directory: await temporaryHome() })
+  const store = new FileEventStore({ directory: await temporaryHome() })
   const first = (await store.open('s_00000001')).log
   await first.append(records(1, 5_000))
   await first.close()
@@ -38,7 +38,7 @@ test.each([
   ['a cut last event', (path: string) => truncateSync(path, statSync(path).size - 5)],
 ])('a torn end (%s) is moved aside and reported, and the log goes on without a hole', async (_, damage) => {
   const directory = await temporaryHome()
-  const store = new FileEventLogStore({ directory })
+  const store = new FileEventStore({ directory })
   const { log } = await store.open('s_00000001')
   await log.append(records(1, 3))
   await log.close()
@@ -60,7 +60,7 @@ test.each([
 
 test('an empty file is an empty log', async () => {
   const directory = await temporaryHome()
-  const store = new FileEventLogStore({ directory })
+  const store = new FileEventStore({ directory })
   await (await store.open('s_00000001')).log.close()
   writeFileSync(join(directory, 's_00000001', 'events.jsonl'), '')
   const { log, repairs } = await store.open('s_00000001')
@@ -70,7 +70,7 @@ test('an empty file is an empty log', async () => {
 
 test('files are the owner’s alone, and no session id becomes a path', async () => {
   const directory = await temporaryHome()
-  const store = new FileEventLogStore({ directory })
+  const store = new FileEventStore({ directory })
   const { log } = await store.open('s_00000001')
   await log.append(records(1, 1))
   await log.close()
@@ -82,7 +82,7 @@ test('files are the owner’s alone, and no session id becomes a path', async ()
 })
 
 test('a read that is under way survives the close of its log', async () => {
-  const store = new FileEventLogStore({ directory: await temporaryHome() })
+  const store = new FileEventStore({ directory: await temporaryHome() })
   const { log } = await store.open('s_00000001')
   await log.append(records(1, 100))
   const reading = log.read(0, 100)
@@ -92,7 +92,7 @@ test('a read that is under way survives the close of its log', async () => {
 })
 
 test('a memory log at its bound drops its oldest events and says so', async () => {
-  const { log } = await new MemoryEventLogStore({ maxChars: 10_000 }).open('s_00000001')
+  const { log } = await new MemoryEventStore({ maxChars: 10_000 }).open('s_00000001')
   for (let seq = 1; seq <= 500; seq += 1) await log.append(records(seq, 1))
   const { records: kept, gap } = await log.read(0, 1_000)
   expect(kept.at(-1)?.seq).toBe(500)
@@ -102,7 +102,7 @@ test('a memory log at its bound drops its oldest events and says so', async () =
 
 test('F46 lines in the middle of a log that are no events are a gap, and what is whole before and after is served', async () => {
   const directory = await temporaryHome()
-  const store = new FileEventLogStore({ directory })
+  const store = new FileEventStore({ directory })
   const { log } = await store.open('s_00000001')
   await log.append(records(1, 10))
   await log.close()

@@ -30,6 +30,7 @@ async function measure() {
     http.close()
   } finally {
     if (server.connected) await ask(server, 'close')
+    server.disconnect()
     await rm(home, { recursive: true, force: true })
   }
 }
@@ -44,7 +45,7 @@ function print(called) {
   const named = called.filter(({ name }) => name !== '')
   const files = new Set(called.map(({ file }) => file))
   if (process.argv.includes('--list'))
-    for (const file of [...files].sort())
+    for (const file of files)
       console.log(
         file,
         named
@@ -66,15 +67,16 @@ async function serve() {
   const home = process.argv[2]
   const gateway = await createGateway({ home: join(home, 'home'), cwd: home })
   const { url, token } = await gateway.listen({ port: 0 })
-  process.on('message', async (question) => {
-    // Taking the counts also resets them.
-    if (question !== 'close') {
-      const { result } = await inspector.post('Profiler.takePreciseCoverage')
-      return process.send(question === 'take' ? calledIn(result) : [])
-    }
-    await gateway.close()
-    process.send([])
-    process.disconnect()
+  // Taking the counts also resets them.
+  const counts = async () => (await inspector.post('Profiler.takePreciseCoverage')).result
+  const answers = {
+    reset: async () => void (await counts()),
+    take: async () => calledIn(await counts()),
+    close: () => gateway.close(),
+  }
+  process.on('message', (question) => {
+    void answers[question]().then((answer) => process.send(answer ?? []))
+    if (question === 'close') process.once('disconnect', () => process.exit())
   })
   process.send({ url, token })
 }

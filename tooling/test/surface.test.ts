@@ -71,32 +71,33 @@ test('what each package exports', () => {
       BrowserToken CONTINUATION_STRATEGIES Clock ConfigChange ConfigOption ConfigRequest ContentBlock
       ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant DelegationRequest DoctorCheck
       DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventReader
-      EventRecord EventStore ExportFormat ExportHead FailureKind ForkRequest GapNotice HOST_EVENT_TYPES
-      HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest Interrupted KillReason
-      Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions OutputItem OutputLine
-      OutputReader OwnerPrincipal PERMISSION_MODES PROTOCOLS PROVISION_PHASES PartCut PermissionMode
-      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
-      PermissionService PlanEntry PlanPart Principal Problem ProcessExit PromptPreface PromptRequest
-      Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair RepairFinding
-      RepairReport RequestKey RequestState ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest
-      RuleLifetime RuleMatch RuleScope RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES
-      SESSION_STATUSES STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace
-      SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType
-      SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal
-      SessionRequest SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn
-      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange
-      StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError
-      StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer
-      TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage
-      ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
-      TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery
-      TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
-      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema
-      assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema
-      delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema
-      fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord
-      isWithinDepth killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
+      EventRecord EventStore ExportFormat ExportHead FAILURE_KINDS FailureKind ForkRequest GapNotice
+      HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest
+      Interrupted KillReason Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions
+      OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PERMISSION_OPTION_KINDS PROTOCOLS
+      PROVISION_PHASES PartCut PermissionMode PermissionModeChange PermissionOption PermissionOptionKind
+      PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit
+      PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest
+      PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES
+      Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
+      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
+      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace SecretStatus
+      Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType SessionFailure
+      SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
+      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
+      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StdioMcpServer
+      StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError StreamEvent
+      StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
+      TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
+      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail
+      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
+      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
+      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
+      homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord isWithinDepth
+      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
       permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
       pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
       spawnAgentSchema systemClock toAgentAnswer toAgentprotoError traceIdOf traceOf transcriptPreamble
@@ -115,13 +116,13 @@ test('what each package exports', () => {
       HttpApp HttpDeps StreamStats bearerOf createHttpApp
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
-      CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig InstallMethod KeyScope
-      LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option OptionValue
-      PROBLEM_CODES ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions Persist ProblemCode
-      Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile SandboxSource SecretDeclaration
-      SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck compileLaunch configSchema
-      declaredVariables fillTemplate formatProblem parseAcp parseAgentCli parseConfig parseRunner
-      parseSandbox parseSecrets
+      CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS
+      InstallMethod KeyScope LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option
+      OptionValue PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
+      ParseSandboxOptions Persist ProblemCode Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile
+      SandboxSource SecretDeclaration SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck
+      compileLaunch configSchema declaredVariables fillTemplate formatProblem parseAcp parseAgentCli
+      parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli

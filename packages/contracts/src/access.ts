@@ -1,5 +1,5 @@
 import { AgentprotoError } from './errors.js'
-import { SCOPES, type Principal, type Scope } from './principal.js'
+import type { Principal, Scope } from './principal.js'
 import type { WorkspacesFile } from './workspace.js'
 
 /**
@@ -103,7 +103,14 @@ export function mayUse(by: Principal, needed: Scope | undefined): boolean {
   if (by.type === 'owner') return true
   if (needed === undefined) return false
   if (by.type === 'session') return needed === 'read' || (needed === 'operate' && by.delegates)
-  return SCOPES.indexOf(by.scope) >= SCOPES.indexOf(needed)
+  return HOLDS[by.scope].includes(needed)
+}
+
+/** What each scope includes. */
+const HOLDS: Readonly<Record<Scope, readonly Scope[]>> = {
+  read: ['read'],
+  operate: ['read', 'operate'],
+  admin: ['read', 'operate', 'admin'],
 }
 
 /**

@@ -6,7 +6,8 @@ import type { ToolCall } from './tool-call.js'
  * Requests are durable: listed, answered once, cancelled with their turn.
  */
 
-export type PermissionOptionKind = 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'
+export const PERMISSION_OPTION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const
+export type PermissionOptionKind = (typeof PERMISSION_OPTION_KINDS)[number]
 
 export interface PermissionOption {
   readonly optionId: string
@@ -75,9 +76,9 @@ export interface SessionRequest {
   readonly answeredBy?: AnsweredBy
 }
 
-export type RequestState = 'pending' | 'resolved' | 'interrupted'
-export const REQUEST_STATES: readonly RequestState[] = ['pending', 'resolved', 'interrupted']
+export const REQUEST_STATES = ['pending', 'resolved', 'interrupted'] as const
+export type RequestState = (typeof REQUEST_STATES)[number]
 
 /** Whether a request is answered without a person. */
-export type PermissionMode = 'ask' | 'approve-reads' | 'approve-all' | 'deny-all'
-export const PERMISSION_MODES: readonly PermissionMode[] = ['ask', 'approve-reads', 'approve-all', 'deny-all']
+export const PERMISSION_MODES = ['ask', 'approve-reads', 'approve-all', 'deny-all'] as const
+export type PermissionMode = (typeof PERMISSION_MODES)[number]

@@ -89,19 +89,20 @@ export type HostEvent =
   | SessionStopped
 export type HostEventType = HostEvent['type']
 
-export const HOST_EVENT_TYPES: readonly HostEventType[] = [
-  'user-prompt',
-  'status',
-  'agent-prompt-resolved',
-  'plan',
-  'usage',
-  'config',
-  'title',
-  'output',
-  'notice',
-  'extension',
-  'runtime-progress',
-  'runtime-warning',
-  'repair',
-  'session-stopped',
-]
+const TYPES: Readonly<Record<HostEventType, true>> = {
+  'user-prompt': true,
+  status: true,
+  'agent-prompt-resolved': true,
+  plan: true,
+  usage: true,
+  config: true,
+  title: true,
+  output: true,
+  notice: true,
+  extension: true,
+  'runtime-progress': true,
+  'runtime-warning': true,
+  repair: true,
+  'session-stopped': true,
+}
+export const HOST_EVENT_TYPES = Object.keys(TYPES) as readonly HostEventType[]

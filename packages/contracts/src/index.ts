@@ -29,7 +29,7 @@ export type {
 } from './stream-event.js'
 export type { ToolCall, ToolResult } from './tool-call.js'
 export type { AgentCommand, AgentConfig, AgentMode, AgentNotice, ConfigOption, PlanEntry } from './notice.js'
-export { PERMISSION_MODES, REQUEST_STATES } from './agent-request.js'
+export { PERMISSION_MODES, PERMISSION_OPTION_KINDS, REQUEST_STATES } from './agent-request.js'
 export type {
   AgentAnswer,
   AgentRequest,
@@ -80,7 +80,7 @@ export type {
   SessionEvent,
   SessionEventType,
 } from './event-log.js'
-export { isLive, SESSION_STATUSES } from './session.js'
+export { FAILURE_KINDS, isLive, SESSION_HEALTHS, SESSION_STATUSES, STOP_REASON_TEXT, STOP_REASONS } from './session.js'
 export type {
   AgentCapabilities,
   AgentInfo,

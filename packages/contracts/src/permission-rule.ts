@@ -3,8 +3,8 @@ import type { ToolKind } from './content.js'
 /** Rules that answer an agent's permission requests before its session's permission mode is looked at. */
 
 /** `once`: until it has answered one request. `session`: that session, resumed too. `workspace`: every session in it. */
-export type RuleLifetime = 'once' | 'session' | 'workspace'
-export const RULE_LIFETIMES = ['once', 'session', 'workspace'] as const satisfies readonly RuleLifetime[]
+export const RULE_LIFETIMES = ['once', 'session', 'workspace'] as const
+export type RuleLifetime = (typeof RULE_LIFETIMES)[number]
 
 export interface PermissionRule {
   readonly ruleId: string

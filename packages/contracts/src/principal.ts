@@ -1,8 +1,8 @@
 import type { TraceContext } from './trace-context.js'
 
 /** What a principal may do: look; drive sessions; or change the gateway itself. Each holds what is before it. */
-export type Scope = 'read' | 'operate' | 'admin'
-export const SCOPES: readonly Scope[] = ['read', 'operate', 'admin']
+export const SCOPES = ['read', 'operate', 'admin'] as const
+export type Scope = (typeof SCOPES)[number]
 
 /** Who calls. Decided from the token alone, never from what the caller says of itself. */
 export type Principal = (OwnerPrincipal | TokenPrincipal | SessionPrincipal) & {

@@ -18,8 +18,8 @@ import type { TraceContext } from './trace-context.js'
  * hold several sessions where the agent can.
  */
 
-export type Protocol = 'acp' | 'mcp' | 'proprietary'
-export const PROTOCOLS: readonly Protocol[] = ['acp', 'mcp', 'proprietary']
+export const PROTOCOLS = ['acp', 'mcp', 'proprietary'] as const
+export type Protocol = (typeof PROTOCOLS)[number]
 
 /** What is launched: directly, never through a shell. */
 export interface Launch {

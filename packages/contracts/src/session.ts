@@ -3,37 +3,57 @@ import type { AgentConfig } from './notice.js'
 
 /** The record of one run of an agent CLI: AIP-46's fields to the letter, then ours. */
 
-export type SessionStatus = 'starting' | 'running' | 'exited' | 'killed' | 'error'
-export const SESSION_STATUSES: readonly SessionStatus[] = ['starting', 'running', 'exited', 'killed', 'error']
+export const SESSION_STATUSES = ['starting', 'running', 'exited', 'killed', 'error'] as const
+export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
 /** Why a session stopped; set where the cause is known, first cause wins. */
-export type StopReason =
-  | 'completed'
-  | 'user_canceled'
-  | 'max_iterations'
-  | 'loop_detected'
-  | 'budget_exceeded'
-  | 'timeout'
-  | 'error'
-  | 'agent_crashed'
-  | 'hook_stopped'
-  | 'shutdown'
-  | 'idle'
-  | 'expired'
+export const STOP_REASONS = [
+  'completed',
+  'user_canceled',
+  'max_iterations',
+  'loop_detected',
+  'budget_exceeded',
+  'timeout',
+  'error',
+  'agent_crashed',
+  'hook_stopped',
+  'shutdown',
+  'idle',
+  'expired',
+] as const
+export type StopReason = (typeof STOP_REASONS)[number]
 
-export type FailureKind =
-  | 'startup_failure'
-  | 'handshake_failure'
-  | 'load_session_failure'
-  | 'protocol_failure'
-  | 'prompt_failure'
-  | 'cancellation'
-  | 'permission_failure'
-  | 'provider_auth_failure'
-  | 'process_exit'
-  | 'transport_failure'
-  | 'timeout'
-  | 'unknown_failure'
+/** What a person reads beside the reason. */
+export const STOP_REASON_TEXT: Readonly<Record<StopReason, string>> = {
+  completed: 'the agent ended by itself',
+  user_canceled: 'a person ended it',
+  max_iterations: 'it reached its maximum of turns',
+  loop_detected: 'the agent repeated the same call',
+  budget_exceeded: 'it reached its budget',
+  timeout: 'the agent was silent for too long',
+  error: 'the connection to the agent failed',
+  agent_crashed: 'the agent crashed',
+  hook_stopped: 'a hook ended it',
+  shutdown: 'the gateway stopped',
+  idle: 'it had been idle; the next prompt resumes it',
+  expired: 'it reached its time limit',
+}
+
+export const FAILURE_KINDS = [
+  'startup_failure',
+  'handshake_failure',
+  'load_session_failure',
+  'protocol_failure',
+  'prompt_failure',
+  'cancellation',
+  'permission_failure',
+  'provider_auth_failure',
+  'process_exit',
+  'transport_failure',
+  'timeout',
+  'unknown_failure',
+] as const
+export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 export interface SessionFailure {
   readonly kind: FailureKind
@@ -107,7 +127,8 @@ export interface SessionTurn {
   readonly currentTool?: string
 }
 
-export type SessionHealth = 'healthy' | 'degraded' | 'stale' | 'dead' | 'unknown'
+export const SESSION_HEALTHS = ['healthy', 'degraded', 'stale', 'dead', 'unknown'] as const
+export type SessionHealth = (typeof SESSION_HEALTHS)[number]
 
 export interface Session {
   // AIP-46.

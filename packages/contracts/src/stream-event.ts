@@ -24,16 +24,7 @@ export interface AgentPrompt {
   readonly request: AgentRequest
 }
 
-export type TurnEndReason =
-  | 'end_turn'
-  | 'max_tokens'
-  | 'max_turn_requests'
-  | 'refusal'
-  | 'cancelled'
-  | 'error'
-  | 'timeout'
-
-export const TURN_END_REASONS: readonly TurnEndReason[] = [
+export const TURN_END_REASONS = [
   'end_turn',
   'max_tokens',
   'max_turn_requests',
@@ -41,7 +32,8 @@ export const TURN_END_REASONS: readonly TurnEndReason[] = [
   'cancelled',
   'error',
   'timeout',
-]
+] as const
+export type TurnEndReason = (typeof TURN_END_REASONS)[number]
 
 /** Exactly one per turn, and its last event. */
 export interface TurnEnd {
@@ -75,12 +67,13 @@ export interface StreamError {
 export type StreamEvent = TextDelta | Thought | ToolCall | ToolResult | AgentPrompt | TurnEnd | StreamError
 export type StreamEventType = StreamEvent['type']
 
-export const STREAM_EVENT_TYPES: readonly StreamEventType[] = [
-  'text-delta',
-  'thought',
-  'tool-call',
-  'tool-result',
-  'agent-prompt',
-  'turn-end',
-  'error',
-]
+const TYPES: Readonly<Record<StreamEventType, true>> = {
+  'text-delta': true,
+  thought: true,
+  'tool-call': true,
+  'tool-result': true,
+  'agent-prompt': true,
+  'turn-end': true,
+  error: true,
+}
+export const STREAM_EVENT_TYPES = Object.keys(TYPES) as readonly StreamEventType[]

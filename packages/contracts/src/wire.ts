@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import { CONTINUATION_STRATEGIES } from './adapter-catalog.js'
-import type { AgentAnswer } from './agent-request.js'
+import { type AgentAnswer, PERMISSION_MODES } from './agent-request.js'
 import { TOOL_KINDS } from './content.js'
 import { RULE_LIFETIMES } from './permission-rule.js'
+import { SCOPES } from './principal.js'
+import { SESSION_STATUSES } from './session.js'
 
 /**
  * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
@@ -38,7 +40,7 @@ const path = z.string().min(1).max(BOUNDS.pathChars)
 const idempotencyKey = z.string().min(1).max(200)
 const optionValue = z.union([z.string(), z.number(), z.boolean()])
 
-export const permissionModeSchema = z.enum(['ask', 'approve-reads', 'approve-all', 'deny-all'])
+export const permissionModeSchema = z.enum(PERMISSION_MODES)
 
 const ruleLifetimeSchema = z.enum(RULE_LIFETIMES)
 const toolKindSchema = z.enum(TOOL_KINDS)
@@ -246,7 +248,7 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
 }
 
 export const listQuerySchema = z.strictObject({
-  status: z.enum(['starting', 'running', 'exited', 'killed', 'error']).optional(),
+  status: z.enum(SESSION_STATUSES).optional(),
   adapter: z.string().max(80).optional(),
   workspace: z.string().max(80).optional(),
   label: z.string().max(BOUNDS.labelChars).optional(),
@@ -288,7 +290,7 @@ export const createTokenSchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64')
     .refine((name) => name !== 'owner', 'another name than "owner"'),
-  scope: z.enum(['read', 'operate', 'admin']),
+  scope: z.enum(SCOPES),
   workspaces: z.array(slug).min(1).max(100).optional(),
 })
 

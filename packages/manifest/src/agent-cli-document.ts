@@ -1,3 +1,5 @@
+import type { Protocol } from '@agentproto/contracts'
+
 /** What people write in an AGENT-CLI.md, after the schema has been checked (AIP-45, `agent-cli.schema.json`). */
 export interface AgentCliDocument {
   readonly name: string
@@ -23,7 +25,7 @@ export interface AgentCliDocument {
   readonly auth?: AuthDocument
   readonly sandbox: string | SandboxDocument
   readonly runner?: string | Readonly<Record<string, unknown>>
-  readonly protocol: 'acp' | 'mcp' | 'proprietary'
+  readonly protocol: Protocol
   readonly acp?: string
   readonly mcp?: {
     readonly transport: 'stdio' | 'http' | 'sse'

@@ -60,11 +60,16 @@ export interface SessionPolicy extends AdapterSessionPolicy {
   readonly contextCarryover: boolean
 }
 
+/** Package managers of a system or of a language, which need the name of a package and nothing else. */
+export const PACKAGE_MANAGERS = ['brew', 'apt', 'dnf', 'pacman', 'choco', 'scoop', 'cargo', 'go'] as const
+export type PackageManager = (typeof PACKAGE_MANAGERS)[number]
+
+/** AIP-29's install methods. */
+export const INSTALL_METHODS = [...PACKAGE_MANAGERS, 'npm', 'pip', 'curl', 'download', 'vendored'] as const
+export type InstallMethodName = (typeof INSTALL_METHODS)[number]
+
 export type InstallMethod = { readonly experimental: boolean } & (
-  | {
-      readonly method: 'brew' | 'apt' | 'dnf' | 'pacman' | 'choco' | 'scoop' | 'cargo' | 'go'
-      readonly package: string
-    }
+  | { readonly method: PackageManager; readonly package: string }
   | { readonly method: 'npm'; readonly package: string; readonly global: boolean }
   | { readonly method: 'pip'; readonly package: string; readonly user: boolean }
   | { readonly method: 'curl'; readonly url: string; readonly verifySha256?: string }

@@ -21,6 +21,7 @@ export { formatProblem, PROBLEM_CODES } from './problem.js'
 export type { ManifestProblem, ProblemCode } from './problem.js'
 export { SANDBOX_PROVIDERS } from './sandbox-rules.js'
 export type { AgentCliDocument, CapabilityName, ContinuationStrategy, KeyScope } from './agent-cli-document.js'
+export { INSTALL_METHODS } from './agent-cli-manifest.js'
 export type {
   AgentCliManifest,
   AgentCliWire,
@@ -32,6 +33,7 @@ export type {
   Mode,
   Models,
   Option,
+  PackageManager,
   Persist,
   Requires,
   SandboxProfile,

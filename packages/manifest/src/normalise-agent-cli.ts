@@ -5,18 +5,20 @@ import type {
   ModeDocument,
   OptionDocument,
 } from './agent-cli-document.js'
-import type {
-  AgentCliManifest,
-  AgentCliWire,
-  Auth,
-  Continuation,
-  InstallMethod,
-  ManifestCapabilities,
-  Mode,
-  Models,
-  Option,
-  Requires,
-  SessionPolicy,
+import {
+  type AgentCliManifest,
+  type AgentCliWire,
+  type Auth,
+  type Continuation,
+  INSTALL_METHODS,
+  type InstallMethod,
+  type InstallMethodName,
+  type ManifestCapabilities,
+  type Mode,
+  type Models,
+  type Option,
+  type Requires,
+  type SessionPolicy,
 } from './agent-cli-manifest.js'
 import { given } from './given.js'
 import { normaliseSandbox } from './normalise-sandbox.js'
@@ -70,6 +72,8 @@ function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliD
       const { transport = 'stdio', command = bin, args = [], url = '' } = mcp ?? {}
       return { protocol, mcp: transport === 'stdio' ? { transport, command, args } : { transport, url } }
     }
+    default:
+      return protocol satisfies never
   }
 }
 
@@ -83,6 +87,7 @@ function normaliseInstall(document: InstallMethodDocument): InstallMethod {
     extract_bin: extractBin = '',
   } = document
   const checksum = given('verifySha256', document.verify_sha256)
+  if (!isInstallMethod(method)) return { method: 'unknown', experimental, name: method }
   switch (method) {
     case 'brew':
     case 'apt':
@@ -104,9 +109,12 @@ function normaliseInstall(document: InstallMethodDocument): InstallMethod {
     case 'vendored':
       return { method, experimental, path }
     default:
-      return { method: 'unknown', experimental, name: method }
+      return method satisfies never
   }
 }
+
+const isInstallMethod = (name: string): name is InstallMethodName =>
+  (INSTALL_METHODS as readonly string[]).includes(name)
 
 const normaliseRequires = (requires: AgentCliDocument['requires'] = {}): Requires => ({
   ...given('os', requires.os),

@@ -36,8 +36,19 @@ function gistOf(event: SessionEvent): string {
       return oneLine(event.message)
     case 'session-stopped':
       return `${event.status}, ${event.stopReason}`
-    default:
+    case 'status':
+    case 'plan':
+    case 'usage':
+    case 'config':
+    case 'title':
+    case 'output':
+    case 'notice':
+    case 'extension':
+    case 'runtime-progress':
+    case 'repair':
       return oneLine(payloadOf(event))
+    default:
+      return event satisfies never
   }
 }
 

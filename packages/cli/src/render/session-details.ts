@@ -1,4 +1,4 @@
-import type { Session, SessionRequest, Turn } from '@agentproto/contracts'
+import { type Session, type SessionRequest, STOP_REASON_TEXT, type Turn } from '@agentproto/contracts'
 import { age, duration } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
@@ -41,7 +41,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['workspace', session.workspaceSlug],
     ['folder', session.cwd],
     ['state', sessionState(session)],
-    ['stopped because', session.stopReason],
+    ['stopped because', session.stopReason && `${STOP_REASON_TEXT[session.stopReason]} (${session.stopReason})`],
     ['failure', failure && `${failure.kind}: ${failure.summary}`],
     ['crash bundle', failure?.crashBundlePath],
     ['exit code', session.exitCode?.toString() ?? session.signal],

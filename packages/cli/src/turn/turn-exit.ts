@@ -35,5 +35,7 @@ export function turnFailure(
     case 'max_turn_requests':
     case 'refusal':
       return new AgentprotoError('prompt_failed', `The agent stopped early: ${reason}`)
+    default:
+      return reason satisfies never
   }
 }

@@ -82,12 +82,22 @@ export async function requireAgent(manifest: AgentCliManifest, host: AgentHost):
 }
 
 /** Package managers that take one command without asking for rights. */
-const INSTALLERS: Readonly<Record<string, string>> = {
+/** The commands that a person can run as they are; undefined where it takes more than one word and a package. */
+const INSTALLERS: Readonly<Record<InstallMethod['method'], string | undefined>> = {
   npm: 'npm install --global',
   brew: 'brew install',
   cargo: 'cargo install',
   pip: 'pip install',
   go: 'go install',
+  apt: undefined,
+  dnf: undefined,
+  pacman: undefined,
+  choco: undefined,
+  scoop: undefined,
+  curl: undefined,
+  download: undefined,
+  vendored: undefined,
+  unknown: undefined,
 }
 
 function installCommand(method: InstallMethod): string | undefined {

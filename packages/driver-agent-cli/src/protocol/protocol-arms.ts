@@ -14,5 +14,7 @@ export async function loadArm(manifest: AgentCliManifest, start: ProprietaryStar
       return loadMcpArm(manifest)
     case 'proprietary':
       return loadProprietaryArm(manifest, start)
+    default:
+      return manifest satisfies never
   }
 }

@@ -1,11 +1,4 @@
-import {
-  contentBlockSchema,
-  type GapNotice,
-  HOST_EVENT_TYPES,
-  type SessionEvent,
-  SESSION_STATUSES,
-  STREAM_EVENT_TYPES,
-} from '@agentproto/contracts'
+import { contentBlockSchema, type GapNotice, type SessionEvent, SESSION_STATUSES } from '@agentproto/contracts'
 
 /**
  * Whether a value from elsewhere is an event: its envelope, and of its payload what readers of logs rely on. What else it has is
@@ -18,9 +11,8 @@ export function isEvent(value: unknown): value is SessionEvent {
     Number.isSafeInteger(seq) &&
     isTime(ts) &&
     (turn === undefined || (Number.isSafeInteger(turn) && (turn as number) > 0)) &&
-    typeof type === 'string' &&
-    TYPES.has(type) &&
-    (PAYLOADS[type]?.(value) ?? true)
+    isType(type) &&
+    PAYLOADS[type](value)
   )
 }
 
@@ -33,8 +25,6 @@ export function isGapNotice(value: unknown): value is GapNotice {
 
 type Payload = Readonly<Record<string, unknown>>
 type Check = (payload: Payload) => boolean
-
-const TYPES: ReadonlySet<string> = new Set([...STREAM_EVENT_TYPES, ...HOST_EVENT_TYPES])
 
 const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -53,7 +43,11 @@ const isTool: Check = (payload) =>
   typeof payload['toolCallId'] === 'string' &&
   ['title', 'toolName', 'kind', 'status'].every((key) => ['string', 'undefined'].includes(typeof payload[key]))
 
-const PAYLOADS: { readonly [type: string]: Check } = {
+/** Readers of logs rely on none of its members. */
+const ANY: Check = () => true
+
+/** Every type has a check, so that a new one cannot be read unchecked. */
+const PAYLOADS: Readonly<Record<SessionEvent['type'], Check>> = {
   'text-delta': texts('text'),
   thought: texts('text'),
   notice: texts('text'),
@@ -72,11 +66,17 @@ const PAYLOADS: { readonly [type: string]: Check } = {
   plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isObject(entry) && texts('content')(entry)),
   config: ({ config }) => isObject(config),
   status: ({ status }) => statuses.has(status),
+  usage: ANY,
+  extension: ANY,
+  'runtime-progress': ANY,
   'session-stopped': ({ status, stopReason, failure }) =>
     statuses.has(status) &&
     typeof stopReason === 'string' &&
     (failure === undefined || (isObject(failure) && texts('kind', 'summary')(failure))),
 }
+
+const isType = (type: unknown): type is SessionEvent['type'] =>
+  typeof type === 'string' && Object.hasOwn(PAYLOADS, type)
 
 const isRequest: Check = ({ kind, message, toolCall }) =>
   kind === 'permission' ? isObject(toolCall) && isTool(toolCall) : typeof message === 'string'

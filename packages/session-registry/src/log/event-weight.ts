@@ -15,9 +15,16 @@ export const isSignOfLife = (events: readonly SessionEvent[]): boolean =>
 /** The type is that of the agent's own settings. */
 const isPermissionMode = (event: SessionEvent): boolean => event.type === 'config' && 'permissionMode' in event
 
-const URGENT: ReadonlySet<string> = new Set(['status', 'session-stopped', 'user-prompt', 'turn-end', 'title', 'config'])
+const URGENT: ReadonlySet<SessionEvent['type']> = new Set([
+  'status',
+  'session-stopped',
+  'user-prompt',
+  'turn-end',
+  'title',
+  'config',
+])
 
-const LIFELESS: ReadonlySet<string> = new Set([
+const LIFELESS: ReadonlySet<SessionEvent['type']> = new Set([
   'output',
   'runtime-progress',
   'runtime-warning',

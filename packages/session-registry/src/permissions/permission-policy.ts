@@ -23,13 +23,28 @@ export function answerOfMode(
   mode: PermissionMode,
   { facts, roots }: { readonly facts?: ToolFacts; readonly roots: readonly string[] },
 ): PolicyAnswer | undefined {
-  if (mode === 'ask') return undefined
-  if (mode === 'deny-all') return { answer: denial(request, 'The permission mode is deny-all.'), rule: mode }
-  if (request.kind === 'question' || facts === undefined) return undefined
-  // Leaving a plan is a decision about everything that follows, so no mode makes it.
-  if (facts.leavesPlan || (mode === 'approve-reads' && !readsInside(facts, roots))) return undefined
-  return allowance(request, mode)
+  switch (mode) {
+    case 'ask':
+      return undefined
+    case 'deny-all':
+      return { answer: denial(request, 'The permission mode is deny-all.'), rule: mode }
+    case 'approve-reads':
+      return facts !== undefined && readsInside(facts, roots) ? approval(request, facts, mode) : undefined
+    case 'approve-all':
+      return approval(request, facts, mode)
+    default:
+      mode satisfies never
+      return { answer: denial(request, `The permission mode ${String(mode)} is unknown.`), rule: 'unknown mode' }
+  }
 }
+
+/** No mode answers a question, nor leaves a plan: that is a decision about everything that follows. */
+const approval = (
+  request: AgentRequest,
+  facts: ToolFacts | undefined,
+  mode: PermissionMode,
+): PolicyAnswer | undefined =>
+  request.kind === 'question' || facts === undefined || facts.leavesPlan ? undefined : allowance(request, mode)
 
 /** The answer of the rule that decides. Returns undefined for one that the agent has no word for. */
 export function answerOfRule(request: PermissionRequest, rule: PermissionRule): PolicyAnswer | undefined {

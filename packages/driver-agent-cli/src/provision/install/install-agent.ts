@@ -65,6 +65,8 @@ async function runMethod(method: InstallMethod, installing: Installing): Promise
         message: `This version of agentproto does not know the install method ${method.name}.`,
       })
       throw new MethodSkipped('it is not known to this version')
+    default:
+      return method satisfies never
   }
 }
 

@@ -1,10 +1,9 @@
-import type { InstallMethod } from '@agentproto/manifest'
+import type { InstallMethod, PackageManager } from '@agentproto/manifest'
 import { MethodSkipped, type Installing } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefix } from './prefix-change.js'
 
-type ManagerName = 'brew' | 'apt' | 'dnf' | 'pacman' | 'choco' | 'scoop' | 'cargo' | 'go'
-type ManagedMethod = Extract<InstallMethod, { method: ManagerName }>
+type ManagedMethod = Extract<InstallMethod, { method: PackageManager }>
 
 interface Manager {
   readonly tool: string
@@ -18,7 +17,7 @@ interface Manager {
   readonly env?: (prefix: string) => Readonly<Record<string, string>>
 }
 
-const MANAGERS: Readonly<Record<ManagerName, Manager>> = {
+const MANAGERS: Readonly<Record<PackageManager, Manager>> = {
   brew: { tool: 'brew', os: ['darwin', 'linux'], args: (name) => ['install', name] },
   apt: {
     tool: 'apt-get',

@@ -1,0 +1,135 @@
+import {
+  FAILURE_KINDS,
+  HOST_EVENT_TYPES,
+  PERMISSION_MODES,
+  PROTOCOLS,
+  SESSION_HEALTHS,
+  SESSION_STATUSES,
+  STOP_REASONS,
+  STREAM_EVENT_TYPES,
+  TOOL_KINDS,
+  TURN_END_REASONS,
+} from '@agentproto/contracts'
+import { INSTALL_METHODS } from '@agentproto/manifest'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { compileExtended, type Vocabulary } from '../extended-vocabulary.ts'
+import { ROOT } from '../packages.ts'
+
+/** A vocabulary, and the files that must decide about a new member of it: the compiler has to name each. */
+interface Decided extends Vocabulary {
+  readonly decidedIn: readonly string[]
+}
+
+/** A vocabulary that is a list `as const`, found by its last member. */
+const listOf = (name: string, file: string, { last, decidedIn }: List): Decided => {
+  const member = `new-${name.replaceAll(' ', '-')}`
+  const [lastMember = ''] = /^'[a-z-]+'/.exec(last) ?? []
+  const extended = last.replace(lastMember, `${lastMember}, '${member}'`)
+  return { name, file: `packages/${file}`, replace: [last, extended], member, decidedIn }
+}
+interface List {
+  readonly last: string
+  readonly decidedIn: readonly string[]
+}
+
+const VOCABULARIES: readonly Decided[] = [
+  listOf('permission mode', 'contracts/src/agent-request.ts', {
+    last: "'deny-all'] as const",
+    decidedIn: [
+      'session-registry/src/permissions/permission-policy.ts',
+      'session-registry/src/permissions/agent-mode.ts',
+      'session-registry/src/delegation/delegation.ts',
+    ],
+  }),
+  listOf('stop reason', 'contracts/src/session.ts', {
+    last: "'expired',\n] as const",
+    decidedIn: ['contracts/src/session.ts'],
+  }),
+  listOf('turn-end reason', 'contracts/src/stream-event.ts', {
+    last: "'timeout',\n] as const",
+    decidedIn: ['cli/src/turn/turn-exit.ts'],
+  }),
+  listOf('protocol', 'contracts/src/protocol-arm.ts', {
+    last: "'proprietary'] as const",
+    decidedIn: ['manifest/src/normalise-agent-cli.ts'],
+  }),
+  listOf('install method', 'manifest/src/agent-cli-manifest.ts', {
+    last: "'vendored'] as const",
+    decidedIn: ['manifest/src/normalise-agent-cli.ts'],
+  }),
+  listOf('scope', 'contracts/src/principal.ts', { last: "'admin'] as const", decidedIn: ['contracts/src/access.ts'] }),
+  {
+    name: 'event type of an agent',
+    file: 'packages/contracts/src/stream-event.ts',
+    replace: ['export type StreamEvent = ', "export type StreamEvent = { readonly type: 'new-agent-event' } | "],
+    member: 'new-agent-event',
+    decidedIn: [
+      'contracts/src/stream-event.ts',
+      'session-registry/src/log/event-shape.ts',
+      'cli/src/render/event-line.ts',
+    ],
+  },
+  {
+    name: 'event type of the host',
+    file: 'packages/contracts/src/host-event.ts',
+    replace: ['export type HostEvent =', "export type HostEvent =\n  | { readonly type: 'new-host-event' }"],
+    member: 'new-host-event',
+    decidedIn: [
+      'contracts/src/host-event.ts',
+      'session-registry/src/log/event-shape.ts',
+      'cli/src/render/event-line.ts',
+    ],
+  },
+]
+
+describe('a new member of a closed vocabulary does not compile until each place has decided about it', () => {
+  let errors: readonly string[]
+  beforeAll(() => {
+    errors = compileExtended(VOCABULARIES)
+  })
+
+  test.each(VOCABULARIES)('$name', ({ member, decidedIn }) => {
+    const named = errors.filter((line) => line.includes(`"${member}"`))
+    expect(decidedIn.filter((file) => !named.some((line) => line.startsWith(`packages/${file}(`)))).toEqual([])
+  })
+
+  test('the copy compiles where nothing was added', () => {
+    expect(compileExtended([])).toEqual([])
+  })
+})
+
+type Schema = { readonly [key: string]: unknown }
+
+const schema = (name: string): Schema =>
+  JSON.parse(readFileSync(join(ROOT, `schemas/${name}.schema.json`), 'utf8')) as Schema
+
+/** Every list of allowed values in a schema. */
+function enumsOf(part: unknown): readonly (readonly string[])[] {
+  if (typeof part !== 'object' || part === null) return []
+  const own = 'enum' in part && Array.isArray(part.enum) ? [part.enum as string[]] : []
+  return [...own, ...Object.values(part).flatMap(enumsOf)]
+}
+
+const sorted = (members: readonly string[]): string => members.toSorted().join(' ')
+
+test.each([
+  ['session', 'SESSION_STATUSES', SESSION_STATUSES],
+  ['session', 'STOP_REASONS', STOP_REASONS],
+  ['session', 'FAILURE_KINDS', FAILURE_KINDS],
+  ['session', 'SESSION_HEALTHS', SESSION_HEALTHS],
+  ['session', 'PERMISSION_MODES', PERMISSION_MODES],
+  ['stream-event', 'the event types', [...STREAM_EVENT_TYPES, ...HOST_EVENT_TYPES]],
+  ['stream-event', 'TURN_END_REASONS', TURN_END_REASONS],
+  ['stream-event', 'TOOL_KINDS', TOOL_KINDS],
+  ['stream-event', 'STOP_REASONS', STOP_REASONS],
+  ['agent-cli', 'PROTOCOLS', PROTOCOLS],
+] as const)('schemas/%s.schema.json lists %s as the code does', (name, _list, members) => {
+  expect(enumsOf(schema(name)).map(sorted)).toContain(sorted(members))
+})
+
+test('schemas/blocks.schema.json allows every install method', () => {
+  const text = readFileSync(join(ROOT, 'schemas/blocks.schema.json'), 'utf8')
+  expect(INSTALL_METHODS.filter((method) => !text.includes(`"${method}"`))).toEqual([])
+})

@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/test/**/*.test.ts', 'packages/arms/*/test/**/*.test.ts', 'tooling/test/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/*.e2e.test.ts'],
+          exclude: ['**/node_modules/**', '**/*.{e2e,agents}.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -31,6 +31,17 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['packages/*/test/**/*.e2e.test.ts', 'e2e/**/*.e2e.test.ts'],
+          exclude: ['**/node_modules/**'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Real agents, clients of others, and terminals: what Node alone cannot run. A file belongs here by its name.
+          name: 'agents',
+          include: ['packages/*/test/**/*.agents.test.ts', 'e2e/**/*.agents.test.ts'],
           exclude: ['**/node_modules/**'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

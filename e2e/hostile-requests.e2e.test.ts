@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startDaemon, type Daemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // What no client of ours sends, byte by byte, to a real daemon: each is answered or hung up on, and nothing is left.
 
@@ -202,30 +203,27 @@ async function connected({ url }: Daemon): Promise<Socket> {
 const memory = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
 
-test.skipIf(process.platform !== 'linux')(
-  '10,000 connections that say nothing keep nobody out, cost little and leave nothing',
-  async () => {
-    const daemon = await startDaemon({ home: temporaryFolder('idle') })
-    const before = { memory: memory(daemon.pid), files: filesOf(daemon.pid) }
-    const open = new Set<Socket>()
-    for (let made = 0; made < 10_000; made += 250) {
-      const sockets = await Promise.all(Array.from({ length: 250 }, () => connected(daemon)))
-      for (const socket of sockets) {
-        open.add(socket)
-        socket.once('close', () => open.delete(socket)).resume()
-        // Every other one begins a request, and never ends it.
-        if (open.size % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: loc')
-      }
-      expect(await daemon.client.health()).toMatchObject({ ok: true })
+test('10,000 connections that say nothing keep nobody out, cost little and leave nothing', needs('linux'), async () => {
+  const daemon = await startDaemon({ home: temporaryFolder('idle') })
+  const before = { memory: memory(daemon.pid), files: filesOf(daemon.pid) }
+  const open = new Set<Socket>()
+  for (let made = 0; made < 10_000; made += 250) {
+    const sockets = await Promise.all(Array.from({ length: 250 }, () => connected(daemon)))
+    for (const socket of sockets) {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket)).resume()
+      // Every other one begins a request, and never ends it.
+      if (open.size % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: loc')
     }
-    await expect.poll(() => open.size).toBeLessThanOrEqual(1_024)
-    expect(filesOf(daemon.pid)).toBeLessThan(before.files + 1_100)
-    expect(memory(daemon.pid)).toBeLessThan(before.memory + 100)
-    expect(daemon.printed()).toContain('more than 1024 connections')
-    for (const socket of open) socket.destroy()
-    await expect.poll(() => filesOf(daemon.pid)).toBeLessThan(before.files + 10)
-    expect(await daemon.client.sessions.list()).toMatchObject({ sessions: [] })
-  },
-)
+    expect(await daemon.client.health()).toMatchObject({ ok: true })
+  }
+  await expect.poll(() => open.size).toBeLessThanOrEqual(1_024)
+  expect(filesOf(daemon.pid)).toBeLessThan(before.files + 1_100)
+  expect(memory(daemon.pid)).toBeLessThan(before.memory + 100)
+  expect(daemon.printed()).toContain('more than 1024 connections')
+  for (const socket of open) socket.destroy()
+  await expect.poll(() => filesOf(daemon.pid)).toBeLessThan(before.files + 10)
+  expect(await daemon.client.sessions.list()).toMatchObject({ sessions: [] })
+})
 
 const filesOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length

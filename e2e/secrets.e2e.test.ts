@@ -6,6 +6,7 @@ import type { Client } from '@agentproto/client'
 import { expect, test } from 'vitest'
 import { type Daemon, startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // A secret that a session uses is in its agent's environment and in its store, and nowhere else.
 
@@ -106,10 +107,9 @@ async function say(client: Client, id: string, prompt: string): Promise<string> 
   return (await client.sessions.promptAndWait(id, { prompt })).text
 }
 
-const isLinux = process.platform === 'linux'
-
-test.runIf(isLinux)(
+test(
   'a secret that a session uses is in no file but its store, in no argument, log, event or answer',
+  needs('linux'),
   async () => {
     const ground = await start()
     const { client, cwd, home } = ground

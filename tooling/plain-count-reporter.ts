@@ -1,43 +1,70 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestCase, TestModule } from 'vitest/node'
+import { howToGet } from './programs.mjs'
 
-/** Ends a run with its count on a line of its own, `N passed, N failed, N skipped`, for people and for CI alike. */
+/**
+ * Ends a run with what was skipped and why, and with its counts on a last line of its own, for people and for CI alike:
+ * `N passed, N failed, N skipped`.
+ */
 export class PlainCountReporter implements Reporter {
-  #line: string | undefined
+  #summary: readonly string[] = []
+  #counts: Counts | undefined
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
-    const counts = modules.map(countModule)
-    const passed = sum(counts.map((count) => count.passed))
-    const failed = sum(counts.map((count) => count.failed)) + unhandledErrors.length
-    const skipped = sum(counts.map((count) => count.skipped))
-    if (this.#line === undefined) process.once('exit', (code) => this.#print(code))
-    this.#line = countLine({ passed, failed, skipped })
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    if (this.#counts === undefined) process.once('exit', (code) => this.#print(code))
+    this.#counts = countTests(modules, tests, unhandledErrors.length)
+    this.#summary = skipSummary(tests.filter(isSkipped).map((test) => test.meta().missing ?? []))
   }
 
-  // At exit, so that nothing is printed after it and what the teardown found can still count.
+  // At exit: nothing is printed after it, and a failure of the teardown is known by then.
   #print(code: number): void {
-    const line = this.#line ?? ''
-    process.stdout.write(`\n${code === 0 ? line : line.replace(', 0 failed', ', 1 failed')}\n`)
+    if (this.#counts === undefined) return
+    const { failed, ...counts } = this.#counts
+    const line = countLine({ ...counts, failed: code === 0 ? failed : Math.max(failed, 1) })
+    process.stdout.write(`\n${[...this.#summary, line].join('\n')}\n`)
   }
 }
 
-interface Count {
+export interface Counts {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
 }
 
-/** The line for a count; skipped tests are named only where there are some. */
-export function countLine({ passed, failed, skipped }: Count): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+export function countLine({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`
 }
 
-function countModule(module: TestModule): Count {
-  const states = [...module.children.allTests()].map((test) => test.result().state)
-  const count = (state: string): number => states.filter((each) => each === state).length
-  const failed = count('failed')
-  // A file that could not be loaded has no tests, and a failing hook fails none: the file itself is the failure then.
-  const file = failed === 0 && module.state() === 'failed' ? 1 : 0
-  return { passed: count('passed'), failed: failed + file, skipped: count('skipped') + count('pending') }
+/**
+ * One line for each missing program: how many tests need it, and what brings it.
+ *
+ * @param skipped For each skipped test the programs that it misses; none where the test itself says `skip`
+ */
+export function skipSummary(skipped: readonly (readonly string[])[]): readonly string[] {
+  const programs = [...new Set(skipped.flat())].toSorted()
+  const lines = programs.map((name) => {
+    const count = skipped.filter((missing) => missing.includes(name)).length
+    return `  ${name}: ${count} ${count === 1 ? 'test' : 'tests'}; ${howToGet(name)}`
+  })
+  const marked = skipped.filter((missing) => missing.length === 0).length
+  if (marked > 0) lines.push(`  marked as skipped in the test: ${marked}`)
+  return lines.length === 0 ? [] : ['Skipped, by what is missing:', ...lines]
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+function countTests(modules: readonly TestModule[], tests: readonly TestCase[], unhandled: number): Counts {
+  const count = (state: string): number => tests.filter((test) => test.result().state === state).length
+  return {
+    passed: count('passed'),
+    failed: count('failed') + modules.filter(failedAsAWhole).length + unhandled,
+    skipped: tests.filter(isSkipped).length,
+  }
+}
+
+/** A file that cannot be loaded has no tests, and a hook that fails fails none of them: the file counts as one failure. */
+function failedAsAWhole(module: TestModule): boolean {
+  return module.state() === 'failed' && ![...module.children.allTests('failed')].length
+}
+
+function isSkipped(test: TestCase): boolean {
+  return ['skipped', 'pending'].includes(test.result().state)
+}

@@ -4,10 +4,8 @@ import { mkdtempSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { needs } from '../needs.ts'
 import { processesMarked } from '../process-table.ts'
-
-// Only Linux shows the processes of others.
-const onLinux = process.platform === 'linux'
 
 test('F53 a test run has a home and a temp folder of its own', () => {
   const run = process.env['AGENTPROTO_TEST_RUN']
@@ -17,20 +15,20 @@ test('F53 a test run has a home and a temp folder of its own', () => {
   expect(homedir()).toBe(join(run ?? '', 'user'))
 })
 
-test.runIf(onLinux)('a process is found by the mark in its environment', async () => {
+test('a process is found by the mark in its environment', needs('linux'), async () => {
   const child = idle({ env: { MARK: 'ap-mark-environment' } })
   await once(child, 'spawn')
   expect(processesMarked('ap-mark-environment').map(({ pid }) => pid)).toEqual([child.pid])
 })
 
-test.runIf(onLinux)('a process with an empty environment is found by its folder', async () => {
+test('a process with an empty environment is found by its folder', needs('linux'), async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'ap-mark-folder-'))
   const child = idle({ env: {}, cwd })
   await once(child, 'spawn')
   expect(processesMarked(cwd)).toMatchObject([{ pid: child.pid, parent: process.pid }])
 })
 
-test.runIf(onLinux)('a process that has ended is not found', async () => {
+test('a process that has ended is not found', needs('linux'), async () => {
   const child = idle({ env: { MARK: 'ap-mark-ended' } })
   await once(child, 'spawn')
   child.kill('SIGKILL')

@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { manPages } from '../../packages/cli/src/manual/man-page.ts'
 import { createProgram } from '../../packages/cli/src/program.ts'
+import { needs } from '../needs.ts'
 import { ROOT } from '../packages.ts'
 
 // The pages are made from the commands: `npx vitest run --project unit tooling/test/man-pages -u` writes them.
@@ -17,22 +18,16 @@ test.each(pages)('$file is what the commands say now', async ({ file, text }) =>
   await expect(text).toMatchFileSnapshot(join(FOLDER, file))
 })
 
-test.runIf(spawnSync('groff', ['--version']).status === 0).each(pages)(
-  'groff reads $file without a word',
-  ({ text }) => {
-    const { status, stderr } = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8'], { input: text, encoding: 'utf8' })
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  },
-)
+test.each(pages)('groff reads $file without a word', needs('groff'), ({ text }) => {
+  const { status, stderr } = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8'], { input: text, encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
 
 test('there is a page for each command, and no other', () => {
   expect(readdirSync(FOLDER).toSorted()).toEqual(pages.map(({ file }) => file).toSorted())
 })
 
-test.runIf(spawnSync('mandoc', ['-V']).error === undefined).each(pages)(
-  'mandoc finds no fault in $file',
-  ({ text }) => {
-    const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'error'], { input: text, encoding: 'utf8' })
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
-  },
-)
+test.each(pages)('mandoc finds no fault in $file', needs('mandoc'), ({ text }) => {
+  const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'error'], { input: text, encoding: 'utf8' })
+  expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+})

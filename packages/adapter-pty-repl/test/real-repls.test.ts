@@ -1,18 +1,12 @@
-import { execFileSync } from 'node:child_process'
 import { launchOf } from '@agentproto/arm-testing'
 import type { Launch } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
+import { findProgram } from '../../../tooling/programs.mjs'
+import { needs } from '../../../tooling/needs.ts'
 import { open } from './connecting.ts'
 
 // Real prompts, each as it is on this machine; one that is not there is seen as skipped.
 
-const which = (name: string): string | undefined => {
-  try {
-    return execFileSync('/bin/sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).trim() || undefined
-  } catch {
-    return undefined
-  }
-}
 const launch = (command: string, args: readonly string[]): Launch => ({
   ...launchOf(args, { TERM: 'dumb', PS1: 'sh$ ' }),
   command,
@@ -37,18 +31,19 @@ test('node: a turn that does not end is interrupted, and the prompt is back', as
   expect(await say('40 + 2')).toContain('42')
 })
 
-const python = which('python3')
-test.skipIf(!python)('python3: values, errors and memory', async () => {
-  const { say } = await open(launch(python ?? '', ['-i', '-q']), { prompt: '>>>', continuation: '\\.\\.\\.' })
+test('python3: values, errors and memory', needs('python3'), async () => {
+  const { say } = await open(launch(findProgram('python3') ?? '', ['-i', '-q']), {
+    prompt: '>>>',
+    continuation: '\\.\\.\\.',
+  })
   expect(await say('x = 6 * 7')).toBe('')
   expect(await say('x')).toBe('42')
   expect(await say('print("a\\nb")')).toBe('a\nb')
   expect(await say('1 / 0')).toContain('ZeroDivisionError')
 })
 
-const bash = which('bash')
-test.skipIf(!bash)('bash: output, exit of the shell', async () => {
-  const { say, turn, connection } = await open(launch(bash ?? '', ['--norc', '--noprofile', '-i']), {
+test('bash: output, exit of the shell', needs('bash'), async () => {
+  const { say, turn, connection } = await open(launch(findProgram('bash') ?? '', ['--norc', '--noprofile', '-i']), {
     prompt: '(?<said>.*)sh\\$',
   })
   expect(await say('echo hello; printf "no newline"')).toBe('hello\nno newline')
@@ -58,17 +53,17 @@ test.skipIf(!bash)('bash: output, exit of the shell', async () => {
   expect(await connection.ended).toMatchObject({ exitCode: 3, duringTurn: true })
 })
 
-const bc = which('bc')
-test.skipIf(!bc)('bc has no prompt: one that is not there is given up within the limit', async () => {
-  await expect(open(launch(bc ?? '', ['-q']), { prompt: '>' }, { handshakeMs: 500 })).rejects.toMatchObject({
+test('bc has no prompt: one that is not there is given up within the limit', needs('bc'), async () => {
+  await expect(
+    open(launch(findProgram('bc') ?? '', ['-q']), { prompt: '>' }, { handshakeMs: 500 }),
+  ).rejects.toMatchObject({
     code: 'timeout',
   })
 })
 
-const sqlite = which('sqlite3')
-test.skipIf(!sqlite)('sqlite3: tables, and a query of several lines', async () => {
+test('sqlite3: tables, and a query of several lines', needs('sqlite3'), async () => {
   const settings = { prompt: 'sqlite>', continuation: '\\.\\.\\.>', multiline: { open: '', close: '' } }
-  const { say } = await open(launch(sqlite ?? '', ['-interactive']), settings)
+  const { say } = await open(launch(findProgram('sqlite3') ?? '', ['-interactive']), settings)
   expect(await say('create table t (x); insert into t values (1), (2);')).toBe('')
   expect(await say('select sum(x) from t;')).toBe('3')
 })

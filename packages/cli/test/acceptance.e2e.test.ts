@@ -5,14 +5,16 @@ import { expect, onTestFinished, test } from 'vitest'
 import { cli, folder, serve, start } from './cli-process.js'
 import { ownAgent } from './own-agent.js'
 import { stable } from './screen.js'
-import { hasTmux, terminal } from './terminal.js'
+import { terminal } from './terminal.js'
+import { needs } from '../../../tooling/needs.ts'
 
 // The whole of it, as a person does it; the screens are kept in golden/ and written anew by `-u`.
 
 const golden = (name: string): string => fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url))
 
-test.runIf(hasTmux)(
+test(
   'a first afternoon: workspace, session, prompts, a permission, an interrupt, a watch',
+  { ...needs('tmux'), timeout: 300_000 },
   async () => {
     const home = folder()
     await serve(home)
@@ -58,7 +60,6 @@ test.runIf(hasTmux)(
     watch.press('q')
     await watch.shows(/exit code 0/)
   },
-  300_000,
 )
 
 // Somebody's first mistakes. Each is told in one line that ends with what to run, and running that mends it.

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, type Options } from './cli-process.js'
-import { hasTmux, terminal } from './terminal.js'
+import { terminal } from './terminal.js'
+import { needs } from '../../../tooling/needs.ts'
 
 // From a folder of one's own to an agent that is installed, set up and examined, without a gateway.
 
@@ -143,7 +144,7 @@ test('tokens are read in the names of OAuth', async () => {
   expect(JSON.stringify(secrets)).not.toContain('4711')
 })
 
-test.runIf(hasTmux)('at a terminal a setup asks, hides what is secret, and installs before', async () => {
+test('at a terminal a setup asks, hides what is secret, and installs before', needs('tmux'), async () => {
   const { home } = await added(SETUP)
   const screen = terminal(['adapters', 'install', 'shop'], home)
   await screen.shows(/Where is the shop\?/)
@@ -159,7 +160,7 @@ test.runIf(hasTmux)('at a terminal a setup asks, hides what is secret, and insta
   expect(await screen.shows(/exit code 0/)).toContain('shop 1.2.3 is ready')
 })
 
-test.runIf(hasTmux)('an interactive login has the terminal, and its exit code counts', async () => {
+test('an interactive login has the terminal, and its exit code counts', needs('tmux'), async () => {
   const cmd = `sh -c 'echo "who is there?"; read name; test "$name" = me'`
   const { home } = await added({ auth: { login: { cmd, interactive: true } } })
   const wrong = terminal(['adapters', 'login', 'shop'], home)

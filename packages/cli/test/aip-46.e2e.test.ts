@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, serve, start } from './cli-process.js'
-import { hasTmux, terminal } from './terminal.js'
+import { terminal } from './terminal.js'
+import { needs } from '../../../tooling/needs.ts'
 
 // AIP-46 §Reference Implementation: the verbs of the command line, row by row.
 
@@ -95,7 +96,7 @@ test('AIP-46 agentproto sessions --attach: the transcript so far, then what come
   expect(await attached.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('killed') })
 })
 
-test.runIf(hasTmux)('AIP-46 agentproto sessions --watch: the list, as it changes', async () => {
+test('AIP-46 agentproto sessions --watch: the list, as it changes', needs('tmux'), async () => {
   const { home, id } = await inhabited('try')
   const screen = terminal(['sessions', '--watch'], home)
   await screen.shows(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))

@@ -3,8 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BIN, cli, environment, folder, serve } from './cli-process.js'
-
-const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
+import { needs } from '../../../tooling/needs.ts'
 
 /** A home with a session and a workspace, and a PATH on which `agentproto` is. */
 async function ground(): Promise<{ home: string; env: NodeJS.ProcessEnv }> {
@@ -25,7 +24,7 @@ function shell(program: string, script: string, { home, env }: { home: string; e
   return stdout
 }
 
-test('bash completes commands, options, values and names', async () => {
+test('bash completes commands, options, values and names', needs('bash'), async () => {
   const complete = `
 source <(agentproto completion bash)
 ask() {
@@ -58,7 +57,7 @@ complete -p agentproto
   )
 })
 
-test.runIf(has('zsh'))('zsh completes, with what each word means', async () => {
+test('zsh completes, with what each word means', needs('zsh'), async () => {
   const complete = `
 compdef() { : }
 _describe() { shift; local name=$1; print -l -- "\${(@)described}" }
@@ -73,7 +72,7 @@ ask sessions start demo --cwd ''
   expect(shell('zsh', complete, at)).toBe(`shop:${at.home}\nmy-session:demo, running\nfiles\n`)
 })
 
-test.runIf(has('fish'))('fish completes, with what each word means', async () => {
+test('fish completes, with what each word means', needs('fish'), async () => {
   const complete = `
 agentproto completion fish | source
 complete -C 'agentproto workspace use sh'

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder } from './cli-process.js'
+import { needs } from '../../../tooling/needs.ts'
 
 /** Folder with a program that notes how it was called. */
 function manager(name: string, exit = 0): { readonly bin: string; calls(): string[] } {
@@ -51,9 +52,7 @@ test('--print touches nothing', async () => {
   expect(existsSync(join(config, 'systemd'))).toBe(false)
 })
 
-const hasAnalyze = spawnSync('systemd-analyze', ['--version']).status === 0
-
-test.runIf(hasAnalyze)('systemd finds nothing wrong with the unit, whatever the folder is called', async () => {
+test('systemd finds nothing wrong with the unit, whatever the folder is called', needs('systemd-analyze'), async () => {
   const strange = join(folder(), 'a 100% "home" of $USER')
   mkdirSync(strange)
   const { stdout } = await cli(['service', 'install', '--print', '--manager', 'systemd'], { home: strange })
@@ -66,9 +65,7 @@ test.runIf(hasAnalyze)('systemd finds nothing wrong with the unit, whatever the 
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
-const hasPython = spawnSync('python3', ['--version']).status === 0
-
-test.runIf(hasPython)('the launchd agent is a property list that says the same', async () => {
+test('the launchd agent is a property list that says the same', needs('python3'), async () => {
   const home = join(folder(), 'a <home> & more')
   mkdirSync(home)
   const { stdout } = await cli(['service', 'install', '--print', '--manager', 'launchd'], { home })

@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
+import { needs } from '../../../tooling/needs.ts'
 
 test('doctor tells how things are, and changes nothing', async () => {
   const home = folder()
@@ -92,7 +93,7 @@ test('a support bundle holds what helps and none of the secrets that were plante
   })
 })
 
-test.runIf(spawnSync('tar', ['--version']).status === 0)('tar unpacks a support bundle', async () => {
+test('tar unpacks a support bundle', needs('tar'), async () => {
   const home = folder()
   const { stdout } = await cli(['support-bundle'], { home })
   execFileSync('tar', ['-xzf', stdout.trim()], { cwd: home })

@@ -1,10 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { BIN, environment, folder } from './cli-process.js'
-
-/** tmux is a terminal that can be asked what it shows; without it these tests are skipped. */
-export const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
 export interface Terminal {
   /** Types text as it is. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,20 +8,10 @@ import type { LaunchOptions } from '@agentproto/driver-agent-cli'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
 import { host, small } from './small-agent.ts'
+import { findProgram } from '../../../tooling/programs.mjs'
 
 // Not only there: containers and hardened kernels often refuse what it needs.
-const [BWRAP, ...CONFINES] = [
-  'bwrap',
-  '--ro-bind',
-  '/',
-  '/',
-  '--unshare-net',
-  '--unshare-pid',
-  '--proc',
-  '/proc',
-  'true',
-] as const
-const hasBubblewrap = spawnSync(BWRAP, CONFINES).status === 0
+const hasBubblewrap = findProgram('bwrap') !== undefined
 const { manifest } = small()
 const BARE = manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : undefined
 

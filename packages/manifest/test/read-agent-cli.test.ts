@@ -7,6 +7,7 @@ import { readAgentCli } from '@agentproto/manifest/node'
 import { DOCUMENTS } from './documents.js'
 import { SAMPLE, sampleWith } from './sample.js'
 import { tempFolder } from './temp-folder.js'
+import { needs } from '../../../tooling/needs.ts'
 
 const md = (document: unknown): string => `---\n${stringify(document)}---\n`
 const ACP = md(DOCUMENTS.acp)
@@ -173,7 +174,7 @@ test('a missing sidecar is named with the path where it was looked for', async (
   ])
 })
 
-test.runIf(process.platform === 'linux')('a device and a pipe in place of a file are told, soon', async () => {
+test('a device and a pipe in place of a file are told, soon', needs('linux'), async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   await symlink('/dev/zero', join(root, 'sample/ACP.md'))
   execFileSync('/usr/bin/env', ['mkfifo', join(root, 'pipe.md')])

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,21 +6,11 @@ import { catalogPath } from '@agentproto/adapters'
 import type { Gateway, GatewayOptions } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+import { findProgram } from '../../../tooling/programs.mjs'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 // Not only there: containers and hardened kernels often refuse what it needs.
-const [BWRAP, ...CONFINES] = [
-  'bwrap',
-  '--ro-bind',
-  '/',
-  '/',
-  '--unshare-net',
-  '--unshare-pid',
-  '--proc',
-  '/proc',
-  'true',
-] as const
-const hasBubblewrap = spawnSync(BWRAP, CONFINES).status === 0
+const hasBubblewrap = findProgram('bwrap') !== undefined
 
 /** A gateway whose demo agent has such a sandbox, and a folder to work in. */
 async function gatewayWith(sandbox: string, more: GatewayOptions = {}): Promise<{ gateway: Gateway; cwd: string }> {

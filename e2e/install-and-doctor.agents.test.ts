@@ -12,6 +12,7 @@ import { geminiEnvironment } from './support/gemini.js'
 import { newMark } from './support/marked-processes.js'
 import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // `agentproto adapters install <slug> && agentproto adapters doctor <slug> --live`, as a person types it, no gateway running.
 
@@ -27,7 +28,7 @@ const AGENTS = [
 
 test.each(AGENTS)(
   '$slug is installed, and passes the doctor alive',
-  { timeout: 300_000 },
+  { ...needs('opencode', 'codex-acp', 'gemini'), timeout: 300_000 },
   async ({ slug, cached, version, variables }) => {
     const mock = await startMockLlm()
     onTestFinished(() => mock.close())

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startOpenCodeGateway } from './support/opencode.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
+import { needs } from '../tooling/needs.ts'
 
 /** A cold OpenCode beside other tests is slow. */
 const PATIENCE = { timeout: 20_000 }
 
 // A real agent through the whole product: manifest, driver, ACP, registry, log, HTTP, client.
 
-test('OpenCode remembers: the second turn tells what the first one said', async () => {
+test('OpenCode remembers: the second turn tells what the first one said', needs('opencode'), async () => {
   const { client, cwd, mock } = await startOpenCodeGateway()
   const session = await client.sessions.start({ adapter: 'opencode', cwd, options: { model: 'mock/mock-2' } })
   expect(session).toMatchObject({ status: 'running', cwd, agent: { name: 'OpenCode', version: '1.18.33' } })
@@ -21,7 +22,7 @@ test('OpenCode remembers: the second turn tells what the first one said', async 
   expect(mock.log.filter(({ last }) => last === 'RECALL').map(({ model }) => model)).toEqual(['mock-2'])
 })
 
-test('OpenCode asks for a permission, is granted it, and the file is there', async () => {
+test('OpenCode asks for a permission, is granted it, and the file is there', needs('opencode'), async () => {
   const { client, cwd } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'WRITE hello.txt' })
   const asked = await pendingPermission(client, id)
@@ -32,7 +33,7 @@ test('OpenCode asks for a permission, is granted it, and the file is there', asy
   expect(readFileSync(join(cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
 })
 
-test('OpenCode is interrupted in the middle of a turn, and the session goes on', async () => {
+test('OpenCode is interrupted in the middle of a turn, and the session goes on', needs('opencode'), async () => {
   const { client, cwd, mock } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'SLOW 50' })
   for await (const event of client.sessions.events(id)) {
@@ -46,7 +47,7 @@ test('OpenCode is interrupted in the middle of a turn, and the session goes on',
   expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({ text: 'echo: hello' })
 })
 
-test('F10 OpenCode retries a failing model in silence, but its stderr says why', async () => {
+test('F10 OpenCode retries a failing model in silence, but its stderr says why', needs('opencode'), async () => {
   const { client, cwd } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'FAIL 500' })
   for await (const event of client.sessions.events(id)) {
@@ -57,7 +58,7 @@ test('F10 OpenCode retries a failing model in silence, but its stderr says why',
   expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled', empty: true })
 })
 
-test('F22 killed in the middle of a command, OpenCode leaves nothing running', async () => {
+test('F22 killed in the middle of a command, OpenCode leaves nothing running', needs('opencode'), async () => {
   const { client, cwd, mark } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'RUN sleep 300' })
   const asked = await pendingPermission(client, id)

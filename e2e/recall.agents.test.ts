@@ -7,6 +7,7 @@ import { geminiEnvironment } from './support/gemini.js'
 import { newMark } from './support/marked-processes.js'
 import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // Real agents, a gateway that is killed with -9 in the middle of a turn, and another one that goes on where it was.
 
@@ -18,7 +19,7 @@ const AGENTS = [
 
 test.each(AGENTS)(
   'F55 $adapter recalls the conversation of a gateway that was killed',
-  { timeout: 300_000 },
+  { ...needs('opencode', 'gemini'), timeout: 300_000 },
   async (agent) => {
     const { adapter, bin, how, environment } = agent
     const mock = await startMockLlm()

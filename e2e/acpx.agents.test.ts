@@ -4,12 +4,13 @@ import { expect, test, vi } from 'vitest'
 import { acpxOf, type AcpxRun } from './support/acpx.js'
 import { startGateway } from './support/gateway.js'
 import { startOpenCodeGateway } from './support/opencode.js'
+import { needs } from '../tooling/needs.ts'
 
 // An ACP client that is not ours drives agents through `agentproto acp` and the gateway behind it.
 
 const LONG = { timeout: 30_000, interval: 50 }
 
-test('acpx drives the demo agent: a turn, a permission granted and one denied', async () => {
+test('acpx drives the demo agent: a turn, a permission granted and one denied', needs('acpx'), async () => {
   const gateway = await startGateway()
   const acpx = acpxOf(gateway)
   const said = await acpx.run('--adapter demo', ['--format', 'quiet', 'exec', 'hello there'])
@@ -27,7 +28,7 @@ test('acpx drives the demo agent: a turn, a permission granted and one denied', 
   ])
 })
 
-test('acpx goes on in a session that is there, and what it did is in the log', async () => {
+test('acpx goes on in a session that is there, and what it did is in the log', needs('acpx'), async () => {
   const gateway = await startGateway()
   const { id } = await gateway.client.sessions.start({ adapter: 'demo', cwd: gateway.cwd })
   await gateway.client.sessions.promptAndWait(id, { prompt: 'remember blue' })
@@ -37,7 +38,7 @@ test('acpx goes on in a session that is there, and what it did is in the log', a
   expect(await gateway.client.sessions.turns(id)).toHaveLength(2)
 })
 
-test('acpx drives OpenCode through us: what it says, a permission, the file', async () => {
+test('acpx drives OpenCode through us: what it says, a permission, the file', needs('acpx', 'opencode'), async () => {
   const gateway = await startOpenCodeGateway()
   const acpx = acpxOf(gateway)
   const said = await acpx.run('--adapter opencode', ['--format', 'json', 'exec', 'my number is 4711'])
@@ -50,37 +51,44 @@ test('acpx drives OpenCode through us: what it says, a permission, the file', as
   expect(readFileSync(join(gateway.cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
 })
 
-test('acpx keeps a session of OpenCode through us: it lists it, cancels a turn, goes on, asks, and lets it go', async () => {
-  const gateway = await startOpenCodeGateway()
-  const { sessions } = gateway.client
-  const acpx = acpxOf(gateway)
-  // A process of its own holds the session; it ends soon after it has nothing to do.
-  const run = (...args: string[]): Promise<AcpxRun> => acpx.run('--adapter opencode', ['--ttl', '1', ...args])
-  const opened = await run('sessions', 'new', '--name', 'one')
-  expect(opened).toMatchObject({ code: 0 })
-  const id = opened.stdout.trim().split('\n').at(-1) ?? ''
-  expect(await run('prompt', '-s', 'one', 'my number is 4711')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('echo: my number is 4711'),
-  })
-  const listed = await run('--format', 'json', 'sessions', 'list')
-  expect(listed.messages).toMatchObject([{ source: 'agent', sessions: [{ sessionId: id, cwd: gateway.cwd }] }])
+test(
+  'acpx keeps a session of OpenCode through us: it lists it, cancels a turn, goes on, asks, and lets it go',
+  needs('acpx', 'opencode'),
+  async () => {
+    const gateway = await startOpenCodeGateway()
+    const { sessions } = gateway.client
+    const acpx = acpxOf(gateway)
+    // A process of its own holds the session; it ends soon after it has nothing to do.
+    const run = (...args: string[]): Promise<AcpxRun> => acpx.run('--adapter opencode', ['--ttl', '1', ...args])
+    const opened = await run('sessions', 'new', '--name', 'one')
+    expect(opened).toMatchObject({ code: 0 })
+    const id = opened.stdout.trim().split('\n').at(-1) ?? ''
+    expect(await run('prompt', '-s', 'one', 'my number is 4711')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('echo: my number is 4711'),
+    })
+    const listed = await run('--format', 'json', 'sessions', 'list')
+    expect(listed.messages).toMatchObject([{ source: 'agent', sessions: [{ sessionId: id, cwd: gateway.cwd }] }])
 
-  const slow = run('prompt', '-s', 'one', 'SLOW 200')
-  await vi.waitFor(async () => expect((await sessions.get(id)).turn).toMatchObject({ number: 2, state: 'busy' }), LONG)
-  await vi.waitFor(async () => expect((await sessions.turn(id, 2)).state).toBe('running'), LONG)
-  expect(await run('cancel', '-s', 'one')).toMatchObject({ code: 0 })
-  expect((await slow).stdout).toContain('[done] cancelled')
+    const slow = run('prompt', '-s', 'one', 'SLOW 200')
+    await vi.waitFor(
+      async () => expect((await sessions.get(id)).turn).toMatchObject({ number: 2, state: 'busy' }),
+      LONG,
+    )
+    await vi.waitFor(async () => expect((await sessions.turn(id, 2)).state).toBe('running'), LONG)
+    expect(await run('cancel', '-s', 'one')).toMatchObject({ code: 0 })
+    expect((await slow).stdout).toContain('[done] cancelled')
 
-  await run('--deny-all', 'prompt', '-s', 'one', 'WRITE no.txt')
-  await run('--approve-all', 'prompt', '-s', 'one', 'WRITE yes.txt')
-  expect([existsSync(join(gateway.cwd, 'no.txt')), existsSync(join(gateway.cwd, 'yes.txt'))]).toEqual([false, true])
-  const turns = (await sessions.turns(id)).map(({ reason }) => reason)
-  expect([turns[0], turns[1], turns.at(-1), turns.length]).toEqual(['end_turn', 'cancelled', 'end_turn', 4])
-  expect(await run('sessions', 'close', 'one')).toMatchObject({ code: 0 })
-  await vi.waitFor(() => expect(acpx.mark.living()).toEqual([]), LONG)
-  expect((await sessions.get(id)).status).toBe('running')
-})
+    await run('--deny-all', 'prompt', '-s', 'one', 'WRITE no.txt')
+    await run('--approve-all', 'prompt', '-s', 'one', 'WRITE yes.txt')
+    expect([existsSync(join(gateway.cwd, 'no.txt')), existsSync(join(gateway.cwd, 'yes.txt'))]).toEqual([false, true])
+    const turns = (await sessions.turns(id)).map(({ reason }) => reason)
+    expect([turns[0], turns[1], turns.at(-1), turns.length]).toEqual(['end_turn', 'cancelled', 'end_turn', 4])
+    expect(await run('sessions', 'close', 'one')).toMatchObject({ code: 0 })
+    await vi.waitFor(() => expect(acpx.mark.living()).toEqual([]), LONG)
+    expect((await sessions.get(id)).status).toBe('running')
+  },
+)
 
 function chunkOf(params: unknown): string[] {
   const { update } = (params ?? {}) as { update?: { sessionUpdate?: string; content?: { text?: string } } }

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { driveCodexMcp } from './support/codex.js'
 import { choose, textOf } from './support/driven-agent.js'
+import { needs } from '../tooling/needs.ts'
 
 // A real agent that is an MCP server, through the driver alone. What Codex's own messages mean is data in its manifest.
 
 /** A cold Codex beside other tests is slow. */
 const PATIENCE = { timeout: 20_000 }
 
-test('Codex as an MCP server remembers, and streams what it says', async () => {
+test('Codex as an MCP server remembers, and streams what it says', needs('codex'), async () => {
   const { session, say, notices } = await driveCodexMcp()
   expect(session.info).toMatchObject({ name: 'codex-mcp-server', version: '0.140.0' })
   expect(session.agentSessionId).toBe('')
@@ -26,7 +27,7 @@ test('Codex as an MCP server remembers, and streams what it says', async () => {
   expect(notices.filter(({ type }) => type === 'extension')).toEqual([])
 })
 
-test('Codex’s thoughts and plans are told as such', async () => {
+test('Codex’s thoughts and plans are told as such', needs('codex'), async () => {
   const { say, notices } = await driveCodexMcp()
   const events = await say('THINK')
   expect(events.map(({ type }) => type)).toContain('thought')
@@ -34,7 +35,7 @@ test('Codex’s thoughts and plans are told as such', async () => {
   expect(notices).toContainEqual(expect.objectContaining({ type: 'plan' }))
 })
 
-test('Codex asks for a permission, is granted it, and the file is there', async () => {
+test('Codex asks for a permission, is granted it, and the file is there', needs('codex'), async () => {
   const { say, asked, cwd } = await driveCodexMcp({ answer: choose('allow_once') })
   const events = await say('WRITE hello.txt')
   expect(asked).toMatchObject([{ kind: 'permission', toolCall: { kind: 'edit', toolName: 'apply_patch' } }])
@@ -44,7 +45,7 @@ test('Codex asks for a permission, is granted it, and the file is there', async 
   expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
 })
 
-test('Codex is refused, tells the model, and the file is not there', async () => {
+test('Codex is refused, tells the model, and the file is not there', needs('codex'), async () => {
   const { say, cwd } = await driveCodexMcp({ answer: choose('reject_once') })
   const events = await say('WRITE hello.txt')
   expect(existsSync(join(cwd, 'hello.txt'))).toBe(false)
@@ -53,7 +54,7 @@ test('Codex is refused, tells the model, and the file is not there', async () =>
   expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
 })
 
-test('Codex is interrupted in its first turn, and remembers what was said in it', async () => {
+test('Codex is interrupted in its first turn, and remembers what was said in it', needs('codex'), async () => {
   const { session, say, mock } = await driveCodexMcp()
   const events: string[] = []
   let interrupted = 0
@@ -72,7 +73,7 @@ test('Codex is interrupted in its first turn, and remembers what was said in it'
   expect(textOf(await say('hello'))).toBe('echo: hello')
 })
 
-test('F22 killed in the middle of a command, Codex leaves nothing running', async () => {
+test('F22 killed in the middle of a command, Codex leaves nothing running', needs('codex'), async () => {
   const { session, mark } = await driveCodexMcp({ answer: choose('allow_once') })
   const reading = (async () => {
     const reasons: string[] = []
@@ -86,13 +87,17 @@ test('F22 killed in the middle of a command, Codex leaves nothing running', asyn
   expect(await reading).toEqual(['cancelled'])
 })
 
-test('a model that fails is an error, told once; Codex would answer out of step, so the conversation is over', async () => {
-  const { say } = await driveCodexMcp()
-  const events = await say('FAIL 500')
-  expect(events.filter(({ type }) => type === 'error')).toHaveLength(1)
-  expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
-  expect(await say('hello')).toMatchObject([
-    { type: 'error', message: expect.stringContaining('Start a new session') as string },
-    { reason: 'error' },
-  ])
-})
+test(
+  'a model that fails is an error, told once; Codex would answer out of step, so the conversation is over',
+  needs('codex'),
+  async () => {
+    const { say } = await driveCodexMcp()
+    const events = await say('FAIL 500')
+    expect(events.filter(({ type }) => type === 'error')).toHaveLength(1)
+    expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
+    expect(await say('hello')).toMatchObject([
+      { type: 'error', message: expect.stringContaining('Start a new session') as string },
+      { reason: 'error' },
+    ])
+  },
+)

@@ -5,6 +5,7 @@ import { requireInstalled } from './support/driven-agent.js'
 import { finished, type Finished } from './support/finished-process.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // MCP clients that are not ours: the protocol's own conformance suite, and the inspector's command line.
 
@@ -13,6 +14,7 @@ const ON_NODE_20 = new URL('./support/conformance-on-node-20.mjs', import.meta.u
 
 test.each(['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection'])(
   'the conformance suite passes: %s',
+  needs('conformance'),
   async (scenario) => {
     const front = await authorisingFront(await startGateway())
     const suite = ['--import', ON_NODE_20, requireInstalled('conformance')]
@@ -54,22 +56,26 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-test.each(['http', 'stdio'] as const)('the inspector lists and calls tools over %s, in both eras', async (over) => {
-  const gateway = await startGateway()
-  const listed = await inspect(gateway, over, ['--method', 'tools/list', '--strict'])
-  expect([listed.run.code, listed.answer['tools']]).toEqual([0, expect.any(Array)])
-  expect(listed.answer['tools']).toHaveLength(12)
-  const args = JSON.stringify({ adapter: 'demo', cwd: gateway.cwd, prompt: 'hello' })
-  const call = ['--method', 'tools/call', '--tool-name']
-  const started = await inspect(gateway, over, [...call, 'start_agent_session', '--tool-args-json', args])
-  expect(started.answer['structuredContent']).toMatchObject({ adapterSlug: 'demo', status: 'running' })
-  const { id: sessionId } = started.answer['structuredContent'] as { id: string }
-  const wait = JSON.stringify({ sessionId, turn: 1 })
-  const modern = ['--protocol-era', 'modern', ...call]
-  const waited = await inspect(gateway, over, [...modern, 'wait_agent_turn', '--tool-args-json', wait])
-  expect(waited.answer['structuredContent']).toMatchObject({ state: 'ended', result: { text: 'echo: hello' } })
-  const nobody = JSON.stringify({ sessionId: 'nobody' })
-  const refused = await inspect(gateway, over, [...call, 'kill_agent_session', '--tool-args-json', nobody])
-  // Its own exit code for a result with `isError`.
-  expect(refused).toMatchObject({ run: { code: 5 }, answer: { isError: true } })
-})
+test.each(['http', 'stdio'] as const)(
+  'the inspector lists and calls tools over %s, in both eras',
+  needs('inspector'),
+  async (over) => {
+    const gateway = await startGateway()
+    const listed = await inspect(gateway, over, ['--method', 'tools/list', '--strict'])
+    expect([listed.run.code, listed.answer['tools']]).toEqual([0, expect.any(Array)])
+    expect(listed.answer['tools']).toHaveLength(12)
+    const args = JSON.stringify({ adapter: 'demo', cwd: gateway.cwd, prompt: 'hello' })
+    const call = ['--method', 'tools/call', '--tool-name']
+    const started = await inspect(gateway, over, [...call, 'start_agent_session', '--tool-args-json', args])
+    expect(started.answer['structuredContent']).toMatchObject({ adapterSlug: 'demo', status: 'running' })
+    const { id: sessionId } = started.answer['structuredContent'] as { id: string }
+    const wait = JSON.stringify({ sessionId, turn: 1 })
+    const modern = ['--protocol-era', 'modern', ...call]
+    const waited = await inspect(gateway, over, [...modern, 'wait_agent_turn', '--tool-args-json', wait])
+    expect(waited.answer['structuredContent']).toMatchObject({ state: 'ended', result: { text: 'echo: hello' } })
+    const nobody = JSON.stringify({ sessionId: 'nobody' })
+    const refused = await inspect(gateway, over, [...call, 'kill_agent_session', '--tool-args-json', nobody])
+    // Its own exit code for a result with `isError`.
+    expect(refused).toMatchObject({ run: { code: 5 }, answer: { isError: true } })
+  },
+)

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { build } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
-import { chromium, openPage } from './support/chromium.js'
+import { openPage } from './support/chromium.js'
 import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 /** What the page does: a first day of a web console, with nothing but `@agentproto/client`. */
 const PAGE = `
@@ -82,8 +83,9 @@ interface Day {
   readonly lastSeq?: number
 }
 
-test.skipIf(chromium === undefined)(
+test(
   'a page in a browser starts, prompts, watches and follows a session of a gateway of another origin, over its crash',
+  needs('chromium'),
   async () => {
     const home = temporaryFolder('browser')
     const folder = join(home, '.agentproto')

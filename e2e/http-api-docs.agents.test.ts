@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../docs/http-api.md', import.meta.url)), 'utf8')
 /** Every block of code of the page; one in another language would go by untested. */
 const languages = [...PAGE.matchAll(/^```(\w+)/gm)].map(([, language]) => language)
 const blocks = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
-const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-test.skipIf(!hasCurl)('the lines of docs/http-api.md do what the page says, as they stand', async () => {
+test('the lines of docs/http-api.md do what the page says, as they stand', needs('bash', 'curl'), async () => {
   const home = temporaryFolder('docs')
   await startDaemon({ home })
   const script = `set -eu\n${blocks.map((block, at) => `echo "== ${at}"\n${block}`).join('')}`

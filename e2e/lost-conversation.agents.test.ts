@@ -8,6 +8,7 @@ import { newMark } from './support/marked-processes.js'
 import { geminiEnvironment } from './support/gemini.js'
 import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
 
 // A real agent whose own store has lost the conversation between two gateways: that is said, and never papered over.
 
@@ -18,7 +19,7 @@ const AGENTS = [
 
 test.each(AGENTS)(
   'F55 a conversation that $adapter has lost is not begun anew unasked',
-  { timeout: 300_000 },
+  { ...needs('opencode', 'gemini'), timeout: 300_000 },
   async ({ adapter, bin, environment, store }) => {
     const mock = await startMockLlm()
     const mark = newMark()

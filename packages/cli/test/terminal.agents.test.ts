@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
-import { hasTmux, terminal } from './terminal.js'
+import { terminal } from './terminal.js'
+import { needs } from '../../../tooling/needs.ts'
 
 async function home(): Promise<string> {
   const path = folder()
@@ -11,8 +12,9 @@ async function home(): Promise<string> {
   return path
 }
 
-test.runIf(hasTmux)(
+test(
   'attach: prompts, a permission by key, an interrupt, and a detach that leaves the session',
+  needs('tmux'),
   async () => {
     const path = await home()
     const screen = terminal(['sessions', '--attach', 'try'], path)
@@ -44,7 +46,7 @@ test.runIf(hasTmux)(
   },
 )
 
-test.runIf(hasTmux)('attach: a question is asked field by field, and Ctrl-C twice detaches', async () => {
+test('attach: a question is asked field by field, and Ctrl-C twice detaches', needs('tmux'), async () => {
   const screen = terminal(['sessions', '--attach', 'try'], await home())
   await screen.shows(/idle/)
   screen.type('question which one')
@@ -61,7 +63,7 @@ test.runIf(hasTmux)('attach: a question is asked field by field, and Ctrl-C twic
   await screen.shows(/exit code 0/)
 })
 
-test.runIf(hasTmux)('--watch follows the sessions at any width, and ends with q', async () => {
+test('--watch follows the sessions at any width, and ends with q', needs('tmux'), async () => {
   const path = await home()
   const screen = terminal(['sessions', '--watch'], path)
   await screen.shows(/^ID +TITLE.*AGE ▾ +LAST OUTPUT\ns_\w+ +try .* idle /m)
@@ -80,7 +82,7 @@ test.runIf(hasTmux)('--watch follows the sessions at any width, and ends with q'
   await screen.shows(/exit code 0/)
 })
 
-test.runIf(hasTmux)('run asks by key on a terminal', async () => {
+test('run asks by key on a terminal', needs('tmux'), async () => {
   const path = folder()
   const screen = terminal(['run', 'demo', '-p', 'ask made.txt hi'], path)
   await screen.shows(/\[y\] Allow once/)
@@ -88,7 +90,7 @@ test.runIf(hasTmux)('run asks by key on a terminal', async () => {
   await screen.shows(/→ Reject \(owner\)[\s\S]*I was not allowed[\s\S]*exit code 5/)
 })
 
-test.runIf(hasTmux)('attach sits out an outage: a new port, nothing lost, and a sleeping session wakes', async () => {
+test('attach sits out an outage: a new port, nothing lost, and a sleeping session wakes', needs('tmux'), async () => {
   const path = folder()
   const first = await serve(path)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
@@ -116,7 +118,7 @@ test.runIf(hasTmux)('attach sits out an outage: a new port, nothing lost, and a 
   await screen.shows(/Detached; the session goes on/)
 })
 
-test.runIf(hasTmux)('--watch says that the gateway is away, and goes on when it is back', async () => {
+test('--watch says that the gateway is away, and goes on when it is back', needs('tmux'), async () => {
   const path = folder()
   const first = await serve(path)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })

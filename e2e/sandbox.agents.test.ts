@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
@@ -6,20 +5,11 @@ import { expect, test } from 'vitest'
 import { startOpenCodeGateway } from './support/opencode.js'
 import type { OpenCodeGround } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import { needs } from '../tooling/needs.ts'
+import { findProgram } from '../tooling/programs.mjs'
 
 // CI installs it. Where it does not work, the session has to say so.
-const [BWRAP, ...CONFINES] = [
-  'bwrap',
-  '--ro-bind',
-  '/',
-  '/',
-  '--unshare-net',
-  '--unshare-pid',
-  '--proc',
-  '/proc',
-  'true',
-] as const
-const confines = spawnSync(BWRAP, CONFINES).status === 0
+const confines = findProgram('bwrap') !== undefined
 const ESCAPE = '/etc/agentproto-opencode-escape'
 
 /** OpenCode's adapter with a profile that lets it write to its home and its workspace, and reach its model. */
@@ -40,14 +30,18 @@ function confinedAdapters({ home, mockUrl }: OpenCodeGround): string {
   return adapters
 }
 
-test('F82 OpenCode, confined, works with its model and in its workspace, and cannot write outside it', async () => {
-  const { client, cwd } = await startOpenCodeGateway((ground) => ({ adapters: [confinedAdapters(ground)] }))
-  const permissionMode = 'approve-all'
-  const { id, sandbox } = await client.sessions.start({ adapter: 'opencode', cwd, permissionMode })
-  expect([sandbox?.provider, sandbox?.enforced]).toEqual(['local', confines])
-  const escape = confines ? ESCAPE : join(cwd, 'nothing-confines')
-  const turn = await client.sessions.promptAndWait(id, { prompt: `RUN touch inside ${escape}` })
-  expect(turn).toMatchObject({ reason: 'end_turn' })
-  expect([existsSync(join(cwd, 'inside')), existsSync(ESCAPE)]).toEqual([true, false])
-  await client.sessions.kill(id)
-})
+test(
+  'F82 OpenCode, confined, works with its model and in its workspace, and cannot write outside it',
+  needs('opencode'),
+  async () => {
+    const { client, cwd } = await startOpenCodeGateway((ground) => ({ adapters: [confinedAdapters(ground)] }))
+    const permissionMode = 'approve-all'
+    const { id, sandbox } = await client.sessions.start({ adapter: 'opencode', cwd, permissionMode })
+    expect([sandbox?.provider, sandbox?.enforced]).toEqual(['local', confines])
+    const escape = confines ? ESCAPE : join(cwd, 'nothing-confines')
+    const turn = await client.sessions.promptAndWait(id, { prompt: `RUN touch inside ${escape}` })
+    expect(turn).toMatchObject({ reason: 'end_turn' })
+    expect([existsSync(join(cwd, 'inside')), existsSync(ESCAPE)]).toEqual([true, false])
+    await client.sessions.kill(id)
+  },
+)

@@ -12,6 +12,7 @@ export interface Arrows {
 const ARMS = ['acp', 'arm-mcp', 'arm-proprietary']
 export const ALL_BUT_CLI: readonly string[] = [
   'acp',
+  'acp-server',
   'adapter-gemini-cli',
   'adapter-pty-repl',
   'adapters',
@@ -24,6 +25,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'gateway-http',
   'manifest',
   'mcp-tools',
+  'provisioning',
   'sandbox',
   'secrets',
   'session-registry',
@@ -47,15 +49,20 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'adapter-gemini-cli': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'adapter-pty-repl': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
+  provisioning: { may: ['driver-agent-cli', 'manifest', 'secrets', 'subprocess'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.
   'mcp-tools': { may: [], inTests: ['gateway-http'] },
+  'acp-server': { may: ['subprocess'] },
   client: { may: [] },
   adapters: { may: [] },
   'demo-agent': { may: [] },
   runtime: { may: ALL_BUT_CLI },
-  cli: { may: ['client', 'manifest', 'secrets', 'workspaces'], lazily: ['acp', 'mcp-tools', 'runtime', 'subprocess'] },
+  cli: {
+    may: ['client', 'manifest', 'secrets', 'workspaces'],
+    lazily: ['acp-server', 'mcp-tools', 'runtime', 'subprocess'],
+  },
 }
 
 /** Packages that hold data or a program to test against: anybody may have them as a development dependency. */

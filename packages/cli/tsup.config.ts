@@ -98,6 +98,7 @@ const LATER = {
   '@agentproto/mcp-tools': './mcp-tools.js',
   '@agentproto/gateway-http/openapi': './openapi.js',
   '@agentproto/acp': './acp.js',
+  '@agentproto/acp-server': './acp-server.js',
   '@agentproto/arm-mcp': './arm-mcp.js',
   '@agentproto/adapter-pty-repl': './adapter-pty-repl.js',
 } as const
@@ -119,6 +120,7 @@ export default defineConfig([
       'mcp-tools': '../mcp-tools/src/index.ts',
       openapi: '../gateway-http/src/openapi/index.ts',
       acp: '../arms/acp/src/index.ts',
+      'acp-server': '../acp-server/src/index.ts',
       'arm-mcp': '../arms/mcp/src/index.ts',
       'adapter-pty-repl': '../adapter-pty-repl/src/index.ts',
     },

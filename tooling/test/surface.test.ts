@@ -16,7 +16,8 @@ import type { WorkspacePackage } from '../packages.ts'
 test('the packages, their entry points and their programs', () => {
   const lines = workspacePackages().map(({ name, exports, bin }) => [name, ...exports, ...bin].join(' '))
   expect(text(lines)).toMatchInlineSnapshot(`
-    "@agentproto/adapter-gemini-cli . ./package.json
+    "@agentproto/acp-server . ./package.json
+    @agentproto/adapter-gemini-cli . ./package.json
     @agentproto/adapter-pty-repl . ./package.json
     @agentproto/adapters . ./package.json
     @agentproto/arm-testing . ./behaviours ./package.json
@@ -24,10 +25,11 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/client . ./package.json
     @agentproto/contracts . ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
-    @agentproto/driver-agent-cli . ./provision ./doctor ./package.json
+    @agentproto/driver-agent-cli . ./installation ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
+    @agentproto/provisioning . ./launch ./doctor ./package.json
     @agentproto/runtime . ./audit ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
@@ -43,7 +45,10 @@ test('the packages, their entry points and their programs', () => {
 
 test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
-    "@agentproto/adapter-gemini-cli
+    "@agentproto/acp-server
+      AcpChange AcpConnectionState AcpEventsPage AcpLogin AcpOpenRequest AcpOpened AcpServer
+      AcpServerOptions AcpSessions AcpWatchOptions createAcpServer
+    @agentproto/adapter-gemini-cli
       GeminiCliAdapter
     @agentproto/adapter-pty-repl
       PtyReplAdapter
@@ -69,34 +74,35 @@ test('what each package exports', () => {
       AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
       ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS BrowserCode BrowserLogin
       BrowserToken CONTINUATION_STRATEGIES Clock ConfigChange ConfigOption ConfigRequest ContentBlock
-      ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord DelegationGrant DelegationRequest DoctorCheck
-      DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap EventReader
-      EventRecord EventStore ExportFormat ExportHead FAILURE_KINDS FailureKind ForkRequest GapNotice
-      HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest
-      Interrupted KillReason Launch LogCondition McpServer NamedToken NewId NewToken OpenSessionOptions
-      OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES PERMISSION_OPTION_KINDS PROTOCOLS
-      PROVISION_PHASES PartCut PermissionMode PermissionModeChange PermissionOption PermissionOptionKind
-      PermissionRequest PermissionRule PermissionService PlanEntry PlanPart Principal Problem ProcessExit
-      PromptPreface PromptRequest Protocol ProtocolArm ProvisionEvent ProvisionPhase ProvisionRequest
-      PruneRequest PruneResult QuestionRequest QueuedTurn REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES
-      Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd ResourceContent
-      ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore RunningAgent
-      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
-      STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace SecretStatus
-      Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType SessionFailure
-      SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal SessionRequest
-      SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn SessionWatcher
-      SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange StdioMcpServer
-      StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError StreamEvent
-      StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
-      TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
-      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail
-      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
-      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
-      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf configRequestSchema contentBlockSchema createTokenSchema delegationSchema
+      ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord Defined DelegationGrant DelegationRequest
+      DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap
+      EventReader EventRecord EventStore ExportFormat ExportHead FAILURE_KINDS FailureKind ForkRequest
+      GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest
+      Interrupted Json KillReason Launch LogCondition McpServer NamedToken NewId NewToken
+      OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
+      PERMISSION_OPTION_KINDS PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionModeChange
+      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
+      PlanPart Principal Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm
+      ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn
+      REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState
+      ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope
+      RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES
+      STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind
+      SecretPlace SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent
+      SessionEventType SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage
+      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
+      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
+      StartAgentOptions StatusChange StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession
+      StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
+      TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
+      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
+      TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
+      TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema
+      answerRequestSchema asList asNumber asRecord asString assertMayDecideAhead assertMayUse boundsOf
+      configRequestSchema contentBlockSchema createTokenSchema defined delegationSchema
       doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
-      homeLayout interruptRequestSchema isAgentprotoError isLive isTerminalRecord isWithinDepth
+      homeLayout interruptRequestSchema isAgentprotoError isLive isRecord isTerminalRecord isWithinDepth
       killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
       permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
       pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
@@ -106,12 +112,12 @@ test('what each package exports', () => {
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
-      ContinuationOptions LaunchOptions Session SessionCallbacks SharedProcesses StartOptions StreamEvent
-      TranscriptTurn declaredSecrets defineAgentCli launchAgent loadAgentCli locateAgent sessionPolicy
-    @agentproto/driver-agent-cli/provision
-      OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
-    @agentproto/driver-agent-cli/doctor
-      Examination examineAgent
+      ContinuationOptions LaunchOptions LaunchProvisioning Session SessionCallbacks SharedProcesses
+      SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn declaredSecrets defineAgentCli
+      launchAgent loadAgentCli locateAgent sessionPolicy
+    @agentproto/driver-agent-cli/installation
+      LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints manifestHint
+      newestOf programFolders secretVariables
     @agentproto/gateway-http
       HttpApp HttpDeps StreamStats bearerOf createHttpApp
     @agentproto/manifest
@@ -129,6 +135,8 @@ test('what each package exports', () => {
     @agentproto/mcp-tools
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
       createMcpEndpoint serveMcpStdio
+    @agentproto/provisioning
+      OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
       DEFAULT_PORT Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial
       ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked
@@ -156,13 +164,12 @@ test('what each package exports', () => {
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
-      AcpChange AcpClient AcpClientOptions AcpConnection AcpConnectionState AcpEventsPage AcpHandle
-      AcpLogin AcpOpenRequest AcpOpened AcpProfile AcpServer AcpServerOptions AcpSessions AcpWatchOptions
-      AuthMethod TurnOutcome acpArm connectAcp createAcpClient createAcpServer defineAcp
+      AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
+      connectAcp createAcpClient defineAcp
     @agentproto/arm-kit
-      Conversation EventChannel Json Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
+      Conversation EventChannel Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
       ToolCalls ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess
-      defined exitMessage isRecord list number record startCancelled text within
+      exitMessage startCancelled within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

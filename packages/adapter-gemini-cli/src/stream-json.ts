@@ -1,6 +1,5 @@
-import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
-import type { AgentCliEvent, StreamError, TokenUsage, ToolKind } from '@agentproto/contracts'
+import { defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { AgentCliEvent, StreamError, TokenUsage, ToolKind, Json } from '@agentproto/contracts'
 
 /** How Gemini CLI says that its turn is over. */
 export interface GeminiResult {
@@ -40,10 +39,10 @@ export function readLine(line: string): GeminiLine {
 const events = (list: readonly AgentCliEvent[]): GeminiLine => ({ is: 'events', events: list })
 
 const kept = (event: Json): readonly AgentCliEvent[] => [
-  { type: 'extension', kind: text(event['type']) ?? 'unknown', payload: event },
+  { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: event },
 ]
 
-const said = (event: Json): string => text(event['message']) ?? JSON.stringify(event)
+const said = (event: Json): string => asString(event['message']) ?? JSON.stringify(event)
 
 /** The model that it chose; there is nothing to choose from. */
 function named({ model }: Json): readonly AgentCliEvent[] {
@@ -51,7 +50,7 @@ function named({ model }: Json): readonly AgentCliEvent[] {
 }
 
 function message(event: Json): readonly AgentCliEvent[] {
-  const content = text(event['content'])
+  const content = asString(event['content'])
   // The user's own words come back first.
   if (event['role'] === 'user' || content === '') return []
   return content === undefined ? kept(event) : [{ type: 'text-delta', text: content }]
@@ -74,9 +73,9 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 function toolUse(event: Json): readonly AgentCliEvent[] {
   const { tool_id: id, tool_name: name, parameters } = event
   if (typeof id !== 'string') return kept(event)
-  const toolName = text(name)
-  const input = record(parameters)
-  const path = text(input['file_path']) ?? text(input['path'])
+  const toolName = asString(name)
+  const input = asRecord(parameters)
+  const path = asString(input['file_path']) ?? asString(input['path'])
   return [
     {
       type: 'tool-call',
@@ -85,7 +84,7 @@ function toolUse(event: Json): readonly AgentCliEvent[] {
       input: parameters,
       ...defined({
         toolName,
-        title: text(input['command']) ?? path ?? toolName,
+        title: asString(input['command']) ?? path ?? toolName,
         kind: toolName === undefined ? undefined : (KINDS[toolName] ?? 'other'),
         locations: path === undefined ? undefined : [{ path }],
       }),
@@ -96,7 +95,7 @@ function toolUse(event: Json): readonly AgentCliEvent[] {
 function toolResult(event: Json): readonly AgentCliEvent[] {
   const { tool_id: id, status, output, error } = event
   if (typeof id !== 'string') return kept(event)
-  const told = output ?? text(record(error)['message'])
+  const told = output ?? asString(asRecord(error)['message'])
   return [
     {
       type: 'tool-result',
@@ -110,19 +109,19 @@ function toolResult(event: Json): readonly AgentCliEvent[] {
 function resultOf({ status, error, stats }: Json): GeminiResult {
   const usage = isRecord(stats) ? { usage: usageOf(stats) } : {}
   if (status === 'success') return usage
-  const { message: why, type } = record(error)
+  const { message: why, type } = asRecord(error)
   return {
     ...usage,
-    error: { message: text(why) ?? 'Gemini CLI failed the prompt', ...defined({ agentCode: text(type) }) },
+    error: { message: asString(why) ?? 'Gemini CLI failed the prompt', ...defined({ agentCode: asString(type) }) },
   }
 }
 
 function usageOf(stats: Json): TokenUsage {
   return defined({
-    inputTokens: number(stats['input_tokens']),
-    outputTokens: number(stats['output_tokens']),
-    totalTokens: number(stats['total_tokens']),
-    cachedReadTokens: number(stats['cached']),
+    inputTokens: asNumber(stats['input_tokens']),
+    outputTokens: asNumber(stats['output_tokens']),
+    totalTokens: asNumber(stats['total_tokens']),
+    cachedReadTokens: asNumber(stats['cached']),
   })
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { exitMessage, isRecord, text } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import { exitMessage } from '@agentproto/arm-kit'
+import { AgentprotoError, isRecord, asString } from '@agentproto/contracts'
 import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
@@ -63,7 +63,7 @@ export class Terminal {
 function dataOf(line: string): string {
   try {
     const message: unknown = JSON.parse(line)
-    return isRecord(message) ? (text(message['data']) ?? '') : ''
+    return isRecord(message) ? (asString(message['data']) ?? '') : ''
   } catch {
     return ''
   }

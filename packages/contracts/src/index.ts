@@ -253,5 +253,7 @@ export type {
   SpawnAgentRequest,
 } from './wire.js'
 export { parseWire } from './wire-parse.js'
+export { asList, asNumber, asRecord, asString, defined, isRecord } from './json.js'
+export type { Defined, Json } from './json.js'
 export { homeFrom, homeLayout } from './home-layout.js'
 export type { DaemonRecord, HomeLayout } from './home-layout.js'

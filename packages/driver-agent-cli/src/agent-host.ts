@@ -1,5 +1,7 @@
 import type { AllowedAdapter } from '@agentproto/arm-proprietary'
 import type { ArmLimits, Clock } from '@agentproto/contracts'
+import type { SecretDeclaration } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
@@ -35,6 +37,8 @@ export interface AgentHost {
   readonly sharedProcesses?: SharedProcesses
   /** Where manifests' secrets are found. Default: those of `home`. */
   readonly secrets?: Secrets
+  /** Knows which agents are set up and logged in; without it an agent that needs a setup is refused. */
+  readonly provisioning?: LaunchProvisioning
   /** Learns every secret that an agent is given, and keeps them out of what the agent says. */
   readonly redactor?: Redactor
   /**
@@ -43,4 +47,31 @@ export interface AgentHost {
   readonly proprietary?: Readonly<Record<string, AllowedAdapter>>
   /** Name and version that are told to agents. */
   readonly client?: { readonly name: string; readonly version: string }
+}
+
+/** An agent that is about to be spawned. */
+export interface SpawnGate {
+  readonly adapter: LoadedAgentCli
+  readonly host: AgentHost & { readonly secrets: Secrets; readonly redactor: Redactor }
+  readonly declared: readonly SecretDeclaration[]
+  readonly workspace?: string
+  readonly signal: AbortSignal
+}
+
+/** What a spawn is given. */
+export interface SpawnProvision {
+  /** Secrets and persisted values of the setup, by variable. */
+  readonly env: Readonly<Record<string, string>>
+  readonly warnings: readonly string[]
+}
+
+/** Who knows whether an agent is set up and logged in (AIP-45 §Setup surface, AIP-29 §Auth). */
+export interface LaunchProvisioning {
+  /**
+   * Asked before the spawn of an agent whose manifest declares a setup, or a login that is refreshed or expires.
+   * @throws `setup_required` with the pending steps, `auth_required` with the login command
+   */
+  beforeSpawn(gate: SpawnGate): Promise<SpawnProvision>
+  /** The agent ended with the exit code that its manifest states for an expired login. */
+  loginExpired(slug: string, host: AgentHost): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@agentproto/contracts'
 import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ProvisionHost } from '@agentproto/provisioning'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import type { LogOptions } from './telemetry/gateway-log.js'
 import type { GatewayHooks } from './hooks/gateway-hooks.js'

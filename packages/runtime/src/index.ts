@@ -3,7 +3,7 @@ export { createGateway } from './create-gateway.js'
 export { openAdapters } from './agents/open-adapters.js'
 export { openTokens } from './access/open-tokens.js'
 export type { OpenAdaptersOptions } from './agents/open-adapters.js'
-export type { Question, Terminal } from '@agentproto/driver-agent-cli/provision'
+export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
 export type {
   GatewayHooks,

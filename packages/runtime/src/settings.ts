@@ -1,5 +1,5 @@
 import { type Clock, type HomeLayout, systemClock } from '@agentproto/contracts'
-import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ProvisionHost } from '@agentproto/provisioning'
 import { type Audit, openAudit } from './audit/audit.js'
 import { GatewayLog } from './telemetry/gateway-log.js'
 import type { GatewayOptions } from './gateway-options.js'

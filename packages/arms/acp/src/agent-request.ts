@@ -1,6 +1,13 @@
-import type { AgentAnswer, AgentRequest, PermissionOption, PermissionOptionKind, ToolCall } from '@agentproto/contracts'
-import { defined, list, record, text } from '@agentproto/arm-kit'
-import type { Json, ToolUpdate } from '@agentproto/arm-kit'
+import { defined, asList, asRecord, asString } from '@agentproto/contracts'
+import type {
+  AgentAnswer,
+  AgentRequest,
+  PermissionOption,
+  PermissionOptionKind,
+  ToolCall,
+  Json,
+} from '@agentproto/contracts'
+import type { ToolUpdate } from '@agentproto/arm-kit'
 import { parseToolUpdate } from './tool-call.js'
 
 /** Requests of the agent that its user answers. Read leniently: a strict reader refuses real agents. */
@@ -22,8 +29,8 @@ const KINDS: ReadonlySet<unknown> = new Set<PermissionOptionKind>([
 
 /** Reads `session/request_permission`; undefined when there is nothing to choose from. */
 export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => ToolCall): UserRequest | undefined {
-  const tool = parseToolUpdate(record(params['toolCall']))
-  const options = list(params['options']).flatMap(optionOf)
+  const tool = parseToolUpdate(asRecord(params['toolCall']))
+  const options = asList(params['options']).flatMap(optionOf)
   if (!tool || options.length === 0) return undefined
   const ids = new Set(options.map(({ optionId }) => optionId))
   const reply = (answer: AgentAnswer): object => {
@@ -38,14 +45,18 @@ export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => 
 export function questionRequest(params: Json): UserRequest | undefined {
   const { mode, message, requestedSchema: schema } = params
   if (mode !== 'form' && mode !== 'url') return undefined
-  const url = text(params['url'])
+  const url = asString(params['url'])
   if (mode === 'url' && url === undefined) return undefined
   return {
     request: {
       kind: 'question',
       mode,
-      message: text(message) ?? '',
-      ...defined({ schema: mode === 'form' ? (schema ?? {}) : undefined, url, toolCallId: text(params['toolCallId']) }),
+      message: asString(message) ?? '',
+      ...defined({
+        schema: mode === 'form' ? (schema ?? {}) : undefined,
+        url,
+        toolCallId: asString(params['toolCallId']),
+      }),
     },
     reply: answerQuestion,
   }
@@ -72,8 +83,8 @@ const because = (answer: AgentAnswer): object =>
  * rejections are picked by permission modes.
  */
 function optionOf(entry: unknown): PermissionOption[] {
-  const { optionId, name, kind } = record(entry)
+  const { optionId, name, kind } = asRecord(entry)
   if (typeof optionId !== 'string') return []
   const known = KINDS.has(kind) ? (kind as PermissionOptionKind) : 'allow_always'
-  return [{ optionId, name: text(name) ?? optionId, kind: known }]
+  return [{ optionId, name: asString(name) ?? optionId, kind: known }]
 }

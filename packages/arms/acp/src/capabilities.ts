@@ -1,13 +1,12 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
 import type {
   AgentCapabilities,
   AgentInfo,
   ArmConnectOptions,
   McpServer,
   OpenSessionOptions,
+  Json,
 } from '@agentproto/contracts'
-import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
 
 /** The ACP version that we speak. Some agents answer 2 to anything higher, so only 1 is asked for. */
 export const ACP_VERSION = 1
@@ -47,7 +46,7 @@ export interface Handshake {
  * @throws `handshake_failed` for another protocol version
  */
 export function readHandshake(result: unknown): Handshake {
-  const answer = record(result)
+  const answer = asRecord(result)
   if (answer['protocolVersion'] !== ACP_VERSION) {
     throw new AgentprotoError('handshake_failed', 'The agent speaks another version of ACP', {
       expected: `protocolVersion ${ACP_VERSION}`,
@@ -55,20 +54,20 @@ export function readHandshake(result: unknown): Handshake {
       hint: 'Use a version of the agent that speaks ACP 1.',
     })
   }
-  const { name, version } = record(answer['agentInfo'])
+  const { name, version } = asRecord(answer['agentInfo'])
   return {
     info: {
-      ...defined({ name: text(name), version: text(version) }),
-      capabilities: capabilitiesOf(record(answer['agentCapabilities'])),
+      ...defined({ name: asString(name), version: asString(version) }),
+      capabilities: capabilitiesOf(asRecord(answer['agentCapabilities'])),
     },
-    authMethods: list(answer['authMethods']).flatMap(authMethodOf),
+    authMethods: asList(answer['authMethods']).flatMap(authMethodOf),
   }
 }
 
 function capabilitiesOf(capabilities: Json): AgentCapabilities {
-  const session = record(capabilities['sessionCapabilities'])
-  const prompt = record(capabilities['promptCapabilities'])
-  const mcp = record(capabilities['mcpCapabilities'])
+  const session = asRecord(capabilities['sessionCapabilities'])
+  const prompt = asRecord(capabilities['promptCapabilities'])
+  const mcp = asRecord(capabilities['mcpCapabilities'])
   // Session capabilities are marked by an object, the older ones by true.
   const marked = (name: string): boolean => isRecord(session[name])
   return {
@@ -88,17 +87,17 @@ function capabilitiesOf(capabilities: Json): AgentCapabilities {
 }
 
 function authMethodOf(entry: unknown): AuthMethod[] {
-  const { id, name, description, type, args, env } = record(entry)
+  const { id, name, description, type, args, env } = asRecord(entry)
   if (typeof id !== 'string') return []
   const terminal = type === 'terminal' ? { args: texts(args), env: variables(env) } : undefined
-  return [{ id, name: text(name) ?? id, ...defined({ description: text(description), terminal }) }]
+  return [{ id, name: asString(name) ?? id, ...defined({ description: asString(description), terminal }) }]
 }
 
-const texts = (value: unknown): readonly string[] => list(value).filter((entry) => typeof entry === 'string')
+const texts = (value: unknown): readonly string[] => asList(value).filter((entry) => typeof entry === 'string')
 
 const variables = (value: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(record(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    Object.entries(asRecord(value)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 
 /**

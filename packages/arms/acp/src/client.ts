@@ -1,4 +1,4 @@
-import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock, asRecord, asString } from '@agentproto/contracts'
 import type {
   AgentCapabilities,
   AgentInfo,
@@ -11,13 +11,12 @@ import type {
   Launch,
   OpenSessionOptions,
   StoredAgentSession,
+  Json,
 } from '@agentproto/contracts'
 import { ACP_VERSION, clientCapabilities, grounds, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
 import { HostServices } from './host-services.js'
-import { record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
 import { Peer } from './peer.js'
 import type { RpcAnswer } from './rpc-answer.js'
 import { AcpSession } from './session.js'
@@ -227,8 +226,8 @@ class Client implements AcpClient, SessionLink {
     // An agent may replay what a fork begins with: that is the old session's, and in its log.
     const phase = method === 'session/fork' ? 'loaded' : 'live'
     return this.#routes.opening(async () => {
-      const result = record(await this.#step(method, params, this.#limits.openMs))
-      const agentSessionId = text(result['sessionId'])
+      const result = asRecord(await this.#step(method, params, this.#limits.openMs))
+      const agentSessionId = asString(result['sessionId'])
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
@@ -244,7 +243,7 @@ class Client implements AcpClient, SessionLink {
     this.#routes.add(session)
     try {
       const result = await this.#step(method, { ...params, sessionId: session.agentSessionId }, this.#limits.openMs)
-      this.#opened(session, record(result))
+      this.#opened(session, asRecord(result))
       if (method === 'session/load') await this.#replayed(session)
       return session
     } catch (thrown) {

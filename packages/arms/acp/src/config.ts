@@ -1,7 +1,5 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentConfig, AgentMode, ConfigChange, ConfigOption } from '@agentproto/contracts'
-import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
+import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
+import type { AgentConfig, AgentMode, ConfigChange, ConfigOption, Json } from '@agentproto/contracts'
 
 /** A request that carries out a change, and the configuration once the agent agreed. */
 export interface ConfigCall {
@@ -22,14 +20,14 @@ export class SessionConfig {
 
   /** Takes the answer of `session/new`, `load` or `resume`. Undefined when it says nothing of this. */
   opened(result: Json): AgentConfig | undefined {
-    const modes = record(result['modes'])
-    const models = record(result['models'])
-    this.#modes = list(modes['availableModes']).flatMap((mode) => namedOf(mode, 'id'))
-    this.#models = list(models['availableModels']).flatMap((model) => namedOf(model, 'modelId'))
+    const modes = asRecord(result['modes'])
+    const models = asRecord(result['models'])
+    this.#modes = asList(modes['availableModes']).flatMap((mode) => namedOf(mode, 'id'))
+    this.#models = asList(models['availableModels']).flatMap((model) => namedOf(model, 'modelId'))
     const config = {
       ...(this.#modes.length > 0 ? { modes: this.#modes } : {}),
       ...(this.#models.length > 0 ? { models: this.#models } : {}),
-      ...defined({ modeId: text(modes['currentModeId']), modelId: text(models['currentModelId']) }),
+      ...defined({ modeId: asString(modes['currentModeId']), modelId: asString(models['currentModelId']) }),
       ...(Array.isArray(result['configOptions']) ? this.optionsChanged(result['configOptions']) : {}),
     }
     return Object.keys(config).length > 0 ? config : undefined
@@ -37,7 +35,7 @@ export class SessionConfig {
 
   /** Takes a new list of options; modes and models that are given as options are told as such too. */
   optionsChanged(options: unknown): AgentConfig {
-    this.#options = list(options).flatMap(optionOf)
+    this.#options = asList(options).flatMap(optionOf)
     const mode = this.#option('mode')
     const model = this.#option('model')
     return {
@@ -89,7 +87,7 @@ export class SessionConfig {
     return {
       method: 'session/set_config_option',
       params: { sessionId, configId, value, ...(values ? {} : { type: 'boolean' }) },
-      agreed: (result) => this.#agreed(record(result), configId, value),
+      agreed: (result) => this.#agreed(asRecord(result), configId, value),
     }
   }
 
@@ -106,17 +104,17 @@ export class SessionConfig {
 }
 
 function optionOf(entry: unknown): ConfigOption[] {
-  const option = record(entry)
+  const option = asRecord(entry)
   const { id, currentValue: value } = option
   if (typeof id !== 'string' || (typeof value !== 'string' && typeof value !== 'boolean')) return []
-  const values = list(option['options']).flatMap(valuesOf)
+  const values = asList(option['options']).flatMap(valuesOf)
   return [
     {
       id,
-      name: text(option['name']) ?? id,
+      name: asString(option['name']) ?? id,
       value,
       ...(typeof value === 'string' ? { values } : {}),
-      ...defined({ description: text(option['description']), category: text(option['category']) }),
+      ...defined({ description: asString(option['description']), category: asString(option['category']) }),
     },
   ]
 }
@@ -127,19 +125,21 @@ type Choice = NonNullable<ConfigOption['values']>[number]
 function valuesOf(entry: unknown): Choice[] {
   if (!isRecord(entry)) return []
   if (Array.isArray(entry['options'])) return entry['options'].flatMap(valuesOf)
-  const value = text(entry['value'])
+  const value = asString(entry['value'])
   if (value === undefined) return []
-  return [{ value, name: text(entry['name']) ?? value, ...defined({ description: text(entry['description']) }) }]
+  return [
+    { value, name: asString(entry['name']) ?? value, ...defined({ description: asString(entry['description']) }) },
+  ]
 }
 
 const choices = (option: ConfigOption): readonly AgentMode[] =>
   (option.values ?? []).map(({ value, ...rest }) => ({ id: value, ...rest }))
 
 function namedOf(entry: unknown, key: string): AgentMode[] {
-  const named = record(entry)
-  const id = text(named[key])
+  const named = asRecord(entry)
+  const id = asString(named[key])
   if (id === undefined) return []
-  return [{ id, name: text(named['name']) ?? id, ...defined({ description: text(named['description']) }) }]
+  return [{ id, name: asString(named['name']) ?? id, ...defined({ description: asString(named['description']) }) }]
 }
 
 interface Unknown {

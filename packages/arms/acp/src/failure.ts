@@ -1,7 +1,6 @@
-import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, toAgentprotoError, asRecord, asString } from '@agentproto/contracts'
 import type { ErrorCode, Launch } from '@agentproto/contracts'
 import type { AuthMethod } from './capabilities.js'
-import { record, text } from '@agentproto/arm-kit'
 
 const AUTH_REQUIRED = -32000
 const METHOD_NOT_FOUND = -32601
@@ -74,6 +73,6 @@ function loginCommand({ terminal }: AuthMethod, { command, args }: Launch): stri
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function rpcError(thrown: unknown): RpcError | undefined {
-  const { code, message } = record(thrown)
-  return typeof code === 'number' ? { code, message: text(message) ?? 'no message' } : undefined
+  const { code, message } = asRecord(thrown)
+  return typeof code === 'number' ? { code, message: asString(message) ?? 'no message' } : undefined
 }

@@ -1,11 +1,10 @@
-import type { AgentSink, ArmLimits, Clock, Launch, PermissionOption, ToolCall } from '@agentproto/contracts'
+import { defined, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { AgentSink, ArmLimits, Clock, Launch, PermissionOption, ToolCall, Json } from '@agentproto/contracts'
 import { HostFiles } from './host-files.js'
 import type { FilePart } from './host-files.js'
 import { HostRefusal } from './host-refusal.js'
 import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand } from './host-terminals.js'
-import { defined, list, number, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
 import type { RpcAnswer } from './rpc-answer.js'
 
 /** Requests of one agent that are worked on at once. */
@@ -129,14 +128,14 @@ export class HostServices {
   }
 
   async #commandOf(params: Json): Promise<TerminalCommand> {
-    const command = text(params['command'])
+    const command = asString(params['command'])
     if (command === undefined) throw new HostRefusal('invalid', 'The command must be a name or a path')
-    const args = list(params['args'])
+    const args = asList(params['args'])
     if (!args.every((arg): arg is string => typeof arg === 'string' && !arg.includes('\0'))) {
       throw new HostRefusal('invalid', 'The arguments must be texts without NUL')
     }
     const cwd = await this.#files.locate(params['cwd'] ?? this.#options.roots[0])
-    const outputByteLimit = number(params['outputByteLimit'])
+    const outputByteLimit = asNumber(params['outputByteLimit'])
     return { command, args, cwd, env: variablesOf(params['env']), ...defined({ outputByteLimit }) }
   }
 
@@ -151,11 +150,11 @@ export class HostServices {
   }
 }
 
-const partOf = (params: Json): FilePart => defined({ line: number(params['line']), limit: number(params['limit']) })
+const partOf = (params: Json): FilePart => defined({ line: asNumber(params['line']), limit: asNumber(params['limit']) })
 
 function variablesOf(value: unknown): Readonly<Record<string, string>> {
-  const pairs = list(value).map((entry): [string, string] => {
-    const { name, value: content } = record(entry)
+  const pairs = asList(value).map((entry): [string, string] => {
+    const { name, value: content } = asRecord(entry)
     if (typeof name !== 'string' || typeof content !== 'string' || !/^[^=\0]+$/.test(name) || content.includes('\0')) {
       throw new HostRefusal('invalid', 'The environment must be pairs of name and value')
     }

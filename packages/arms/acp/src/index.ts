@@ -4,19 +4,6 @@ export type { AcpConnection } from './arm.js'
 export { createAcpClient } from './client.js'
 export type { AuthMethod } from './capabilities.js'
 export type { AcpClient, AcpClientOptions } from './client.js'
-export { createAcpServer } from './create-acp-server.js'
-export type {
-  AcpChange,
-  AcpConnectionState,
-  AcpEventsPage,
-  AcpLogin,
-  AcpOpened,
-  AcpOpenRequest,
-  AcpServer,
-  AcpServerOptions,
-  AcpSessions,
-  AcpWatchOptions,
-} from './server/acp-host.js'
 export { defineAcp } from './define-acp.js'
 export type { AcpHandle, AcpProfile } from './define-acp.js'
 export type { TurnOutcome } from '@agentproto/arm-kit'

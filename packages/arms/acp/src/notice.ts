@@ -1,6 +1,5 @@
-import type { AgentCommand, AgentNotice, PlanEntry } from '@agentproto/contracts'
-import { defined, isRecord, list, number, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
+import { defined, isRecord, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { AgentCommand, AgentNotice, PlanEntry, Json } from '@agentproto/contracts'
 
 /** What an update says about the session. Whatever is not understood is kept as it is. */
 export function noticeOf(update: Json): AgentNotice {
@@ -19,13 +18,13 @@ function known(update: Json): AgentNotice | undefined {
     case 'usage_update':
       return usage(update)
     case 'available_commands_update':
-      return { type: 'config', config: { commands: list(update['availableCommands']).flatMap(commandOf) } }
+      return { type: 'config', config: { commands: asList(update['availableCommands']).flatMap(commandOf) } }
     case 'current_mode_update': {
-      const modeId = text(update['currentModeId'])
+      const modeId = asString(update['currentModeId'])
       return modeId === undefined ? undefined : { type: 'config', config: { modeId } }
     }
     case 'session_info_update': {
-      const title = text(update['title'])
+      const title = asString(update['title'])
       return title === undefined ? undefined : { type: 'title', title }
     }
     case 'notice':
@@ -38,15 +37,15 @@ function known(update: Json): AgentNotice | undefined {
 }
 
 function usage(update: Json): AgentNotice {
-  const { amount, currency } = record(update['cost'])
+  const { amount, currency } = asRecord(update['cost'])
   const cost = typeof amount === 'number' && typeof currency === 'string' ? { amount, currency } : undefined
-  return { type: 'usage', ...defined({ used: number(update['used']), size: number(update['size']), cost }) }
+  return { type: 'usage', ...defined({ used: asNumber(update['used']), size: asNumber(update['size']), cost }) }
 }
 
 function notice(update: Json): AgentNotice | undefined {
-  const title = text(update['title'])
+  const title = asString(update['title'])
   if (title === undefined) return undefined
-  const description = text(update['description'])
+  const description = asString(update['description'])
   const severity = update['severity']
   return {
     type: 'notice',
@@ -56,10 +55,10 @@ function notice(update: Json): AgentNotice | undefined {
 }
 
 function compaction(update: Json): AgentNotice | undefined {
-  const status = text(update['status'])
+  const status = asString(update['status'])
   if (status === undefined) return undefined
   const { error, summary } = update
-  const detail = text(error) ?? text(record(error)['message']) ?? text(summary)
+  const detail = asString(error) ?? asString(asRecord(error)['message']) ?? asString(summary)
   return {
     type: 'notice',
     severity: error === undefined || error === null ? 'info' : 'error',
@@ -71,7 +70,7 @@ const PLAN_STATUSES: ReadonlySet<unknown> = new Set<PlanEntry['status']>(['pendi
 const PRIORITIES: ReadonlySet<unknown> = new Set<PlanEntry['priority']>(['high', 'medium', 'low'])
 
 function entryOf(entry: unknown): PlanEntry[] {
-  const { content, status, priority } = record(entry)
+  const { content, status, priority } = asRecord(entry)
   if (typeof content !== 'string') return []
   return [
     {
@@ -84,6 +83,6 @@ function entryOf(entry: unknown): PlanEntry[] {
 
 function commandOf(entry: unknown): AgentCommand[] {
   if (!isRecord(entry) || typeof entry['name'] !== 'string') return []
-  const hint = text(record(entry['input'])['hint'])
-  return [{ name: entry['name'], description: text(entry['description']) ?? '', ...defined({ hint }) }]
+  const hint = asString(asRecord(entry['input'])['hint'])
+  return [{ name: entry['name'], description: asString(entry['description']) ?? '', ...defined({ hint }) }]
 }

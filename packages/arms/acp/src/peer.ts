@@ -1,6 +1,5 @@
-import type { Clock } from '@agentproto/contracts'
-import { isRecord, record } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
+import { isRecord, asRecord } from '@agentproto/contracts'
+import type { Clock, Json } from '@agentproto/contracts'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
 
@@ -89,13 +88,13 @@ export class Peer {
     const { id, method } = message
     if (typeof method !== 'string') return this.#responded(message)
     if (id !== undefined) return this.#requested(message, method)
-    const params = record(message['params'])
+    const params = asRecord(message['params'])
     if (method === 'session/update') this.#events.update(params)
     else this.#events.notification(method, params)
   }
 
   #requested(message: Json, method: string): void {
-    if (!this.#events.request(message['id'], method, record(message['params']))) this.#sdk.take(message)
+    if (!this.#events.request(message['id'], method, asRecord(message['params']))) this.#sdk.take(message)
   }
 
   #responded(message: Json): void {

@@ -1,6 +1,5 @@
-import type { AgentNotice, AgentprotoError } from '@agentproto/contracts'
-import { isRecord, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
+import { isRecord, asString } from '@agentproto/contracts'
+import type { AgentNotice, AgentprotoError, Json } from '@agentproto/contracts'
 import { extension } from './notice.js'
 import type { PeerEvents } from './peer.js'
 import type { RpcAnswer } from './rpc-answer.js'
@@ -64,7 +63,7 @@ export class SessionRoutes implements PeerEvents {
 
   request(id: unknown, method: string, params: Json): boolean {
     const question = method === 'elicitation/create'
-    const session = this.#sessions.get(text(params['sessionId']) ?? '')
+    const session = this.#sessions.get(asString(params['sessionId']) ?? '')
     if (!question && method !== 'session/request_permission') return session?.serve({ id, method, params }) ?? false
     if (session) session.ask(id, method, params)
     else this.#respond(id, { result: question ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } } })
@@ -76,7 +75,7 @@ export class SessionRoutes implements PeerEvents {
       for (const session of this.#sessions.values()) session.withdraw(params['requestId'])
       return
     }
-    const session = this.#sessions.get(text(params['sessionId']) ?? '')
+    const session = this.#sessions.get(asString(params['sessionId']) ?? '')
     const notice = extension(method, params)
     if (session) session.put(notice)
     else if (!this.#isOfClosed(params)) this.put(notice)

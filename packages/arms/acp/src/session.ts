@@ -1,4 +1,4 @@
-import { AgentprotoError, promptText } from '@agentproto/contracts'
+import { AgentprotoError, promptText, asRecord, asString } from '@agentproto/contracts'
 import type {
   AgentCapabilities,
   AgentNotice,
@@ -8,13 +8,14 @@ import type {
   ConfigChange,
   ContentBlock,
   TraceContext,
+  Json,
 } from '@agentproto/contracts'
 import { permissionRequest, questionRequest } from './agent-request.js'
 import type { UserRequest } from './agent-request.js'
 import { SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
-import { Outbox, PendingAsks, record, text, Turn } from '@agentproto/arm-kit'
-import type { Json, ToolUpdate, TurnOutcome } from '@agentproto/arm-kit'
+import { Outbox, PendingAsks, Turn } from '@agentproto/arm-kit'
+import type { ToolUpdate, TurnOutcome } from '@agentproto/arm-kit'
 import { extension, noticeOf } from './notice.js'
 import { WITHDRAWN } from './rpc-answer.js'
 import type { RpcAnswer } from './rpc-answer.js'
@@ -209,14 +210,14 @@ export class AcpSession implements ArmSession {
   #said(type: 'text-delta' | 'thought', update: Json): void {
     const turn = this.#turn
     if (!turn) return this.#beside(update)
-    const content = record(update['content'])
-    const plain = content['type'] === 'text' ? text(content['text']) : undefined
+    const content = asRecord(update['content'])
+    const plain = content['type'] === 'text' ? asString(content['text']) : undefined
     const said = plain ?? (isContentBlock(content) ? promptText([content]) : '')
     if (plain === undefined) this.#outbox.put(extension(String(update['sessionUpdate']), update))
     // An empty chunk carries metadata at most; it is nothing that was said.
     if (said === '') return
     turn.productive = true
-    const messageId = text(update['messageId'])
+    const messageId = asString(update['messageId'])
     this.#outbox.put(messageId === undefined ? { type, text: said } : { type, text: said, messageId })
   }
 

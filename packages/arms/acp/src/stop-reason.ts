@@ -1,7 +1,6 @@
-import { TURN_END_REASONS } from '@agentproto/contracts'
-import type { StreamError, TokenUsage, TurnEndReason } from '@agentproto/contracts'
-import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
-import type { Json, Verdict } from '@agentproto/arm-kit'
+import { TURN_END_REASONS, defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { StreamError, TokenUsage, TurnEndReason, Json } from '@agentproto/contracts'
+import type { Verdict } from '@agentproto/arm-kit'
 
 /** Stop reasons of ACP; they are AIP-45's names. */
 const STOP_REASONS: ReadonlySet<unknown> = new Set(
@@ -11,7 +10,7 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set(
 /** Reads the response to `session/prompt`: an unknown stop reason is an error, never a success. */
 export function responseVerdict({ result, error }: Json): Verdict {
   if (isRecord(error)) return { reason: 'error', error: agentError(error) }
-  const { stopReason, usage } = record(result)
+  const { stopReason, usage } = asRecord(result)
   const told = isRecord(usage) ? { usage: usageOf(usage) } : {}
   if (STOP_REASONS.has(stopReason)) return { ...told, reason: stopReason as TurnEndReason }
   const message = `The agent stopped for a reason that is not in the protocol: ${JSON.stringify(stopReason) ?? 'none'}`
@@ -19,17 +18,17 @@ export function responseVerdict({ result, error }: Json): Verdict {
 }
 
 function agentError({ code, message, data }: Json): Omit<StreamError, 'type'> {
-  const agentCode = number(code) ?? text(code)
-  return { message: text(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
+  const agentCode = asNumber(code) ?? asString(code)
+  return { message: asString(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
 }
 
 function usageOf(usage: Json): TokenUsage {
   return defined({
-    inputTokens: number(usage['inputTokens']),
-    outputTokens: number(usage['outputTokens']),
-    totalTokens: number(usage['totalTokens']),
-    cachedReadTokens: number(usage['cachedReadTokens']),
-    cachedWriteTokens: number(usage['cachedWriteTokens']),
-    thoughtTokens: number(usage['thoughtTokens']),
+    inputTokens: asNumber(usage['inputTokens']),
+    outputTokens: asNumber(usage['outputTokens']),
+    totalTokens: asNumber(usage['totalTokens']),
+    cachedReadTokens: asNumber(usage['cachedReadTokens']),
+    cachedWriteTokens: asNumber(usage['cachedWriteTokens']),
+    thoughtTokens: asNumber(usage['thoughtTokens']),
   })
 }

@@ -1,5 +1,5 @@
+import { defined, asList, asRecord, asString } from '@agentproto/contracts'
 import type { StoredAgentSession } from '@agentproto/contracts'
-import { defined, list, record, text } from '@agentproto/arm-kit'
 
 /** Pages of `session/list` that are read. */
 const MAX_PAGES = 100
@@ -11,16 +11,21 @@ export async function listStored(request: Request, cwd: string | undefined): Pro
   const sessions: StoredAgentSession[] = []
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const result = record(await request('session/list', defined({ cwd, cursor })))
-    sessions.push(...list(result['sessions']).flatMap(storedOf))
-    cursor = text(result['nextCursor'])
+    const result = asRecord(await request('session/list', defined({ cwd, cursor })))
+    sessions.push(...asList(result['sessions']).flatMap(storedOf))
+    cursor = asString(result['nextCursor'])
     if (cursor === undefined) break
   }
   return sessions
 }
 
 function storedOf(entry: unknown): StoredAgentSession[] {
-  const { sessionId, cwd, title, updatedAt } = record(entry)
+  const { sessionId, cwd, title, updatedAt } = asRecord(entry)
   if (typeof sessionId !== 'string') return []
-  return [{ agentSessionId: sessionId, ...defined({ cwd: text(cwd), title: text(title), updatedAt: text(updatedAt) }) }]
+  return [
+    {
+      agentSessionId: sessionId,
+      ...defined({ cwd: asString(cwd), title: asString(title), updatedAt: asString(updatedAt) }),
+    },
+  ]
 }

@@ -1,21 +1,20 @@
-import { TOOL_KINDS } from '@agentproto/contracts'
-import type { ContentBlock, ToolContent, ToolKind, ToolLocation } from '@agentproto/contracts'
-import { defined, isRecord, number, record, text } from '@agentproto/arm-kit'
-import type { Json, ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
+import { TOOL_KINDS, defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { ContentBlock, ToolContent, ToolKind, ToolLocation, Json } from '@agentproto/contracts'
+import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
 
 const KINDS: ReadonlySet<string> = new Set<ToolKind>(TOOL_KINDS)
 const STATUSES: ReadonlySet<string> = new Set<ToolStatus>(['pending', 'in_progress', 'completed', 'failed'])
 
 /** Reads `tool_call`, `tool_call_update` and a permission's `toolCall`; undefined without an id. */
 export function parseToolUpdate(update: Json): ToolUpdate | undefined {
-  const toolCallId = text(update['toolCallId'])
+  const toolCallId = asString(update['toolCallId'])
   if (toolCallId === undefined) return undefined
   return {
     toolCallId,
     ...defined({
       status: statusOf(update['status']),
-      toolName: text(update['name']),
-      title: text(update['title']),
+      toolName: asString(update['name']),
+      title: asString(update['title']),
       kind: kindOf(update['kind']),
       locations: locationsOf(update['locations']),
       content: Array.isArray(update['content']) ? update['content'].map(contentOf) : undefined,
@@ -36,14 +35,14 @@ function kindOf(value: unknown): ToolKind | undefined {
 function locationsOf(value: unknown): readonly ToolLocation[] | undefined {
   if (!Array.isArray(value)) return undefined
   return value.flatMap((entry) => {
-    const { path, line } = record(entry)
-    return typeof path === 'string' ? [{ path, ...defined({ line: number(line) }) }] : []
+    const { path, line } = asRecord(entry)
+    return typeof path === 'string' ? [{ path, ...defined({ line: asNumber(line) }) }] : []
   })
 }
 
 /** What is of no known shape is shown as its JSON: never dropped. */
 function contentOf(item: unknown): ToolContent {
-  const { type, content, path, oldText, newText, terminalId } = record(item)
+  const { type, content, path, oldText, newText, terminalId } = asRecord(item)
   if (type === 'content' && isContentBlock(content)) return { type, content }
   if (type === 'terminal' && typeof terminalId === 'string') return { type, terminalId }
   if (type === 'diff' && typeof path === 'string' && typeof newText === 'string') {
@@ -54,7 +53,7 @@ function contentOf(item: unknown): ToolContent {
 
 /** Whether a value is one of ACP's content blocks. */
 export function isContentBlock(value: unknown): value is ContentBlock {
-  const block = record(value)
+  const block = asRecord(value)
   const has = (...names: readonly string[]): boolean => names.every((name) => typeof block[name] === 'string')
   switch (block['type']) {
     case 'text':

@@ -1,5 +1,5 @@
+import { defined } from '@agentproto/contracts'
 import type { AgentSignal, StreamError, TokenUsage, TurnEnd, TurnEndReason } from '@agentproto/contracts'
-import { defined } from './json.js'
 import { ToolCalls } from './tool-calls.js'
 
 /** What the agent itself says of the turn's end. */

@@ -1,7 +1,6 @@
-import { defined, isRecord, list, number, record, text } from '@agentproto/arm-kit'
-import type { Json, Verdict } from '@agentproto/arm-kit'
-import { promptText } from '@agentproto/contracts'
-import type { ContentBlock } from '@agentproto/contracts'
+import type { Verdict } from '@agentproto/arm-kit'
+import { promptText, defined, isRecord, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
+import type { ContentBlock, Json } from '@agentproto/contracts'
 import { textAt } from './path.js'
 import type { Path } from './path.js'
 import { SESSION_PATHS } from './profile.js'
@@ -19,8 +18,8 @@ export interface CallAnswer {
 /** Reads the response to `tools/call`. */
 export function readAnswer({ result, error }: Json, { data }: McpProfile): CallAnswer {
   if (isRecord(error)) return { verdict: { reason: 'error', error: rpcError(error) }, said: '' }
-  const answer = record(result)
-  const said = (data.text && textAt(answer, data.text)) ?? contentText(list(answer['content']))
+  const answer = asRecord(result)
+  const said = (data.text && textAt(answer, data.text)) ?? contentText(asList(answer['content']))
   const session = firstText(answer, data.session ? [data.session] : SESSION_PATHS)
   const verdict: Verdict =
     answer['isError'] === true
@@ -30,8 +29,8 @@ export function readAnswer({ result, error }: Json, { data }: McpProfile): CallA
 }
 
 function rpcError({ code, message, data }: Json): NonNullable<Verdict['error']> {
-  const agentCode = number(code) ?? text(code)
-  return { message: text(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
+  const agentCode = asNumber(code) ?? asString(code)
+  return { message: asString(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
 }
 
 const firstText = (value: unknown, paths: readonly Path[]): string | undefined =>
@@ -43,7 +42,7 @@ function contentText(content: readonly unknown[]): string {
 }
 
 function isContentBlock(block: unknown): block is ContentBlock {
-  const { type, text: said, mimeType, uri, name, resource } = record(block)
+  const { type, text: said, mimeType, uri, name, resource } = asRecord(block)
   switch (type) {
     case 'text':
       return typeof said === 'string'

@@ -1,6 +1,5 @@
-import type { Json } from '@agentproto/arm-kit'
-import { isRecord } from '@agentproto/arm-kit'
-import type { OpenSessionOptions } from '@agentproto/contracts'
+import { isRecord } from '@agentproto/contracts'
+import type { OpenSessionOptions, Json } from '@agentproto/contracts'
 import type { PromptTool } from './tools.js'
 
 export interface CallGround {

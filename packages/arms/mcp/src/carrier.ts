@@ -1,4 +1,5 @@
-import type { Json, WriteLine } from '@agentproto/arm-kit'
+import type { Json } from '@agentproto/contracts'
+import type { WriteLine } from '@agentproto/arm-kit'
 
 /** What carries the messages of a connection to the server. Those of the server are handed to the client. */
 export interface Carrier {

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url'
-import { defined, isRecord, list, NO_CAPABILITIES, record, text, within } from '@agentproto/arm-kit'
-import type { Json, LineClient, TurnOutcome } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import { NO_CAPABILITIES, within } from '@agentproto/arm-kit'
+import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
+import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
 import type {
   AgentInfo,
   AgentNotice,
@@ -10,6 +10,7 @@ import type {
   ArmSession,
   Clock,
   OpenSessionOptions,
+  Json,
 } from '@agentproto/contracts'
 import type { Carrier } from './carrier.js'
 import { startFailure } from './failure.js'
@@ -158,9 +159,9 @@ export class McpClient implements LineClient, SessionLink {
       )
       const response = await within(answer, 'The agent did not answer tools/list', { ms: limitMs, clock: this.clock })
       if (isRecord(response['error'])) throw refused(response['error'])
-      const result = record(response['result'])
-      tools.push(...list(result['tools']))
-      cursor = text(result['nextCursor'])
+      const result = asRecord(response['result'])
+      tools.push(...asList(result['tools']))
+      cursor = asString(result['nextCursor'])
       if (cursor === undefined) break
     }
     return tools
@@ -203,7 +204,7 @@ export class McpClient implements LineClient, SessionLink {
   #takeOne(message: Json): void {
     const { id, method } = message
     if (typeof method !== 'string') return this.#responded(message)
-    const params = record(message['params'])
+    const params = asRecord(message['params'])
     if (id === undefined || id === null) return this.#routes.notified(method, params)
     if (method === 'elicitation/create') return this.#routes.elicited(id, params)
     if (method === 'roots/list') return this.respond(id, { roots: this.#roots() })
@@ -232,7 +233,8 @@ export class McpClient implements LineClient, SessionLink {
 }
 
 /** An error answer as something that can be thrown. */
-const refused = ({ code, message }: Json): Error => Object.assign(new Error(text(message) ?? 'no message'), { code })
+const refused = ({ code, message }: Json): Error =>
+  Object.assign(new Error(asString(message) ?? 'no message'), { code })
 
 /** A JSON object or a list, or nothing: agents print banners and warnings between their messages. */
 function parse(line: string): unknown {

@@ -1,6 +1,6 @@
-import { defined, record, text } from '@agentproto/arm-kit'
-import type { Json, ToolUpdate } from '@agentproto/arm-kit'
-import type { AgentAnswer, PermissionOption, QuestionRequest } from '@agentproto/contracts'
+import { defined, asRecord, asString } from '@agentproto/contracts'
+import type { ToolUpdate } from '@agentproto/arm-kit'
+import type { AgentAnswer, PermissionOption, QuestionRequest, Json } from '@agentproto/contracts'
 import { parsePath, valueAt } from './path.js'
 import type { PermissionRule } from './profile.js'
 import { toolAt } from './vendor-event.js'
@@ -34,20 +34,20 @@ function permission(rule: PermissionRule, tool: ToolUpdate, params: Json): Elici
       answer.outcome === 'selected' ? rule.options.find(({ optionId }) => optionId === answer.optionId) : undefined
     return chosen?.reply ?? rule.cancelled
   }
-  const title = tool.title ?? text(params['message'])
+  const title = tool.title ?? asString(params['message'])
   return { kind: 'permission', rule, tool: { ...tool, ...defined({ title }) }, options, reply }
 }
 
 function question(params: Json): Elicitation | undefined {
   // Servers older than the modes name none.
   const { mode = 'form', message, requestedSchema } = params
-  const url = text(params['url'])
+  const url = asString(params['url'])
   if ((mode !== 'form' && mode !== 'url') || (mode === 'url' && url === undefined)) return undefined
   const request: QuestionRequest = {
     kind: 'question',
     mode,
-    message: text(message) ?? '',
-    ...(mode === 'form' ? { schema: record(requestedSchema) } : defined({ url })),
+    message: asString(message) ?? '',
+    ...(mode === 'form' ? { schema: asRecord(requestedSchema) } : defined({ url })),
   }
   return { kind: 'question', request, reply: answerQuestion }
 }

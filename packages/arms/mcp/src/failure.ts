@@ -1,5 +1,4 @@
-import { record, text } from '@agentproto/arm-kit'
-import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, toAgentprotoError, asRecord, asString } from '@agentproto/contracts'
 
 /** Says in our codes why a server could not be started with. */
 export function startFailure(thrown: unknown): AgentprotoError {
@@ -8,14 +7,14 @@ export function startFailure(thrown: unknown): AgentprotoError {
     if (thrown.code !== 'agent_exited') return thrown
     return new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown })
   }
-  const { code, message, name } = record(thrown)
-  if (name === 'UnauthorizedError' || code === 401 || record(record(thrown)['data'])['status'] === 401) {
+  const { code, message, name } = asRecord(thrown)
+  if (name === 'UnauthorizedError' || code === 401 || asRecord(asRecord(thrown)['data'])['status'] === 401) {
     return new AgentprotoError('auth_required', 'The server wants a login', { cause: thrown })
   }
   if (typeof code === 'number' || typeof message === 'string') {
     return new AgentprotoError(
       'handshake_failed',
-      `The agent refused the handshake: ${text(message) ?? String(code)}`,
+      `The agent refused the handshake: ${asString(message) ?? String(code)}`,
       {
         cause: thrown,
         ...(typeof code === 'number' ? { data: { agentCode: code } } : {}),

@@ -1,4 +1,4 @@
-import { isRecord } from '@agentproto/arm-kit'
+import { isRecord } from '@agentproto/contracts'
 
 /** A place in what an agent sent: keys joined by dots; a number is an index, and a negative one counts from the end. */
 export type Path = readonly string[]

@@ -1,5 +1,5 @@
+import type { Json } from '@agentproto/contracts'
 import type { JSONRPCMessage, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import type { Json } from '@agentproto/arm-kit'
 import type { Carrier } from './carrier.js'
 import { httpFetch } from './http-fetch.js'
 import type { McpProfile } from './profile.js'

@@ -1,8 +1,6 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString } from '@agentproto/contracts'
+import type { Clock, Json } from '@agentproto/contracts'
 
 /** What the server said of itself. */
 export interface ServerInfo {
@@ -83,8 +81,11 @@ export class SdkLink {
     this.#transport = this.#feed()
     // Our own limit is the one that counts.
     await client.connect(this.#transport, { timeout: 2 ** 31 - 1 })
-    const { name, version } = record(client.getServerVersion())
-    return { ...(text(name) ? { name: String(name) } : {}), ...(text(version) ? { version: String(version) } : {}) }
+    const { name, version } = asRecord(client.getServerVersion())
+    return {
+      ...(asString(name) ? { name: String(name) } : {}),
+      ...(asString(version) ? { version: String(version) } : {}),
+    }
   }
 
   #feed(): Transport {

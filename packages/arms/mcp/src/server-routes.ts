@@ -1,6 +1,6 @@
-import { record, text } from '@agentproto/arm-kit'
-import type { Json, TurnOutcome } from '@agentproto/arm-kit'
-import type { AgentNotice, AgentprotoError } from '@agentproto/contracts'
+import { asRecord, asString } from '@agentproto/contracts'
+import type { TurnOutcome } from '@agentproto/arm-kit'
+import type { AgentNotice, AgentprotoError, Json } from '@agentproto/contracts'
 import { readElicitation } from './elicitation.js'
 import { textAt } from './path.js'
 import type { EventSource, McpProfile, PermissionRule } from './profile.js'
@@ -97,15 +97,15 @@ export class ServerRoutes {
 
   #progress(params: Json): void {
     const session = this.#find(String(params['progressToken']), undefined) ?? this.#unaddressed(params['progressToken'])
-    const message = text(params['message'])
+    const message = asString(params['message'])
     if (message === undefined || message === '') return
     if (session) session.hear(message, this.#profile.data.progress ?? 'thought', 'info')
     else this.put(keptEvent('notifications/progress', params))
   }
 
   #logged({ level, data, logger }: Json): void {
-    const message = text(data) ?? text(record(data)['message']) ?? JSON.stringify(data) ?? ''
-    const from = text(logger)
+    const message = asString(data) ?? asString(asRecord(data)['message']) ?? JSON.stringify(data) ?? ''
+    const from = asString(logger)
     const severity = typeof level === 'string' ? (SEVERITIES[level] ?? 'info') : 'info'
     const line = from === undefined ? message : `${from}: ${message}`
     const session = this.#busiest()

@@ -1,5 +1,5 @@
 import { Conversation } from '@agentproto/arm-kit'
-import type { Json, Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
+import type { Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
 import { AgentprotoError, promptText } from '@agentproto/contracts'
 import type {
   AgentNotice,
@@ -10,6 +10,7 @@ import type {
   ContentBlock,
   OpenSessionOptions,
   TraceContext,
+  Json,
 } from '@agentproto/contracts'
 import { readAnswer, Streamed } from './answer.js'
 import { callArguments } from './arguments.js'

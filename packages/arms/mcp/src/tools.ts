@@ -1,6 +1,5 @@
-import { defined, isRecord, list, record, text } from '@agentproto/arm-kit'
-import type { Json } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import type { Json } from '@agentproto/contracts'
+import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
 import { SESSION_NAMES } from './profile.js'
 import type { McpProfile } from './profile.js'
 
@@ -49,11 +48,11 @@ export function findPromptTools(listed: readonly unknown[], { data }: McpProfile
 }
 
 function toolOf(entry: unknown): Tool[] {
-  const { name, inputSchema } = record(entry)
+  const { name, inputSchema } = asRecord(entry)
   if (typeof name !== 'string') return []
-  const schema = record(inputSchema)
-  const required = list(schema['required']).filter((key): key is string => typeof key === 'string')
-  return [{ name, properties: record(schema['properties']), required }]
+  const schema = asRecord(inputSchema)
+  const required = asList(schema['required']).filter((key): key is string => typeof key === 'string')
+  return [{ name, properties: asRecord(schema['properties']), required }]
 }
 
 /** The tool that the manifest names, or the only one that takes a prompt and the id of a session. */
@@ -139,5 +138,5 @@ function isText(schema: unknown): boolean {
   if (!isRecord(schema)) return false
   const { type, anyOf } = schema
   if (Array.isArray(type)) return type.includes('string')
-  return text(type) === 'string' || (Array.isArray(anyOf) && anyOf.some(isText))
+  return asString(type) === 'string' || (Array.isArray(anyOf) && anyOf.some(isText))
 }

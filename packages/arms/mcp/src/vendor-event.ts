@@ -1,4 +1,4 @@
-import { defined, isRecord, list, number, record } from '@agentproto/arm-kit'
+import { defined, isRecord, asList, asNumber, asRecord } from '@agentproto/contracts'
 import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
 import type { AgentNotice, AgentSignal, PlanEntry, StreamError, TurnEndReason } from '@agentproto/contracts'
 import { textAt, valueAt } from './path.js'
@@ -103,7 +103,7 @@ export function toolAt(params: unknown, places: ToolCallPlaces): ToolUpdate | un
 }
 
 function pathsIn(value: unknown): readonly { readonly path: string }[] | undefined {
-  const paths = typeof value === 'string' ? [value] : isRecord(value) ? Object.keys(value) : list(value)
+  const paths = typeof value === 'string' ? [value] : isRecord(value) ? Object.keys(value) : asList(value)
   const found = paths.flatMap((path) => (typeof path === 'string' ? [{ path }] : []))
   return found.length === 0 ? undefined : found
 }
@@ -123,7 +123,7 @@ function plan(
   return {
     type: 'plan',
     entries: stated.flatMap((entry: unknown): PlanEntry[] => {
-      const text = textAt(record(entry), content)
+      const text = textAt(asRecord(entry), content)
       const state = status && valueAt(entry, status)
       if (text === undefined) return []
       return [{ content: text, status: STATUSES.has(state) ? (state as PlanEntry['status']) : 'pending' }]
@@ -132,6 +132,9 @@ function plan(
 }
 
 function usage(params: unknown, { used, size }: Extract<Meaning, { event: 'usage' }>): AgentNotice | undefined {
-  const stated = defined({ used: used && number(valueAt(params, used)), size: size && number(valueAt(params, size)) })
+  const stated = defined({
+    used: used && asNumber(valueAt(params, used)),
+    size: size && asNumber(valueAt(params, size)),
+  })
   return Object.keys(stated).length === 0 ? undefined : { type: 'usage', ...stated }
 }

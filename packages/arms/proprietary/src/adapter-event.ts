@@ -1,7 +1,6 @@
-import { defined, isRecord, record, text } from '@agentproto/arm-kit'
-import type { Json, ToolUpdate } from '@agentproto/arm-kit'
-import { TURN_END_REASONS } from '@agentproto/contracts'
-import type { AgentNotice, AgentRequest, StreamError, TurnEnd } from '@agentproto/contracts'
+import type { ToolUpdate } from '@agentproto/arm-kit'
+import { TURN_END_REASONS, defined, isRecord, asRecord, asString } from '@agentproto/contracts'
+import type { AgentNotice, AgentRequest, StreamError, TurnEnd, Json } from '@agentproto/contracts'
 
 /** What an adapter emitted, once it was looked at: nothing about it is believed before. */
 export type AdapterEvent =
@@ -25,11 +24,11 @@ const REASONS: ReadonlySet<unknown> = new Set(TURN_END_REASONS)
 
 /** Reads an event of an adapter; what it is not is kept as an extension. */
 export function readEvent(value: unknown): AdapterEvent {
-  const event = record(value)
+  const event = asRecord(value)
   return (
     known(event) ?? {
       is: 'notice',
-      notice: { type: 'extension', kind: text(event['type']) ?? 'unknown', payload: value },
+      notice: { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: value },
     }
   )
 }
@@ -38,23 +37,23 @@ function known(event: Json): AdapterEvent | undefined {
   switch (event['type']) {
     case 'text-delta':
     case 'thought': {
-      const said = text(event['text'])
+      const said = asString(event['text'])
       return said === undefined
         ? undefined
-        : { is: 'said', type: event['type'], text: said, ...defined({ messageId: text(event['messageId']) }) }
+        : { is: 'said', type: event['type'], text: said, ...defined({ messageId: asString(event['messageId']) }) }
     }
     case 'tool-call':
     case 'tool-result':
       return tool(event, event['type'])
     case 'agent-prompt': {
-      const requestId = text(event['requestId'])
+      const requestId = asString(event['requestId'])
       return requestId !== undefined && isRequest(event['request'])
         ? { is: 'asked', requestId, request: event['request'] }
         : undefined
     }
     case 'error': {
       const { type: _, ...error } = event
-      return { is: 'error', error: { ...error, message: text(event['message']) ?? 'The adapter reports an error' } }
+      return { is: 'error', error: { ...error, message: asString(event['message']) ?? 'The adapter reports an error' } }
     }
     case 'turn-end':
       return { is: 'turn-end', end: turnEnd(event) }
@@ -69,7 +68,7 @@ function notice({ permissionMode: _, ...event }: Json): AgentNotice {
 }
 
 function tool(event: Json, type: 'tool-call' | 'tool-result'): AdapterEvent | undefined {
-  const toolCallId = text(event['toolCallId'])
+  const toolCallId = asString(event['toolCallId'])
   if (toolCallId === undefined) return undefined
   const { type: _, status, ...rest } = event
   const call = type === 'tool-call'

@@ -1,8 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { isRecord } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord } from '@agentproto/contracts'
 import type { AgentCliClient } from '@agentproto/contracts'
 import type { AllowedAdapter, ProprietaryProfile } from './profile.js'
 

@@ -1,5 +1,4 @@
-import { isRecord } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord } from '@agentproto/contracts'
 import type { AgentCliCapabilities } from '@agentproto/contracts'
 
 /** An adapter package that a host allows, at one version. */

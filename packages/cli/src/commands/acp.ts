@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp'
+import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
 import {
   type AgentCapabilities,
@@ -33,8 +33,8 @@ export async function serveAcp(io: Io, options: AcpOptions): Promise<number> {
   const client = await connect(io)
   // A gateway that does not answer is told at once, and not at the client's first request.
   await client.health()
-  const { createAcpServer } = await import('@agentproto/acp')
-  const server = await createAcpServer({
+  const { createAcpServer } = await import('@agentproto/acp-server')
+  const server = createAcpServer({
     sessions: client.sessions,
     watch: (watching) => client.watch(watching),
     agent: () => agentOf(client, options),

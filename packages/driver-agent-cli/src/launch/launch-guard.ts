@@ -4,15 +4,13 @@ import {
   type AgentSink,
   type ArmConnection,
   isAgentprotoError,
-  systemClock,
 } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import { isSecretName } from '@agentproto/subprocess'
-import type { AgentHost } from '../agent-host.js'
-import { secretVariables } from './agent-variables.js'
-import { declaredSecrets } from './declared-secrets.js'
+import type { AgentHost, SpawnProvision } from '../agent-host.js'
+import { declaredSecrets, secretVariables } from './declared-secrets.js'
 import { RedactingSink } from './redacting-sink.js'
 
 export interface GuardedLaunch {
@@ -37,36 +35,37 @@ export interface LaunchGuard {
 }
 
 /**
- * Makes the guard of a launch (AIP-45 §Setup surface, §Auth surface). What provisions is loaded only for a
- * manifest that declares a setup, or a login that is refreshed or ends.
+ * Makes the guard of a launch (AIP-45 §Setup surface, §Auth surface).
  * @throws `setup_required`, `auth_required`
  */
 export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
-  const { host, adapter } = launch
+  const { host, adapter, workspace, signal } = launch
   const declared = await declaredSecrets(adapter)
   const { setup, auth } = adapter.manifest
-  const hasState = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
-  if (!hasState && declared.length === 0) return new Guard(launch, host.redactor, NOTHING)
+  const isProvisioned = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
+  if (setup.length > 0 && host.provisioning === undefined) throw notProvisioned(adapter.manifest)
+  if (!isProvisioned && declared.length === 0) return new Guard(launch, host.redactor, NOTHING)
   const { secrets, redactor } = await secretsOf(host)
-  if (!hasState) return new Guard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
-  const { beforeSpawn } = await import('../provision/before-spawn.js')
-  const { workspace, signal } = launch
-  const provided = await beforeSpawn({
-    adapter,
-    host: { ...host, secrets, redactor },
-    declared,
-    signal,
-    ...(workspace === undefined ? {} : { workspace }),
-  })
+  if (!isProvisioned || host.provisioning === undefined)
+    return new Guard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+  const gate = { adapter, host: { ...host, secrets, redactor }, declared, signal }
+  const provided = await host.provisioning.beforeSpawn(workspace === undefined ? gate : { ...gate, workspace })
   return new Guard(launch, redactor, provided)
 }
 
-interface Provided {
-  readonly env: Readonly<Record<string, string>>
-  readonly warnings: readonly string[]
-}
+const NOTHING: SpawnProvision = { env: {}, warnings: [] }
 
-const NOTHING: Provided = { env: {}, warnings: [] }
+function notProvisioned({ id, name, setup }: AgentCliManifest): AgentprotoError {
+  return new AgentprotoError(
+    'setup_required',
+    `${name} needs a setup, and this host does not know whether it is done`,
+    {
+      expected: 'a host with `provisioning`',
+      hint: `Pass { provisioning: launchProvisioning } of @agentproto/provisioning/launch, and run: agentproto adapters setup ${id}`,
+      data: { pending: setup.map((step) => ({ id: step.id, kind: step.kind, state: 'pending' })) },
+    },
+  )
+}
 
 /** The host's own, or such as belong to this launch alone. */
 async function secretsOf(host: AgentHost): Promise<{ readonly secrets: Secrets; readonly redactor: Redactor }> {
@@ -83,7 +82,7 @@ class Guard implements LaunchGuard {
   readonly #launch: GuardedLaunch
   readonly #redactor: Redactor | undefined
 
-  constructor(launch: GuardedLaunch, redactor: Redactor | undefined, { env, warnings }: Provided) {
+  constructor(launch: GuardedLaunch, redactor: Redactor | undefined, { env, warnings }: SpawnProvision) {
     this.#launch = launch
     this.#redactor = redactor
     this.env = env
@@ -143,12 +142,10 @@ class Guard implements LaunchGuard {
     })
   }
 
-  /** AIP-29 §Auth: authed → (expiry seen) unauthed. The next spawn is told at once. */
   async #noteExpiry(): Promise<void> {
     const { host, adapter } = this.#launch
-    const { noteExpiry } = await import('../provision/before-spawn.js')
-    // A ledger that cannot be written must not hide how the agent ended.
-    await noteExpiry(host.home, adapter.manifest.id, (host.clock ?? systemClock).now()).catch(() => undefined)
+    // A failure to record it must not hide how the agent ended.
+    await host.provisioning?.loginExpired(adapter.manifest.id, host).catch(() => undefined)
   }
 
   /** The message and its parts; the cause stays inside the process. */

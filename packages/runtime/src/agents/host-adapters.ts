@@ -10,7 +10,7 @@ import {
   type SecretStatus,
 } from '@agentproto/contracts'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ProvisionHost } from '@agentproto/provisioning'
 import type { ManifestCatalog } from './adapter-catalog.js'
 
 /** The catalogue with what can be done to an adapter's agent; what provisions is loaded when it is first asked for. */
@@ -33,24 +33,24 @@ export class HostAdapters implements AdapterService {
 
   async state(slug: string): Promise<AdapterState> {
     const adapter = await this.#catalog.adapter(slug)
-    const { createProvisioner } = await import('@agentproto/driver-agent-cli/provision')
+    const { createProvisioner } = await import('@agentproto/provisioning')
     return createProvisioner(adapter, this.#host).state()
   }
 
   async *provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
     const adapter = await this.#catalog.adapter(slug)
-    const { createProvisioner } = await import('@agentproto/driver-agent-cli/provision')
+    const { createProvisioner } = await import('@agentproto/provisioning')
     yield* createProvisioner(adapter, this.#host).run(request)
   }
 
   async *doctor(slug: string, request: DoctorRequest): AsyncIterable<DoctorCheck> {
     const adapter = await this.#catalog.adapter(slug)
-    const { examineAgent } = await import('@agentproto/driver-agent-cli/doctor')
+    const { examineAgent } = await import('@agentproto/provisioning/doctor')
     yield* examineAgent({ adapter, host: this.#host, request })
   }
 
   async add(source: string): Promise<AdapterSummary> {
-    const { addAdapter } = await import('@agentproto/driver-agent-cli/provision')
+    const { addAdapter } = await import('@agentproto/provisioning')
     const { manifest } = await addAdapter(source, this.#host, new AbortController().signal)
     const added = await this.#catalog.get(manifest.id)
     if (added.source === 'user') return added

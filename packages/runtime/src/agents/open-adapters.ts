@@ -2,7 +2,8 @@ import { catalogPath } from '@agentproto/adapters'
 import { type AdapterService, type Clock, type HomeLayout, systemClock } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { locateAgent, SharedProcesses } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost, Terminal } from '@agentproto/driver-agent-cli/provision'
+import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
+import { launchProvisioning } from '@agentproto/provisioning/launch'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { auditedAdapters } from '../audit/audited-host.js'
@@ -80,6 +81,7 @@ export function agentHost(options: GatewayOptions, { layout, clock, onProblem, u
     clock,
     client: { name: 'agentproto', version },
     sharedProcesses: new SharedProcesses(),
+    provisioning: launchProvisioning,
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
     sandbox: {

@@ -1,6 +1,6 @@
 import { type RunningAgent, type StartAgent, type StartAgentOptions, traceIdOf } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost } from '@agentproto/driver-agent-cli/provision'
+import type { ProvisionHost } from '@agentproto/provisioning'
 import type { ManifestCatalog } from './adapter-catalog.js'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import type { GatewayOptions } from '../gateway-options.js'

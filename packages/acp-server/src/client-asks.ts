@@ -1,0 +1,96 @@
+import { isAgentprotoError, toAgentprotoError, isRecord, asRecord, asString } from '@agentproto/contracts'
+import type { AgentRequest, AnswerRequest, PermissionRequest, QuestionRequest } from '@agentproto/contracts'
+import type { ClientLink } from './client-link.js'
+import { toolUpdate } from './event-updates.js'
+
+/**
+ * What the agent of one session asks and the client was asked. Several clients may be asked the same: the first
+ * answer counts, and the question is taken back from the others.
+ */
+export class ClientAsks {
+  readonly #link: ClientLink
+  readonly #sessionId: string
+  readonly #pending = new Map<string, AbortController>()
+
+  constructor(link: ClientLink, sessionId: string) {
+    this.#link = link
+    this.#sessionId = sessionId
+  }
+
+  /** Asks the client. @returns whether it is one that can be asked this */
+  ask(requestId: string, request: AgentRequest): boolean {
+    if (this.#pending.has(requestId)) return true
+    const asking = this.#asking(request)
+    if (asking === undefined) return false
+    const settled = new AbortController()
+    this.#pending.set(requestId, settled)
+    void this.#settle(requestId, asking, settled.signal)
+    return true
+  }
+
+  /** Somebody has answered, or the turn is over: the client need not. */
+  resolved(requestId: string): void {
+    this.#pending.get(requestId)?.abort()
+    this.#pending.delete(requestId)
+  }
+
+  close(): void {
+    for (const pending of this.#pending.values()) pending.abort()
+    this.#pending.clear()
+  }
+
+  #asking(request: AgentRequest): Asking | undefined {
+    const sessionId = this.#sessionId
+    if (request.kind === 'permission') return permissionAsking(sessionId, request)
+    const { elicitation } = this.#link.capabilities
+    return isRecord(elicitation?.[request.mode]) ? questionAsking(sessionId, request) : undefined
+  }
+
+  async #settle(requestId: string, { method, params, answerOf }: Asking, signal: AbortSignal): Promise<void> {
+    try {
+      const answer = answerOf(await this.#link.request(method, params, signal))
+      if (signal.aborted || this.#link.signal.aborted) return
+      await this.#link.sessions.answer(this.#sessionId, requestId, answer)
+    } catch (thrown) {
+      // The client went away, or somebody else was quicker.
+      if (signal.aborted || this.#link.signal.aborted) return
+      if (isAgentprotoError(thrown) && OVER.has(thrown.code)) return
+      // It stays pending, for whoever else may answer it.
+      this.#link.problem(`${method} was not answered: ${toAgentprotoError(thrown).message}`)
+    }
+  }
+}
+
+const OVER: ReadonlySet<string> = new Set(['request_resolved', 'request_not_found', 'session_not_found'])
+
+/** A request to the client, and what its answer means. */
+interface Asking {
+  readonly method: string
+  readonly params: object
+  readonly answerOf: (result: unknown) => AnswerRequest
+}
+
+function permissionAsking(sessionId: string, { toolCall, options }: PermissionRequest): Asking {
+  return {
+    method: 'session/request_permission',
+    params: { sessionId, toolCall: toolUpdate(toolCall), options },
+    answerOf(result) {
+      const outcome = asRecord(asRecord(result)['outcome'])
+      const optionId = outcome['outcome'] === 'selected' ? asString(outcome['optionId']) : undefined
+      return optionId === undefined ? { action: 'cancel' } : { optionId }
+    },
+  }
+}
+
+function questionAsking(sessionId: string, { mode, message, schema, url, toolCallId }: QuestionRequest): Asking {
+  const shown = mode === 'form' ? { requestedSchema: schema } : { url, elicitationId: `${sessionId}-${url}` }
+  return {
+    method: 'elicitation/create',
+    params: { sessionId, mode, message, ...shown, ...(toolCallId === undefined ? {} : { toolCallId }) },
+    answerOf(result) {
+      const { action, content } = asRecord(result)
+      if (action === 'accept') return { action, ...(isRecord(content) ? { content } : {}) }
+      return { action: action === 'decline' ? action : 'cancel' }
+    },
+  }
+}

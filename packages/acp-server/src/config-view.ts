@@ -1,0 +1,96 @@
+import type { SessionConfigOption, SessionModeState, SessionUpdate } from '@agentclientprotocol/sdk'
+import { AgentprotoError, defined } from '@agentproto/contracts'
+import type { AgentConfig, ConfigOption } from '@agentproto/contracts'
+import type { AcpChange } from './acp-host.js'
+
+/** What a client is told to be settable when a session opens. */
+export interface Settings {
+  readonly modes?: SessionModeState
+  readonly configOptions?: SessionConfigOption[]
+}
+
+/** Id of the option that stands for `models` of agents that give none as an option. */
+const MODEL = 'model'
+
+/** What can be set on one session, as the client sees it. */
+export class ConfigView {
+  #config: AgentConfig
+  readonly #booleans: boolean
+
+  /** @param booleans whether the client knows options that are switches */
+  constructor(config: AgentConfig | undefined, booleans: boolean) {
+    this.#config = config ?? {}
+    this.#booleans = booleans
+  }
+
+  /** Takes a change; what is absent is unchanged. */
+  apply(change: AgentConfig): void {
+    this.#config = { ...this.#config, ...change }
+  }
+
+  settings(): Settings {
+    const { modeId, modes = [] } = this.#config
+    const configOptions = this.configOptions()
+    return {
+      ...(modeId === undefined || modes.length === 0
+        ? {}
+        : { modes: { currentModeId: modeId, availableModes: modes.map((mode) => ({ ...mode })) } }),
+      ...(configOptions.length === 0 ? {} : { configOptions }),
+    }
+  }
+
+  configOptions(): SessionConfigOption[] {
+    return [...(this.#config.options ?? []), ...this.#modelOption()].flatMap((option) => this.#optionOf(option))
+  }
+
+  /** What tells the client of a change. */
+  updates(change: AgentConfig): SessionUpdate[] {
+    const updates: SessionUpdate[] = []
+    if (change.modeId !== undefined)
+      updates.push({ sessionUpdate: 'current_mode_update', currentModeId: change.modeId })
+    if (change.options !== undefined || change.modelId !== undefined || change.models !== undefined)
+      updates.push({ sessionUpdate: 'config_option_update', configOptions: this.configOptions() })
+    if (change.commands !== undefined) updates.push(commandsUpdate(change))
+    return updates
+  }
+
+  /** What there is beside the settings that opened the session. */
+  opening(): SessionUpdate[] {
+    return this.#config.commands === undefined ? [] : [commandsUpdate(this.#config)]
+  }
+
+  /** What a client's `session/set_config_option` means. @throws `option_invalid` */
+  changeOf(configId: string, value: string | boolean): AcpChange {
+    if (this.#config.options?.some(({ id }) => id === configId)) return { options: { [configId]: value } }
+    if (configId === MODEL && this.#modelOption().length > 0) return { model: String(value) }
+    throw new AgentprotoError('option_invalid', 'The session has no such option', {
+      expected:
+        this.configOptions()
+          .map(({ id }) => id)
+          .join(', ') || 'none: it offers no options',
+      given: configId,
+    })
+  }
+
+  #modelOption(): ConfigOption[] {
+    const { modelId, models = [], options = [] } = this.#config
+    if (modelId === undefined || models.length === 0 || options.some(({ category }) => category === MODEL)) return []
+    const values = models.map(({ id, name, description }) => ({ value: id, name, ...defined({ description }) }))
+    return [{ id: MODEL, name: 'Model', category: MODEL, value: modelId, values }]
+  }
+
+  #optionOf({ id, name, description, category, value, values }: ConfigOption): SessionConfigOption[] {
+    const shown = { id, name, ...defined({ description, category }) }
+    if (typeof value === 'boolean') return this.#booleans ? [{ ...shown, type: 'boolean', currentValue: value }] : []
+    return [{ ...shown, type: 'select', currentValue: value, options: (values ?? []).map((choice) => ({ ...choice })) }]
+  }
+}
+
+function commandsUpdate({ commands = [] }: AgentConfig): SessionUpdate {
+  const availableCommands = commands.map(({ name, description, hint }) => ({
+    name,
+    description,
+    ...(hint === undefined ? {} : { input: { hint } }),
+  }))
+  return { sessionUpdate: 'available_commands_update', availableCommands }
+}

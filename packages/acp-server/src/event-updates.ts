@@ -1,0 +1,111 @@
+import { defined } from '@agentproto/contracts'
+import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
+import type { SessionEvent, ToolCall, ToolContent, ToolResult } from '@agentproto/contracts'
+
+/** Ours are ACP's own, but for members that may be there and undefined, which JSON leaves out. */
+type AcpContent = ContentBlock
+
+/** Tool calls of one turn that the client was told of; at this many they are told as new ones again. */
+const MAX_CALLS = 10_000
+
+/** The events of one session as the updates of ACP. */
+export class EventUpdates {
+  readonly #calls = new Set<string>()
+  readonly #notices: boolean
+
+  /** @param notices whether the client knows updates of the kind `notice` */
+  constructor(notices: boolean) {
+    this.#notices = notices
+  }
+
+  /** What an event tells the client; nothing for events that are no updates. */
+  of(event: SessionEvent): SessionUpdate[] {
+    switch (event.type) {
+      case 'user-prompt':
+        // What the agent never got is not part of the conversation.
+        if (event.sent === false) return []
+        return event.content.map((block) => ({ sessionUpdate: 'user_message_chunk', content: block as AcpContent }))
+      case 'text-delta':
+      case 'thought': {
+        const sessionUpdate = event.type === 'thought' ? 'agent_thought_chunk' : 'agent_message_chunk'
+        const { text, messageId } = event
+        return [{ sessionUpdate, content: { type: 'text', text }, ...defined({ messageId }) }]
+      }
+      case 'tool-call':
+      case 'tool-result':
+        return [this.#called(event)]
+      case 'turn-end':
+        this.#calls.clear()
+        return []
+      default:
+        return this.#beside(event)
+    }
+  }
+
+  /** A word of the host to the person at the client. */
+  notice(severity: 'info' | 'warning' | 'error', title: string): SessionUpdate[] {
+    if (this.#notices) return [{ sessionUpdate: 'notice', severity, title }]
+    if (severity === 'info') return []
+    // Without notices it is the nearest to what the agent says and yet none of its words.
+    return [{ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[${severity}] ${title}\n` } }]
+  }
+
+  #beside(event: SessionEvent): SessionUpdate[] {
+    switch (event.type) {
+      case 'plan':
+        return [{ sessionUpdate: 'plan', entries: event.entries.map((entry) => ({ priority: 'medium', ...entry })) }]
+      case 'usage': {
+        const { used, size, cost } = event
+        if (used === undefined || size === undefined) return []
+        return [{ sessionUpdate: 'usage_update', used, size, ...defined({ cost }) }]
+      }
+      case 'title':
+        return [{ sessionUpdate: 'session_info_update', title: event.title, updatedAt: event.ts }]
+      case 'notice':
+        return this.notice(event.severity, event.text)
+      case 'runtime-warning':
+        return this.notice('warning', event.message)
+      default:
+        return []
+    }
+  }
+
+  #called(event: ToolCall | ToolResult): SessionUpdate {
+    const known = this.#calls.has(event.toolCallId)
+    if (this.#calls.size >= MAX_CALLS) this.#calls.clear()
+    this.#calls.add(event.toolCallId)
+    const update = toolUpdate(event)
+    if (known) return { sessionUpdate: 'tool_call_update', ...update }
+    const { title, status, ...rest } = update
+    const shown = { title: title ?? event.toolName ?? event.toolCallId, status: status ?? 'pending' } as const
+    return { ...withoutNulls(rest), sessionUpdate: 'tool_call', ...shown } as SessionUpdate
+  }
+}
+
+/** A tool call in ACP's words, as an upsert. */
+export function toolUpdate(call: ToolCall | ToolResult): ToolCallUpdate {
+  const { toolCallId, toolName: name, title, kind, status, locations, content, input, output } = call
+  return {
+    toolCallId,
+    ...defined({ name, title, kind, status: status === 'interrupted' ? ('failed' as const) : status }),
+    ...(locations === undefined ? {} : { locations: locations.map((location) => ({ ...location })) }),
+    ...(content === undefined ? {} : { content: content.flatMap(contentOf) }),
+    ...(input === undefined ? {} : { rawInput: input }),
+    ...(output === undefined ? {} : { rawOutput: output }),
+  }
+}
+
+/** A terminal is one of the host's, which the client does not have. */
+function contentOf(item: ToolContent): ToolCallContent[] {
+  switch (item.type) {
+    case 'terminal':
+      return []
+    case 'diff':
+      return [{ type: 'diff', path: item.path, oldText: item.oldText ?? null, newText: item.newText }]
+    case 'content':
+      return [{ type: 'content', content: item.content as AcpContent }]
+  }
+}
+
+const withoutNulls = (value: object): object =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))

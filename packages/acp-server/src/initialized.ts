@@ -1,0 +1,55 @@
+import { defined } from '@agentproto/contracts'
+import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import type { AuthMethod, ClientCapabilities, InitializeResponse } from '@agentclientprotocol/sdk'
+import type { AgentCapabilities } from '@agentproto/contracts'
+import type { AcpLogin, AcpServerOptions } from './acp-host.js'
+
+/** What the server says of itself and of the agent behind it. */
+export async function initialized(options: AcpServerOptions, client: ClientCapabilities): Promise<InitializeResponse> {
+  const mayLogIn = client.auth?.terminal === true
+  const [known, login] = await Promise.all([
+    unlessItFails(options.agent),
+    mayLogIn ? unlessItFails(options.login) : undefined,
+  ])
+  return { ...responseOf(options, known), authMethods: login === undefined ? [] : [methodOf(login)] }
+}
+
+/** What makes the answer better and is not worth an error. */
+const unlessItFails = async <T>(ask: (() => Promise<T>) | undefined): Promise<T | undefined> =>
+  ask?.().catch(() => undefined)
+
+const methodOf = ({ name, description, args }: AcpLogin): AuthMethod => ({
+  type: 'terminal',
+  id: 'login',
+  name,
+  ...defined({ description }),
+  args: [...args],
+})
+
+/** @param known What the agent of new sessions can; one that takes less of what is not known says so when it is asked. */
+function responseOf(
+  { info: { name, version }, sessions }: AcpServerOptions,
+  known: Partial<AgentCapabilities> = {},
+): InitializeResponse {
+  const { image = true, audio = true, mcpHttp = true, mcpSse = true, additionalDirectories = true } = known
+  const { fork = true } = known
+  const sessionCapabilities = {
+    list: {},
+    resume: {},
+    close: {},
+    delete: {},
+    ...(additionalDirectories ? { additionalDirectories: {} } : {}),
+    ...(fork && sessions.fork !== undefined ? { fork: {} } : {}),
+  }
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name, title: 'agentproto', version },
+    agentCapabilities: {
+      loadSession: true,
+      // An agent that takes no embedded context is given it as text.
+      promptCapabilities: { image, audio, embeddedContext: true },
+      mcpCapabilities: { http: mcpHttp, sse: mcpSse },
+      sessionCapabilities,
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { defined } from '@agentproto/contracts'
+import type { SessionInfo } from '@agentclientprotocol/sdk'
+import type { Session } from '@agentproto/contracts'
+import { realpath } from 'node:fs/promises'
+import type { AcpSessions } from './acp-host.js'
+
+/** Sessions of one answer to `session/list`. */
+const PAGE = 100
+
+interface Asked {
+  /** Only sessions of this folder. */
+  readonly cwd: string | undefined
+  readonly cursor: string | undefined
+}
+
+/** One page of the gateway's sessions, the newest first, whoever has started them. */
+export async function listed(
+  sessions: AcpSessions,
+  { cwd, cursor }: Asked,
+): Promise<{ sessions: SessionInfo[]; nextCursor?: string }> {
+  // Sessions run in real folders, and a client may name one by a link. A folder of another host is taken as it is.
+  const folder = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd)
+  const page = await sessions.list({ limit: PAGE, ...defined({ cwd: folder, after: cursor }) })
+  return { sessions: page.sessions.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }
+}
+
+function infoOf({ id, cwd, title, label, lastActiveAt, ...session }: Session): SessionInfo {
+  const { adapterSlug: adapter, status, additionalDirectories } = session
+  return {
+    sessionId: id,
+    cwd,
+    updatedAt: lastActiveAt,
+    ...defined({ title: title ?? label }),
+    ...(additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }),
+    _meta: { agentproto: { adapter, status, ...defined({ label }) } },
+  }
+}

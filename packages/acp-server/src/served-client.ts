@@ -1,0 +1,193 @@
+import { RequestError } from '@agentclientprotocol/sdk'
+import type { AgentConnection, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk'
+import { AgentprotoError, isAgentprotoError, traceOf, asRecord } from '@agentproto/contracts'
+import type { AcpServerOptions } from './acp-host.js'
+import type { ClientLink } from './client-link.js'
+import type { ClientStream } from './client-stream.js'
+import { EndedSessions } from './ended-sessions.js'
+import { listed } from './listed.js'
+import { mcpServers } from './mcp-servers.js'
+import { promptBlocks } from './prompt-blocks.js'
+import { ServedSession } from './served-session.js'
+import type { Settings } from './config-view.js'
+
+interface OpenParams {
+  readonly cwd: string
+  readonly mcpServers: Parameters<typeof mcpServers>[0]
+  readonly additionalDirectories?: readonly string[] | null | undefined
+  readonly _meta?: unknown
+}
+
+interface PromptParams {
+  readonly sessionId: string
+  readonly prompt: Parameters<typeof promptBlocks>[0]
+  readonly _meta?: unknown
+}
+
+/** The sessions that one client has open. */
+export class ServedClient implements ClientLink {
+  capabilities: ClientCapabilities = {}
+  readonly sessions: AcpServerOptions['sessions']
+  readonly ended: EndedSessions
+  readonly #options: AcpServerOptions
+  readonly #stream: ClientStream
+  readonly #open = new Map<string, ServedSession>()
+  readonly #gone = new AbortController()
+  #connection: AgentConnection | undefined
+
+  constructor(options: AcpServerOptions, stream: ClientStream) {
+    this.sessions = options.sessions
+    this.ended = new EndedSessions(options)
+    this.#options = options
+    this.#stream = stream
+  }
+
+  get signal(): AbortSignal {
+    return this.#gone.signal
+  }
+
+  connected(connection: AgentConnection): void {
+    this.#connection = connection
+    const gone = (): void => {
+      this.#gone.abort()
+      this.ended.close()
+    }
+    connection.signal.addEventListener('abort', gone, { once: true })
+  }
+
+  update(sessionId: string, update: object): Promise<void> | undefined {
+    return this.#stream.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId, update } })
+  }
+
+  async request(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const waiting = { cancellationSignal: signal, stopWaitingOnCancel: true }
+    return this.#connection?.client.request<unknown, object>(method, params, waiting)
+  }
+
+  problem(problem: string): void {
+    this.#options.onProblem?.(problem)
+  }
+
+  async open(params: OpenParams, requestId: unknown): Promise<{ sessionId: string } & Settings> {
+    const { _meta: given } = params
+    const meta = asRecord(given)
+    const trace = traceOf(meta)
+    const { session, attached } = await this.#options.open({
+      cwd: params.cwd,
+      mcpServers: mcpServers(params.mcpServers),
+      additionalDirectories: params.additionalDirectories ?? [],
+      meta: meta['agentproto'],
+      ...(trace === undefined ? {} : { trace }),
+    })
+    const served = this.#serve(session)
+    this.#stream.afterAnswer(requestId, () => {
+      const history = attached ? served.replay() : Promise.resolve()
+      void history.then(() => served.begin(session)).catch((error: unknown) => this.#lost(session.id, error))
+      if (!attached) served.warn(session.warnings)
+    })
+    return { sessionId: session.id, ...served.settings }
+  }
+
+  /** A new session that knows what was said in another; both go on. @throws `not_supported`, `turn_in_progress` */
+  async fork(sessionId: string, requestId: unknown): Promise<{ sessionId: string } & Settings> {
+    const { sessions } = this
+    if (sessions.fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
+    const session = await sessions.fork(sessionId)
+    const served = this.#serve(session)
+    this.#beginAfter(requestId, served, session)
+    return { sessionId: session.id, ...served.settings }
+  }
+
+  async load(sessionId: string, requestId: unknown): Promise<Settings> {
+    const session = await this.sessions.get(sessionId)
+    const served = this.#serve(session)
+    await served.replay()
+    this.#beginAfter(requestId, served, session)
+    return served.settings
+  }
+
+  async resume(sessionId: string, requestId: unknown): Promise<Settings> {
+    const session = await this.sessions.get(sessionId)
+    const served = this.#serve(session)
+    this.#beginAfter(requestId, served, session)
+    return served.settings
+  }
+
+  async list({ cwd, cursor }: { cwd?: string | null; cursor?: string | null }): ReturnType<typeof listed> {
+    return listed(this.sessions, { cwd: cwd ?? undefined, cursor: cursor ?? undefined })
+  }
+
+  /** Only what the client has begun ends with it: others may have the session open. */
+  async let(sessionId: string): Promise<Record<string, never>> {
+    const served = this.#open.get(sessionId)
+    this.#open.delete(sessionId)
+    for (const turn of served?.close() ?? []) await this.sessions.interrupt(sessionId, { turn })
+    return {}
+  }
+
+  async remove(sessionId: string): Promise<Record<string, never>> {
+    this.#open.get(sessionId)?.close()
+    this.#open.delete(sessionId)
+    // Gone is gone: to ask for it twice is no error (ACP session/delete).
+    await this.sessions.remove(sessionId).catch((thrown: unknown) => {
+      if (!isAgentprotoError(thrown) || thrown.code !== 'session_not_found') throw thrown
+    })
+    return {}
+  }
+
+  async setMode(sessionId: string, modeId: string): Promise<Record<string, never>> {
+    await this.#get(sessionId).setMode(modeId)
+    return {}
+  }
+
+  async setOption(
+    sessionId: string,
+    configId: string,
+    value: string | boolean,
+  ): Promise<{ configOptions: NonNullable<Settings['configOptions']> }> {
+    return { configOptions: await this.#get(sessionId).setOption(configId, value) }
+  }
+
+  async prompt({ sessionId, prompt, _meta: meta }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
+    const served = this.#get(sessionId)
+    // `$/cancel_request` means the same as `session/cancel`; a client that is gone means nothing (F1).
+    const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
+    signal.addEventListener('abort', cancelled, { once: true })
+    try {
+      return { stopReason: await served.prompt(promptBlocks(prompt), traceOf(asRecord(meta))) }
+    } finally {
+      signal.removeEventListener('abort', cancelled)
+    }
+  }
+
+  cancel(sessionId: string): void {
+    const served = this.#open.get(sessionId)
+    if (served === undefined || this.#gone.signal.aborted) return
+    void served.interrupt().catch((error: unknown) => this.#lost(sessionId, error))
+  }
+
+  #beginAfter(requestId: unknown, served: ServedSession, session: Parameters<ServedSession['begin']>[0]): void {
+    this.#stream.afterAnswer(requestId, () => {
+      void served.begin(session).catch((error: unknown) => this.#lost(session.id, error))
+    })
+  }
+
+  #serve(session: ConstructorParameters<typeof ServedSession>[1]): ServedSession {
+    this.#open.get(session.id)?.close()
+    const served = new ServedSession(this, session)
+    this.#open.set(session.id, served)
+    return served
+  }
+
+  /** ACP lets a client speak only of sessions that it has opened, loaded or resumed. */
+  #get(sessionId: string): ServedSession {
+    const served = this.#open.get(sessionId)
+    if (served === undefined) throw RequestError.sessionNotFound(sessionId)
+    return served
+  }
+
+  #lost(sessionId: string, thrown: unknown): void {
+    const what = thrown instanceof AgentprotoError ? thrown.message : String(thrown)
+    this.problem(`Session ${sessionId}: ${what}`)
+  }
+}

@@ -1,0 +1,8 @@
+// Where an agent is on this host and what its manifest hints of it, for what installs, sets up and examines it. This file is
+// the subpath's contract.
+export { agentHome } from './launch/agent-home.js'
+export { declaredSecrets, secretVariables } from './launch/declared-secrets.js'
+export { launchHints } from './launch/launch-hints.js'
+export { agentPrefix, findAgent, findInPrefix, newestOf, programFolders } from './launch/locate-agent.js'
+export type { LocatedAgent } from './launch/locate-agent.js'
+export { manifestHint } from './launch/manifest-hint.js'

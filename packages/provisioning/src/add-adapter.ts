@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import { AgentprotoError, homeLayout, systemClock } from '@agentproto/contracts'
+import { formatProblem } from '@agentproto/manifest'
+import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
+import { findExecutable } from '@agentproto/subprocess'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
+import { newestOf } from '@agentproto/driver-agent-cli/installation'
+import { runCommand } from './run-command.js'
+import { installerEnvironment } from './tool-environment.js'
+
+/** What an adapter's folder may hold: its manifests and a few vendored files. */
+const FILES_MAX = 2_000
+const BYTES_MAX = 512 * 1024 * 1024
+const NPM_MS = 5 * 60_000
+
+/**
+ * Adds an adapter to the owner's, or replaces it: its folder is checked and copied as a whole.
+ * @param source absolute path of a folder with an AGENT-CLI.md, or an npm package with one
+ * @throws `path_invalid`, `install_failed`, `manifest_invalid` with every problem
+ */
+export async function addAdapter(source: string, host: AgentHost, signal: AbortSignal): Promise<LoadedAgentCli> {
+  const { adapters } = homeLayout(host.home)
+  await mkdir(adapters, { recursive: true, mode: 0o700 })
+  const temporary = join(adapters, `.new-${randomBytes(4).toString('hex')}`)
+  try {
+    const folder = isAbsolute(source) ? source : await fromNpm(source, { into: join(temporary, 'npm'), host, signal })
+    const checked = await checkedFolder(folder)
+    const copy = join(temporary, 'copy')
+    await copyFolder(folder, copy)
+    // Read again where it will be: what it refers to must have come along.
+    await checkedFolder(copy)
+    return await putInPlace(copy, join(adapters, checked.manifest.id))
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+}
+
+interface FromNpm {
+  readonly into: string
+  readonly host: AgentHost
+  readonly signal: AbortSignal
+}
+
+/** Fetches the package alone: an adapter is data, so that no script of its runs. */
+async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<string> {
+  if (name.startsWith('-') || name.startsWith('.') || /[\s\0\\:]/.test(name)) throw noSource(name)
+  const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '' })
+  if (npm === undefined) throw new AgentprotoError('install_failed', 'There is no npm on PATH')
+  await mkdir(into, { recursive: true, mode: 0o700 })
+  const end = await runCommand({
+    file: npm,
+    args: [
+      'install',
+      '--prefix',
+      into,
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--no-update-notifier',
+      '--',
+      newestOf(name),
+    ],
+    cwd: into,
+    env: installerEnvironment(host),
+    timeoutMs: NPM_MS,
+    signal,
+    clock: host.clock ?? systemClock,
+  })
+  if (end.exitCode !== 0)
+    throw new AgentprotoError('install_failed', `npm could not fetch ${name}`, { given: end.stderr.slice(-400) })
+  const bare = name.indexOf('@', 1) > 0 ? name.slice(0, name.indexOf('@', 1)) : name
+  return adapterFolderIn(join(into, 'node_modules', bare))
+}
+
+/** The package itself, or the one folder in it that holds a manifest. */
+async function adapterFolderIn(root: string): Promise<string> {
+  const folders = await readdir(root, { withFileTypes: true }).catch(() => [])
+  const candidates = [root, ...folders.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name))]
+  for (const folder of candidates) if (await isFile(join(folder, 'AGENT-CLI.md'))) return folder
+  throw new AgentprotoError('path_invalid', 'The package holds no AGENT-CLI.md', {
+    given: root.split('node_modules/').at(-1),
+  })
+}
+
+async function checkedFolder(folder: string): Promise<LoadedAgentCli> {
+  if (!(await isFile(join(folder, 'AGENT-CLI.md')))) throw noSource(folder)
+  const read = await readAgentCli(folder)
+  if (read.ok) return read
+  throw new AgentprotoError('manifest_invalid', read.problems.map(formatProblem).join('\n'), {
+    data: { problems: read.problems },
+  })
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  let files = 0
+  let bytes = 0
+  await cp(from, to, {
+    recursive: true,
+    filter: async (path) => {
+      if (/\/(?:node_modules|\.git)$/.test(path)) return false
+      const info = await lstat(path)
+      // A link would lead out of the folder, now or later.
+      if (info.isSymbolicLink()) return false
+      files += 1
+      bytes += info.isFile() ? info.size : 0
+      if (files > FILES_MAX || bytes > BYTES_MAX)
+        throw new AgentprotoError('path_invalid', 'The folder is too large for an adapter', { given: from })
+      return true
+    },
+  })
+}
+
+async function putInPlace(copy: string, target: string): Promise<LoadedAgentCli> {
+  const old = `${copy}.old`
+  const hadOne = await stat(target).then(
+    () => true,
+    () => false,
+  )
+  if (hadOne) await rename(target, old)
+  await rename(copy, target)
+  return checkedFolder(target)
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (info) => info.isFile(),
+    () => false,
+  )
+
+const noSource = (given: string): AgentprotoError =>
+  new AgentprotoError('path_invalid', 'There is no adapter to add', {
+    expected: 'a folder with an AGENT-CLI.md, or an npm package with one',
+    given,
+  })

@@ -1,0 +1,65 @@
+import { access } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
+import type { AuthState, SecretStatus } from '@agentproto/contracts'
+import type { AgentCliManifest } from '@agentproto/manifest'
+import { agentHome } from '@agentproto/driver-agent-cli/installation'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
+import type { Ledger } from './ledger.js'
+
+export interface AuthEvidence {
+  readonly manifest: AgentCliManifest
+  readonly host: Pick<AgentHost, 'env' | 'home' | 'homes'>
+  readonly ledger: Ledger
+  /** The secrets that the manifest declares. */
+  readonly secrets: readonly SecretStatus[]
+}
+
+/**
+ * Whether an agent is logged in, as far as can be told without running anything: by its variables, its
+ * secrets, its files, and what the last login or expiry left in the ledger. `unknown` where the manifest
+ * names nothing to look at.
+ */
+export async function authState(evidence: AuthEvidence): Promise<AuthState> {
+  const { manifest, host, ledger, secrets } = evidence
+  const { auth } = manifest
+  if (auth === undefined) return 'not_needed'
+  if (hasKey(evidence)) return 'authed'
+  if (ledger.auth !== undefined) return ledger.auth.state
+  const env = { ...host.env, ...agentHome(manifest, host)?.variables }
+  for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
+  const canTell =
+    auth.state.env.length + auth.state.paths.length + secrets.length > 0 || auth.login?.completesWhen !== undefined
+  return canTell ? 'unauthed' : 'unknown'
+}
+
+/**
+ * The same, with the manifest's own check where it has one. A key is a login too, of which that check, being the
+ * login command's, often knows nothing.
+ * @param completed asks the check
+ */
+export async function checkedAuthState(
+  evidence: AuthEvidence,
+  completed: () => Promise<boolean | undefined>,
+): Promise<AuthState> {
+  const state = await authState(evidence)
+  if (state === 'not_needed' || hasKey(evidence)) return state
+  const answer = await completed()
+  return answer === undefined ? state : answer ? 'authed' : 'unauthed'
+}
+
+/** Any one: where several are declared, they are usually of different providers. */
+const hasKey = ({ manifest, host: { env }, secrets }: AuthEvidence): boolean =>
+  (manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
+
+async function exists(path: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+  const expanded = path
+    .replaceAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/g, (_, name: string) => env[name] ?? '')
+    .replace(/^~(?=\/|$)/, env['HOME'] ?? '~')
+  const absolute = isAbsolute(expanded) ? expanded : join(env['HOME'] ?? '/', expanded)
+  try {
+    await access(absolute)
+    return true
+  } catch {
+    return false
+  }
+}

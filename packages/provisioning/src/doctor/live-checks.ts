@@ -1,0 +1,182 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DoctorCheck, randomId, type RunningAgent, type SessionOrigin, systemClock } from '@agentproto/contracts'
+import { launchAgent } from '@agentproto/driver-agent-cli'
+import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { capabilityChecks } from './capability-checks.js'
+import type { Examining } from './examination.js'
+import { Listener } from './listener.js'
+
+const PROMPT = 'Reply with the single word: ready'
+const LONG_PROMPT = 'Count from 1 to 500 in words, one number a line. Use no tool.'
+/** A model may think for a while. */
+const ANSWER_MS = 120_000
+const CANCEL_MS = 30_000
+
+/** Starts the agent in an empty folder, talks to it, and ends it, each step a finding. */
+export async function liveChecks(examining: Examining): Promise<void> {
+  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agentproto-doctor-')))
+  try {
+    const first = await start(examining, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
+    if (first === undefined) return
+    const resumes = await firstSession(first, examining)
+    if (resumes === undefined || examining.signal.aborted) return
+    await secondSession(examining, cwd, resumes)
+  } finally {
+    await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+interface Live {
+  readonly agent: RunningAgent
+  readonly listener: Listener
+}
+
+/** @returns how the session can be gone on with, where it can and there is one to go on with */
+async function firstSession(live: Live, examining: Examining): Promise<SessionOrigin | undefined> {
+  const { adapter, request, tell, signal } = examining
+  const { agent, listener } = live
+  const hints = launchHints(adapter.manifest)
+  let answered = false
+  try {
+    for (const check of capabilityChecks(adapter, agent.info)) tell(check)
+    answered = await answers(live, examining, {
+      id: 'live.prompt',
+      title: 'Answers',
+      text: request.prompt ?? hints.prompt ?? PROMPT,
+    })
+    if (answered && !signal.aborted) {
+      if (adapter.manifest.capabilities.streaming) tell(streamingCheck(listener))
+      await interrupted(live, examining, request.longPrompt ?? hints.longPrompt ?? LONG_PROMPT)
+    }
+  } finally {
+    await ends(live, examining)
+  }
+  return resumeOrigin(agent, answered, tell)
+}
+
+async function secondSession(examining: Examining, cwd: string, origin: SessionOrigin): Promise<void> {
+  const live = await start(examining, { cwd, origin, id: 'live.resume', title: 'Resumes' })
+  if (live === undefined) return
+  const { request, adapter } = examining
+  const text = request.prompt ?? launchHints(adapter.manifest).prompt ?? PROMPT
+  try {
+    await answers(live, examining, { id: 'live.resumed-prompt', title: 'Answers again', text })
+  } finally {
+    await live.agent.stop().catch(() => undefined)
+  }
+}
+
+interface Starting {
+  readonly cwd: string
+  readonly origin: SessionOrigin
+  readonly id: string
+  readonly title: string
+}
+
+async function start(examining: Examining, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
+  const { adapter, host, tell, signal } = examining
+  const clock = host.clock ?? systemClock
+  const listener = new Listener(clock)
+  const began = clock.now()
+  try {
+    const agent = await launchAgent(adapter.manifest, {
+      sessionId: randomId('ses_'),
+      adapterSlug: adapter.manifest.id,
+      adapter,
+      sandbox: adapter.sandbox,
+      cwd,
+      additionalDirectories: [],
+      mcpServers: [],
+      origin,
+      env: {},
+      signal,
+      sink: listener,
+      host,
+    })
+    const how = origin.how === 'new' ? '' : ` by ${origin.how}`
+    tell({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
+    return { agent, listener }
+  } catch (thrown) {
+    if (signal.aborted) throw thrown
+    tell({ id, title, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
+    return undefined
+  }
+}
+
+const named = ({ info: { name, version } }: RunningAgent): string =>
+  name === undefined ? '' : `: ${name}${version === undefined ? '' : ` ${version}`}`
+
+interface Saying {
+  readonly id: string
+  readonly title: string
+  readonly text: string
+}
+
+async function answers(
+  { agent, listener }: Live,
+  { tell, signal }: Examining,
+  { id, title, text }: Saying,
+): Promise<boolean> {
+  const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
+  const end = await turn.ended(ANSWER_MS, signal)
+  if (end === undefined) await agent.cancel()
+  const fine = end?.reason === 'end_turn' && end.empty !== true && turn.error === undefined
+  const why =
+    end === undefined
+      ? `no answer within ${ANSWER_MS / 1_000} s`
+      : (turn.error ?? `the turn ended with ${end.reason}${end.empty === true ? ', empty' : ''}`)
+  tell({ id, title, verdict: fine ? 'ok' : 'fail', detail: fine ? excerpt(turn.text) : why })
+  return fine
+}
+
+const excerpt = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line
+}
+
+const streamingCheck = ({ deltas }: Listener): DoctorCheck => ({
+  id: 'capability.streaming',
+  title: 'Streams its text',
+  verdict: deltas > 0 ? 'ok' : 'fail',
+  detail: deltas > 0 ? 'text came in pieces' : 'it answered without a piece of text',
+  declared: 'yes',
+  found: deltas > 0 ? 'yes' : 'no',
+})
+
+/** The turn must have begun: what is cancelled before it is heard proves nothing. */
+async function interrupted({ agent, listener }: Live, { tell, signal }: Examining, text: string): Promise<void> {
+  const base = { id: 'live.interrupt', title: 'Is interrupted' }
+  const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
+  await turn.begun(ANSWER_MS, signal)
+  await agent.cancel()
+  const end = await turn.ended(CANCEL_MS, signal)
+  if (end?.reason === 'cancelled') return tell({ ...base, verdict: 'ok', detail: 'the turn ended as cancelled' })
+  if (end === undefined) return tell({ ...base, verdict: 'fail', detail: `it went on for ${CANCEL_MS / 1_000} s` })
+  tell({
+    ...base,
+    verdict: 'warn',
+    detail: turn.error ?? `the turn ended with ${end.reason} before it could be interrupted`,
+  })
+}
+
+async function ends({ agent }: Live, { tell }: Examining): Promise<void> {
+  const base = { id: 'live.end', title: 'Ends' }
+  try {
+    const { exitCode, signal } = await agent.stop()
+    const how = exitCode === undefined ? `by ${signal ?? 'itself'}` : `with ${exitCode}`
+    tell({ ...base, verdict: 'ok', detail: `it ended ${how}, and nothing of it lives` })
+  } catch (thrown) {
+    tell({ ...base, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
+  }
+}
+
+function resumeOrigin(agent: RunningAgent, answered: boolean, tell: Examining['tell']): SessionOrigin | undefined {
+  const { load, resume } = agent.info.capabilities
+  const { agentSessionId } = agent
+  if (answered && agentSessionId !== '' && (load || resume)) return { how: resume ? 'resume' : 'load', agentSessionId }
+  const detail = answered ? 'the agent offers neither load nor resume' : 'there is no conversation to resume'
+  tell({ id: 'live.resume', title: 'Resumes', verdict: 'skip', detail })
+  return undefined
+}

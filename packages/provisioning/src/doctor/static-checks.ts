@@ -1,0 +1,201 @@
+import { open } from 'node:fs/promises'
+import type { AdapterState, DoctorCheck } from '@agentproto/contracts'
+import { commandFor, findExecutable } from '@agentproto/subprocess'
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
+import { declaredSecrets } from '@agentproto/driver-agent-cli/installation'
+import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { manifestHint } from '@agentproto/driver-agent-cli/installation'
+import { adapterState } from '../adapter-state.js'
+import { checkedAuthState } from '../auth-state.js'
+import { agentVariables } from '../agent-variables.js'
+import { checkVersion, packageOf } from '../check-version.js'
+import { EVERYWHERE, type Ledger, readLedger, stepsFor } from '../ledger.js'
+import { loginCompleted } from '../login.js'
+import type { CommandGround } from '../manifest-command.js'
+import { runCommand } from '../run-command.js'
+import { installerEnvironment } from '../tool-environment.js'
+import { defined, systemClock } from '@agentproto/contracts'
+import type { Examining } from './examination.js'
+
+/**
+ * What can be found out without starting a session.
+ * @returns whether one can be started
+ */
+export async function staticChecks(examining: Examining): Promise<boolean> {
+  const { adapter, host, tell } = examining
+  const { manifest } = adapter
+  tell(manifestCheck(examining))
+  const found = await findAgent(manifest, host)
+  const checks = found === undefined ? [notInstalled(examining)] : await installedChecks(found, examining)
+  for (const check of checks) tell(check)
+  return checks.every(({ verdict, id }) => verdict !== 'fail' || !NEEDED.has(id))
+}
+
+/** Without these a start is refused; any other may be wrong without being fatal. */
+const NEEDED: ReadonlySet<string> = new Set(['install', 'setup'])
+
+function manifestCheck({ adapter: { manifest } }: Examining): DoctorCheck {
+  const base = { id: 'manifest', title: 'Manifest' }
+  const stated = manifestHint(manifest, 'unverified')
+  const doubts = Array.isArray(stated) ? stated.filter((text) => typeof text === 'string') : []
+  if (doubts.length === 0)
+    return { ...base, verdict: 'ok', detail: `${manifest.name} ${manifest.version}, ${manifest.protocol}` }
+  return { ...base, verdict: 'warn', detail: `its author could not verify: ${doubts.join('; ')}` }
+}
+
+const notInstalled = ({ adapter: { manifest } }: Examining): DoctorCheck => ({
+  id: 'install',
+  title: 'Installed',
+  verdict: 'fail',
+  detail: `there is no ${manifest.bin} in the agent's folder or on PATH`,
+  hint: `agentproto adapters install ${manifest.id}`,
+})
+
+const PLACES: Readonly<Record<LocatedAgent['place'], string>> = {
+  host: 'as the host says',
+  prefix: 'in a folder of its own',
+  path: 'on PATH',
+}
+
+async function installedChecks(found: LocatedAgent, examining: Examining): Promise<readonly DoctorCheck[]> {
+  const { adapter, host, signal } = examining
+  const { setup } = adapter.manifest
+  const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, adapter.manifest.id)])
+  const done = stepsFor(ledger, setup, EVERYWHERE)
+  const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
+  const ground: CommandGround = { adapter, host, signal, variables: env }
+  const state = await adapterState({ adapter, host, declared, ledger })
+  return [
+    { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
+    await versionCheck(found, ground),
+    await nodeCheck(found, examining),
+    ...secretChecks(state),
+    setupCheck(state),
+    await authCheck(state, ground, { examining, ledger }),
+  ]
+}
+
+async function versionCheck(found: LocatedAgent, ground: CommandGround): Promise<DoctorCheck> {
+  const { range } = ground.adapter.manifest.versionCheck
+  const { version, ok, detail } = await checkVersion(found, ground)
+  const hint = ok ? undefined : `agentproto adapters install ${ground.adapter.manifest.id} --force`
+  return {
+    id: 'version',
+    title: 'Version',
+    verdict: ok ? 'ok' : 'fail',
+    detail,
+    declared: range,
+    ...defined({ found: version, hint }),
+  }
+}
+
+/** Agents state a floor that is often too high: only the manifest's own word is final. */
+async function nodeCheck(found: LocatedAgent, examining: Examining): Promise<DoctorCheck> {
+  const base = { id: 'node', title: 'Node' }
+  const node = await nodeFor(found.file, examining)
+  if (node === undefined) return { ...base, verdict: 'ok', detail: 'it is a program of its own and needs none' }
+  const own = launchHints(examining.adapter.manifest).node
+  const range = own ?? (await engineOf(found.file))
+  if (range === undefined || validRange(range) === null)
+    return { ...base, verdict: 'ok', detail: `it states no floor; it runs on ${node}` }
+  const fits = satisfies(node, range)
+  if (fits) return { ...base, verdict: 'ok', detail: node, declared: range, found: node }
+  const detail =
+    own === undefined ? `its package asks for ${range}; many run all the same` : `it does not run on ${node}`
+  return {
+    ...base,
+    verdict: own === undefined ? 'warn' : 'fail',
+    detail,
+    declared: range,
+    found: node,
+    hint: 'Run agentproto under a newer Node',
+  }
+}
+
+/** The version of the Node that a script is run under; undefined for what is no script of Node's. */
+async function nodeFor(file: string, { host, signal }: Examining): Promise<string | undefined> {
+  if (commandFor(file).command === process.execPath) return process.versions.node
+  const line = await firstLine(file)
+  if (!/^#!.*\bnode\b/.test(line)) return undefined
+  const node = await findExecutable('node', { path: host.env['PATH'] ?? '' })
+  if (node === undefined || node === process.execPath) return process.versions.node
+  const env = installerEnvironment(host)
+  const end = await runCommand({
+    file: node,
+    args: ['--version'],
+    cwd: host.home,
+    env,
+    timeoutMs: 5_000,
+    signal,
+    clock: host.clock ?? systemClock,
+  })
+  return end.stdout.trim().replace(/^v/, '') || undefined
+}
+
+async function firstLine(file: string): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(128), 0, 128, 0)
+    return buffer.toString('latin1', 0, bytesRead).split('\n', 1)[0] ?? ''
+  } finally {
+    await handle.close()
+  }
+}
+
+async function engineOf(file: string): Promise<string | undefined> {
+  const engines = (await packageOf(file))?.['engines']
+  const node: unknown = typeof engines === 'object' && engines !== null && 'node' in engines ? engines.node : undefined
+  return typeof node === 'string' ? node : undefined
+}
+
+/** No secret need be set as such: another login may do. */
+function secretChecks({ secrets }: AdapterState): readonly DoctorCheck[] {
+  if (secrets.length === 0) return []
+  const set = secrets.filter((secret) => secret.set)
+  const detail = set.map(({ slug, place }) => `${slug} (${place ?? 'somewhere'})`).join(', ')
+  return [
+    {
+      id: 'secrets',
+      title: 'Secrets',
+      verdict: 'ok',
+      detail: set.length === 0 ? `none of ${secrets.map(({ slug }) => slug).join(', ')} is set` : detail,
+    },
+  ]
+}
+
+function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
+  const base = { id: 'setup', title: 'Setup' }
+  const pending = setup.filter(({ state }) => state === 'pending').map(({ id }) => id)
+  if (setup.length === 0) return { ...base, verdict: 'ok', detail: 'it needs none' }
+  if (pending.length === 0) return { ...base, verdict: 'ok', detail: `${setup.length} of ${setup.length} steps` }
+  return {
+    ...base,
+    verdict: 'fail',
+    detail: `to be done: ${pending.join(', ')}`,
+    hint: `agentproto adapters setup ${slug}`,
+  }
+}
+
+interface AuthQuestion {
+  readonly examining: Examining
+  readonly ledger: Ledger
+}
+
+/** A provider of the user's own is a login that nobody can see from here: with `live`, a session has the last word. */
+async function authCheck(
+  { slug, login, secrets }: AdapterState,
+  ground: CommandGround,
+  { examining, ledger }: AuthQuestion,
+): Promise<DoctorCheck> {
+  const base = { id: 'auth', title: 'Login' }
+  const evidence = { manifest: ground.adapter.manifest, host: ground.host, ledger, secrets }
+  const state = await checkedAuthState(evidence, () => loginCompleted(ground).catch(() => undefined))
+  if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
+  if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
+  const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
+  if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can tell', hint }
+  const verdict = examining.request.live === true && ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
+  return { ...base, verdict, detail: 'no login that its manifest names is there', hint }
+}

@@ -1,0 +1,5 @@
+// Provisioning: from a manifest to an agent that can be started. This file is the subpath's contract.
+export { createProvisioner } from './provisioner.js'
+export type { Provisioner } from './provisioner.js'
+export type { OauthParts, ProvisionHost, Question, Terminal, TerminalProgram } from './provision-host.js'
+export { addAdapter } from './add-adapter.js'

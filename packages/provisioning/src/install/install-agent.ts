@@ -1,0 +1,124 @@
+import { totalmem } from 'node:os'
+import { mkdir, statfs } from 'node:fs/promises'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import type { AgentCliManifest, InstallMethod } from '@agentproto/manifest'
+import { agentPrefix, findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { installDownload, installScript, installVendored } from './file-methods.js'
+import { installByManager, isManaged } from './manager-methods.js'
+import { installNpm } from './npm-method.js'
+import { type Installing, MethodSkipped } from './installing.js'
+import { clearLeftovers } from './prefix-change.js'
+import { installPip } from './pip-method.js'
+
+interface Attempt {
+  readonly method: string
+  readonly state: 'skipped' | 'failed'
+  readonly detail: string
+}
+
+/**
+ * Tries the manifest's install methods in order until one succeeds (AIP-29 §Install).
+ * @returns the method that did, and where the agent is
+ * @throws `install_failed` with each attempt and its reason, `cancelled`
+ */
+export async function installAgent(
+  options: Omit<Installing, 'prefix' | 'platform'>,
+): Promise<{ readonly method: InstallMethod; readonly found: LocatedAgent }> {
+  const { manifest, host, emit } = options
+  const { os = process.platform, arch = process.arch } = host.platform ?? {}
+  const installing: Installing = { ...options, platform: { os, arch }, prefix: agentPrefix(manifest, host) }
+  await mkdir(`${host.home}/agents`, { recursive: true, mode: 0o700 })
+  await clearLeftovers(installing.prefix)
+  const attempts: Attempt[] = []
+  for (const method of manifest.install) {
+    const name = nameOf(method)
+    try {
+      await checkRequirements(installing)
+      await runMethod(method, installing)
+      const found = await foundAfter(installing)
+      emit({ type: 'method', method: name, state: 'done', detail: found.file })
+      return { method, found }
+    } catch (thrown) {
+      attempts.push(attemptOf(name, thrown, options.signal))
+      emit({ type: 'method', ...(attempts.at(-1) as Attempt) })
+    }
+  }
+  throw noneInstalled(manifest, attempts)
+}
+
+async function runMethod(method: InstallMethod, installing: Installing): Promise<void> {
+  if (isManaged(method)) return installByManager(method, installing)
+  switch (method.method) {
+    case 'npm':
+      return installNpm(method, installing)
+    case 'pip':
+      return installPip(method, installing)
+    case 'curl':
+      return installScript(method, installing)
+    case 'download':
+      return installDownload(method, installing)
+    case 'vendored':
+      return installVendored(method, installing)
+    case 'unknown':
+      installing.emit({
+        type: 'warning',
+        message: `This version of agentproto does not know the install method ${method.name}.`,
+      })
+      throw new MethodSkipped('it is not known to this version')
+    default:
+      return method satisfies never
+  }
+}
+
+/** AIP-29 `requires`. An agent that wants more memory than there is may still run, slowly. */
+async function checkRequirements({ manifest, host, platform, emit }: Installing): Promise<void> {
+  const { os, arch, minDiskMb, minMemoryMb } = manifest.requires
+  const here = { os: OS_NAMES[platform.os] ?? platform.os, arch: ARCH_NAMES[platform.arch] ?? platform.arch }
+  if (os !== undefined && !os.some((name) => name === here.os))
+    throw new MethodSkipped(`it runs on ${os.join(', ')}, not on ${here.os}`)
+  if (arch !== undefined && !arch.some((name) => name === here.arch))
+    throw new MethodSkipped(`it runs on ${arch.join(', ')}, not on ${here.arch}`)
+  if (minDiskMb !== undefined) {
+    const { bavail, bsize } = await statfs(host.home)
+    const free = Math.floor((bavail * bsize) / 1024 / 1024)
+    if (free < minDiskMb) throw new MethodSkipped(`it needs ${minDiskMb} MiB of disk, and ${free} are free`)
+  }
+  const memory = Math.floor(totalmem() / 1024 / 1024)
+  if (minMemoryMb !== undefined && memory < minMemoryMb) {
+    emit({
+      type: 'warning',
+      message: `${manifest.name} wants ${minMemoryMb} MiB of memory; this machine has ${memory}.`,
+    })
+  }
+}
+
+const OS_NAMES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: 'windows' }
+const ARCH_NAMES: Readonly<Partial<Record<NodeJS.Architecture, string>>> = { ia32: 'x86' }
+
+async function foundAfter({ manifest, host }: Installing): Promise<LocatedAgent> {
+  const found = await findAgent(manifest, host)
+  if (found !== undefined) return found
+  throw new AgentprotoError(
+    'install_failed',
+    `it ended well, but there is no ${manifest.bin} in the agent's folder or on PATH`,
+  )
+}
+
+function attemptOf(method: string, thrown: unknown, signal: AbortSignal): Attempt {
+  if (signal.aborted) throw thrown
+  if (isAgentprotoError(thrown) && thrown.code === 'cancelled') throw thrown
+  const detail = thrown instanceof Error ? thrown.message : String(thrown)
+  return { method, state: thrown instanceof MethodSkipped ? 'skipped' : 'failed', detail }
+}
+
+const nameOf = (method: InstallMethod): string => (method.method === 'unknown' ? method.name : method.method)
+
+function noneInstalled(manifest: AgentCliManifest, attempts: readonly Attempt[]): AgentprotoError {
+  const reasons = attempts.map(
+    ({ method, state, detail }) => `${method} ${state === 'failed' ? 'failed' : 'was skipped'}: ${detail}`,
+  )
+  return new AgentprotoError('install_failed', `${manifest.name} could not be installed. ${reasons.join('; ')}`, {
+    hint: 'Mend what one of them says, or install it by hand: what is on PATH is used',
+    data: { attempts },
+  })
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { AgentprotoError } from '@agentproto/contracts'
+import { findInPrefix, programFolders } from '@agentproto/driver-agent-cli/installation'
+import type { Installing } from './installing.js'
+
+/**
+ * Fills a new folder and puts it where the agent's own prefix is, whole: a failed upgrade leaves the old agent as
+ * it was, and a session that starts meanwhile finds one or the other.
+ */
+export async function changePrefix(installing: Installing, fill: (folder: string) => Promise<void>): Promise<void> {
+  const staging = siblingOf(installing.prefix, 'new')
+  try {
+    await mkdir(staging, { mode: 0o700 })
+    await fill(staging)
+    await checkFilled(staging, installing)
+    await putInPlace(staging, installing.prefix)
+  } finally {
+    await remove(staging)
+  }
+}
+
+/** The same for what cannot be moved once it is there; the old agent is put back after a failure. */
+export async function changePrefixInPlace(
+  installing: Installing,
+  fill: (folder: string) => Promise<void>,
+): Promise<void> {
+  const { prefix } = installing
+  const old = siblingOf(prefix, 'old')
+  const hadOne = await moved(prefix, old)
+  try {
+    await mkdir(prefix, { mode: 0o700 })
+    await fill(prefix)
+    await checkFilled(prefix, installing)
+  } catch (thrown) {
+    await remove(prefix)
+    if (hadOne) await rename(old, prefix)
+    throw thrown
+  }
+  await remove(old)
+}
+
+/** Removes what an install that was killed left. Only under the ledger's lock. */
+export async function clearLeftovers(prefix: string): Promise<void> {
+  const [folder, name] = [dirname(prefix), basename(prefix)]
+  const entries = await readdir(folder).catch((): string[] => [])
+  // A prefix that was moved aside and never replaced is the only one there is.
+  const old = entries.find((entry) => entry.startsWith(`.old-${name}-`))
+  if (old !== undefined && !entries.includes(name)) await rename(join(folder, old), prefix)
+  const stale = entries.filter((entry) => LEFTOVER.exec(entry)?.[1] === name)
+  for (const entry of stale) await remove(join(folder, entry))
+}
+
+const LEFTOVER = /^\.(?:new|old|tmp)-(.+)-[0-9a-f]{8}$/
+
+/** A folder beside the prefix, on the same file system, for its owner alone. */
+export const siblingOf = (prefix: string, kind: 'new' | 'old' | 'tmp'): string =>
+  join(dirname(prefix), `.${kind}-${basename(prefix)}-${randomBytes(4).toString('hex')}`)
+
+async function checkFilled(folder: string, { manifest }: Installing): Promise<void> {
+  if ((await findInPrefix(manifest, folder)) !== undefined) return
+  const programs = await Promise.all(programFolders(folder).map((each) => readdir(each).catch((): string[] => [])))
+  throw new AgentprotoError('install_failed', `The package has no program called ${manifest.bin}`, {
+    given: programs.flat().join(', ') || 'no program at all',
+  })
+}
+
+async function putInPlace(staging: string, prefix: string): Promise<void> {
+  const old = siblingOf(prefix, 'old')
+  const hadOne = await moved(prefix, old)
+  await rename(staging, prefix)
+  // Agents that run out of it keep what they have opened.
+  if (hadOne) await remove(old)
+}
+
+/** Whether there was something to move. */
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to)
+    return true
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return false
+    throw thrown
+  }
+}
+
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 3 })

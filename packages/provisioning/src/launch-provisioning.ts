@@ -1,0 +1,100 @@
+import { isAgentprotoError, systemClock } from '@agentproto/contracts'
+import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@agentproto/driver-agent-cli'
+import { agentVariables } from './agent-variables.js'
+import { durationMs } from './duration.js'
+import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
+import { loginRequired } from './login.js'
+import { endingOf, runManifestCommand } from './manifest-command.js'
+import { runSetup } from './setup/run-setup.js'
+
+/** The setup and the login of agents, as their ledgers in `provisioning/<slug>.json` have it. For `AgentHost.provisioning`. */
+export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpired }
+
+/**
+ * What must be so before an agent is spawned (AIP-45 §Setup surface, AIP-29 §Auth): every setup step done or
+ * skipped, the login not ended, and refreshed when its time has come.
+ * @returns the variables that the agent is given
+ * @throws `setup_required` with the pending steps, `auth_required` with the login command
+ */
+async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
+  const { adapter, host, declared, workspace } = gate
+  const { id, setup } = adapter.manifest
+  const ledger = await settledLedger(gate, await readLedger(host.home, id))
+  const done = stepsFor(ledger, setup, workspace)
+  const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
+  if (ledger.auth?.state === 'unauthed') throw loginRequired(gate, 'its login has ended')
+  return { env, warnings: await refresh(gate, ledger, env) }
+}
+
+/** AIP-29 §Auth: authed → (expiry seen) unauthed. */
+async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'>): Promise<void> {
+  const at = new Date((host.clock ?? systemClock).now()).toISOString()
+  await withLedgerLock(host.home, slug, async () => {
+    const ledger = await readLedger(host.home, slug)
+    await writeLedger(host.home, slug, { ...ledger, auth: { state: 'unauthed', at } })
+  })
+}
+
+/** Steps that `skip_if` lets pass are noted, so that the next spawn need not ask again. */
+async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
+  const { adapter, host, declared, workspace, signal } = gate
+  if (adapter.manifest.setup.length === 0) return ledger
+  let settled = ledger
+  const result = await runSetup({
+    adapter,
+    host,
+    declared,
+    signal,
+    ledger,
+    inputs: {},
+    dryRun: true,
+    emit: () => undefined,
+    save: (changed) => {
+      settled = changed
+      return Promise.resolve()
+    },
+    ...(workspace === undefined ? {} : { workspace }),
+  })
+  if (settled !== ledger)
+    await whenFree(gate, (current) => ({ ...current, setup: { ...current.setup, ...settled.setup } }))
+  return result
+}
+
+const REFRESH_MS = 60_000
+
+/** A refresh that fails is told, not fatal: the agent may still have what it needs. */
+async function refresh(gate: SpawnGate, ledger: Ledger, variables: SpawnProvision['env']): Promise<readonly string[]> {
+  const { adapter, host, signal } = gate
+  const { refresh: rule, expiry } = adapter.manifest.auth ?? {}
+  const now = (host.clock ?? systemClock).now()
+  if (rule === undefined || !isDue(rule.every, ledger, now)) return []
+  const end = await runManifestCommand(rule.cmd, { adapter, host, signal, variables }, { timeoutMs: REFRESH_MS })
+  const at = new Date(now).toISOString()
+  if (expiry !== undefined && end.exitCode === expiry.exitCode) {
+    await whenFree(gate, (current) => ({ ...current, auth: { state: 'unauthed', at } }))
+    throw loginRequired(gate, 'its login has ended')
+  }
+  if (end.exitCode !== 0) return [`The login could not be refreshed: ${host.redactor.redact(endingOf(end))}`]
+  await whenFree(gate, (current) => ({
+    ...current,
+    auth: { state: 'authed', at: current.auth?.at ?? at, refreshedAt: at },
+  }))
+  return []
+}
+
+function isDue(every: string | undefined, { auth }: Ledger, now: number): boolean {
+  const cadence = every === undefined ? undefined : durationMs(every)
+  if (cadence === undefined) return false
+  const last = auth?.refreshedAt ?? auth?.at
+  return last === undefined || now - Date.parse(last) >= cadence
+}
+
+/** A spawn does not wait for a setup that runs; what it would note, the next spawn finds out again. */
+async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
+  const { id } = adapter.manifest
+  try {
+    await withLedgerLock(host.home, id, async () => writeLedger(host.home, id, change(await readLedger(host.home, id))))
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
+  }
+}

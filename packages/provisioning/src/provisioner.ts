@@ -1,0 +1,232 @@
+import {
+  AgentprotoError,
+  type AdapterState,
+  type ProvisionEvent,
+  type ProvisionRequest,
+  systemClock,
+} from '@agentproto/contracts'
+import type { SecretDeclaration } from '@agentproto/manifest'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { declaredSecrets } from '@agentproto/driver-agent-cli/installation'
+import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { adapterState, checkOf } from './adapter-state.js'
+import { agentVariables } from './agent-variables.js'
+import { checkedAuthState } from './auth-state.js'
+import { checkVersion } from './check-version.js'
+import { eventStream } from './event-stream.js'
+import { installAgent } from './install/install-agent.js'
+import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
+import { logIn, loginCompleted } from './login.js'
+import type { CommandGround } from './manifest-command.js'
+import type { ProvisionHost } from './provision-host.js'
+import { runSetup } from './setup/run-setup.js'
+
+/** Brings one adapter's agent from its manifest to where a session can be started (AIP-45 §Lifecycle). */
+export interface Provisioner {
+  /** How far it is; runs nothing. */
+  state(workspace?: string): Promise<AdapterState>
+  /**
+   * Runs the phases that are not done, up to `until`; the last event is the state. What was done stays done, whatever
+   * happens later. Leaving the iteration ends what runs.
+   * The iteration throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,
+   * `provisioning_busy`, `storage_failed`, `cancelled`.
+   */
+  run(request: ProvisionRequest): AsyncIterable<ProvisionEvent>
+}
+
+export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost): Provisioner {
+  const { id } = adapter.manifest
+
+  async function state(workspace?: string): Promise<AdapterState> {
+    const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, id)])
+    return adapterState({ adapter, host, declared, ledger, workspace })
+  }
+
+  function run(request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
+    return eventStream<ProvisionEvent>(
+      (emit, signal) => withLedgerLock(host.home, id, () => runPhases({ adapter, host, request, emit, signal })),
+      { signal: request.signal, expendable: ({ type }) => type === 'output' || type === 'progress' },
+    )
+  }
+
+  return { state, run }
+}
+
+interface Running {
+  readonly adapter: LoadedAgentCli
+  readonly host: ProvisionHost
+  readonly request: ProvisionRequest
+  readonly emit: (event: ProvisionEvent) => void
+  readonly signal: AbortSignal
+}
+
+async function runPhases(running: Running): Promise<void> {
+  const { adapter, host, request, emit } = running
+  const work = new Provisioning(
+    running,
+    await readLedger(host.home, adapter.manifest.id),
+    await declaredSecrets(adapter),
+  )
+  await work.install()
+  if (request.until !== 'install') await work.setup()
+  if (request.until === 'login') await work.login()
+  emit({ type: 'state', state: await work.state() })
+}
+
+/** One run, with the ledger as it is now. */
+class Provisioning {
+  readonly #running: Running
+  readonly #declared: readonly SecretDeclaration[]
+  #ledger: Ledger
+
+  constructor(running: Running, ledger: Ledger, declared: readonly SecretDeclaration[]) {
+    this.#running = running
+    this.#ledger = ledger
+    this.#declared = declared
+  }
+
+  state(): Promise<AdapterState> {
+    const { adapter, host, request } = this.#running
+    return adapterState({
+      adapter,
+      host,
+      declared: this.#declared,
+      ledger: this.#ledger,
+      workspace: request.workspaceSlug,
+    })
+  }
+
+  /** install → version_check, with one reinstall in between where the version does not fit. */
+  async install(): Promise<void> {
+    const { adapter, host, emit } = this.#running
+    emit({ type: 'phase', phase: 'install', state: 'started' })
+    const before = await findAgent(adapter.manifest, host)
+    const kept = before !== undefined && !(this.#forces('install') && before.place !== 'host')
+    const found = kept ? before : await this.#install()
+    if (kept) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: `it is there: ${found.file}` })
+    emit({ type: 'phase', phase: 'version_check', state: 'started' })
+    const wrong = await this.#check(found, kept)
+    if (wrong === undefined) return
+    emit({ type: 'warning', message: `The version does not fit: ${wrong}` })
+    // Where the host names the executable, nothing that we install would be run.
+    const again =
+      found.place === 'host'
+        ? wrong
+        : await this.#check(await this.#install(adapter.manifest.versionCheck.range), false)
+    if (again !== undefined) throw this.#mismatch(again)
+  }
+
+  async setup(): Promise<void> {
+    const { adapter, host, request, emit, signal } = this.#running
+    if (adapter.manifest.setup.length === 0)
+      return emit({ type: 'phase', phase: 'setup', state: 'skipped', detail: 'it needs none' })
+    emit({ type: 'phase', phase: 'setup', state: 'started' })
+    await runSetup({
+      adapter,
+      host,
+      declared: this.#declared,
+      inputs: request.inputs ?? {},
+      emit,
+      signal,
+      ledger: this.#ledger,
+      save: (ledger) => this.#save(ledger),
+      force: this.#forces('setup'),
+      ...(request.workspaceSlug === undefined ? {} : { workspace: request.workspaceSlug }),
+    })
+    emit({ type: 'phase', phase: 'setup', state: 'done' })
+  }
+
+  async login(): Promise<void> {
+    const { emit } = this.#running
+    const ground = await this.#ground()
+    const state = await this.#authState(ground)
+    if (state === 'not_needed' || (state === 'authed' && !this.#forces('login'))) {
+      return emit({
+        type: 'phase',
+        phase: 'login',
+        state: 'skipped',
+        detail: state === 'authed' ? 'it is logged in' : 'it needs none',
+      })
+    }
+    emit({ type: 'phase', phase: 'login', state: 'started' })
+    await logIn(ground, state, emit)
+    await this.#save({ ...this.#ledger, auth: { state: 'authed', at: this.#now() } })
+  }
+
+  async #install(range?: string): Promise<LocatedAgent> {
+    const { adapter, host, request, emit, signal } = this.#running
+    const { method, found } = await installAgent({
+      manifest: adapter.manifest,
+      directory: adapter.directory,
+      host,
+      allowUnverified: request.allowUnverified ?? false,
+      emit,
+      signal,
+      ...(range === undefined ? {} : { range }),
+    })
+    const name = 'package' in method ? { package: method.package } : {}
+    await this.#save({ ...this.#ledger, install: { method: method.method, ...name, at: this.#now() } })
+    emit({ type: 'phase', phase: 'install', state: 'done', detail: found.file })
+    return found
+  }
+
+  /** @returns what is wrong with the version, or nothing */
+  async #check(found: LocatedAgent, mayBeKnown: boolean): Promise<string | undefined> {
+    const { emit } = this.#running
+    const known = mayBeKnown ? await checkOf(found, this.#ledger) : undefined
+    if (known?.ok === true) {
+      emit({
+        type: 'phase',
+        phase: 'version_check',
+        state: 'skipped',
+        detail: `${known.version ?? 'it fits'}, checked before`,
+      })
+      return undefined
+    }
+    const { version, ok, detail, changed } = await checkVersion(found, await this.#ground())
+    const named = version === undefined ? {} : { version }
+    await this.#save({ ...this.#ledger, check: { ...named, ok, at: this.#now(), file: found.file, changed } })
+    if (!ok) return detail
+    emit({ type: 'phase', phase: 'version_check', state: 'done', detail })
+    return undefined
+  }
+
+  async #ground(): Promise<CommandGround> {
+    const { adapter, host, request, signal } = this.#running
+    const { setup } = adapter.manifest
+    const done = stepsFor(this.#ledger, setup, request.workspaceSlug)
+    const { env } = await agentVariables({ secrets: host.secrets, declared: this.#declared, setup, done })
+    return { adapter, host, signal, variables: env }
+  }
+
+  async #authState(ground: CommandGround): Promise<AdapterState['auth']> {
+    const { adapter, host } = this.#running
+    const all = await host.secrets.list(this.#declared)
+    const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
+    const evidence = { manifest: adapter.manifest, host, ledger: this.#ledger, secrets }
+    return checkedAuthState(evidence, () => loginCompleted(ground))
+  }
+
+  #forces(phase: ProvisionRequest['until']): boolean {
+    const { force = false, until } = this.#running.request
+    return force && until === phase
+  }
+
+  async #save(ledger: Ledger): Promise<void> {
+    const { adapter, host } = this.#running
+    this.#ledger = ledger
+    await writeLedger(host.home, adapter.manifest.id, ledger)
+  }
+
+  #now(): string {
+    return new Date((this.#running.host.clock ?? systemClock).now()).toISOString()
+  }
+
+  #mismatch(detail: string): AgentprotoError {
+    const { manifest } = this.#running.adapter
+    return new AgentprotoError('version_mismatch', `The version of ${manifest.name} does not fit: ${detail}`, {
+      expected: `a version in ${manifest.versionCheck.range}`,
+      hint: 'Take a newer manifest of the adapter, or install a version that fits by hand',
+    })
+  }
+}

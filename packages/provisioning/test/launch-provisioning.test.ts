@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '@agentproto/contracts'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
+import type { AgentCliDocument } from '@agentproto/manifest'
+import { createProvisioner } from '@agentproto/provisioning'
+import { launchProvisioning } from '@agentproto/provisioning/launch'
+import { findMarkedProcesses } from '@agentproto/subprocess'
+import { expect, test } from 'vitest'
+import { environmentOf, launch, prepare, type Prepared, program } from '../../driver-agent-cli/test/guarded-launch.ts'
+
+const provisioned = (more: Partial<AgentCliDocument>, host: Partial<AgentHost> = {}): Promise<Prepared> =>
+  prepare(more, { provisioning: launchProvisioning, ...host })
+
+const SETUP: AgentCliDocument['setup'] = [{ id: 'url', kind: 'prompt', prompt: 'Url?', persist: { env: 'ACME_URL' } }]
+
+test('nothing is spawned before the setup is done, and then the agent has what it gave', async () => {
+  const version_check = { cmd: 'echo 1.0.0', parse: '(.*)', range: '*' }
+  const made = await provisioned({ setup: SETUP, version_check })
+  const refused = await launch(made).catch((error: unknown) => error)
+  expect(refused).toMatchObject({
+    code: 'setup_required',
+    parts: { data: { pending: [{ id: 'url', needs: { kind: 'value', prompt: 'Url?' } }] } },
+  })
+  const provisioner = createProvisioner(made.adapter, made.host)
+  const run = async (workspaceSlug?: string, url = 'http://all') => {
+    const request = {
+      until: 'setup' as const,
+      inputs: { url },
+      ...(workspaceSlug === undefined ? {} : { workspaceSlug }),
+    }
+    for await (const _ of provisioner.run(request)) continue
+  }
+  await run('web', 'http://web')
+  await expect(launch(made)).rejects.toMatchObject({ code: 'setup_required' })
+  expect((await environmentOf(made, { workspaceSlug: 'web' }))['ACME_URL']).toBe('http://web')
+  await run()
+  expect((await environmentOf(made))['ACME_URL']).toBe('http://all')
+  expect((await environmentOf(made, { workspaceSlug: 'web' }))['ACME_URL']).toBe('http://web')
+})
+
+test('a step that its skip_if lets pass is no obstacle', async () => {
+  const made = await provisioned({ setup: [{ id: 'daemon', kind: 'cmd', cmd: 'false', skip_if: { cmd: 'true' } }] })
+  await expect(launch(made)).resolves.toMatchObject({ warnings: [] })
+})
+
+test('an agent that ends with the code of an ended login is not started again before somebody logs in', async () => {
+  const auth: AgentCliDocument['auth'] = { login: { cmd: 'small-agent login' }, expiry: { detect: 'exit_code:77' } }
+  const made = await provisioned({ auth })
+  program(made.folder, 'expired', 'exit 77')
+  const expired = {
+    ...made,
+    host: { ...made.host, executables: { 'small-agent': join(made.folder, 'expired') } },
+  }
+  await expect(launch(expired)).rejects.toMatchObject({
+    code: 'auth_required',
+    parts: { data: { login: 'small-agent login' } },
+  })
+  await expect(launch(made)).rejects.toMatchObject({ code: 'auth_required' })
+  expect(findMarkedProcesses('s-')).toEqual([])
+})
+
+test('a login is refreshed when its time has come, once', async () => {
+  let now = Date.parse('2026-11-22T00:00:00Z')
+  const clock: Clock = {
+    now: () => now,
+    after: (ms, run) => ({
+      cancel: (
+        (timer) => () =>
+          clearTimeout(timer)
+      )(setTimeout(run, ms)),
+    }),
+  }
+  const made = await provisioned({ auth: { refresh: { cmd: 'renew', every: 'PT1H' } } }, { clock })
+  const calls = join(made.folder, 'calls')
+  program(made.folder, 'renew', `echo x >> ${calls}`)
+  const launched = async (after: number) => {
+    now += after
+    await (await launch(made)).stop()
+    return readFileSync(calls, 'utf8').length / 2
+  }
+  expect([await launched(0), await launched(1_000), await launched(3_600_000)]).toEqual([1, 1, 2])
+  program(made.folder, 'renew', 'echo "no network" >&2; exit 1')
+  now += 3_600_000
+  expect((await launch(made)).warnings).toEqual([expect.stringContaining('no network')])
+})

@@ -23,7 +23,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/arm-testing . ./behaviours ./package.json
     @agentproto/cli ./package.json agentproto
     @agentproto/client . ./package.json
-    @agentproto/contracts . ./package.json
+    @agentproto/contracts . ./wire ./agent ./package.json
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./installation ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
@@ -84,30 +84,52 @@ test('what each package exports', () => {
       PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
       PlanPart Principal Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm
       ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn
-      REQUEST_STATES ROUTE_SCOPES RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState
-      ResolvedCwd ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope
-      RuleStore RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES
-      STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind
-      SecretPlace SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent
-      SessionEventType SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage
-      SessionPrincipal SessionRequest SessionSandbox SessionService SessionStatus SessionStopped
-      SessionStore SessionTurn SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent
-      StartAgentOptions StatusChange StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession
-      StoredSpawn StreamError StreamEvent StreamEventType TOOL_KINDS TOOL_SCOPES TURN_BOUNDS
-      TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
-      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
-      TraceContext TranscriptTurn Turn TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
-      TurnQuery TurnResult TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema
-      answerRequestSchema asList asNumber asRecord asString assertMayDecideAhead assertMayUse boundsOf
-      configRequestSchema contentBlockSchema createTokenSchema defined delegationSchema
-      doctorRequestSchema eventsQuerySchema exportQuerySchema forkRequestSchema fromProblem homeFrom
-      homeLayout interruptRequestSchema isAgentprotoError isLive isRecord isTerminalRecord isWithinDepth
-      killRequestSchema listQuerySchema mayUse mcpServerSchema outputQuerySchema parseWire
-      permissionModeSchema promptRequestSchema promptSchema promptText provisionRequestSchema
-      pruneRequestSchema randomId repairQuerySchema resumeRequestSchema scopeOfRoute searchQuerySchema
-      spawnAgentSchema systemClock toAgentAnswer toAgentprotoError traceIdOf traceOf transcriptPreamble
-      transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      REQUEST_STATES RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd
+      ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore
+      RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS
+      STOP_REASON_TEXT STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace
+      SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType
+      SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal
+      SessionRequest SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn
+      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange
+      StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError
+      StreamEvent StreamEventType TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
+      TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
+      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail
+      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
+      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema asList asNumber
+      asRecord asString assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema
+      createTokenSchema defined delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema
+      forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive
+      isRecord isTerminalRecord isWithinDepth killRequestSchema listQuerySchema mayUse mcpServerSchema
+      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
+      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
+      searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError traceIdOf traceOf
+      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+    @agentproto/contracts/wire
+      ARCHIVE_BOUNDS Acknowledged AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer
+      AnswerRequest AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport
+      DoctorRequest EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest
+      Interrupted JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader PROVISION_PHASES
+      ParamsOf PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
+      ProvisionRequest PruneRequest PruneResult QueryOf RepairFinding RepairReport RequestKey
+      ResumeRequest Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive
+      SessionBounds SessionChange SessionFilter SessionPage SessionService SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput
+      ToolName TurnQuery TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema
+      assertMayDecideAhead assertMayUse boundsOf contentBlockSchema eventSchema isTerminalRecord
+      isWithinDepth mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+    @agentproto/contracts/agent
+      AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
+      AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
+      AgentProcessInfo AgentSignal AgentSink ArmConnectOptions ArmConnection ArmLimits ArmSession
+      CONTINUATION_STRATEGIES ConfigChange ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord EventBatch
+      EventRecord EventStore HomeLayout Launch LogCondition McpServer OpenSessionOptions PROTOCOLS
+      ProcessExit Protocol ProtocolArm RuleStore RunningAgent SecretKind SecretPlace SecretStatus
+      SessionOrigin SessionStore StartAgent StartAgentOptions StdioMcpServer StoredLog StoredSession
+      StoredSpawn TranscriptTurn homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli

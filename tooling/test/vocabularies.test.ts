@@ -51,7 +51,7 @@ const VOCABULARIES: readonly Decided[] = [
     last: "'timeout',\n] as const",
     decidedIn: ['cli/src/turn/turn-exit.ts'],
   }),
-  listOf('protocol', 'contracts/src/protocol-arm.ts', {
+  listOf('protocol', 'contracts/src/agent/protocol-arm.ts', {
     last: "'proprietary'] as const",
     decidedIn: ['manifest/src/normalise-agent-cli.ts'],
   }),
@@ -59,7 +59,7 @@ const VOCABULARIES: readonly Decided[] = [
     last: "'vendored'] as const",
     decidedIn: ['manifest/src/normalise-agent-cli.ts'],
   }),
-  listOf('scope', 'contracts/src/principal.ts', { last: "'admin'] as const", decidedIn: ['contracts/src/access.ts'] }),
+  listOf('scope', 'contracts/src/principal.ts', { last: "'admin'] as const", decidedIn: ['contracts/src/wire/access.ts'] }),
   {
     name: 'event type of an agent',
     file: 'packages/contracts/src/stream-event.ts',

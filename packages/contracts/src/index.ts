@@ -44,7 +44,7 @@ export type {
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { PermissionRule, RuleLifetime, RuleMatch, RuleScope, RuleStore } from './permission-rule.js'
-export type { PermissionService } from './permission-service.js'
+export type { PermissionService } from './wire/permission-service.js'
 export type {
   AgentCliAdapter,
   AgentCliCapabilities,
@@ -53,7 +53,7 @@ export type {
   AgentCliEnd,
   AgentCliEvent,
   AgentCliInfo,
-} from './agent-cli-client.js'
+} from './agent/agent-cli-client.js'
 export { HOST_EVENT_TYPES } from './host-event.js'
 export type {
   AgentPromptResolved,
@@ -98,8 +98,8 @@ export type {
 } from './session.js'
 export type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
 export { TextBuffer } from './text-buffer.js'
-export { transcriptPreamble } from './transcript.js'
-export type { TranscriptTurn } from './transcript.js'
+export { transcriptPreamble } from './agent/transcript.js'
+export type { TranscriptTurn } from './agent/transcript.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
 export type { SessionStore, StoredSession, StoredSpawn } from './session-store.js'
@@ -116,8 +116,8 @@ export type {
   SessionOrigin,
   StartAgent,
   StartAgentOptions,
-} from './agent.js'
-export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './protocol-arm.js'
+} from './agent/agent.js'
+export { DEFAULT_ARM_LIMITS, PROTOCOLS } from './agent/protocol-arm.js'
 export type {
   ArmConnection,
   ArmConnectOptions,
@@ -127,10 +127,15 @@ export type {
   OpenSessionOptions,
   Protocol,
   ProtocolArm,
-} from './protocol-arm.js'
-export { CONTINUATION_STRATEGIES } from './adapter-catalog.js'
-export type { AdapterCatalog, AdapterSessionPolicy, AdapterSummary, ContinuationStrategy } from './adapter-catalog.js'
-export { PROVISION_PHASES } from './provisioning.js'
+} from './agent/protocol-arm.js'
+export { CONTINUATION_STRATEGIES } from './agent/adapter-catalog.js'
+export type {
+  AdapterCatalog,
+  AdapterSessionPolicy,
+  AdapterSummary,
+  ContinuationStrategy,
+} from './agent/adapter-catalog.js'
+export { PROVISION_PHASES } from './wire/provisioning.js'
 export type {
   AdapterService,
   AdapterState,
@@ -142,8 +147,8 @@ export type {
   ProvisionRequest,
   SetupInput,
   SetupStepState,
-} from './provisioning.js'
-export type { SecretKind, SecretPlace, SecretStatus } from './secret.js'
+} from './wire/provisioning.js'
+export type { SecretKind, SecretPlace, SecretStatus } from './agent/secret.js'
 export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
 export { traceIdOf, traceOf } from './trace-context.js'
 export type { TraceCarrier, TraceContext } from './trace-context.js'
@@ -163,17 +168,8 @@ export type {
   TokenRequest,
   TokenService,
 } from './principal.js'
-export {
-  assertMayDecideAhead,
-  assertMayUse,
-  boundsOf,
-  mayUse,
-  ROUTE_SCOPES,
-  scopeOfRoute,
-  TOOL_SCOPES,
-  visibleWorkspaces,
-} from './access.js'
-export type { SessionBounds } from './access.js'
+export { assertMayDecideAhead, assertMayUse, boundsOf, mayUse, visibleWorkspaces } from './wire/access.js'
+export type { SessionBounds } from './wire/access.js'
 export type { OutputItem, OutputLine } from './output-line.js'
 export {
   ARCHIVE_BOUNDS,
@@ -182,22 +178,20 @@ export {
   repairQuerySchema,
   searchQuerySchema,
   transcriptQuerySchema,
-} from './session-archive.js'
+} from './wire/archive-requests.js'
+export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
 export type {
-  ExportFormat,
   ExportHead,
-  PruneRequest,
   PruneResult,
   RepairFinding,
   RepairReport,
   SearchHit,
   UnreadableEvents,
-  SearchQuery,
   SearchResult,
   SessionArchive,
   TurnTranscript,
-} from './session-archive.js'
-export { isTerminalRecord } from './session-service.js'
+} from './wire/session-archive.js'
+export { isTerminalRecord } from './wire/session-service.js'
 export type {
   EventReader,
   HookStop,
@@ -206,23 +200,17 @@ export type {
   RequestKey,
   SessionChange,
   Interrupted,
-  SessionFilter,
   SessionPage,
   SessionService,
   SessionWatcher,
-  TurnQuery,
-} from './session-service.js'
+} from './wire/session-service.js'
 export {
-  addAdapterSchema,
   addRuleSchema,
-  addWorkspaceSchema,
   answerRequestSchema,
   BOUNDS,
   configRequestSchema,
   contentBlockSchema,
-  createTokenSchema,
   delegationSchema,
-  doctorRequestSchema,
   eventsQuerySchema,
   forkRequestSchema,
   isWithinDepth,
@@ -235,12 +223,11 @@ export {
   promptRequestSchema,
   promptSchema,
   resumeRequestSchema,
-  provisionRequestSchema,
   spawnAgentSchema,
   toAgentAnswer,
   turnQuerySchema,
   turnsQuerySchema,
-} from './wire.js'
+} from './wire/requests.js'
 export type {
   AddRuleRequest,
   AnswerRequest,
@@ -250,10 +237,19 @@ export type {
   InterruptRequest,
   PromptRequest,
   ResumeRequest,
+  SessionFilter,
   SpawnAgentRequest,
-} from './wire.js'
-export { parseWire } from './wire-parse.js'
+  TurnQuery,
+} from './wire/requests.js'
+export { parseWire } from './wire/parse-wire.js'
 export { asList, asNumber, asRecord, asString, defined, isRecord } from './json.js'
 export type { Defined, Json } from './json.js'
-export { homeFrom, homeLayout } from './home-layout.js'
-export type { DaemonRecord, HomeLayout } from './home-layout.js'
+export { homeFrom, homeLayout } from './agent/home-layout.js'
+export type { DaemonRecord, HomeLayout } from './agent/home-layout.js'
+export {
+  addAdapterSchema,
+  addWorkspaceSchema,
+  createTokenSchema,
+  doctorRequestSchema,
+  provisionRequestSchema,
+} from './wire/host-requests.js'

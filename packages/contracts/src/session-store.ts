@@ -1,5 +1,5 @@
-import type { AdapterSessionPolicy, ContinuationStrategy } from './adapter-catalog.js'
-import type { ConfigChange, McpServer } from './agent.js'
+import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
+import type { ConfigChange, McpServer } from './agent/agent.js'
 import type { Session } from './session.js'
 import type { Turn } from './turn.js'
 import type { SessionRequest } from './agent-request.js'

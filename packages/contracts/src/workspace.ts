@@ -1,4 +1,5 @@
 import type { Principal } from './principal.js'
+import type { AddWorkspaceRequest } from './wire/host-requests.js'
 
 /** AIP-46 workspaces: named folders. */
 
@@ -32,13 +33,6 @@ export interface ResolvedCwd {
 export interface WorkspaceResolver {
   /** @throws `workspace_not_found`, `cwd_invalid` */
   resolve(request: { readonly cwd?: string; readonly workspaceSlug?: string }): Promise<ResolvedCwd>
-}
-
-export interface AddWorkspaceRequest {
-  readonly path: string
-  readonly slug?: string
-  readonly label?: string
-  readonly use?: boolean
 }
 
 export interface WorkspaceService extends WorkspaceResolver {

@@ -1,5 +1,4 @@
-import { assertMayUse, boundsOf, mayUse, scopeOfRoute } from '@agentproto/contracts'
-import type { SessionService } from '@agentproto/contracts'
+import { assertMayUse, boundsOf, mayUse, scopeOfRoute, type SessionService } from '@agentproto/contracts/wire'
 import type { MiddlewareHandler, Next } from 'hono'
 import { matchedRoutes, routePath } from 'hono/route'
 import type { HttpContext, HttpEnv } from './http-deps.js'

@@ -5,10 +5,10 @@ import {
   isAgentprotoError,
   mayUse,
   systemClock,
-  TOOL_SCOPES,
   traceOf,
 } from '@agentproto/contracts'
 import type { Clock, ErrorCode, Principal, Scope } from '@agentproto/contracts'
+import { TOOLS } from '@agentproto/contracts/wire'
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import type { Tool } from './tool.js'
@@ -64,7 +64,9 @@ export function toolServer(deps: McpDeps, tools: ReadonlyMap<string, Tool>, by: 
 
 /** What a caller may not use costs it no context. */
 const listFor = (by: Principal, tools: ReadonlyMap<string, Tool>): Tool['listed'][] =>
-  [...tools.values()].map(({ listed }) => listed).filter(({ name }) => mayUse(by, TOOL_SCOPES[name]))
+  [...tools.values()].map(({ listed }) => listed).filter(({ name }) => mayUse(by, scopeOf(name)))
+
+const scopeOf = (name: string): Scope | undefined => (TOOLS as Readonly<Record<string, { scope: Scope }>>)[name]?.scope
 
 interface Serving {
   readonly by: Principal
@@ -89,7 +91,7 @@ async function answerOf(tool: Tool, args: unknown, serving: Serving): Promise<Ca
 
 /** @throws `forbidden`, `delegation_denied` */
 function callOf({ listed }: Tool, { by, request, deps }: Serving): Call {
-  const scope = TOOL_SCOPES[listed.name]
+  const scope = scopeOf(listed.name)
   if (!mayUse(by, scope)) refuse(by, scope, (code) => deps.onRefused?.({ code, by, tool: listed.name }))
   const within = boundsOf(by, scope)
   const reach: Call['reach'] = async (id) => (within === undefined ? undefined : deps.sessions.get(id, within))

@@ -1,8 +1,13 @@
-import { TOOL_SCOPES, type Principal, type Scope } from '@agentproto/contracts'
+import type { Principal, Scope } from '@agentproto/contracts'
+import { TOOLS } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { OWNER } from '../../gateway-http/test/fake-gateway.ts'
 import { connected } from './connected.ts'
 import type { Connected } from './connected.ts'
+
+const TOOL_SCOPES: Readonly<Record<string, Scope>> = Object.fromEntries(
+  Object.values(TOOLS).map(({ name, scope }) => [name, scope]),
+)
 
 // Every tool with every principal; the same table as the routes'.
 
@@ -78,8 +83,8 @@ test.each(PRINCIPALS)('$who uses what is theirs, and nothing else', { timeout: 6
   const { tools: all } = await (await connectedAs(OWNER)).client.listTools()
   const { tools } = await (await connectedAs(row.by)).client.listTools()
   const names = Object.keys(TOOL_SCOPES)
-  expect(tools.map(({ name }) => name)).toEqual(
-    names.filter((name) => row.may.some((may) => may === TOOL_SCOPES[name])),
+  expect(tools.map(({ name }) => name).toSorted()).toEqual(
+    names.toSorted().filter((name) => row.may.some((may) => may === TOOL_SCOPES[name])),
   )
   const calls = all.flatMap((tool) =>
     (takesSession(tool) ? ['s1', 's2', 's3'] : ['']).map((sessionId) => ({ name: tool.name, sessionId })),

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Principal, ROUTE_SCOPES, TOOL_SCOPES } from '@agentproto/contracts'
+import type { Principal } from '@agentproto/contracts'
+import { OPERATIONS, TOOLS } from '@agentproto/contracts/wire'
 import type { Gateway } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
@@ -82,7 +83,7 @@ const headersOf = ({ token }: Pick<Gateway, 'token'>): Record<string, string> =>
 const written = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
 test('each route that does something has one line, and one row here', async () => {
-  const doing = Object.entries(ROUTE_SCOPES).filter(([, scope]) => scope !== 'read')
+  const doing = Object.entries(OPERATIONS).filter(([, { scope }]) => scope === 'operate' || scope === 'admin')
   expect(doing.map(([route]) => route).sort()).toEqual(Object.keys(rows).sort())
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
@@ -106,7 +107,7 @@ test('each route that does something has one line, and one row here', async () =
 })
 
 test('each tool that does something has one line, and one row here', async () => {
-  const doing = Object.entries(TOOL_SCOPES).filter(([, scope]) => scope !== 'read')
+  const doing = Object.entries(TOOLS).filter(([, { scope }]) => scope !== 'read')
   expect(doing.map(([tool]) => tool).sort()).toEqual(Object.keys(tools).sort())
   const home = await temporaryHome()
   const gateway = await testGateway({ home })

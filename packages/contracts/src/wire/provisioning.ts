@@ -1,6 +1,6 @@
-import type { AdapterCatalog, AdapterSummary } from './adapter-catalog.js'
-import type { Principal } from './principal.js'
-import type { SecretStatus } from './secret.js'
+import type { AdapterCatalog, AdapterSummary } from '../agent/adapter-catalog.js'
+import type { Principal } from '../principal.js'
+import type { SecretStatus } from '../agent/secret.js'
 
 /** From a manifest to an agent that can be started (AIP-45 §Lifecycle, §Setup surface, §Auth surface). */
 

@@ -1,18 +1,20 @@
 import type { SessionBounds } from './access.js'
-import type { AgentAnswer, SessionRequest } from './agent-request.js'
-import type { EventBatch, EventRecord } from './event-log.js'
-import type { OutputItem, OutputLine } from './output-line.js'
-import type { Principal } from './principal.js'
-import type { Session, SessionFailure, SessionStatus, StopReason } from './session.js'
-import type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
+import type { AgentAnswer, SessionRequest } from '../agent-request.js'
+import type { EventBatch, EventRecord } from '../event-log.js'
+import type { OutputItem, OutputLine } from '../output-line.js'
+import type { Principal } from '../principal.js'
+import type { Session, SessionFailure, StopReason } from '../session.js'
+import type { QueuedTurn, Turn, TurnDetail, TurnResult } from '../turn.js'
 import type {
   ConfigRequest,
   ForkRequest,
   InterruptRequest,
   PromptRequest,
   ResumeRequest,
+  SessionFilter,
   SpawnAgentRequest,
-} from './wire.js'
+  TurnQuery,
+} from './requests.js'
 
 /**
  * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
@@ -25,22 +27,6 @@ export interface Interrupted {
   readonly wasBusy: boolean
   /** The turn that was named waited, and is never sent; its end is logged when its place in the queue has come. */
   readonly sent?: false
-}
-
-export interface SessionFilter {
-  readonly status?: SessionStatus
-  readonly adapter?: string
-  readonly workspace?: string
-  readonly label?: string
-  /** The session's folder, to the letter. */
-  readonly cwd?: string
-  /** Text in id, title or label. */
-  readonly q?: string
-  readonly onlyAlive?: boolean
-  /** Default 100, at most 1 000; the newest first. */
-  readonly limit?: number
-  /** `nextCursor` of the page before. */
-  readonly after?: string
 }
 
 export interface SessionPage {
@@ -74,14 +60,6 @@ export interface EventReader {
 export interface OutputReader {
   next(signal?: AbortSignal): Promise<readonly OutputItem[] | undefined>
   close(): void
-}
-
-/** A page of turns. */
-export interface TurnQuery {
-  /** Number of the last turn of the page before; default 0. */
-  readonly after?: number | undefined
-  /** Default and at most 1 000. */
-  readonly limit?: number | undefined
 }
 
 /** Names one request of one session. */

@@ -1,7 +1,7 @@
 import type { AgentSignal, ProcessExit } from './agent.js'
-import type { AgentAnswer } from './agent-request.js'
-import type { ContentBlock } from './content.js'
-import type { StreamEvent } from './stream-event.js'
+import type { AgentAnswer } from '../agent-request.js'
+import type { ContentBlock } from '../content.js'
+import type { StreamEvent } from '../stream-event.js'
 
 /**
  * AIP-45 `protocol: proprietary`: what the default export of an adapter package is, or makes. A host guards every

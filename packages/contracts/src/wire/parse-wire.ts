@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { AgentprotoError } from './errors.js'
+import { AgentprotoError } from '../errors.js'
 
 /**
  * Parses what a caller sent with one of the wire schemas, so that HTTP and MCP refuse with the same words.

@@ -1,44 +1,11 @@
-import * as z from 'zod'
 import type { SessionBounds } from './access.js'
-import type { EventGap, SessionEventType } from './event-log.js'
-import type { Principal } from './principal.js'
-import type { Session } from './session.js'
-import type { Turn } from './turn.js'
+import type { ExportFormat, PruneRequest, SearchQuery } from './archive-requests.js'
+import type { EventGap, SessionEventType } from '../event-log.js'
+import type { Principal } from '../principal.js'
+import type { Session } from '../session.js'
+import type { Turn } from '../turn.js'
 
 /** What is done with sessions as stored documents: found again, carried elsewhere, mended, thrown away. */
-
-export const ARCHIVE_BOUNDS = {
-  /** An import, in characters. */
-  importChars: 256 * 1024 * 1024,
-  /** One event of an import, or an import that is one JSON document. */
-  importLineChars: 64 * 1024 * 1024,
-  /** Events of an import that were gone when it was exported. */
-  importGoneEvents: 10_000,
-  searchHits: 200,
-  /** Sessions that a search names as not wholly readable. */
-  searchUnreadable: 100,
-  searchChars: 200,
-} as const
-
-export const searchQuerySchema = z.strictObject({
-  q: z.string().min(1).max(ARCHIVE_BOUNDS.searchChars).describe('Text to look for; case does not matter'),
-  limit: z.coerce.number().int().min(1).max(ARCHIVE_BOUNDS.searchHits).optional(),
-  adapter: z.string().optional(),
-  workspace: z.string().optional(),
-  after: z.string().optional().describe('nextCursor of the answer before'),
-})
-export type SearchQuery = z.infer<typeof searchQuerySchema>
-
-export const pruneRequestSchema = z.strictObject({
-  olderThanMs: z.int().min(0).describe('Sessions that ended longer ago than this, in milliseconds'),
-  dryRun: z.boolean().optional().describe('Only tell which'),
-})
-export type PruneRequest = z.infer<typeof pruneRequestSchema>
-
-export const repairQuerySchema = z.strictObject({ dryRun: z.stringbool().optional() })
-export const exportQuerySchema = z.strictObject({ format: z.enum(['md', 'json', 'jsonl']).optional() })
-export const transcriptQuerySchema = z.strictObject({ format: z.enum(['json', 'markdown']).optional() })
-export type ExportFormat = 'md' | 'json' | 'jsonl' | 'transcript'
 
 /** One place where a text was found. */
 export interface SearchHit {

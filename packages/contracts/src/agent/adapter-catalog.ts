@@ -1,4 +1,4 @@
-import type { PermissionMode } from './agent-request.js'
+import type { PermissionMode } from '../agent-request.js'
 import type { Protocol } from './protocol-arm.js'
 
 /** The adapters that a gateway can spawn: each is an AIP-45 manifest. */

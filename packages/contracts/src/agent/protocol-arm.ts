@@ -7,10 +7,10 @@ import type {
   ProcessExit,
   SessionOrigin,
 } from './agent.js'
-import type { Clock } from './clock.js'
-import type { ContentBlock } from './content.js'
-import type { AgentInfo, StoredAgentSession } from './session.js'
-import type { TraceContext } from './trace-context.js'
+import type { Clock } from '../clock.js'
+import type { ContentBlock } from '../content.js'
+import type { AgentInfo, StoredAgentSession } from '../session.js'
+import type { TraceContext } from '../trace-context.js'
 
 /**
  * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical

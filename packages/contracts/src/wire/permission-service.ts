@@ -1,6 +1,6 @@
-import type { PermissionRule, RuleScope } from './permission-rule.js'
-import type { Principal } from './principal.js'
-import type { AddRuleRequest } from './wire.js'
+import type { PermissionRule, RuleScope } from '../permission-rule.js'
+import type { Principal } from '../principal.js'
+import type { AddRuleRequest } from './requests.js'
 
 /** The rules of a host's sessions and workspaces. */
 export interface PermissionService {

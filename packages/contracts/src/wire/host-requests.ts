@@ -1,0 +1,49 @@
+import * as z from 'zod'
+import { SCOPES } from '../principal.js'
+import { addRuleSchema, label, optionValue, path, slug } from './requests.js'
+
+// Requests that concern the gateway and not one session.
+
+export const addWorkspaceSchema = z.strictObject({
+  path,
+  slug: slug.optional(),
+  label: label.optional(),
+  use: z.boolean().optional(),
+})
+
+export type AddWorkspaceRequest = Readonly<z.infer<typeof addWorkspaceSchema>>
+
+export const createTokenSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ".", "_" and "-", at most 64')
+    .refine((name) => name !== 'owner', 'another name than "owner"'),
+  scope: z.enum(SCOPES),
+  workspaces: z.array(slug).min(1).max(100).optional(),
+})
+
+/** Install, setup and login of an adapter's agent; the route says `until` where. */
+export const provisionRequestSchema = z.strictObject({
+  force: z.boolean().optional(),
+  allowUnverified: z.boolean().optional(),
+  workspaceSlug: slug.optional(),
+  inputs: z.record(slug, optionValue).optional(),
+})
+
+export const doctorRequestSchema = z.strictObject({
+  live: z.boolean().optional(),
+  prompt: z.string().min(1).max(10_000).optional(),
+  longPrompt: z.string().min(1).max(10_000).optional(),
+})
+
+export const addAdapterSchema = z.strictObject({
+  source: path.describe('Absolute folder with an AGENT-CLI.md, or an npm package'),
+})
+
+/** A rule of a workspace stays until it is removed: a lifetime is refused, not ignored. */
+export const workspaceRuleSchema = addRuleSchema.omit({ lifetime: true })
+
+/** What a browser sends instead of a token. */
+export const exchangeQuerySchema = z.strictObject({
+  code: z.string().min(1).max(200).describe('From POST /auth/code'),
+})

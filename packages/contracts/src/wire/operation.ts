@@ -1,0 +1,106 @@
+import type * as z from 'zod'
+import type { ErrorCode } from '../errors.js'
+import type { BrowserLogin, Scope, TokenService } from '../principal.js'
+import type { WorkspaceService } from '../workspace.js'
+import type { PermissionService } from './permission-service.js'
+import type { AdapterService } from './provisioning.js'
+import type { SessionArchive } from './session-archive.js'
+import type { SessionService } from './session-service.js'
+
+/** The services that answer operations, by the name that {@link Operation.calls} begins with. */
+export interface Services {
+  readonly sessions: SessionService
+  readonly permissions: PermissionService
+  readonly archive: SessionArchive
+  readonly workspaces: WorkspaceService
+  readonly adapters: AdapterService
+  readonly tokens: TokenService
+  readonly browsers: BrowserLogin
+}
+
+/** `<service>.<method>`, or what only the HTTP surface itself answers. */
+export type ServiceMethod =
+  | { [S in keyof Services]: `${S}.${keyof Services[S] & string}` }[keyof Services]
+  | 'health'
+  | 'openApi'
+  | 'metrics'
+  | 'mcp'
+
+/**
+ * One operation of a gateway. HTTP routes, access checks, MCP tools, the client's calls and the OpenAPI document are
+ * all derived from it.
+ */
+export interface Operation {
+  /** OpenAPI `operationId`. */
+  readonly name: string
+  readonly summary: string
+  /** The scope that its caller needs. `open`: no token. */
+  readonly scope: Scope | 'open'
+  /** The service method that answers it. */
+  readonly calls: ServiceMethod
+  /** Name of the action in the audit log; absent where nothing is changed. */
+  readonly action?: string
+  readonly query?: z.ZodObject
+  readonly body?: z.ZodType
+  /** Successful answers by HTTP status; a handler that returns plain data answers with the first one. */
+  readonly answers: Readonly<Record<number, Answer>>
+  /** Error codes of its own, beside those that every operation with a token, a query or a body has. */
+  readonly errors?: readonly ErrorCode[]
+  /** The MCP tool for the same operation. */
+  readonly tool?: ToolDefinition
+}
+
+export interface Answer {
+  readonly description: string
+  /** Of the JSON; absent for an answer that is no JSON. */
+  readonly schema?: z.ZodType
+  /** What the messages are, where the answer is sent as server-sent events when `Accept` asks for them. */
+  readonly stream?: string
+  /** It is only sent as server-sent events. */
+  readonly streamOnly?: true
+  /** Media types of an answer that is text. */
+  readonly text?: readonly string[]
+  /** Path of what was created; names in it are filled in from the JSON. */
+  readonly location?: string
+  /** The answer has an `ETag`, and `If-None-Match` gives 304. */
+  readonly etag?: true
+  readonly cookie?: true
+}
+
+/** An MCP tool. Its scope is that of its operation. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly input: z.ZodObject
+  /** What a caller needs to know before it calls; results may hold more. */
+  readonly output: z.ZodObject
+  readonly hints?: { readonly destructive?: boolean; readonly idempotent?: true; readonly openWorld?: true }
+}
+
+/** `METHOD /path/:param` → operation. */
+export type Operations = Readonly<Record<`${'GET' | 'POST' | 'DELETE' | 'ALL'} /${string}`, Operation>>
+
+/** An answer of 200 with JSON. */
+export const ok = <S extends z.ZodType>(
+  schema: S,
+  description: string,
+  more: Partial<Omit<Answer, 'schema'>> = {},
+): { readonly 200: Answer & { readonly schema: S } } => ({ 200: { description, schema, ...more } })
+
+/** An answer of 201 with JSON, and where the new resource is. */
+export const created = <S extends z.ZodType>(
+  schema: S,
+  description: string,
+  location?: string,
+): { readonly 201: Answer & { readonly schema: S } } => ({
+  201: { description, schema, ...(location === undefined ? {} : { location }) },
+})
+
+/** A read whose answer has an `ETag`. */
+export const tagged = <S extends z.ZodType>(
+  schema: S,
+  description: string,
+): { readonly 200: Answer & { readonly schema: S }; readonly 304: Answer } => ({
+  200: { description, schema, etag: true },
+  304: { description: 'Unchanged since the answer that `If-None-Match` names', etag: true },
+})

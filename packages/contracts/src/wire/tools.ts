@@ -1,0 +1,148 @@
+import * as z from 'zod'
+import { REQUEST_STATES } from '../agent-request.js'
+import { SESSION_STATUSES } from '../session.js'
+import type { ToolDefinition } from './operation.js'
+import {
+  answerRequestSchema,
+  interruptRequestSchema,
+  killRequestSchema,
+  listQuerySchema,
+  outputQuerySchema,
+  promptSchema,
+  resumeRequestSchema,
+  spawnAgentSchema,
+} from './requests.js'
+
+// MCP calls a session `sessionId` where HTTP has `:id` (AIP-46). The list of tools is part of the context of every agent
+// that uses them: descriptions and results say no more than a caller needs (F74).
+
+/** Longest wait of a tool: MCP clients give up after a minute (F73). */
+export const TOOL_WAIT_SECONDS = 49
+/** Lines that get_agent_session_output returns by default. */
+export const TOOL_OUTPUT_LINES = 200
+
+const sessionId = z.string().min(1)
+const session = z.looseObject({
+  id: z.string(),
+  adapterSlug: z.string(),
+  workspaceSlug: z.string(),
+  cwd: z.string(),
+  status: z.enum(SESSION_STATUSES),
+  startedAt: z.string(),
+})
+const acknowledged = z.looseObject({ ok: z.boolean(), sessionId: z.string() })
+
+export const startSession = {
+  name: 'start_agent_session',
+  description: 'Start a coding agent in a folder, with or without a first prompt. Returns the session.',
+  input: spawnAgentSchema,
+  output: session,
+  hints: { openWorld: true },
+} as const satisfies ToolDefinition
+
+export const promptSession = {
+  name: 'prompt_agent_session',
+  description: 'Send a prompt and return at once. Then call wait_agent_turn or get_agent_session_output.',
+  input: z.strictObject({ sessionId, prompt: promptSchema }),
+  output: acknowledged.extend({ turn: z.int() }),
+  hints: { openWorld: true },
+} as const satisfies ToolDefinition
+
+export const listSessions = {
+  name: 'list_agent_sessions',
+  description: 'List sessions, newest first.',
+  input: z.strictObject({
+    onlyAlive: z.boolean().optional(),
+    limit: listQuerySchema.shape.limit,
+    after: listQuerySchema.shape.after,
+  }),
+  output: z.looseObject({ sessions: z.array(session), nextCursor: z.string().optional() }),
+} as const satisfies ToolDefinition
+
+export const getOutput = {
+  name: 'get_agent_session_output',
+  description: `Read the last lines of a session, oldest first; ${TOOL_OUTPUT_LINES} by default.`,
+  input: z.strictObject({ sessionId, ...outputQuerySchema.shape }),
+  output: z.looseObject({
+    lines: z.array(z.looseObject({ line: z.string(), stream: z.enum(['stdout', 'stderr']) })),
+  }),
+} as const satisfies ToolDefinition
+
+export const killSession = {
+  name: 'kill_agent_session',
+  description: 'End a session and all its processes. ok is false if it had already ended.',
+  input: z.strictObject({ sessionId, ...killRequestSchema.shape }),
+  output: acknowledged,
+  hints: { destructive: true, idempotent: true },
+} as const satisfies ToolDefinition
+
+export const getSession = {
+  name: 'get_agent_session',
+  description: 'Get a session: its status, its turn and the pending requests of its agent.',
+  input: z.strictObject({ sessionId }),
+  output: session.extend({ requests: z.array(z.looseObject({ requestId: z.string() })) }),
+} as const satisfies ToolDefinition
+
+export const waitTurn = {
+  name: 'wait_agent_turn',
+  description:
+    'Wait for a turn (default: the last one) to end. Returns state "ended" with the result, "awaiting-input" with requests to answer, or "busy" when the time is up: then call again.',
+  input: z.strictObject({
+    sessionId,
+    turn: z.int().min(1).optional(),
+    timeoutSeconds: z.number().min(0).max(TOOL_WAIT_SECONDS).optional(),
+  }),
+  output: z.looseObject({
+    sessionId: z.string(),
+    turn: z.int(),
+    state: z.enum(['ended', 'awaiting-input', 'busy']),
+    result: z.looseObject({ text: z.string() }).optional(),
+  }),
+} as const satisfies ToolDefinition
+
+export const interruptSession = {
+  name: 'interrupt_agent_session',
+  description: 'Stop the running turn and all queued ones, or only the given turn; the session stays live.',
+  input: z.strictObject({ sessionId, ...interruptRequestSchema.shape }),
+  output: acknowledged.extend({ wasBusy: z.boolean(), sent: z.literal(false).optional() }),
+  hints: { destructive: false, idempotent: true },
+} as const satisfies ToolDefinition
+
+export const resumeSession = {
+  name: 'resume_agent_session',
+  description: 'Start the agent of an ended session again, in its conversation or, with fresh, in a new one.',
+  input: z.strictObject({ sessionId, ...resumeRequestSchema.shape }),
+  output: session,
+  hints: { destructive: false, openWorld: true },
+} as const satisfies ToolDefinition
+
+const [byOption, byAction] = answerRequestSchema.options
+
+export const answerRequest = {
+  name: 'answer_agent_request',
+  description: 'Answer a permission with one of its optionIds, or a question with an action and its content.',
+  // The list needs one object, so the two kinds of answers are told apart after it.
+  input: z.strictObject({
+    sessionId,
+    requestId: z.string().min(1),
+    optionId: byOption.shape.optionId.optional(),
+    remember: byOption.shape.remember,
+    action: byAction.shape.action.optional(),
+    content: byAction.shape.content,
+  }),
+  output: z.looseObject({ requestId: z.string(), sessionId: z.string(), state: z.enum(REQUEST_STATES) }),
+} as const satisfies ToolDefinition
+
+export const listAdapters = {
+  name: 'list_agent_adapters',
+  description: 'List the agents that can be started, whether they are installed, and their modes.',
+  input: z.strictObject({}),
+  output: z.looseObject({ adapters: z.array(z.looseObject({ slug: z.string(), installed: z.boolean() })) }),
+} as const satisfies ToolDefinition
+
+export const listWorkspaces = {
+  name: 'list_agent_workspaces',
+  description: 'List the named folders and which one is active.',
+  input: z.strictObject({}),
+  output: z.looseObject({ workspaces: z.array(z.looseObject({ slug: z.string(), path: z.string() })) }),
+} as const satisfies ToolDefinition

@@ -1,11 +1,11 @@
-/** Which workspace package may import which: the table of `docs/architecture.md`, as data. */
+/** Which workspace package may import which other. `docs/architecture.md` shows the same table. */
 
 export interface Arrows {
-  /** Names without their scope. Everybody may import `contracts`, so it is never named. */
+  /** Names without the scope. Every package may import `contracts`, so it is not listed. */
   readonly may: readonly string[]
-  /** Only by a dynamic `import()` or as types, so that a start does not pay for them. */
+  /** Only as types or by a dynamic `import()`, so that they are not loaded at start. */
   readonly lazily?: readonly string[]
-  /** Only as a development dependency, for what a test compares; never imported by `src`. */
+  /** Only as development dependencies, for tests; never imported by `src`. */
   readonly inTests?: readonly string[]
 }
 
@@ -65,5 +65,5 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   },
 }
 
-/** Packages that hold data or a program to test against: anybody may have them as a development dependency. */
-export const TEST_GROUND: readonly string[] = ['adapters', 'arm-testing', 'demo-agent']
+/** Packages with test data or test programs: every package may have them as development dependencies. */
+export const TEST_SUPPORT: readonly string[] = ['adapters', 'arm-testing', 'demo-agent']

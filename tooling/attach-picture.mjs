@@ -1,5 +1,5 @@
-// docs/attach.svg: the screen of `sessions --attach`, as the end-to-end test has captured it from the real program.
-// node tooling/attach-picture.mjs writes it; a test compares.
+// Writes docs/attach.svg, the screen of `sessions --attach` that an end-to-end test captured from the real program:
+// node tooling/attach-picture.mjs. A test checks that the file is up to date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -7,7 +7,7 @@ const SCREEN = new URL('../packages/cli/test/golden/attach-permission.txt', impo
 const PICTURE = new URL('../docs/attach.svg', import.meta.url)
 const [LINE, LETTER, MARGIN, BAR] = [20, 8.4, 16, 32]
 
-/** What a row begins with, and its colour; the terminal's own colours are not in the capture. */
+/** Beginnings of rows, and their colours: the capture has no colours. */
 const COLOURS = [
   [/^❯ /, '#e6edf3', 'bold'],
   [/^(──|try ·)/, '#7d8590'],
@@ -24,7 +24,7 @@ export function attachPicture() {
   const width = Math.ceil(Math.max(...rows.map((row) => row.length)) * LETTER + 2 * MARGIN)
   const height = BAR + rows.length * LINE + 2 * MARGIN
   const texts = rows.map((row, index) => text(row, BAR + MARGIN + (index + 0.7) * LINE)).join('\n')
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="agentproto sessions --attach: a conversation with a plan, a diff, and a permission that is asked for">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="agentproto sessions --attach: a conversation with a plan, a diff, and a permission request">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
 <circle cx="20" cy="16" r="6" fill="#ff5f56"/><circle cx="40" cy="16" r="6" fill="#ffbd2e"/><circle cx="60" cy="16" r="6" fill="#27c93f"/>
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" fill="#c9d1d9" xml:space="preserve">

@@ -3,8 +3,8 @@ import { importsOf } from './source-files.ts'
 import type { SourceFile } from './source-files.ts'
 
 /**
- * Files of a package that import one another in a loop, types and lazy imports too: neither can be read, moved or
- * tested without the other. Each sentence names the files of one loop.
+ * Files that import one another in a circle, by types and lazy imports too: none can be read, moved or tested without
+ * the others. Each sentence names the files of one circle.
  */
 export function circles(files: readonly SourceFile[]): readonly string[] {
   const targets = new Map(files.map((file) => [file.path, targetsOf(file)]))
@@ -21,7 +21,7 @@ export function circles(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
-/** Imports say `.js` where the file is `.ts`. */
+/** Imports name `.js` files where the source is `.ts`. */
 const targetsOf = ({ path, text }: SourceFile): readonly string[] =>
   importsOf(text)
     .filter(({ specifier }) => specifier.startsWith('.'))

@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import { ARROWS, TEST_GROUND } from './arrows.ts'
+import { ARROWS, TEST_SUPPORT } from './arrows.ts'
 import { importsOf, withoutComments } from './source-files.ts'
 import type { Import, SourceFile } from './source-files.ts'
 
-/** The rules of the house that no linter knows. Each returns sentences; none means that the rule holds. */
+/** Rules of this project that no linter has. Each returns one sentence for each violation. */
 
 const SCOPE = '@agentproto/'
 export const MAX_LINES = 320
@@ -28,16 +28,17 @@ export function manifestArrows({ name, dependencies, devDependencies }: Manifest
     names.filter((each) => each.startsWith(SCOPE) && ![...allowed, ...also].includes(bare(each)))
   return [
     ...broken(dependencies, []).map((to) => `${name} may not depend on ${to}`),
-    ...broken(devDependencies, [...TEST_GROUND, ...(arrows.inTests ?? [])]).map(
+    ...broken(devDependencies, [...TEST_SUPPORT, ...(arrows.inTests ?? [])]).map(
       (to) => `${name} may not depend on ${to}, not even in development`,
     ),
   ]
 }
 
-/** Imports of a package's source file that the table does not allow, or that reach into another package. */
+/** Imports of a source file that the table does not allow, or that use files of another package. */
 export function importArrows({ path, text }: SourceFile, { folder, name }: Manifest): readonly string[] {
   return importsOf(text).flatMap((each) => {
-    if (reachesOut(each.specifier, path, folder)) return [`${path} reaches out of its package: ${each.specifier}`]
+    if (leavesPackage(each.specifier, path, folder))
+      return [`${path} imports a file outside of its package: ${each.specifier}`]
     if (!each.specifier.startsWith(SCOPE)) return []
     if (/^@agentproto\/[^/]+\/src\b/.test(each.specifier))
       return [`${path} imports another package's source: ${each.specifier}`]
@@ -52,7 +53,7 @@ function mayImport(from: string, { specifier, how }: Import): boolean {
   return to === 'contracts' || to === from || arrows?.may.includes(to) || lazily || false
 }
 
-function reachesOut(specifier: string, path: string, folder: string): boolean {
+function leavesPackage(specifier: string, path: string, folder: string): boolean {
   if (!specifier.startsWith('.')) return false
   return !posix.join(posix.dirname(path), specifier).startsWith(`${folder}/`)
 }
@@ -60,28 +61,28 @@ function reachesOut(specifier: string, path: string, folder: string): boolean {
 /** `@agentproto/manifest/node` → `manifest`. */
 const bare = (specifier: string): string => specifier.slice(SCOPE.length).split('/')[0] ?? ''
 
-/** Files and folders whose name says nothing of what they know. */
+/** Files and folders whose names say nothing about their content. */
 export function emptyNames({ path }: SourceFile): readonly string[] {
   return path.split('/').some((part) => NAMES_THAT_SAY_NOTHING.test(part))
-    ? [`${path} has a name that says nothing; name it for what it knows`]
+    ? [`${path} has a name that says nothing; name it for its content`]
     : []
 }
 
-/** Files in which a noun is missing. */
+/** Files that hold more than one thing. */
 export function tooLong({ path, text }: SourceFile): readonly string[] {
   const lines = text.split('\n').length - 1
-  return lines > MAX_LINES ? [`${path} has ${lines} lines, more than ${MAX_LINES}: a noun is missing`] : []
+  return lines > MAX_LINES ? [`${path} has ${lines} lines, more than ${MAX_LINES}: split it by its nouns`] : []
 }
 
-/** Output that does not go through a stream or a logger that the host owns. */
+/** Libraries that print: output goes through a stream or a logger of the host. */
 export function prints({ path, text }: SourceFile, { name }: Manifest): readonly string[] {
   if (MAY_PRINT.includes(bare(name))) return []
-  return /\bconsole\s*[.[]/.test(withoutComments(text)) ? [`${path} writes to the console of its host`] : []
+  return /\bconsole\s*[.[]/.test(withoutComments(text)) ? [`${path} writes to the console`] : []
 }
 
 /**
- * Imports of zod that keep all of it in a bundle: of a namespace only what is used stays, of the object `z` everything
- * does, the texts of forty languages too, 400 kB that a gateway would hold in memory.
+ * Imports of zod that put all of it into a bundle. Of `import * as z` a bundler keeps what is used; of `import { z }` it
+ * keeps everything, with the messages of forty languages: 400 kB in the memory of a gateway.
  */
 export function wholeZod({ path, text }: SourceFile): readonly string[] {
   return /^\s*import\s+(?!type\b)(?!\*\s+as\b)[^'"`;()=]*?\bfrom\s*['"]zod['"]/m.test(withoutComments(text))

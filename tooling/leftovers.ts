@@ -7,10 +7,11 @@ import { processesMarked } from './process-table.ts'
 import type { MarkedProcess } from './process-table.ts'
 
 /**
- * Gives a test run a user's folder, a home and a temp folder of its own, and fails the run when a process of it is left.
+ * Gives a test run a HOME, an agentproto home and a temporary folder of its own, and fails the run when one of its
+ * processes is still running at the end.
  *
- * The run's folder is the mark: it is in the environment of every child, and where a test hands its child
- * a smaller environment, the child's cwd or arguments still lie in that folder.
+ * The path of the run's folder identifies its processes: it is in the environment of every child. Where a test starts a
+ * child with a smaller environment, the child's working directory or arguments are in that folder.
  */
 export function setup(): (() => Promise<void>) | undefined {
   // Each vitest project calls this; the first one speaks for the run.
@@ -23,7 +24,7 @@ export function setup(): (() => Promise<void>) | undefined {
   return () => teardown(folder)
 }
 
-/** What only caches stays where it is: packages of npm, and the agents installed for the end-to-end tests. */
+/** Caches stay where they are: npm's packages, and the agents that are installed for tests. */
 function moveHome(folder: string): void {
   process.env['AGENTPROTO_E2E_CACHE'] = cacheFolder
   process.env['npm_config_cache'] ??= join(homedir(), '.npm')
@@ -40,7 +41,7 @@ async function teardown(folder: string): Promise<void> {
   if (left.length > 0) report(left)
 }
 
-/** What is left after a moment: a process that a test has just ended may take one to go. */
+/** Processes that remain after up to a second: one that a test has just signalled may need a moment to exit. */
 async function stillThere(folder: string): Promise<readonly MarkedProcess[]> {
   let left: readonly MarkedProcess[] = []
   for (let look = 0; look < 10; look++) {
@@ -51,7 +52,7 @@ async function stillThere(folder: string): Promise<readonly MarkedProcess[]> {
   return left
 }
 
-/** The runner itself and its workers, which end after this teardown. */
+/** The runner and its workers: they end after this teardown. */
 function isOwn({ pid, parent, commandLine }: MarkedProcess): boolean {
   return pid === process.pid || (parent === process.pid && commandLine.includes('/vitest/dist/workers/'))
 }
@@ -60,13 +61,13 @@ function end(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended between the look and the signal.
+    // It has ended since the last look.
   }
 }
 
 function report(left: readonly MarkedProcess[]): never {
-  // vitest prints what a teardown throws, but does not fail the run for it.
+  // vitest prints an error thrown by a teardown, but does not fail the run.
   process.exitCode = 1
   const names = left.map(({ pid, commandLine }) => `  ${pid} ${commandLine.slice(0, 200)}`)
-  throw new Error(`The tests left ${left.length} process(es) running (ended now):\n${names.join('\n')}`)
+  throw new Error(`The tests left ${left.length} process(es) running; they were killed:\n${names.join('\n')}`)
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { filesBelow } from './source-files.ts'
 
-/** What the project's Markdown pages hold, as far as tests compare them with the code. */
+/** Reads the project's Markdown pages, so that tests can compare them with the code. */
 
 export interface Page {
   /** Relative to the repository. */
@@ -28,7 +28,7 @@ export function codeRows(text: string): readonly (readonly string[])[] {
 
 const plain = (cell: string): string => cell.trim().replaceAll('`', '')
 
-/** Targets of a page's links that are files: no addresses, no anchors of the page itself. */
+/** Targets of a page's links to files, without web addresses and anchors of the same page. */
 export function fileLinks(text: string): readonly string[] {
   return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target.split('#')[0] ?? '')
@@ -36,3 +36,12 @@ export function fileLinks(text: string): readonly string[] {
 }
 
 const withoutCode = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+
+/** Table cells with more characters than allowed: `path:line has a cell of n characters`. */
+export function wideCells({ path, text }: Page, widest: number): readonly string[] {
+  return text.split('\n').flatMap((line, at) => {
+    const cells = line.startsWith('|') ? line.split(/(?<!\\)\|/).map((cell) => cell.trim().length) : []
+    const wide = cells.filter((length) => length > widest)
+    return wide.map((length) => `${path}:${at + 1} has a cell of ${length} characters`)
+  })
+}

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The processes of this host that carry a given mark, read from /proc (Linux; elsewhere there are none to see). */
+/** Finds the processes of this host that carry a given mark, in /proc. Without /proc it finds none. */
 
 export interface MarkedProcess {
   readonly pid: number
@@ -33,15 +33,15 @@ function carries(pid: number, mark: string): boolean {
 }
 
 function describe(pid: number): MarkedProcess | undefined {
-  // The name in brackets may itself hold spaces and brackets, so the fields are counted after the last one.
+  // The name in parentheses may contain spaces and parentheses: count the fields after the last one.
   const stat = readOr(pid, 'stat')
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  // A zombie is gone; only its parent has not asked yet.
+  // A zombie has ended; its parent has only not waited for it yet.
   if (state === undefined || state === 'Z' || state === 'X') return undefined
   return { pid, parent: Number(parent), commandLine: readOr(pid, 'cmdline').replaceAll('\0', ' ').trim() }
 }
 
-// A process may end between any two of these reads, and others belong to somebody else.
+// A process may end between two of these reads, and some belong to other users.
 function readOr(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')

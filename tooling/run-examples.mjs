@@ -1,4 +1,4 @@
-// Runs every example as a newcomer would, each with a home that nobody has used: node tooling/run-examples.mjs [name ...]
+// Runs every example, each with an empty home of its own: node tooling/run-examples.mjs [name ...]
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,10 +15,10 @@ const failed = names.filter((name) => !run(name))
 if (failed.length > 0) throw new Error(`These examples failed: ${failed.join(', ')}`)
 
 function run(name) {
-  const ground = mkdtempSync(join(tmpdir(), 'agentproto-example-'))
+  const scratch = mkdtempSync(join(tmpdir(), 'agentproto-example-'))
   const started = performance.now()
   try {
-    const env = { ...process.env, AGENTPROTO_HOME: join(ground, 'home'), XDG_STATE_HOME: join(ground, 'state') }
+    const env = { ...process.env, AGENTPROTO_HOME: join(scratch, 'home'), XDG_STATE_HOME: join(scratch, 'state') }
     const { status, signal, stdout, stderr } = spawnSync(process.execPath, ['main.mjs'], {
       cwd: join(folder, name),
       env,
@@ -27,9 +27,9 @@ function run(name) {
     })
     const ok = status === 0
     console.log(`${ok ? 'ok    ' : 'failed'} ${name} (${Math.round(performance.now() - started)} ms)`)
-    if (!ok) console.log(`${stdout}${stderr}${signal ? `\nended by ${signal}` : ''}`)
+    if (!ok) console.log(`${stdout}${stderr}${signal ? `\nended by signal ${signal}` : ''}`)
     return ok
   } finally {
-    rmSync(ground, { recursive: true, force: true })
+    rmSync(scratch, { recursive: true, force: true })
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The project's own source files and what they import, as far as text tells: TypeScript 7 has no parser for others. */
+/** The project's source files and their imports, read as text: TypeScript 7 offers no parser to other programs. */
 
 export interface SourceFile {
   /** Relative to the repository, with forward slashes. */
@@ -32,7 +32,7 @@ export function filesBelow(folder: string): readonly string[] {
   })
 }
 
-/** What a file imports or re-exports. */
+/** Everything that a file imports or re-exports. */
 export function importsOf(text: string): readonly Import[] {
   const code = withoutComments(text)
   const found: Import[] = []

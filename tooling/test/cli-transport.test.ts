@@ -2,13 +2,12 @@ import { expect, test } from 'vitest'
 import { ROOT } from '../packages.ts'
 import { importsOf, sourceFiles, withoutComments } from '../source-files.ts'
 
-// The command line reaches a gateway through `@agentproto/client` and nothing else; what it gives the client to fetch with
-// is the one exception.
+// The command line talks to a gateway only through `@agentproto/client`. The exception is the `fetch` that it passes to the client.
 
 const TRANSPORTS: readonly string[] = ['packages/cli/src/http-fetch.ts', 'packages/cli/src/in-process.ts']
 const files = sourceFiles(ROOT, 'packages/cli/src')
 
-test('no command makes a request by itself', () => {
+test('no command sends a request by itself', () => {
   const reaching = files.filter(
     ({ text }) =>
       /(?<![.\w])fetch\(/.test(withoutComments(text)) ||

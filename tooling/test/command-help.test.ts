@@ -11,7 +11,7 @@ function io(): { readonly io: Io; text(): string } {
   return { io: { stdin: new PassThrough(), stdout, stderr: new PassThrough(), env: {}, cwd: '/' }, text: read }
 }
 
-// `--help` is where people look first. A new command needs a line in packages/cli/src/program/examples.ts.
+// People look at `--help` first. A new command needs a line in packages/cli/src/program/examples.ts.
 
 function paths(command: Pick<Command, 'commands' | 'name'>, path: readonly string[] = []): string[][] {
   return [[...path], ...command.commands.flatMap((child) => paths(child, [...path, child.name()]))]
@@ -39,7 +39,7 @@ function known(example: string): boolean {
   return names.has(words.slice(0, 2).join(' ')) || names.has(words[0] ?? '')
 }
 
-test('every option says what it is for', () => {
+test('every option has a description', () => {
   const silent: string[] = []
   const look = (command: Pick<Command, 'commands' | 'name' | 'options'>): void => {
     for (const { flags, description } of command.options)

@@ -25,16 +25,16 @@ function numbersOf(text: string): readonly number[] {
   return [...titles].flatMap(([, numbers = '']) => numbers.trim().split(' ')).map((number) => Number(number.slice(1)))
 }
 
-test('docs/failure-modes.md has each failure once, in order', () => {
+test('docs/failure-modes.md has each failure mode once, in order', () => {
   expect([...rows.keys()]).toEqual(Array.from({ length: LISTED }, (_, index) => index + 1))
 })
 
-test('what docs/failure-modes.md calls tested has a test of that number, and the other way round', () => {
+test('a failure mode that docs/failure-modes.md calls tested has a test with its number, and vice versa', () => {
   const called = [...rows].filter(([, here]) => here.startsWith('tested')).map(([number]) => number)
   expect(called).toEqual([...titled].toSorted((a, b) => a - b))
 })
 
-test('every other failure names its issue or says why it cannot happen', () => {
+test('every other failure mode names its issue or says why it cannot happen', () => {
   const rest = [...rows].filter(([, here]) => !/^(?:tested|#\d+|cannot (?:happen|be prevented): .{20})/.test(here))
   expect(rest).toEqual([])
 })

@@ -67,18 +67,18 @@ function namesOf({ parameters = [], requestBody }: Operation): readonly string[]
 }
 
 test('docs/http-api.md names everything that a route takes', () => {
-  // A bar within a cell is no end of it.
+  // An escaped bar does not end a cell.
   const text = page(ROOT, 'docs/http-api.md').replaceAll('\\|', '/')
   const rows = new Map(codeRows(text).map(([route = '', takes = '']) => [route, takes]))
   const { paths } = openApiDocument({ version: '0.0.0', schemas: { session: {}, event: {} } })
-  const untold = Object.entries(paths as Record<string, Record<string, Operation>>).flatMap(([path, item]) =>
+  const undocumented = Object.entries(paths as Record<string, Record<string, Operation>>).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]) => {
       const route = `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`
       const takes = rows.get(route) ?? ''
-      // Some rows send their reader to another one.
+      // Some rows refer to another one.
       if (/\bthe (?:same|query of|body of)\b/.test(takes)) return []
       return namesOf(operation).flatMap((name) => (new RegExp(`\\b${name}\\b`).test(takes) ? [] : [`${route} ${name}`]))
     }),
   )
-  expect(untold).toEqual([])
+  expect(undocumented).toEqual([])
 })

@@ -7,12 +7,12 @@ import { ROOT } from '../packages.ts'
 const rows = codeRows(page(ROOT, 'docs/lifecycle.md'))
 const statuses: readonly string[] = SESSION_STATUSES
 
-test('docs/lifecycle.md and the status machine have the same steps, in the same words', () => {
+test('docs/lifecycle.md and the status machine have the same transitions, in the same words', () => {
   const documented = rows.filter(([from = '', to = '']) => statuses.includes(from) && statuses.includes(to))
   expect(documented).toEqual(TRANSITIONS.map(({ from, to, on }) => [from, to, on]))
 })
 
-test('every status can be reached, and an ended one is left by a resume alone', () => {
+test('every status can be reached, and only a resume leaves an ended one', () => {
   expect(new Set(['starting', ...TRANSITIONS.map(({ to }) => to)])).toEqual(new Set(statuses))
   const ended = TRANSITIONS.filter(({ from }) => from !== 'starting' && from !== 'running')
   expect(ended.map(({ from, to }) => `${from} ${to}`)).toEqual(['exited starting', 'killed starting', 'error starting'])

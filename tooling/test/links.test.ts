@@ -11,11 +11,11 @@ const dead = ({ path, text }: Page): readonly string[] =>
     .filter((target) => !existsSync(join(ROOT, dirname(path), decodeURI(target))))
     .map((target) => `${path} → ${target}`)
 
-test('every link to a file of the repository leads to one', () => {
+test('every link to a file of the repository works', () => {
   expect(pages(ROOT).flatMap(dead)).toEqual([])
 })
 
-test('every page that a comment names is there', () => {
+test('every page that a comment names exists', () => {
   const named = ['packages', 'e2e', 'tooling', 'examples', 'benches'].flatMap((folder) =>
     sourceFiles(ROOT, folder).flatMap(({ path, text }) =>
       [...text.matchAll(/\bdocs\/[\w/-]+\.md\b/g)].map(([target]) => ({ path, target })),
@@ -24,7 +24,7 @@ test('every page that a comment names is there', () => {
   expect(named.filter(({ target }) => !existsSync(join(ROOT, target)))).toEqual([])
 })
 
-test('a dead link goes red, and an address, an anchor and code are no files', () => {
+test('a dead link is reported; an address, an anchor and code are not links to files', () => {
   expect(dead({ path: 'docs/errors.md', text: '[a](b.md#c) [d](./errors.md)' })).toEqual(['docs/errors.md → b.md'])
   expect(
     dead({ path: 'docs/errors.md', text: '[a](https://x.y/z) [b](#c) `[c](d.md)`\n```\n[e](f.md)\n```\n' }),

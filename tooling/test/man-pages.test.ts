@@ -8,26 +8,26 @@ import { createProgram } from '../../packages/cli/src/program.ts'
 import { needs } from '../needs.ts'
 import { ROOT } from '../packages.ts'
 
-// The pages are made from the commands: `npx vitest run --project unit tooling/test/man-pages -u` writes them.
+// The pages are generated from the commands: `npx vitest run --project unit tooling/test/man-pages -u` writes them.
 
 const FOLDER = join(ROOT, 'packages/cli/man')
 const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }
 const pages = manPages(createProgram(io, () => Promise.resolve()))
 
-test.each(pages)('$file is what the commands say now', async ({ file, text }) => {
+test.each(pages)('$file matches the commands', async ({ file, text }) => {
   await expect(text).toMatchFileSnapshot(join(FOLDER, file))
 })
 
-test.each(pages)('groff reads $file without a word', needs('groff'), ({ text }) => {
+test.each(pages)('groff reads $file without a warning', needs('groff'), ({ text }) => {
   const { status, stderr } = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8'], { input: text, encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
-test('there is a page for each command, and no other', () => {
+test('each command has a page, and there is no other page', () => {
   expect(readdirSync(FOLDER).toSorted()).toEqual(pages.map(({ file }) => file).toSorted())
 })
 
-test.each(pages)('mandoc finds no fault in $file', needs('mandoc'), ({ text }) => {
+test.each(pages)('mandoc reports no error in $file', needs('mandoc'), ({ text }) => {
   const { status, stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'error'], { input: text, encoding: 'utf8' })
   expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
 })

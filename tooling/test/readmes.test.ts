@@ -26,7 +26,7 @@ test('the README links to every package', () => {
   expect(packages.filter(({ folder }) => !text.includes(`(${folder})`)).map(({ name }) => name)).toEqual([])
 })
 
-test('every package says what it is, what it must not do, and shows itself', () => {
+test('every package README says what it is and what it must not do, and has an example', () => {
   const wanting = packages.filter(({ folder, name }) => {
     const path = join(ROOT, folder, 'README.md')
     const text = existsSync(path) ? readFileSync(path, 'utf8') : ''

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { ROOT } from '../packages.ts'
 import { sourceFiles } from '../source-files.ts'
 
-// AIP-46 is a contract to the letter: each row of its tables, and each sentence that a host can break, has a test whose
-// title begins with `AIP-46`, the row as it is named here, and a colon. So has what a host shows of AIP-45.
+// AIP-46 is a contract: each row of its tables, and each sentence that a host can violate, has a test whose title begins
+// with `AIP-46`, the name of the row as below, and a colon. So have the parts of AIP-45 that a host exposes.
 
 const of = (what: string, names: string): readonly string[] => names.split(' ').map((name) => `${what}${name}`)
 
@@ -71,7 +71,7 @@ const ROWS: Readonly<Record<string, readonly string[]>> = {
   'Security Considerations': ['auth of every route', 'secrets in the output', 'cwd of a principal who is not local'],
 }
 
-/** What a driver or a gateway shows of AIP-45; the rules of its manifests are in the package `manifest`. */
+/** The parts of AIP-45 that a driver or a gateway exposes; the package `manifest` tests the rules for manifests. */
 const ROWS_OF_45: readonly string[] = [
   'defineAgentCli',
   'start',
@@ -88,7 +88,7 @@ const tests = ['packages', 'e2e'].flatMap((folder) =>
   sourceFiles(ROOT, folder).filter(({ path }) => path.endsWith('.test.ts')),
 )
 
-/** What titles of tests say after the specification's name, up to the first colon that a space follows. */
+/** The part of each test title between the specification's name and the first colon followed by a space. */
 function titlesOf(text: string, specification: string): readonly string[] {
   const found = text.matchAll(
     new RegExp(`\\btest(?:\\.\\w+(?:\\([^)]*\\))?)*\\(\\s*['"\`]${specification} (.+?): `, 'g'),
@@ -99,13 +99,13 @@ function titlesOf(text: string, specification: string): readonly string[] {
 test.each([
   ['AIP-45', ROWS_OF_45],
   ['AIP-46', Object.values(ROWS).flat()],
-])('each row of %s has a test that names it, and what a test calls a row is one', (specification, rows) => {
+])('each row of %s has a test that names it, and each test names an existing row', (specification, rows) => {
   const titles = new Set(tests.flatMap(({ text }) => titlesOf(text, specification)))
   expect([...titles].toSorted()).toEqual([...rows].toSorted())
 })
 
 test('a title is found in each way of writing a test', () => {
-  // Put together, so that this file is not taken for their test.
+  // Put together from parts, so that this file does not count as their test.
   const A = 'AIP'
   const text = `test('${A}-46 GET /sessions/:id: a')\ntest.each(ERAS)('${A}-46 Session.id: in %s: b')\ntest('of ${A}-46 x: c')`
   expect(titlesOf(text, 'AIP-46')).toEqual(['GET /sessions/:id', 'Session.id'])

@@ -59,7 +59,10 @@ const VOCABULARIES: readonly Decided[] = [
     last: "'vendored'] as const",
     decidedIn: ['manifest/src/normalise-agent-cli.ts'],
   }),
-  listOf('scope', 'contracts/src/principal.ts', { last: "'admin'] as const", decidedIn: ['contracts/src/wire/access.ts'] }),
+  listOf('scope', 'contracts/src/principal.ts', {
+    last: "'admin'] as const",
+    decidedIn: ['contracts/src/wire/access.ts'],
+  }),
   {
     name: 'event type of an agent',
     file: 'packages/contracts/src/stream-event.ts',

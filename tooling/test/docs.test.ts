@@ -1,0 +1,60 @@
+import { posix } from 'node:path'
+import { expect, test } from 'vitest'
+import { fileLinks, page, pages, wideCells } from '../markdown.ts'
+import type { Page } from '../markdown.ts'
+import { ROOT } from '../packages.ts'
+
+const WIDEST_CELL = 160
+// Pages that still have wider cells. A page leaves this list when it has none.
+const UNFINISHED: readonly string[] = [
+  'docs/adapters.md',
+  'docs/events.md',
+  'docs/http-api.md',
+  'docs/mcp.md',
+  'docs/observability.md',
+  'docs/permissions.md',
+  'docs/provisioning.md',
+  'docs/security.md',
+  'docs/storage.md',
+]
+const all = pages(ROOT)
+
+test('no cell of a table has more than 160 characters', () => {
+  const wide = all.filter(({ path }) => !UNFINISHED.includes(path)).flatMap((each) => wideCells(each, WIDEST_CELL))
+  expect(wide).toEqual([])
+})
+
+test('the README has less than 120 lines of at most 120 characters', () => {
+  const lines = page(ROOT, 'README.md').trimEnd().split('\n')
+  expect(lines.length).toBeLessThan(120)
+  expect(lines.filter(({ length }) => length > 120)).toEqual([])
+})
+
+test('docs/README.md leads to every page of docs', () => {
+  const docs = new Map(all.filter(({ path }) => path.startsWith('docs/')).map((each) => [each.path, each]))
+  const found = new Set<string>()
+  const waiting = ['docs/README.md']
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (found.has(path)) continue
+    found.add(path)
+    waiting.push(...targetsOf(docs.get(path)).filter((target) => docs.has(target)))
+  }
+  expect([...docs.keys()].filter((path) => !found.has(path))).toEqual([])
+})
+
+/** Paths that a page of the index links to. Reference pages link to each other; only the indexes count. */
+function targetsOf(from: Page | undefined): readonly string[] {
+  if (!from?.path.endsWith('README.md')) return []
+  return fileLinks(from.text).map((target) => posix.join(posix.dirname(from.path), target))
+}
+
+test('the terms of the glossary are in alphabetical order', () => {
+  const terms = [...page(ROOT, 'docs/glossary.md').matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)].map(([, term = '']) => term)
+  expect(terms.slice(1)).toEqual(terms.slice(1).toSorted())
+  expect(terms.length).toBeGreaterThan(20)
+})
+
+test('a wide cell is reported, and an escaped bar does not end a cell', () => {
+  const text = `| a | b |\n|---|---|\n| short | ${'x'.repeat(80)}\\|${'x'.repeat(80)} |\nprose | ${'x'.repeat(200)} |`
+  expect(wideCells({ path: 'a.md', text }, WIDEST_CELL)).toEqual(['a.md:3 has a cell of 162 characters'])
+})

@@ -39,4 +39,10 @@ test.each([
   ['P1M', undefined],
   ['P', undefined],
   ['30m', undefined],
+  ['-PT30M', undefined],
+  ['PT-30M', undefined],
+  ['PT1.5M', undefined],
+  ['xPT30M', undefined],
+  ['PT30Mx', undefined],
+  ['PT0S', undefined],
 ])('%s lasts %s ms', (text, ms) => expect(durationMs(text)).toBe(ms))

@@ -126,10 +126,10 @@ test('what each package exports', () => {
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
       AgentProcessInfo AgentSignal AgentSink ArmConnectOptions ArmConnection ArmLimits ArmSession
       CONTINUATION_STRATEGIES ConfigChange ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord EventBatch
-      EventRecord EventStore HomeLayout Launch LogCondition McpServer OpenSessionOptions PROTOCOLS
-      ProcessExit Protocol ProtocolArm RuleStore RunningAgent SecretKind SecretPlace SecretStatus
-      SessionOrigin SessionStore StartAgent StartAgentOptions StdioMcpServer StoredLog StoredSession
-      StoredSpawn TranscriptTurn homeFrom homeLayout transcriptPreamble
+      EventQueue EventRecord EventStore HomeLayout Launch LogCondition McpServer OpenSessionOptions
+      PROTOCOLS ProcessExit Protocol ProtocolArm RuleStore RunningAgent SecretKind SecretPlace
+      SecretStatus SessionOrigin SessionStore StartAgent StartAgentOptions StdioMcpServer StoredLog
+      StoredSession StoredSpawn TranscriptTurn homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -189,9 +189,9 @@ test('what each package exports', () => {
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
       connectAcp createAcpClient defineAcp
     @agentproto/arm-kit
-      Conversation EventChannel Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk
-      ToolCalls ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess
-      exitMessage startCancelled within
+      Conversation Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk ToolCalls ToolStatus
+      ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess exitMessage startCancelled
+      within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

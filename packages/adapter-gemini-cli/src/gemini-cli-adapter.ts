@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { EventChannel, exitMessage } from '@agentproto/arm-kit'
+import { exitMessage } from '@agentproto/arm-kit'
+import { EventQueue } from '@agentproto/contracts/agent'
 import { AgentprotoError, promptText } from '@agentproto/contracts'
 import type {
   AgentCliClient,
@@ -22,7 +23,7 @@ type Stored = 'no' | 'perhaps' | 'yes'
  * (AIP-45 `protocol: proprietary`). In this mode it asks nobody: what its approval mode does not allow, it has no tool for.
  */
 export class GeminiCliAdapter implements AgentCliClient {
-  readonly #events = new EventChannel<AgentCliEvent>()
+  readonly #events = new EventQueue<AgentCliEvent>()
   #options: AgentCliConnectOptions | undefined
   #sessionId: string = randomUUID()
   #stored: Stored = 'no'

@@ -1,4 +1,4 @@
-import { EventChannel } from '@agentproto/arm-kit'
+import { EventQueue } from '@agentproto/contracts/agent'
 import { AgentprotoError, promptText, systemClock } from '@agentproto/contracts'
 import type {
   AgentAnswer,
@@ -28,7 +28,7 @@ type State = 'starting' | 'waiting' | 'working' | 'interrupted' | 'ended'
  */
 export class PtyReplAdapter implements AgentCliClient {
   ended: Promise<AgentCliEnd> | undefined
-  readonly #events = new EventChannel<AgentCliEvent>()
+  readonly #events = new EventQueue<AgentCliEvent>()
   readonly #shown = new TerminalText()
   #settings: ReplSettings | undefined
   #terminal: Terminal | undefined

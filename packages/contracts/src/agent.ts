@@ -33,6 +33,7 @@ export type {
   Protocol,
   ProtocolArm,
 } from './agent/protocol-arm.js'
+export { EventQueue } from './agent/event-queue.js'
 export { CONTINUATION_STRATEGIES } from './agent/adapter-catalog.js'
 export type {
   AdapterCatalog,

@@ -1,53 +1,40 @@
-/** Work that tells what it does while it does it. */
+import { EventQueue } from '@agentproto/contracts/agent'
+
+/** Work that emits events while it runs. */
 export type Work<Event> = (emit: (event: Event) => void, signal: AbortSignal) => Promise<void>
 
 export interface EventStreamOptions<Event> {
-  /** Ends the work from elsewhere. */
+  /** Aborts the work from elsewhere. */
   readonly signal?: AbortSignal | undefined
-  /** Whether an event may be left out when nobody reads: lines of output. */
+  /** Whether an event may be dropped while too many wait to be read: lines of output. */
   readonly expendable?: (event: Event) => boolean
 }
 
-/** Events that may wait before expendable ones are left out. */
+/** Events that may wait before expendable ones are dropped. */
 const WAITING_MAX = 2_000
 
 /**
- * Runs work and gives its events as they come. The work starts with the first read; leaving the iteration
- * aborts it and waits until it has ended. What it throws is thrown to the reader, after its events.
+ * Runs work and gives its events as they come. The work starts with the first read; leaving the iteration aborts it and
+ * waits until it has ended. An error of the work is thrown after its events.
  */
 export async function* eventStream<Event>(
   work: Work<Event>,
   { signal, expendable = () => false }: EventStreamOptions<Event> = {},
 ): AsyncGenerator<Event, void, undefined> {
   const abort = new AbortController()
-  const waiting: Event[] = []
-  let wake = (): void => undefined
-  let ended = false
+  const queue = new EventQueue<Event>()
   const emit = (event: Event): void => {
-    if (waiting.length >= WAITING_MAX && expendable(event)) return
-    waiting.push(event)
-    wake()
+    if (queue.waiting < WAITING_MAX || !expendable(event)) void queue.push([event])
   }
-  const running = work(emit, signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal])).finally(
-    () => {
-      ended = true
-      wake()
-    },
+  const signals = signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal])
+  const running = work(emit, signals).then(
+    () => queue.end(),
+    (thrown: unknown) => queue.end(thrown),
   )
-  // It is awaited below; until then its failure is nobody's.
-  running.catch(() => undefined)
   try {
-    for (;;) {
-      while (waiting.length > 0) yield waiting.shift() as Event
-      if (ended) break
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        if (waiting.length > 0 || ended) resolve()
-      })
-    }
-    await running
+    yield* queue
   } finally {
     abort.abort()
-    await running.catch(() => undefined)
+    await running
   }
 }

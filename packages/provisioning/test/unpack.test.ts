@@ -18,7 +18,9 @@ async function unpacked(archive: Buffer, maxBytes = 1_000): Promise<string> {
   return textAt(to)
 }
 
-async function tar(...entries: readonly (readonly [Partial<Header> & Pick<Header, 'name'>, string?])[]): Promise<Buffer> {
+async function tar(
+  ...entries: readonly (readonly [Partial<Header> & Pick<Header, 'name'>, string?])[]
+): Promise<Buffer> {
   const archive = pack()
   for (const [header, content] of entries) archive.entry(header, content ?? '')
   archive.finalize()

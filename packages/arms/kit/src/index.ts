@@ -3,7 +3,6 @@ export { connectProcess, exitMessage, NO_CAPABILITIES, startCancelled } from './
 export type { LineClient, WriteLine } from './connection.js'
 export { Conversation } from './conversation.js'
 export type { PermissionAsk } from './conversation.js'
-export { EventChannel } from './event-channel.js'
 export { Outbox } from './outbox.js'
 export { PendingAsks } from './pending-asks.js'
 export type { UserRequest } from './pending-asks.js'

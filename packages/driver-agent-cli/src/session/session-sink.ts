@@ -1,6 +1,6 @@
-import { randomId } from '@agentproto/contracts'
+import { randomId, STREAM_EVENT_TYPES } from '@agentproto/contracts'
 import type { AgentAnswer, AgentNotice, AgentRequest, AgentSignal, AgentSink, StreamEvent } from '@agentproto/contracts'
-import { type EventQueue, isStreamEvent } from './event-queue.js'
+import type { EventQueue } from '@agentproto/contracts/agent'
 
 /** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
 export interface SessionCallbacks {
@@ -13,7 +13,7 @@ export interface SessionCallbacks {
 /** The sink of an agent that only sessions of this driver listen to, one after the other. */
 export class SessionSink implements AgentSink {
   #callbacks: SessionCallbacks
-  #turn: EventQueue | undefined
+  #turn: EventQueue<StreamEvent> | undefined
 
   constructor(callbacks: SessionCallbacks) {
     this.#callbacks = callbacks
@@ -25,7 +25,7 @@ export class SessionSink implements AgentSink {
   }
 
   /** Gives the events from now on to a turn, and what is no event to its session. */
-  begin(turn: EventQueue, callbacks: SessionCallbacks): void {
+  begin(turn: EventQueue<StreamEvent>, callbacks: SessionCallbacks): void {
     this.#turn = turn
     this.#callbacks = callbacks
   }
@@ -48,3 +48,8 @@ export class SessionSink implements AgentSink {
     return (await this.#callbacks.onRequest?.(request, signal)) ?? { outcome: 'cancelled' }
   }
 }
+
+const STREAM_TYPES: ReadonlySet<string> = new Set(STREAM_EVENT_TYPES)
+
+const isStreamEvent = (signal: AgentSignal): signal is Extract<AgentSignal, StreamEvent> =>
+  STREAM_TYPES.has(signal.type)

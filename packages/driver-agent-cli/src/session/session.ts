@@ -8,8 +8,8 @@ import type {
   StoredAgentSession,
   StreamEvent,
 } from '@agentproto/contracts'
+import { EventQueue } from '@agentproto/contracts/agent'
 import type { Continued } from './continuation.js'
-import { EventQueue } from './event-queue.js'
 import type { SessionCallbacks } from './session-sink.js'
 
 /** AIP-45's session: one conversation with one running agent. */
@@ -43,7 +43,7 @@ export function createSession({ agent, sink, preamble }: Continued, callbacks: S
   let untold = preamble
 
   function send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent> {
-    const queue = new EventQueue(() => void agent.cancel().catch(() => {}))
+    const queue = new EventQueue<StreamEvent>(() => void agent.cancel().catch(() => {}))
     const refusal = refuse()
     if (refusal) queue.end(refusal)
     else void run(queue, [...introduction(), ...blocksOf(message)])
@@ -61,7 +61,7 @@ export function createSession({ agent, sink, preamble }: Continued, callbacks: S
     return sink.busy ? new AgentprotoError('turn_in_progress', 'A turn of this session runs already') : undefined
   }
 
-  async function run(queue: EventQueue, prompt: readonly ContentBlock[]): Promise<void> {
+  async function run(queue: EventQueue<StreamEvent>, prompt: readonly ContentBlock[]): Promise<void> {
     sink.begin(queue, callbacks)
     try {
       await agent.send(prompt)

@@ -6,6 +6,7 @@ import type { ProvisionEvent, ProvisionRequest } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { startGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
+import demoPackage from '../packages/demo-agent/package.json' with { type: 'json' }
 
 // An adapter of one's own, over HTTP: added, refused before its setup, set up without a terminal, started.
 
@@ -65,7 +66,7 @@ test('an adapter is added, installed and set up over HTTP, and its session has w
   expect(await client.adapters.add(ownAdapter())).toMatchObject({ slug: 'own', source: 'user', installed: false })
   await expect(client.sessions.start({ adapter: 'own', cwd })).rejects.toMatchObject({ code: 'agent_not_installed' })
   const installed = await provisioned(client, { until: 'install' })
-  expect(installed.at(-1)).toMatchObject({ state: { installed: true, version: '0.1.0', ready: false } })
+  expect(installed.at(-1)).toMatchObject({ state: { installed: true, version: demoPackage.version, ready: false } })
   await expect(client.sessions.start({ adapter: 'own', cwd })).rejects.toMatchObject({
     code: 'setup_required',
     parts: { data: { pending: [{ id: 'shop' }, { id: 'key', needs: { type: 'secret' } }] } },

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest'
 import { startMockLlm, type MockLlm } from '../mock-llm/start-mock-llm.js'
 import { drive, fromCatalogue, requireInstalled, type DrivenAgent, type Driving } from './driven-agent.js'
 import { temporaryFolder } from './temporary-folder.js'
+import adapter from '@agentproto/adapter-gemini-cli/package.json' with { type: 'json' }
 
 /** The two ways in which Gemini CLI is driven. */
 export type GeminiWay = 'acp' | 'headless'
@@ -62,7 +63,10 @@ function geminiHandle(way: GeminiWay): Promise<AgentCliHandle> {
     executables: { gemini: requireInstalled('gemini') },
     env: { PATH: process.env['PATH'] },
     proprietary: {
-      '@agentproto/adapter-gemini-cli': { version: '0.1.0', module: () => import('@agentproto/adapter-gemini-cli') },
+      '@agentproto/adapter-gemini-cli': {
+        version: adapter.version,
+        module: () => import('@agentproto/adapter-gemini-cli'),
+      },
     },
   }
   return fromCatalogue(way === 'acp' ? 'gemini-cli' : 'gemini-cli-headless', host)

@@ -6,6 +6,7 @@ import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { launchOf } from '@agentproto/arm-testing'
 import type { Launch } from '@agentproto/contracts'
 import { afterAll } from 'vitest'
+import own from '../package.json' with { type: 'json' }
 
 const home = mkdtempSync(join(tmpdir(), 'adapter-gemini-cli-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
@@ -17,7 +18,7 @@ export const fakeGemini = (): Launch =>
 export const profile: ProprietaryProfile = {
   adapter: '@agentproto/adapter-gemini-cli',
   allowed: {
-    '@agentproto/adapter-gemini-cli': { version: '0.1.0', module: () => import('@agentproto/adapter-gemini-cli') },
+    '@agentproto/adapter-gemini-cli': { version: own.version, module: () => import('@agentproto/adapter-gemini-cli') },
   },
   capabilities: {
     streaming: true,

@@ -5,11 +5,12 @@ import { launchOf, RecordingSink } from '@agentproto/arm-testing'
 import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
 import type { AgentSignal, ArmLimits, Launch } from '@agentproto/contracts'
 import { onTestFinished } from 'vitest'
+import own from '../package.json' with { type: 'json' }
 
 export const profile = (settings: unknown): ProprietaryProfile => ({
   adapter: '@agentproto/adapter-pty-repl',
   allowed: {
-    '@agentproto/adapter-pty-repl': { version: '0.1.0', module: () => import('@agentproto/adapter-pty-repl') },
+    '@agentproto/adapter-pty-repl': { version: own.version, module: () => import('@agentproto/adapter-pty-repl') },
   },
   capabilities: {
     streaming: true,

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { parseProfile } from '../../arms/mcp/src/index.js'
 import { compileLaunch, formatProblem, parseAgentCli } from '../../manifest/src/index.js'
 import { findVersion, type LoadedAgentCli, readAgentCli } from '../../manifest/src/node.js'
+import demoAgent from '../../demo-agent/package.json' with { type: 'json' }
 
 const SLUGS = [
   'aider',
@@ -132,7 +133,7 @@ const OUTPUTS: Readonly<Record<Slug, string>> = {
   'codex-mcp': 'codex-cli 0.140.0\n',
   copilot: "GitHub Copilot CLI 1.0.102.\nRun 'copilot update' to check for updates.\n",
   cursor: '2026.10.01-e373342\n',
-  demo: '0.1.0\n',
+  demo: `${demoAgent.version}\n`,
   'gemini-cli': '0.61.0\n',
   'gemini-cli-headless': '0.61.0\n',
   goose: ' 1.50.0\n',

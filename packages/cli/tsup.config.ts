@@ -118,7 +118,7 @@ export default defineConfig([
     ...bundle,
     entry: {
       'mcp-tools': '../mcp-tools/src/index.ts',
-      openapi: '../gateway-http/src/openapi/index.ts',
+      openapi: '../gateway-http/src/openapi.ts',
       acp: '../arms/acp/src/index.ts',
       'acp-server': '../acp-server/src/index.ts',
       'arm-mcp': '../arms/mcp/src/index.ts',

@@ -8,6 +8,9 @@ import { ROOT } from '../packages.ts'
 
 /** Asked for its routes only: no service is ever called. */
 const idle = {
+  sessions: {},
+  adapters: {},
+  workspaces: {},
   clock: systemClock,
   version: '0.0.0',
   authenticate: () => undefined,
@@ -45,7 +48,7 @@ test('the OpenAPI document has every route of the gateway, and no other', () => 
   const documented = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   )
-  // A new route needs its row in packages/gateway-http/src/openapi/*-operations.ts. MCP describes itself.
+  // Both come from the table of operations in packages/contracts/src/wire. MCP describes itself.
   expect(documented.toSorted()).toEqual(served().filter((route) => route !== 'ALL /mcp'))
 })
 

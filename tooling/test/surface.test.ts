@@ -142,6 +142,8 @@ test('what each package exports', () => {
       newestOf programFolders secretVariables
     @agentproto/gateway-http
       HttpApp HttpDeps StreamStats bearerOf createHttpApp
+    @agentproto/gateway-http/openapi
+      OpenApiOptions OpenApiSchemas openApiDocument
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS

@@ -76,7 +76,7 @@ export interface TokenService {
 export interface TokenRequest {
   readonly name: string
   readonly scope: Scope
-  readonly workspaces?: readonly string[]
+  readonly workspaces?: readonly string[] | undefined
   /** ISO-8601, when it ends by itself. */
   readonly expiresAt?: string
 }

@@ -19,7 +19,7 @@ export function withinScope(sessions: Pick<SessionService, 'get'>): MiddlewareHa
     // Nothing answers there but a refusal, or the list of methods.
     if (route === undefined) return next()
     const scope = scopeOfRoute(route.key)
-    if (!mayUse(by, scope)) c.set('turnedAway', true)
+    if (!mayUse(by, scope)) c.set('rejected', true)
     assertMayUse(by, scope)
     const within = boundsOf(by, scope)
     if (within === undefined) return next()

@@ -1,13 +1,14 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { MiddlewareHandler } from 'hono'
-import { turnedAway } from './door.js'
+import { cors } from 'hono/cors'
 import { isAllowedHost, isAllowedOrigin, nameIn } from './host-and-origin.js'
 import type { HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 import { cookieToken } from './login-cookie.js'
+import { rejected } from './rejection.js'
 
 /**
- * Refuses what a web page of somewhere else sends: a Host that is not ours (DNS rebinding) and an Origin that
- * is not ours, on reads too, since a read is what leaks (F80).
+ * Rejects requests of foreign web pages: a Host that is not ours (DNS rebinding) and an Origin that is not ours, also on
+ * reads, which are what leaks (F80).
  */
 export function knownHostAndOrigin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   const { allowedHosts = [], allowedOrigins = [], isOwnHost = () => false } = deps
@@ -15,32 +16,49 @@ export function knownHostAndOrigin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   return function checkHostAndOrigin(c, next) {
     const host = hostOf(c)
-    if (!isAllowedHost(host, hosts) && !isOwnHost(nameIn(host))) throw turnedAway(c, refusedHost(host))
+    if (!isAllowedHost(host, hosts) && !isOwnHost(nameIn(host))) throw rejected(c, refusedHost(host))
     const origin = c.req.header('origin')
-    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw turnedAway(c, refusedOrigin(origin))
+    if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw rejected(c, refusedOrigin(origin))
     return next()
   }
 }
 
-/** Lets in who bears a token that somebody has, and remembers who that is. */
+/**
+ * Lets pages of the named origins read answers (CORS). Loopback origins may call, and read nothing. Preflights have no token,
+ * so they are answered before tokens are checked; those of other origins get no answer that allows anything.
+ */
+export function allowedOriginsOnly(allowedOrigins: readonly string[]): MiddlewareHandler<HttpEnv> {
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
+  const allow = cors({
+    origin: (origin) => origin,
+    allowMethods: ['GET', 'POST', 'DELETE'],
+    allowHeaders: [
+      'authorization',
+      'content-type',
+      'last-event-id',
+      'mcp-protocol-version',
+      'mcp-method',
+      'mcp-name',
+      'traceparent',
+      'tracestate',
+    ],
+    maxAge: 600,
+  })
+  return function allowOrigin(c, next) {
+    const origin = c.req.header('origin')
+    return origin !== undefined && origins.has(origin.toLowerCase()) ? allow(c, next) : next()
+  }
+}
+
+/** Accepts only requests with a known token, and sets its principal. */
 export function knownToken({ authenticate, browsers }: HttpDeps): MiddlewareHandler<HttpEnv> {
   return function checkToken(c, next) {
     const token = bearerOf(c.req.header('authorization')) ?? (browsers && cookieToken(c))
     const by = token === undefined ? undefined : authenticate(token)
-    if (by === undefined) throw turnedAway(c, refusedToken(token))
+    if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
     return next()
   }
-}
-
-/** Refuses bodies that are compressed: their bound would not be that of what they hold. */
-export const plainBodies: MiddlewareHandler<HttpEnv> = function checkCoding(c, next) {
-  const coding = c.req.method === 'GET' ? undefined : c.req.header('content-encoding')
-  if (coding === undefined || coding === 'identity') return next()
-  throw new AgentprotoError('unsupported_media_type', 'The body must not be encoded', {
-    expected: 'no content-encoding',
-    given: coding,
-  })
 }
 
 /** The token of an Authorization header; undefined where it bears none. */
@@ -53,21 +71,21 @@ const BEARER = /^bearer +([^\s]+)\s*$/i
 const hostOf = (c: HttpContext): string => (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
 
 const refusedHost = (given: string): AgentprotoError =>
-  new AgentprotoError('host_not_allowed', 'The Host header names a host that this gateway is not', {
+  new AgentprotoError('host_not_allowed', 'The Host header does not name this gateway', {
     expected: 'localhost or another loopback name',
     given,
-    hint: 'Add the name to the allowed hosts if the gateway is meant to be reached by it',
+    hint: 'Add the name to the allowed hosts if clients use it to reach the gateway',
   })
 
 const refusedOrigin = (given: string): AgentprotoError =>
   new AgentprotoError('origin_not_allowed', 'Pages of this origin may not call the gateway', {
     expected: 'no Origin header, a loopback origin or the gateway’s own',
     given,
-    hint: 'Add the origin to the allowed origins if its pages are meant to call the gateway',
+    hint: 'Add the origin to the allowed origins if its pages may call the gateway',
   })
 
 const refusedToken = (token: string | undefined): AgentprotoError =>
-  new AgentprotoError('unauthorized', token === undefined ? 'The request bears no token' : 'Nobody has this token', {
+  new AgentprotoError('unauthorized', token === undefined ? 'The request has no token' : 'Unknown token', {
     expected: 'the header "Authorization: Bearer <token>"',
-    hint: 'Take the token from the file "token" in the gateway’s home',
+    hint: 'Set AGENTPROTO_TOKEN, or run this as the owner of the home, where the file "token" has it',
   })

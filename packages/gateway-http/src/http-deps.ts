@@ -87,8 +87,8 @@ export interface HttpEnv {
     readonly by: Principal
     /** The sessions that `by` reaches; absent for all. */
     readonly within?: SessionBounds
-    /** It is refused before any service is asked. */
-    readonly turnedAway?: true
+    /** It was rejected before a service was called. */
+    readonly rejected?: true
   }
 }
 

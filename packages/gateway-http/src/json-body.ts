@@ -1,101 +1,95 @@
-import { AgentprotoError, BOUNDS, isAgentprotoError, isWithinDepth, parseWire } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { BOUNDS, isWithinDepth, parseWire } from '@agentproto/contracts/wire'
 import type { z } from 'zod'
 import type { HttpContext } from './http-deps.js'
 
 /**
- * Reads the JSON body of a request; one that has none parses as `{}` where the schema takes that.
- * @throws `payload_too_large`, `unsupported_media_type`, `invalid_json`, `invalid_request`
+ * Reads the JSON body of a request; an empty one parses as `{}`. A body that is too large or of another type is refused
+ * before it is read. `hono/body-limit` is not used: it does not cancel an endless body (docs/decisions/http-parts.md).
+ * @throws `payload_too_large`, `unsupported_media_type`, `invalid_json`, `invalid_request`, `cancelled`
  */
 export async function readBody<S extends z.ZodType>(c: HttpContext, schema: S): Promise<z.output<S>> {
-  const text = await bodyText(c.req.raw)
+  const text = await bodyText(c)
   return parseWire(schema, text === '' ? {} : parseJson(text), 'body')
 }
 
-async function bodyText(request: Request): Promise<string> {
-  const length = request.headers.get('content-length')
+const JSON_TYPE = /^application\/json\s*(?:;|$)/i
+
+async function bodyText(c: HttpContext): Promise<string> {
+  assertNotEncoded(c)
+  const length = c.req.header('content-length')
   if (length === '0') return ''
-  if (length !== null) refuseTooLarge(Number(length))
-  const type = request.headers.get('content-type')
-  if (type !== null && !JSON_TYPE.test(type)) throw refusedType(type)
-  const text = await read(request, length !== null)
-  if (text !== '' && type === null) throw refusedType('no content-type')
+  if (length !== undefined) assertSize(Number(length))
+  const type = c.req.header('content-type')
+  if (type !== undefined && !JSON_TYPE.test(type)) throw notJson(type)
+  const text = await readText(c.req.raw, length !== undefined)
+  if (text !== '' && type === undefined) throw notJson('no content-type')
   return text
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-const JSON_TYPE = /^application\/json\s*(?:;|$)/i
+/** @throws `unsupported_media_type` for a compressed body: its bound would not be that of its content */
+export function assertNotEncoded(c: HttpContext): void {
+  const coding = c.req.header('content-encoding')
+  if (coding === undefined || coding === 'identity') return
+  throw new AgentprotoError('unsupported_media_type', 'The body must not be encoded', {
+    expected: 'no content-encoding',
+    given: coding,
+  })
+}
 
-async function read(request: Request, hasLength: boolean): Promise<string> {
+async function readText(request: Request, hasLength: boolean): Promise<string> {
+  // What is not UTF-8 is refused: replaced characters would not be what was sent.
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   try {
-    // With a length the server hands over no more than it says; without one we count.
-    return hasLength ? wholeText(await request.arrayBuffer()) : await countedText(request.body)
+    if (hasLength) {
+      const bytes = await request.arrayBuffer()
+      assertSize(bytes.byteLength)
+      return decoder.decode(bytes)
+    }
+    let size = 0
+    let text = ''
+    // Leaving the loop by a throw cancels the stream.
+    for await (const chunk of request.body ?? []) {
+      assertSize((size += chunk.byteLength))
+      text += decoder.decode(chunk, { stream: true })
+    }
+    return text + decoder.decode()
   } catch (thrown) {
     if (isAgentprotoError(thrown)) throw thrown
-    throw new AgentprotoError('cancelled', 'The body did not arrive whole', { cause: thrown })
+    if (thrown instanceof TypeError && isCoded(thrown, 'ERR_ENCODING_INVALID_ENCODED_DATA'))
+      throw notJsonText(thrown, 'bytes that are not UTF-8')
+    throw new AgentprotoError('cancelled', 'The connection closed before the whole body arrived', { cause: thrown })
   }
 }
 
-/** In one piece, and refused where it is not UTF-8: what was replaced would not be what was sent. */
-function wholeText(bytes: ArrayBuffer): string {
-  refuseTooLarge(bytes.byteLength)
-  return decoded(() => UTF8.decode(bytes))
-}
-
-function decoded(decode: () => string): string {
-  try {
-    return decode()
-  } catch (cause) {
-    throw new AgentprotoError('invalid_json', 'The body is not JSON', {
-      expected: 'UTF-8',
-      given: 'other bytes',
-      cause,
-    })
-  }
-}
-
-async function countedText(body: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (body === null) return ''
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let bytes = 0
-  let text = ''
-  // Leaving the loop by a throw cancels the stream.
-  for await (const chunk of body) {
-    refuseTooLarge((bytes += chunk.byteLength))
-    text += decoded(() => decoder.decode(chunk, { stream: true }))
-  }
-  return text + decoded(() => decoder.decode())
-}
+const isCoded = (thrown: Error, code: string): boolean => 'code' in thrown && thrown.code === code
 
 function parseJson(text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (thrown) {
-    const given = thrown instanceof Error ? thrown.message : undefined
-    throw new AgentprotoError('invalid_json', 'The body is not JSON', {
-      expected: 'one JSON object',
-      given,
-      cause: thrown,
-    })
+    throw notJsonText(thrown, thrown instanceof Error ? thrown.message : undefined)
   }
-  // What is shorter has no room for so many.
-  if (text.length > BOUNDS.jsonDepth && !isWithinDepth(value, BOUNDS.jsonDepth)) throw refusedDepth()
+  // A shorter text has no room for so many levels.
+  if (text.length > BOUNDS.jsonDepth && !isWithinDepth(value, BOUNDS.jsonDepth))
+    throw new AgentprotoError('invalid_request', 'The body is nested too deeply', {
+      expected: `at most ${BOUNDS.jsonDepth} levels`,
+    })
   return value
 }
 
-const refusedDepth = (): AgentprotoError =>
-  new AgentprotoError('invalid_request', 'The body is nested too deep', {
-    expected: `at most ${BOUNDS.jsonDepth} levels`,
-  })
-
-function refuseTooLarge(size: number): void {
+function assertSize(size: number): void {
   if (size <= BOUNDS.bodyBytes) return
   throw new AgentprotoError('payload_too_large', 'The body is too large', {
     expected: `at most ${BOUNDS.bodyBytes} bytes`,
   })
 }
 
-const refusedType = (given: string): AgentprotoError =>
+const notJsonText = (cause: unknown, given: string | undefined): AgentprotoError =>
+  new AgentprotoError('invalid_json', 'The body is not JSON', { expected: 'one JSON object in UTF-8', given, cause })
+
+const notJson = (given: string): AgentprotoError =>
   new AgentprotoError('unsupported_media_type', 'The body must be JSON', {
     expected: 'content-type: application/json',
     given,

@@ -49,7 +49,7 @@ const tokenOf = (name: string) => {
 }
 const fakeTokens: TokenService = {
   list: async () => [ci],
-  create: async (request) => ({ ...ci, ...request, token: 'value' }),
+  create: async ({ name, scope }) => ({ ...ci, name, scope, token: 'value' }),
   revoke: async (name) => void tokenOf(name),
   rotate: async (name) => tokenOf(name),
 }

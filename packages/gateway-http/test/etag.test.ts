@@ -32,7 +32,7 @@ test('a list or a session that is known already is answered 304 without a body, 
   for (const path of READS) {
     const first = await call('GET', path)
     const etag = first.headers.get('etag') ?? ''
-    expect(etag, path).toMatch(/^"[\w-]{27}"$/)
+    expect(etag, path).toMatch(/^"[\w-]+"$/)
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const again = await call('GET', path, undefined, { 'if-none-match': known })
       expect([again.status, again.headers.get('etag'), await again.text()], path).toEqual([304, etag, ''])

@@ -113,7 +113,7 @@ test('pages of an allowed origin may read answers; nobody else’s may', async (
   expect([read.status, read.headers.get('access-control-allow-origin'), read.headers.get('vary')]).toEqual([
     200,
     origin,
-    'origin',
+    'Origin',
   ])
   const refused = await app.request('/sessions', { headers: { origin } })
   expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, origin])

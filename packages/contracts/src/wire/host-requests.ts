@@ -24,16 +24,21 @@ export const createTokenSchema = z.strictObject({
 
 /** Install, setup and login of an adapter's agent; the route says `until` where. */
 export const provisionRequestSchema = z.strictObject({
-  force: z.boolean().optional(),
-  allowUnverified: z.boolean().optional(),
-  workspaceSlug: slug.optional(),
-  inputs: z.record(slug, optionValue).optional(),
+  force: z.boolean().optional().describe('Run the phase again even if it is done'),
+  allowUnverified: z.boolean().optional().describe('Run an installer or unpack a download that has no checksum'),
+  workspaceSlug: slug.optional().describe('Set up for this workspace only; for all when absent'),
+  inputs: z.record(slug, optionValue).optional().describe('Answers to setup steps by their id'),
 })
 
 export const doctorRequestSchema = z.strictObject({
-  live: z.boolean().optional(),
-  prompt: z.string().min(1).max(10_000).optional(),
-  longPrompt: z.string().min(1).max(10_000).optional(),
+  live: z.boolean().optional().describe('Also start the agent, prompt, interrupt, resume and end it'),
+  prompt: z.string().min(1).max(10_000).optional().describe('A prompt; default a short greeting'),
+  longPrompt: z
+    .string()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('A prompt with an answer that is long enough to interrupt'),
 })
 
 export const addAdapterSchema = z.strictObject({

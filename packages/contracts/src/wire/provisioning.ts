@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import type { AdapterCatalog, AdapterSummary } from '../agent/adapter-catalog.js'
 import type { Principal } from '../principal.js'
+import type { doctorRequestSchema, provisionRequestSchema } from './host-requests.js'
 import type { SecretStatus } from '../agent/secret.js'
 
 /** From a manifest to an agent that can be started (AIP-45 §Lifecycle, §Setup surface, §Auth surface). */
@@ -61,18 +63,10 @@ export interface AdapterState {
   readonly next?: string
 }
 
-export interface ProvisionRequest {
-  /** The last phase to run; those before it run where they are needed. Default `install` with its version check. */
+export interface ProvisionRequest extends Readonly<z.infer<typeof provisionRequestSchema>> {
+  /** The last phase to run; those before it run if needed. Default `install` with its version check. */
   readonly until: 'install' | 'setup' | 'login'
-  /** Runs the phase again although it is done. */
-  readonly force?: boolean
-  /** Runs an install script, or unpacks a download, whose content nothing vouches for. */
-  readonly allowUnverified?: boolean
-  /** Setup for this workspace alone; for all of them when absent. */
-  readonly workspaceSlug?: string
-  /** Answers to setup steps by their id. */
-  readonly inputs?: Readonly<Record<string, string | number | boolean>>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** What happens while an agent is provisioned, in order. Never holds a secret. */
@@ -105,14 +99,8 @@ export type ProvisionEvent =
   /** The last one. */
   | { readonly type: 'state'; readonly state: AdapterState }
 
-export interface DoctorRequest {
-  /** Also starts the agent, talks to it, interrupts, resumes and ends it. */
-  readonly live?: boolean
-  /** What to say to the agent; a short greeting when absent. */
-  readonly prompt?: string
-  /** What to say so that it speaks long enough to be interrupted. */
-  readonly longPrompt?: string
-  readonly signal?: AbortSignal
+export interface DoctorRequest extends Readonly<z.infer<typeof doctorRequestSchema>> {
+  readonly signal?: AbortSignal | undefined
 }
 
 /** One finding about an adapter's agent. */

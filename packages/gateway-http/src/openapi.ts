@@ -1,13 +1,10 @@
+// The OpenAPI document of the gateway. It is an entry point of its own because it needs all of zod, and most gateways are
+// never asked for it.
 import { ERRORS, type ErrorCode } from '@agentproto/contracts'
+import { type Answer, eventSchema, OPERATIONS, type Operation, sessionSchema } from '@agentproto/contracts/wire'
 import * as z from 'zod'
-import { event, session } from './answers.js'
-import { archiveOperations } from './archive-operations.js'
-import { hostOperations } from './host-operations.js'
-import type { Answer, Operation, Operations } from './operation.js'
-import { ruleOperations } from './rule-operations.js'
-import { sessionOperations } from './session-operations.js'
 
-/** JSON Schemas of what has a schema of its own already. */
+/** JSON Schemas that are files of their own. */
 export interface OpenApiSchemas {
   /** `session.schema.json` */
   readonly session: object
@@ -21,18 +18,14 @@ export interface OpenApiOptions {
   readonly schemas: OpenApiSchemas
 }
 
-const operations: Operations = { ...sessionOperations, ...archiveOperations, ...ruleOperations, ...hostOperations }
-
 type Json = Readonly<Record<string, unknown>>
 
-/**
- * The OpenAPI 3.1 document of the gateway, made from the schemas that its handlers parse with. `/mcp` speaks MCP and
- * is not in it.
- */
+/** The OpenAPI 3.1 document of the gateway, made from the table of operations. `/mcp` speaks MCP and is not in it. */
 export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
   const paths: Record<string, Record<string, Json>> = {}
-  for (const [route, operation] of Object.entries(operations)) {
+  for (const [route, operation] of Object.entries<Operation>(OPERATIONS)) {
     const [method = '', path = ''] = route.split(' ')
+    if (method === 'ALL') continue
     const item = (paths[path.replaceAll(/:(\w+)/g, '{$1}')] ??= {})
     item[method.toLowerCase()] = operationObject(operation, path)
   }
@@ -44,8 +37,8 @@ export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
       description: 'Starts, drives and watches agent CLIs (AIP-46). Readers ignore members that they do not know.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    // As seen from the document: below whatever prefix, and behind whatever proxy, it is served.
-    servers: [{ url: '.', description: 'The gateway that this document came from' }],
+    // Relative to the document, so that it is right below any prefix and behind any proxy.
+    servers: [{ url: '.', description: 'The gateway that served this document' }],
     security: [{ bearer: [] }],
     paths,
     components: {
@@ -60,19 +53,18 @@ export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
 }
 
 function operationObject(operation: Operation, path: string): Json {
-  const { id, summary, query, body, open } = operation
+  const { name, summary, query, body, scope, answers } = operation
   return {
-    operationId: id,
+    operationId: name,
     tags: [path.split('/')[1]],
     summary,
-    ...(open === true ? { security: [] } : {}),
-    parameters: [
-      ...pathParameters(path),
-      ...(query === undefined ? [] : queryParameters(query)),
-      ...headers(operation),
-    ],
+    ...(scope === 'open' ? { security: [] } : {}),
+    parameters: [...pathParameters(path), ...(query ? queryParameters(query) : []), ...headerParameters(answers)],
     ...(body === undefined ? {} : { requestBody: requestBody(body) }),
-    responses: { ...answers(operation), ...problems(operation) },
+    responses: {
+      ...Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, response(answer)])),
+      ...problems(operation),
+    },
   }
 }
 
@@ -84,7 +76,7 @@ function queryParameters(query: z.ZodObject): readonly Json[] {
     readonly properties?: Readonly<Record<string, Json>>
     readonly required?: readonly string[]
   }
-  // What has a default is required of what is parsed, and not of who asks.
+  // A member with a default is required of the parsed query, and not of the caller.
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
@@ -93,12 +85,11 @@ function queryParameters(query: z.ZodObject): readonly Json[] {
   }))
 }
 
-function headers({ answers: all }: Operation): readonly Json[] {
-  const given = Object.values(all)
-  const streams = given.some(({ stream, streamOnly }) => stream !== undefined || streamOnly === true)
+function headerParameters(answers: Operation['answers']): readonly Json[] {
+  const all = Object.values(answers)
   const names = [
-    ...(given.some((each) => each.headers?.includes('ETag')) ? ['If-None-Match'] : []),
-    ...(streams ? ['Last-Event-ID'] : []),
+    ...(all.some(({ etag }) => etag) ? ['If-None-Match'] : []),
+    ...(all.some(({ stream, streamOnly }) => stream !== undefined || streamOnly) ? ['Last-Event-ID'] : []),
   ]
   return names.map((name) => ({ name, in: 'header', required: false, schema: { type: 'string' } }))
 }
@@ -108,30 +99,25 @@ const requestBody = (body: z.ZodType): Json => ({
   content: { 'application/json': { schema: jsonSchema(body, 'input') } },
 })
 
-function answers({ answers: all }: Operation): Readonly<Record<string, Json>> {
-  return Object.fromEntries(Object.entries(all).map(([status, each]) => [status, response(each)]))
-}
-
-function response({ description, schema, stream, streamOnly, text, headers: names = [] }: Answer): Json {
+function response({ description, schema, stream, streamOnly, text = [], location, etag, cookie }: Answer): Json {
+  const headers = [location && 'Location', etag && 'ETag', cookie && 'Set-Cookie'].filter((name) => name !== undefined)
   const content = {
     ...(schema === undefined ? {} : { 'application/json': { schema: jsonSchema(schema, 'output') } }),
-    ...(stream === undefined && streamOnly !== true
+    ...(stream === undefined && streamOnly === undefined
       ? {}
-      : {
-          'text/event-stream': { schema: { type: 'string', ...(stream === undefined ? {} : { description: stream }) } },
-        }),
-    ...Object.fromEntries([text ?? []].flat().map((type) => [type, { schema: { type: 'string' } }])),
+      : { 'text/event-stream': { schema: { type: 'string', description: stream ?? description } } }),
+    ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
   }
   return {
     description,
-    ...(names.length === 0
+    ...(headers.length === 0
       ? {}
-      : { headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])) }),
+      : { headers: Object.fromEntries(headers.map((name) => [name, { schema: { type: 'string' } }])) }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   }
 }
 
-/** What every route may answer, and what every one with a body, a query or a token may. */
+/** Errors of every operation, and of every one with a token, a body or a query. */
 const ALWAYS: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed', 'internal']
 const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'delegation_denied', 'shutting_down']
 const WITH_BODY: readonly ErrorCode[] = [
@@ -143,13 +129,13 @@ const WITH_BODY: readonly ErrorCode[] = [
 ]
 
 /** Problem documents, grouped by their status. */
-function problems({ problems: own = [], body, query, open }: Operation): Readonly<Record<string, Json>> {
-  const codes = new Set([
+function problems({ errors = [], body, query, scope }: Operation): Readonly<Record<string, Json>> {
+  const codes = new Set<ErrorCode>([
     ...ALWAYS,
-    ...(open === true ? [] : WITH_TOKEN),
+    ...(scope === 'open' ? [] : WITH_TOKEN),
     ...(body === undefined ? [] : WITH_BODY),
     ...(query === undefined ? [] : (['invalid_request'] as const)),
-    ...own,
+    ...errors,
   ])
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of [...codes].toSorted()) {
@@ -163,9 +149,7 @@ const problem = (codes: readonly ErrorCode[]): Json => ({
   description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('; '),
   content: {
     'application/problem+json': {
-      schema: {
-        allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }],
-      },
+      schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }] },
     },
   },
 })
@@ -175,21 +159,18 @@ const PROBLEM: Json = {
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail', 'retryable'],
   properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
+    ...Object.fromEntries(
+      ['type', 'title', 'detail', 'expected', 'given', 'hint'].map((name) => [name, { type: 'string' }]),
+    ),
     status: { type: 'integer' },
-    code: { type: 'string', description: 'Stable; one of the table of error codes' },
-    detail: { type: 'string' },
+    code: { type: 'string', description: 'Stable; a code of the table of errors' },
     retryable: { type: 'boolean' },
-    expected: { type: 'string' },
-    given: { type: 'string' },
-    hint: { type: 'string' },
   },
 }
 
 const REFERENCES = new Map<unknown, string>([
-  [session, 'Session'],
-  [event, 'Event'],
+  [sessionSchema, 'Session'],
+  [eventSchema, 'Event'],
 ])
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
@@ -203,7 +184,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   return rest
 }
 
-/** A schema of its own file as a component: what refers to its root refers to the component's. */
+/** A schema of its own file as a component: a reference to its root becomes one to the component. */
 function component(schema: object, name: string): unknown {
   const { $schema: _dialect, $id: _id, ...rest } = schema as Json
   return JSON.parse(JSON.stringify(rest).replaceAll('"#/$defs/', `"#/components/schemas/${name}/$defs/`))

@@ -1,0 +1,67 @@
+import { AgentprotoError } from '@agentproto/contracts'
+import type { ExportFormat, SessionArchive } from '@agentproto/contracts/wire'
+import type { HttpContext } from '../http-deps.js'
+import { assertNotEncoded } from '../json-body.js'
+import type { Handlers } from '../route.js'
+import { textBody, textOf } from '../streams/text-body.js'
+
+/** Stored sessions as documents. */
+export function archiveHandlers(archive: SessionArchive) {
+  return {
+    'GET /search': ({ c, query, within }) => archive.search(query, within, c.req.raw.signal),
+    'POST /sessions/import': ({ c, by }) => archive.import(textOf(exportBody(c)), by),
+    'POST /sessions/prune': ({ body, by }) => archive.prune(body, by),
+    'GET /sessions/:id/export': ({ c, params: { id }, query: { format = 'jsonl' } }) =>
+      documentOf(archive, { c, id, format, attachment: `${id}.${format}` }),
+    'GET /sessions/:id/transcript'({ c, params: { id }, query }) {
+      const wantsMarkdown = c.req.header('accept')?.includes('text/markdown') ?? false
+      const format = query.format ?? (wantsMarkdown ? 'markdown' : 'json')
+      return documentOf(archive, { c, id, format: format === 'markdown' ? 'md' : 'transcript' })
+    },
+    'POST /sessions/:id/repair': ({ params, query: { dryRun = false }, by }) =>
+      archive.repair(params.id, { dryRun }, by),
+  } satisfies Partial<Handlers>
+}
+
+const TYPES: Readonly<Record<ExportFormat, string>> = {
+  md: 'text/markdown; charset=utf-8',
+  json: 'application/json',
+  transcript: 'application/json',
+  jsonl: 'application/x-ndjson',
+}
+
+interface Document {
+  readonly c: HttpContext
+  readonly id: string
+  readonly format: ExportFormat
+  /** File name that a browser saves it as. */
+  readonly attachment?: string
+}
+
+async function documentOf(archive: SessionArchive, { c, id, format, attachment }: Document): Promise<Response> {
+  const text = await archive.export(id, format)
+  const headers = {
+    'content-type': TYPES[format],
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(attachment === undefined ? {} : { 'content-disposition': `attachment; filename="${attachment}"` }),
+  }
+  // Hono drops the body of a HEAD without cancelling it, so that its source would stay open.
+  return new Response(c.req.method === 'HEAD' ? null : await textBody(text), { headers })
+}
+
+const EXPORT_TYPE = /^application\/(?:json|x-ndjson|jsonl)\s*(?:;|$)/i
+
+function exportBody(c: HttpContext): ReadableStream<Uint8Array> {
+  assertNotEncoded(c)
+  const { body } = c.req.raw
+  const given = c.req.header('content-type')
+  // A page of another origin cannot send such a type without a preflight.
+  if (given === undefined || !EXPORT_TYPE.test(given)) {
+    const expected = 'content-type: application/x-ndjson or application/json'
+    throw new AgentprotoError('unsupported_media_type', 'The body must be an exported session', { expected, given })
+  }
+  if (body === null)
+    throw new AgentprotoError('invalid_request', 'The body is empty', { expected: 'an exported session' })
+  return body
+}

@@ -1,0 +1,30 @@
+import { AgentprotoError, type BrowserLogin } from '@agentproto/contracts'
+import { loginCookie } from '../login-cookie.js'
+import { json } from '../reply.js'
+import type { Handlers } from '../route.js'
+
+/** `/auth`: a browser sends a code instead of a token, and gets its cookie. */
+export function browserLoginHandlers(browsers: BrowserLogin) {
+  return {
+    'POST /auth/code'({ c }) {
+      const { code, expiresAt } = browsers.code(c.get('by'))
+      return { code, expiresAt, path: `/auth/exchange?code=${code}` }
+    },
+    async 'GET /auth/exchange'({ c, query: { code } }) {
+      // A HEAD must not use up the code.
+      if (c.req.method === 'HEAD') return json({})
+      const login = await browsers.exchange(code)
+      if (login === undefined) throw unknownCode()
+      const { token, name, expiresAt, maxAgeSeconds } = login
+      return json({ ok: true, name, expiresAt }, 200, {
+        'set-cookie': loginCookie(c, token, maxAgeSeconds),
+        'referrer-policy': 'no-referrer',
+      })
+    },
+  } satisfies Partial<Handlers>
+}
+
+const unknownCode = (): AgentprotoError =>
+  new AgentprotoError('unauthorized', 'Unknown code: it was used, has expired or never existed', {
+    hint: 'Get another one with POST /auth/code',
+  })

@@ -1,0 +1,89 @@
+import type { Clock } from '@agentproto/contracts'
+import { type SessionService, toAgentAnswer } from '@agentproto/contracts/wire'
+import type { HttpContext, HttpDeps } from '../http-deps.js'
+import { json } from '../reply.js'
+import type { Handlers } from '../route.js'
+import type { Streams } from '../streams/streams.js'
+import { turnMessages } from '../streams/turn-messages.js'
+import { wantsEventStream } from './accept.js'
+
+/** `/sessions` and `/agents/:agent/sessions`, without the streams (AIP-46 §HTTP surface). */
+export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams) {
+  return {
+    'GET /sessions': ({ query, within }) => sessions.list(query, within),
+    'POST /sessions/agent': ({ body, by }) => sessions.spawn(body, by),
+    'GET /sessions/:id': ({ params }) => sessions.get(params.id),
+    async 'DELETE /sessions/:id'({ params: { id }, by }) {
+      await sessions.forget(id, by)
+      return { ok: true, id }
+    },
+    async 'POST /sessions/:id/prompt'({ c, params: { id }, body, by }) {
+      if (wantsEventStream(c))
+        return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, body, by)))
+      const { turn } = await sessions.prompt(id, body, by)
+      if (body.wait !== true) return json({ ok: true, id, turn }, 202)
+      // A client that disconnects changes nothing (F1). The signal of the request would only end this wait, and asking for it
+      // costs as much as the rest of the request.
+      return { ok: true, id, turn, result: await sessions.waitTurn(id, turn) }
+    },
+    'POST /sessions/:id/interrupt': async ({ params: { id }, body, by }) => ({
+      ok: true,
+      id,
+      ...(await sessions.interrupt(id, by, body)),
+    }),
+    'POST /sessions/:id/cancel': async ({ params: { id }, body, by }) => ({
+      ok: true,
+      id,
+      ...(await sessions.interrupt(id, by, body)),
+    }),
+    'POST /sessions/:id/resume': ({ params, body, by }) => sessions.resume(params.id, body, by),
+    'POST /sessions/:id/config': ({ params, body, by }) => sessions.configure(params.id, body, by),
+    'POST /sessions/:id/fork': ({ params, body, by }) => sessions.fork(params.id, body, by),
+    async 'POST /sessions/:id/kill'({ params: { id }, body, by }) {
+      const { ok } = await sessions.kill(id, by, body.reason)
+      return { ok, id }
+    },
+    'GET /sessions/:id/output': async ({ params, query }) => ({
+      lines: await sessions.output(params.id, query.lastN),
+    }),
+    async 'GET /sessions/:id/turns'({ params, query }) {
+      const turns = await sessions.turns(params.id, query)
+      return { turns, nextAfter: turns.at(-1)?.number ?? query.after ?? 0 }
+    },
+    async 'GET /sessions/:id/turns/:turn'({ c, params: { id, turn }, query: { waitSeconds } }) {
+      const number = Number(turn)
+      if (waitSeconds !== undefined) await turnEnd({ sessions, clock }, { c, id, number, waitMs: waitSeconds * 1_000 })
+      return sessions.turn(id, number)
+    },
+    'GET /sessions/:id/requests': async ({ params }) => ({ requests: await sessions.requests(params.id) }),
+    'POST /sessions/:id/requests/:requestId': ({ params: { id, requestId }, body, by }) =>
+      sessions.answer({ id, requestId }, toAgentAnswer(body), by),
+    'GET /agents/:agent/sessions': ({ params, query, within }) =>
+      sessions.list({ ...query, adapter: params.agent }, within),
+    'POST /agents/:agent/sessions': ({ params, body, by }) => sessions.spawn({ ...body, adapter: params.agent }, by),
+    'GET /requests': async ({ within }) => ({ requests: await sessions.requests(undefined, within) }),
+  } satisfies Partial<Handlers>
+}
+
+interface Waiting {
+  readonly c: HttpContext
+  readonly id: string
+  readonly number: number
+  readonly waitMs: number
+}
+
+/** Resolves when the turn has ended or the time is up. */
+async function turnEnd(
+  { sessions, clock }: { readonly sessions: SessionService; readonly clock: Clock },
+  { c, id, number, waitMs }: Waiting,
+): Promise<void> {
+  const over = new AbortController()
+  const timer = clock.after(waitMs, () => over.abort())
+  try {
+    await sessions.waitTurn(id, number, AbortSignal.any([over.signal, c.req.raw.signal]))
+  } catch (thrown) {
+    if (!over.signal.aborted) throw thrown
+  } finally {
+    timer.cancel()
+  }
+}

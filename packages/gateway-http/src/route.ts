@@ -1,0 +1,128 @@
+import { AgentprotoError, type Principal, traceOf } from '@agentproto/contracts'
+import {
+  type BodyOf,
+  type JsonOf,
+  OPERATIONS,
+  type Operation,
+  operationOf,
+  type ParamsOf,
+  parseWire,
+  type QueryOf,
+  type Route,
+  type SessionBounds,
+} from '@agentproto/contracts/wire'
+import { etag } from 'hono/etag'
+import type { HttpApp, HttpContext, HttpDeps } from './http-deps.js'
+import { readBody } from './json-body.js'
+import { json, problem } from './reply.js'
+
+/** A request to an operation, parsed by its schemas. */
+export interface Asked<R extends Route> {
+  readonly c: HttpContext
+  readonly params: ParamsOf<R>
+  readonly query: QueryOf<R>
+  readonly body: BodyOf<R>
+  /** The caller, with the trace that its request is part of. */
+  readonly by: Principal
+  /** The sessions that the caller may see; undefined for all. */
+  readonly within: SessionBounds | undefined
+}
+
+/** What answers an operation: plain data, sent as its definition says, or a response of its own. */
+export type Handler<R extends Route> = (asked: Asked<R>) => Response | JsonOf<R> | Promise<Response | JsonOf<R>>
+
+/** A handler for each operation: one that is missing does not compile. */
+export type Handlers = { readonly [R in Route]: Handler<R> }
+
+/** Adds the routes of all operations whose service is there. */
+export function addRoutes(app: HttpApp, handlers: Handlers, routes: ReadonlyMap<string, readonly Route[]>): void {
+  for (const [path, all] of routes) {
+    for (const route of all) {
+      const handler = serve(route, path, handlers[route] as Handler<Route>)
+      const [method] = methodAndPath(route)
+      if (method === 'ALL') app.all(path, handler)
+      else if (operationOf(route).answers[200]?.etag) app.on(method, path, etag(), handler)
+      else app.on(method, path, handler)
+    }
+    const methods = all.map((route) => methodAndPath(route)[0])
+    if (!methods.includes('ALL')) app.all(path, otherMethod(methods))
+  }
+}
+
+const methodAndPath = (route: Route): [method: string, path: string] => route.split(' ') as [string, string]
+
+/** The operations whose service is there, by path; the routes of a session are also below `/agents/:agent`. */
+export function pathsOf(deps: HttpDeps, isIncluded: (operation: Operation) => boolean): ReadonlyMap<string, Route[]> {
+  const paths = new Map<string, Route[]>()
+  for (const route of Object.keys(OPERATIONS) as Route[]) {
+    const operation = operationOf(route)
+    if (!isServed(deps, operation) || !isIncluded(operation)) continue
+    const [, path] = methodAndPath(route)
+    const below = path.startsWith('/sessions/:id') ? [path, `/agents/:agent${path}`] : [path]
+    for (const each of below) paths.set(each, [...(paths.get(each) ?? []), route])
+  }
+  return paths
+}
+
+function isServed(deps: HttpDeps, { calls }: Operation): boolean {
+  return calls === 'health' || deps[calls.split('.')[0] as keyof HttpDeps] !== undefined
+}
+
+/** Parses the request, calls the handler and sends what it returns. */
+function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpContext) => Promise<Response> {
+  const { query, body, answers } = operationOf(route)
+  const [[status, answer] = []] = Object.entries(answers)
+  return async function answerOperation(c) {
+    const result = await handler({
+      c,
+      params: c.req.param() as ParamsOf<Route>,
+      query: (query && parseWire(query, c.req.query(), 'query')) as QueryOf<Route>,
+      body: (body && (await readBody(c, body))) as BodyOf<Route>,
+      by: callerOf(c),
+      within: c.get('within'),
+    })
+    if (result instanceof Response) return result
+    const location = answer?.location && relativeLocation(c, path, { pattern: answer.location, result })
+    return json(result, Number(status), location === undefined ? undefined : { location })
+  }
+}
+
+/**
+ * The caller, with the trace of its request (W3C Trace Context). Streams use `by` of the context instead: a revoked token
+ * is found by the identity of its principal.
+ */
+function callerOf(c: HttpContext): Principal {
+  const by = c.get('by')
+  const traceparent = c.req.header('traceparent')
+  const trace = traceparent && traceOf({ traceparent, tracestate: c.req.header('tracestate') })
+  return trace ? { ...by, trace } : by
+}
+
+/**
+ * Where a new resource is, relative to the request (RFC 9110 §10.2.2). The app may be mounted below a prefix that was cut
+ * off before it sees the request, so an absolute path could be wrong.
+ * @param below Path of the route
+ */
+function relativeLocation(c: HttpContext, below: string, { pattern, result }: Created): string {
+  const members = result as Readonly<Record<string, unknown>>
+  const path = pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(members[name])))
+  const depth = below.split('/').length - (c.req.path.endsWith('/') ? 1 : 2)
+  return '../'.repeat(depth) + path.slice(1)
+}
+
+interface Created {
+  readonly pattern: string
+  readonly result: unknown
+}
+
+function otherMethod(methods: readonly string[]) {
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ')
+  return function answerOtherMethod(c: HttpContext): Response {
+    if (c.req.method === 'OPTIONS') return new Response(null, { status: 204, headers: { allow } })
+    const error = new AgentprotoError('method_not_allowed', 'The route does not support this method', {
+      expected: methods.join(' or '),
+      given: c.req.method,
+    })
+    return problem(error, { allow })
+  }
+}

@@ -28,6 +28,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'provisioning',
   'sandbox',
   'secrets',
+  'server',
   'session-registry',
   'subprocess',
   'workspaces',
@@ -58,6 +59,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   client: { may: [] },
   adapters: { may: [] },
   'demo-agent': { may: [] },
+  server: { may: ['subprocess'] },
   runtime: { may: ALL_BUT_CLI },
   cli: {
     may: ['client', 'manifest', 'secrets', 'workspaces'],

@@ -14,8 +14,6 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${version()}\n`)
     return 0
   }
-  // Before anything large is there: what the heap grows to while it is loaded, it keeps.
-  if (argv.find((word) => !word.startsWith('-')) === 'serve') (await import('./small-heap.js')).keepHeapSmall()
   const { runProgram } = await import('./program.js')
   return runProgram(io, argv)
 }

@@ -7,14 +7,14 @@ import type {
   WorkspaceService,
 } from '@agentproto/contracts'
 import type { HttpApp } from '@agentproto/gateway-http'
-import type { ListenOptions } from './gateway-options.js'
+import type { ListenOptions } from '@agentproto/server'
 
-/** The whole of agentproto in one object. */
+/** All of agentproto in one object. */
 export interface Gateway extends AsyncDisposable {
   readonly sessions: SessionService
   /** The rules that answer agents' permission requests. */
   readonly permissions: PermissionService
-  /** Its sessions as stored documents: search, export, import, prune, repair. */
+  /** The stored sessions as documents: search, export, import, prune, repair. */
   readonly archive: SessionArchive
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
@@ -24,17 +24,17 @@ export interface Gateway extends AsyncDisposable {
   readonly token: string
   /** The named tokens beside it. */
   readonly tokens: TokenService
-  /** Where the state is; absent for a gateway in memory. */
+  /** Folder of the state. */
   readonly home: string
   /**
-   * Serves `app` on a socket and leaves `daemon.json` for the command line. Beside the first that is TLS or not on
-   * loopback, a plain one on loopback is opened for the agents and the command line of this machine.
-   * @throws `listen_failed`; `path_invalid` for a file of TLS that cannot be read
+   * Serves `app` on a socket and writes `daemon.json` for the command line. If the first socket is TLS or not on loopback, a
+   * plain one on loopback is opened for the agents and the command line of this machine.
+   * @throws `listen_failed`; `path_invalid` for a TLS file that cannot be read
    */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
   /**
-   * Ends it in order: no new session, every agent gone, every stream closed, every record stored, no socket,
-   * no lock. Idempotent.
+   * Ends it in order: no new session, every agent ended, every stream closed, every record stored, no socket, no lock.
+   * Idempotent.
    */
   close(): Promise<void>
 }

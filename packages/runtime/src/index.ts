@@ -1,22 +1,23 @@
-// The whole of agentproto, embedded. This file is the package's contract: every export is named here.
+// All of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
-export { openAdapters } from './agents/open-adapters.js'
-export { openTokens } from './access/open-tokens.js'
-export type { OpenAdaptersOptions } from './agents/open-adapters.js'
+export { openAdapters } from './adapters/open-adapters.js'
+export type { OpenAdaptersOptions } from './adapters/open-adapters.js'
 export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
+export type { GatewayOptions } from './gateway-options.js'
+export { DEFAULT_PORT, openTokens } from '@agentproto/server'
 export type {
   GatewayHooks,
   Hook,
   HookContext,
   HookDenial,
+  ListenOptions,
+  LogLevel,
+  LogOptions,
   PromptAttempt,
   RequestAsked,
   SpawnAttempt,
-} from './hooks/gateway-hooks.js'
-export type { GatewayOptions, ListenOptions } from './gateway-options.js'
+  TlsOptions,
+} from '@agentproto/server'
 export type { GatewayStores } from './stores.js'
-export type { LogLevel, LogOptions } from './telemetry/gateway-log.js'
-export type { TlsOptions } from './listen/tls-material.js'
-export { DEFAULT_PORT } from './listen/server.js'
 export { version } from './version.js'

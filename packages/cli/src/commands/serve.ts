@@ -5,7 +5,6 @@ import { startDaemon } from '../daemon/daemon-start.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { print, type Io } from '../io.js'
 import { nameOwner } from '../daemon/running-daemon.js'
-import { allowOptimising } from '../small-heap.js'
 
 export interface ServeOptions {
   readonly detach?: boolean
@@ -32,7 +31,6 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   }).catch(nameOwner(() => readDaemon(homeOf(io))))
   try {
     const url = await listen(io, gateway, options)
-    allowOptimising()
     print(io.stdout, url)
     if (io.stderr.isTTY === true)
       print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
@@ -71,7 +69,6 @@ async function listen(io: Io, gateway: Gateway, options: ServeOptions): Promise<
   const { host, port, allowRemote } = options
   const { url } = await gateway.listen({
     orFree: true,
-    ownProcess: true,
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(allowRemote === undefined ? {} : { allowRemote }),

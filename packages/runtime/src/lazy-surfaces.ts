@@ -1,0 +1,29 @@
+import type { McpDeps, McpEndpoint } from '@agentproto/mcp-tools'
+import { version } from './version.js'
+
+/** The MCP endpoint, loaded at its first request: most gateways never get one, and its SDK is a quarter of their memory. */
+export function lazyMcp(deps: McpDeps): McpEndpoint {
+  let endpoint: Promise<McpEndpoint> | undefined
+  return {
+    async fetch(request, by) {
+      endpoint ??= import('@agentproto/mcp-tools').then(({ createMcpEndpoint }) => createMcpEndpoint(deps))
+      return (await endpoint).fetch(request, by)
+    },
+    close: async () => (await endpoint)?.close(),
+  }
+}
+
+/** The OpenAPI document, made at its first request: it needs all of zod. */
+export function lazyOpenApi(): () => Promise<object> {
+  let document: Promise<object> | undefined
+  return () => (document ??= makeDocument())
+}
+
+async function makeDocument(): Promise<object> {
+  const [{ openApiDocument }, { default: session }, { default: event }] = await Promise.all([
+    import('@agentproto/gateway-http/openapi'),
+    import('@agentproto/manifest/schemas/session.schema.json', { with: { type: 'json' } }),
+    import('@agentproto/manifest/schemas/stream-event.schema.json', { with: { type: 'json' } }),
+  ])
+  return openApiDocument({ version, schemas: { session, event } })
+}

@@ -1,0 +1,38 @@
+import type { SessionEvent } from '@agentproto/contracts'
+import { createRedactor, type Redactor } from '@agentproto/secrets'
+import { type Audit, GatewayLog, Metrics, openAudit } from '@agentproto/server'
+import type { Settings } from './settings.js'
+import { version } from './version.js'
+
+/** Where every part of a gateway reports to. */
+export interface Observers {
+  readonly redactor: Redactor
+  readonly onProblem: (problem: string) => void
+  readonly log: GatewayLog
+  readonly audit: Audit
+  readonly metrics: Metrics
+  /** Called with each stored batch of one session's events. */
+  readonly onEvents: (events: readonly SessionEvent[], urgent: boolean) => void
+}
+
+/** Opens the log, the audit log and the metrics of a gateway. */
+export function observe({ clock, layout, inMemory, ...settings }: Settings): Observers {
+  const redactor = createRedactor()
+  const redact = (json: string): string => redactor.redactJson(json)
+  const path = inMemory ? undefined : `${layout.logs}/gateway.jsonl`
+  const log = new GatewayLog({ ...settings.log, path, clock, redact })
+  const onProblem = (problem: string): void => {
+    log.write('warn', 'problem', { problem })
+    // A problem may quote what an agent or a request said.
+    settings.onProblem?.(redactor.redact(problem))
+  }
+  const auditPath = inMemory || settings.audit === false ? undefined : `${layout.logs}/audit.jsonl`
+  const audit = openAudit({ path: auditPath, clock, redact, onProblem })
+  const metrics = new Metrics(version)
+  function onEvents(events: readonly SessionEvent[], urgent: boolean): void {
+    metrics.count(events, urgent)
+    if (urgent) log.events(events)
+    audit.events(events)
+  }
+  return { redactor, onProblem, log, audit, metrics, onEvents }
+}

@@ -1,0 +1,44 @@
+import { hostname } from 'node:os'
+import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts'
+import { type Access, Hooks, withSessionToken } from '@agentproto/server'
+import { openSessionRegistry } from '@agentproto/session-registry'
+import type { Agents } from './adapters/open-agents.js'
+import { closeInOrder } from './close-in-order.js'
+import { endLeftovers } from './end-leftovers.js'
+import type { Observers } from './observe.js'
+import type { Settings } from './settings.js'
+import { stores } from './stores.js'
+
+/** The sessions of a gateway, as their callers see them: with hooks and audit. */
+export interface Sessions {
+  readonly sessions: SessionService
+  readonly permissions: PermissionService
+  readonly archive: SessionArchive
+  close(): Promise<void>
+}
+
+/** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
+export async function openSessions(settings: Settings, parts: Observers & Access & Agents): Promise<Sessions> {
+  const { clock, address } = settings
+  const { adapters, workspaces, startAgent, sessionTokens: tokens, redactor, onProblem, onEvents, log, audit } = parts
+  const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
+  const registry = await openSessionRegistry({
+    ...stores({ ...settings, onProblem }),
+    ...{ adapters, workspaces, clock, onProblem, onEvents },
+    hostId: hostname(),
+    startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
+    onAgentEnding: (id) => tokens.revoke(id),
+    redact: (json) => redactor.redactJson(json),
+    endLeftovers: (stored) => endLeftovers(stored, onProblem),
+    ...(settings.sessions && { config: settings.sessions }),
+    ...(hooks && { gate: hooks.gate }),
+  })
+  const hooked = (await hooks?.wrap(registry)) ?? registry
+  return {
+    // The audit is outermost: what a hook denies is recorded as well.
+    sessions: audit.sessions(hooked),
+    permissions: audit.permissions(registry.permissions),
+    archive: audit.archive(registry.archive),
+    close: () => closeInOrder([() => registry.close(), () => hooks?.close()]),
+  }
+}

@@ -1,0 +1,62 @@
+import { setMaxListeners } from 'node:events'
+import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
+import { type Access, BrowserCodes, HostNames, Listeners } from '@agentproto/server'
+import type { Agents } from './adapters/open-agents.js'
+import { closeInOrder } from './close-in-order.js'
+import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
+import type { Observers } from './observe.js'
+import type { Sessions } from './open-sessions.js'
+import type { Settings } from './settings.js'
+import { version } from './version.js'
+
+/** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
+export interface Surfaces {
+  readonly app: HttpApp
+  readonly listeners: Listeners
+  /** Ends every stream, then every connection, forced after the grace (milliseconds). */
+  close(graceMs: number): Promise<void>
+}
+
+export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions): Surfaces {
+  const { clock, allowedHosts, allowedOrigins } = settings
+  const { sessions, permissions, archive, adapters, workspaces, tokens, principals } = parts
+  const { onProblem, audit, metrics } = parts
+  const services = { sessions, permissions, archive, adapters, workspaces, tokens, clock, version }
+  const onRefused = audit.refused
+  const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
+  const names = new HostNames(clock)
+  const ending = new AbortController()
+  // Each open stream listens to it; their number is bounded where they are opened.
+  setMaxListeners(0, ending.signal)
+  const app = createHttpApp({
+    ...services,
+    authenticate: (token) => principals.authenticate(token),
+    revoked: (by) => principals.revoked(by),
+    browsers: new BrowserCodes(tokens, clock),
+    mcp: (request, by) => mcp.fetch(request, by),
+    openApi: lazyOpenApi(),
+    metrics: (streams) => metrics.text(sessions, streams),
+    signal: ending.signal,
+    onRefused,
+    onError: (error, { method, path }) => onProblem(`${method} ${path}: ${stackOf(error)}`),
+    isOwnHost: (name) => names.has(name),
+    ...(allowedHosts && { allowedHosts }),
+    ...(allowedOrigins && { allowedOrigins }),
+  })
+  const listeners = listenersOf(settings, { ...parts, app, names })
+  return {
+    app,
+    listeners,
+    close: (graceMs) => closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs)]),
+  }
+}
+
+function listenersOf(
+  { layout, inMemory, address, listen: defaults }: Settings,
+  { app, names, log, onProblem }: Observers & { readonly app: HttpApp; readonly names: HostNames },
+): Listeners {
+  const recordPath = inMemory ? undefined : layout.daemon
+  return new Listeners({ app, version, defaults, onProblem, address, names, recordPath, log })
+}
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

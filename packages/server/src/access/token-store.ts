@@ -1,0 +1,222 @@
+import { chmodSync, readFileSync, renameSync } from 'node:fs'
+import {
+  AgentprotoError,
+  type Clock,
+  createTokenSchema,
+  type NamedToken,
+  type NewToken,
+  type Principal,
+  type TokenPrincipal,
+  type TokenRequest,
+  type TokenService,
+} from '@agentproto/contracts'
+import writeAtomic from 'write-file-atomic'
+import * as z from 'zod'
+import { isToken, newToken, tokenDigest, tokenId } from './token-format.js'
+
+export interface TokenStoreOptions {
+  /** Undefined: the tokens end with the process. */
+  readonly path: string | undefined
+  readonly clock: Clock
+  readonly onProblem: (problem: string) => void
+}
+
+const MAX_TOKENS = 100
+
+const storedSchema = z.strictObject({
+  ...createTokenSchema.shape,
+  workspaces: createTokenSchema.shape.workspaces.unwrap().exactOptional(),
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.string(),
+  rotatedAt: z.string().exactOptional(),
+  expiresAt: z.iso.datetime().exactOptional(),
+})
+const fileSchema = z.strictObject({ version: z.literal(1), tokens: z.array(storedSchema).max(MAX_TOKENS) })
+type Stored = z.infer<typeof storedSchema>
+
+interface Held {
+  readonly stored: Stored
+  readonly digest: Buffer
+  readonly principal: TokenPrincipal
+  readonly ended: AbortController
+}
+
+/** The named tokens of a home: their digests are in a file that only the owner reads, their values nowhere. */
+export class TokenStore implements TokenService {
+  readonly #options: TokenStoreOptions
+  #held: ReadonlyMap<string, Held> = new Map()
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: TokenStoreOptions) {
+    this.#options = options
+    this.#held = this.#hold(options.path === undefined ? [] : readTokens(options.path, options))
+  }
+
+  /** The principal of a token; undefined if it is none of these. */
+  authenticate(token: string): Principal | undefined {
+    const found = this.#held.get(tokenId('t', token) ?? '')
+    if (found === undefined || !isToken(token, found.digest)) return undefined
+    return this.#isExpired(found.stored) ? undefined : found.principal
+  }
+
+  /** Aborts when the token of a principal is revoked or rotated. */
+  revoked(by: Principal): AbortSignal | undefined {
+    if (by.type !== 'token') return undefined
+    for (const { principal, ended } of this.#held.values()) if (principal === by) return ended.signal
+    // It was revoked between its check and this call.
+    return AbortSignal.abort()
+  }
+
+  list(): Promise<readonly NamedToken[]> {
+    return Promise.resolve(this.#valid().map(shown))
+  }
+
+  create(request: TokenRequest): Promise<NewToken> {
+    const { name, scope, workspaces, expiresAt } = request
+    return this.#change((tokens) => {
+      assertSound(request)
+      if (tokens.some((token) => token.name === name)) throw taken(name)
+      if (tokens.length >= MAX_TOKENS) throw tooMany()
+      const { token, ...proof } = mint()
+      const bounds = workspaces === undefined ? {} : { workspaces: [...new Set(workspaces)] }
+      const ends = expiresAt === undefined ? {} : { expiresAt }
+      const stored: Stored = { name, scope, ...bounds, ...proof, createdAt: this.#now(), ...ends }
+      return [[...tokens, stored], { ...shown(stored), token }]
+    })
+  }
+
+  revoke(name: string): Promise<void> {
+    return this.#change((tokens) => {
+      const found = byName(tokens, name)
+      return [tokens.filter((token) => token !== found), undefined]
+    })
+  }
+
+  rotate(name: string): Promise<NewToken> {
+    return this.#change((tokens) => {
+      const found = byName(tokens, name)
+      const { token, ...proof } = mint()
+      const stored: Stored = { ...found, ...proof, rotatedAt: this.#now() }
+      return [tokens.map((each) => (each === found ? stored : each)), { ...shown(stored), token }]
+    })
+  }
+
+  #now(): string {
+    return new Date(this.#options.clock.now()).toISOString()
+  }
+
+  /** Those that have not ended by themselves; the others are forgotten with the next change. */
+  #valid(): readonly Stored[] {
+    return Array.from(this.#held.values(), ({ stored }) => stored).filter((stored) => !this.#isExpired(stored))
+  }
+
+  #isExpired({ expiresAt }: Stored): boolean {
+    return expiresAt !== undefined && Date.parse(expiresAt) <= this.#options.clock.now()
+  }
+
+  /** By id; those that were held before stay the same, so that their streams go on. */
+  #hold(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = this.#held): ReadonlyMap<string, Held> {
+    return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? this.#open(stored)]))
+  }
+
+  #open(stored: Stored): Held {
+    const { clock } = this.#options
+    const held = hold(stored)
+    const { expiresAt } = stored
+    // Streams that it holds open end with it.
+    if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => held.ended.abort())
+    return held
+  }
+
+  /** One change at a time; it holds once it is on the disk. */
+  #change<T>(change: (tokens: readonly Stored[]) => readonly [readonly Stored[], T]): Promise<T> {
+    const turn = this.#last.then(async () => {
+      const [tokens, result] = change(this.#valid())
+      await this.#write(tokens)
+      const before = this.#held
+      this.#held = this.#hold(tokens)
+      for (const [id, { ended }] of before) if (!this.#held.has(id)) ended.abort()
+      return result
+    })
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #write(tokens: readonly Stored[]): Promise<void> {
+    const { path } = this.#options
+    if (path === undefined) return
+    try {
+      await writeAtomic(path, `${JSON.stringify({ version: 1, tokens }, undefined, 2)}\n`, { mode: 0o600 })
+    } catch (cause) {
+      throw new AgentprotoError('storage_failed', 'The tokens could not be stored', { given: path, cause })
+    }
+  }
+}
+
+function hold(stored: Stored): Held {
+  const { name, scope, workspaces, sha256 } = stored
+  const principal: TokenPrincipal = { type: 'token', name, scope, ...(workspaces === undefined ? {} : { workspaces }) }
+  return { stored, digest: Buffer.from(sha256, 'hex'), principal, ended: new AbortController() }
+}
+
+const shown = ({ id: _id, sha256: _sha256, ...token }: Stored): NamedToken => token
+
+function mint(): { readonly token: string; readonly id: string; readonly sha256: string } {
+  const { token, id } = newToken('t')
+  return { token, id, sha256: tokenDigest(token).toString('hex') }
+}
+
+/** An unreadable file is moved aside and nobody's token holds: never the other way round. */
+function readTokens(path: string, { clock, onProblem }: TokenStoreOptions): readonly Stored[] {
+  const text = textOf(path)
+  if (text === undefined) return []
+  try {
+    const { tokens } = fileSchema.parse(JSON.parse(text))
+    chmodSync(path, 0o600)
+    return tokens
+  } catch {
+    const aside = `${path}.unreadable-${clock.now()}`
+    renameSync(path, aside)
+    onProblem(`The tokens could not be read; the file was moved to ${aside}, and no named token holds.`)
+    return []
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new AgentprotoError('storage_failed', 'The tokens could not be read', { given: path, cause: error })
+  }
+}
+
+/** An admin may name any folder a workspace, and so leave every bound. */
+function assertSound({ scope, workspaces }: TokenRequest): void {
+  if (workspaces === undefined || scope !== 'admin') return
+  throw new AgentprotoError('invalid_request', 'A token with the scope admin cannot be bound to workspaces', {
+    expected: 'the scope read or operate, or no workspaces',
+    given: scope,
+  })
+}
+
+function byName(tokens: readonly Stored[], name: string): Stored {
+  const found = tokens.find((token) => token.name === name)
+  if (found !== undefined) return found
+  throw new AgentprotoError('token_not_found', 'There is no such token', {
+    given: name,
+    hint: 'List them with: agentproto token list',
+  })
+}
+
+const taken = (given: string): AgentprotoError =>
+  new AgentprotoError('token_exists', 'There is already a token of that name', {
+    given,
+    hint: `Take another name, or give it a new value: agentproto token rotate ${given}`,
+  })
+
+const tooMany = (): AgentprotoError =>
+  new AgentprotoError('token_limit_reached', `There are ${MAX_TOKENS} tokens, as many as a home may have`, {
+    hint: 'Revoke one with: agentproto token revoke <name>',
+  })

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { type Clock, homeFrom, homeLayout, type Principal, systemClock } from '@agentproto/contracts'
+import { type AuditEntry, AUDIT_SIZE, AuditLog, type AuditWriter } from './audit-log.js'
+import { auditPromise } from './with-audit.js'
+
+export interface OfflineAuditOptions {
+  /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
+  readonly home?: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly clock?: Clock
+  /** Called when a line could not be written. */
+  readonly onProblem?: (problem: string) => void
+}
+
+/** Who may write the files of a home is its owner. */
+const OWNER: Principal = { type: 'owner', name: 'owner' }
+/** A running gateway has the file open and rotates it first; only where none runs is it rotated here. */
+const SLACK_BYTES = 1024 * 1024
+
+/**
+ * Makes a change to a home without a gateway, and records it in the audit log.
+ * @param call `action`, as in docs/security.md, and what it is about; no secret
+ * @returns what the work returns; a log that cannot be written does not stop it
+ * @throws what the work throws
+ */
+export async function auditOffline<T>(
+  options: OfflineAuditOptions,
+  { action, ...about }: { readonly action: string; readonly [about: string]: unknown },
+  work: () => Promise<T>,
+): Promise<T> {
+  const log = openOfflineAudit(options)
+  try {
+    return await auditPromise(log, { action, by: undefined, about }, work())
+  } finally {
+    await log.close()
+  }
+}
+
+/** The audit log of a home as a command without a gateway writes it: the file is closed after each line, which is marked `offline`. */
+export function openOfflineAudit(options: OfflineAuditOptions): AuditWriter & { close(): Promise<void> } {
+  const { home, env = process.env, clock = systemClock, onProblem = () => undefined } = options
+  const { logs, config } = homeLayout(home ?? homeFrom(env, homedir()))
+  // Read before the change: turning the audit off is recorded.
+  const path = isOff(config) ? undefined : `${logs}/audit.jsonl`
+  const maxBytes = AUDIT_SIZE.maxBytes + SLACK_BYTES
+  let written: Promise<unknown> = Promise.resolve()
+  return {
+    write({ kind, principal = { ...OWNER }, ...rest }: AuditEntry) {
+      const log = new AuditLog({ path, clock, onProblem, redact: (json) => json, maxBytes })
+      log.write({ kind, principal, ...rest, offline: true })
+      written = Promise.all([written, log.close()])
+    },
+    close: async () => void (await written),
+  }
+}
+
+/** A file that a gateway would reject does not turn the audit off. */
+function isOff(config: string): boolean {
+  if (!existsSync(config)) return false
+  try {
+    return (JSON.parse(readFileSync(config, 'utf8')) as { readonly audit?: unknown }).audit === false
+  } catch {
+    return false
+  }
+}

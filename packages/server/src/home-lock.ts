@@ -1,0 +1,131 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { AgentprotoError, type AgentProcessInfo } from '@agentproto/contracts'
+import { identify } from '@agentproto/subprocess'
+
+/**
+ * One gateway a home. The lock is a file that names its owner by pid and start time, so that one that was
+ * killed is taken over at once and a reused pid fools nobody.
+ */
+
+export interface HomeLock {
+  release(): void
+}
+
+/**
+ * Makes the home where there is none, and takes it unless nothing is stored in it.
+ * @throws `daemon_running`, naming the gateway that has the home; `storage_failed` where it cannot be written
+ */
+export function openHome(root: string, inMemory: boolean): HomeLock | undefined {
+  try {
+    makeFolder(root)
+    return inMemory ? undefined : lockHome(`${root}/daemon.lock`)
+  } catch (error) {
+    if (error instanceof AgentprotoError) throw error
+    throw new AgentprotoError('storage_failed', 'The home cannot be written, so no gateway can keep anything there', {
+      expected: 'a folder that this user may write in',
+      given: `${root}: ${error instanceof Error ? error.message : String(error)}`,
+      hint: 'Mend its permissions, or set AGENTPROTO_HOME to another folder',
+      cause: error,
+    })
+  }
+}
+
+/**
+ * With the folders above it. Node's own way of that never returns where a folder is there and takes nothing, as below `/proc`, and
+ * calls a file system that is read-only a missing folder.
+ */
+function makeFolder(path: string): void {
+  try {
+    makeOne(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw error
+    makeFolder(dirname(path))
+    makeOne(path)
+  }
+}
+
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another gateway may start at this moment.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+/** @throws `daemon_running`, naming the gateway that has the home */
+export function lockHome(path: string): HomeLock {
+  const self = identify(process.pid) ?? { pid: process.pid, startTime: '' }
+  for (let tries = 0; tries < 5; tries += 1) {
+    if (take(path, self)) return { release: () => release(path, self) }
+    const owner = readOwner(path)
+    if (owner !== undefined && identify(owner.pid)?.startTime === owner.startTime) throw taken(path, owner)
+    if (owner !== undefined) discard(path, owner)
+  }
+  throw new AgentprotoError('daemon_running', 'Other gateways are starting for this home', {
+    given: path,
+    hint: 'Try again',
+  })
+}
+
+function take(path: string, self: AgentProcessInfo): boolean {
+  const mine = `${path}.${process.pid}-${process.hrtime.bigint()}`
+  writeFileSync(mine, JSON.stringify(self), { mode: 0o600, flag: 'wx' })
+  try {
+    linkSync(mine, path)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return false
+  } finally {
+    rmSync(mine)
+  }
+}
+
+/** Takes a dead owner's lock away; put back if somebody else has taken it over meanwhile. */
+function discard(path: string, dead: AgentProcessInfo): void {
+  const aside = `${path}.stale-${process.pid}-${process.hrtime.bigint()}`
+  try {
+    renameSync(path, aside)
+  } catch {
+    return
+  }
+  const moved = readOwner(aside)
+  if (moved !== undefined && moved.pid !== dead.pid) {
+    try {
+      linkSync(aside, path)
+    } catch {
+      // A third one has the lock by now.
+    }
+  }
+  rmSync(aside, { force: true })
+}
+
+function release(path: string, self: AgentProcessInfo): void {
+  const owner = readOwner(path)
+  if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync(path, { force: true })
+}
+
+/** Undefined when the lock is gone. An unreadable one counts as of a dead owner. */
+function readOwner(path: string): AgentProcessInfo | undefined {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+  try {
+    const { pid, startTime } = JSON.parse(text) as Partial<AgentProcessInfo>
+    return { pid: typeof pid === 'number' ? pid : -1, startTime: typeof startTime === 'string' ? startTime : '' }
+  } catch {
+    return { pid: -1, startTime: '' }
+  }
+}
+
+const taken = (path: string, { pid }: AgentProcessInfo): AgentprotoError =>
+  new AgentprotoError('daemon_running', `Process ${pid} serves this home already`, {
+    given: path,
+    hint: 'Use it (`agentproto status`), stop it, or name another home with AGENTPROTO_HOME',
+    data: { pid },
+  })

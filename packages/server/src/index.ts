@@ -1,0 +1,39 @@
+// What a process needs to be a gateway. This file is the package's contract: every export is named here.
+export { openAccess } from './access/access.js'
+export type { Access, AccessOptions } from './access/access.js'
+export { BrowserCodes } from './access/browser-codes.js'
+export { openTokens } from './access/open-tokens.js'
+export type { OpenTokensOptions } from './access/open-tokens.js'
+export { withSessionToken } from './access/with-session-token.js'
+export type { SessionTokenOptions } from './access/with-session-token.js'
+export { openAudit } from './audit/audit.js'
+export type { Audit } from './audit/audit.js'
+export type { AuditEntry, AuditLogOptions, AuditWriter } from './audit/audit-log.js'
+export { ADAPTER_ROWS } from './audit/audited-operations.js'
+export { openOfflineAudit } from './audit/offline-audit.js'
+export { withAudit } from './audit/with-audit.js'
+export type { AuditedCall, AuditRows } from './audit/with-audit.js'
+export type { OfflineAuditOptions } from './audit/offline-audit.js'
+export type { Refusal } from './audit/refusals.js'
+export { openHome } from './home-lock.js'
+export type { HomeLock } from './home-lock.js'
+export { Hooks } from './hooks/hooks.js'
+export type { HooksOptions, RequestVerdict } from './hooks/hooks.js'
+export type {
+  GatewayHooks,
+  Hook,
+  HookContext,
+  HookDenial,
+  PromptAttempt,
+  RequestAsked,
+  SpawnAttempt,
+} from './hooks/gateway-hooks.js'
+export { HostNames } from './listen/host-names.js'
+export { DEFAULT_PORT } from './listen/http-server.js'
+export type { ListenOptions } from './listen/http-server.js'
+export { Listeners } from './listen/listeners.js'
+export type { ListenersOptions } from './listen/listeners.js'
+export type { TlsOptions } from './listen/tls-material.js'
+export { GatewayLog } from './telemetry/gateway-log.js'
+export type { GatewayLogOptions, LogLevel, LogOptions } from './telemetry/gateway-log.js'
+export { Metrics } from './telemetry/metrics.js'

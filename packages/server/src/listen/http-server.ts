@@ -1,0 +1,153 @@
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { getRequestListener, RequestError } from '@hono/node-server'
+import { Connections } from './connections.js'
+import { asInUrl, isWildcard } from './host-names.js'
+import type { TlsOptions } from './tls-material.js'
+
+export interface ListenOptions {
+  /** Default `127.0.0.1`. Anything but loopback needs `allowRemote`. */
+  readonly host?: string
+  /** 0 picks a free port. Default 7646. */
+  readonly port?: number
+  /** If no port is given and the default port is taken, a free one is used, and a problem reports it. Default: it fails. */
+  readonly orFree?: boolean
+  readonly allowRemote?: boolean
+  /** Connections that may be open at the same time; beyond it the longest idle one is closed. Default 1024. */
+  readonly maxConnections?: number
+  /**
+   * With a certificate and a key the gateway serves https. These fields override those of `createGateway` and config.json,
+   * one by one.
+   */
+  readonly tls?: Partial<TlsOptions>
+}
+
+/** A listening socket. */
+export interface HttpServer {
+  readonly url: string
+  /** The address it listens on, as it was given; a wildcard as the system writes it. */
+  readonly host: string
+  /** Whether programs of this machine can use `url` without a certificate: plain HTTP, on loopback. */
+  readonly isPlainLoopback: boolean
+  /** Stops accepting; resolves when every connection has ended, forced after the grace (milliseconds). */
+  close(graceMs: number): Promise<void>
+}
+
+export const DEFAULT_PORT = 7646
+const DEFAULT_CONNECTIONS = 1_024
+
+/** A client has this long to send its headers and its body: a slow one must not hold a connection. */
+const LIMITS = {
+  headersTimeout: 15_000,
+  requestTimeout: 60_000,
+  /** How often they are checked. */
+  connectionsCheckingInterval: 5_000,
+  /** Including the request line; more is answered with 431. */
+  maxHeaderSize: 16 * 1024,
+} as const
+
+export interface ServeOptions extends ListenOptions {
+  readonly onProblem: (problem: string) => void
+}
+
+type Fetch = (request: Request, env: object) => Response | Promise<Response>
+type Limits = { readonly [Limit in keyof typeof LIMITS]: number }
+
+/** @param fetch also gets the connection, as `env.incoming` */
+export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Limits = LIMITS): Promise<HttpServer> {
+  const { host = '127.0.0.1', tls, maxConnections: max = DEFAULT_CONNECTIONS, onProblem } = options
+  if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
+  const server = await createServer(options, listenerOf(fetch, onProblem), limits)
+  const connections = new Connections(server, { isTls: tls !== undefined, max, onProblem })
+  await bindAny(server, host, options)
+  const { port, address } = server.address() as AddressInfo
+  // A wildcard is no address to call; `::` accepts IPv4 as well.
+  const reached = isWildcard(address) ? '127.0.0.1' : host
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${asInUrl(reached)}:${port}`,
+    host: isWildcard(address) ? address : host,
+    isPlainLoopback: tls === undefined && isLoopback(reached),
+    close: (graceMs) => closeServer(server, connections, graceMs),
+  }
+}
+
+function listenerOf(fetch: Fetch, onProblem: (problem: string) => void): RequestListener {
+  return getRequestListener(fetch, {
+    // An embedder's globals are its own.
+    overrideGlobalObjects: false,
+    errorHandler(error) {
+      if (error instanceof RequestError) return new Response(null, { status: 400 })
+      onProblem(`A request failed outside the app: ${String(error)}`)
+      return new Response(null, { status: 500 })
+    },
+  })
+}
+
+async function createServer({ tls, onProblem }: ServeOptions, listener: RequestListener, times: Limits): Promise<Server> {
+  // A header that is sent twice is joined, never chosen from: two hosts or two tokens are a value that nobody has.
+  const limits = { ...times, joinDuplicateHeaders: true }
+  if (tls === undefined) return createHttpServer(limits, listener)
+  const { createTlsServer } = await import('./tls-server.js')
+  return createTlsServer({ tls, onProblem, limits: { ...limits, handshakeTimeout: times.headersTimeout } }, listener)
+}
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+
+async function bindAny(server: Server, host: string, { port, orFree, onProblem }: ServeOptions): Promise<void> {
+  if (port !== undefined || orFree !== true) return bind(server, port ?? DEFAULT_PORT, host)
+  try {
+    await bind(server, DEFAULT_PORT, host)
+  } catch (error) {
+    if (!isAgentprotoError(error) || !isTaken(error.cause)) throw error
+    onProblem(`port ${DEFAULT_PORT} is taken; a free one is used instead`)
+    await bind(server, 0, host)
+  }
+}
+
+const isTaken = (cause: unknown): boolean => cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+
+function bind(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, host, port))
+    server.once('error', refuse)
+    server.listen(port, host, () => {
+      server.removeAllListeners('error')
+      // A socket that fails later concerns one client, never the gateway.
+      server.on('error', () => undefined)
+      resolve()
+    })
+  })
+}
+
+function closeServer(server: Server, connections: Connections, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const force = setTimeout(() => connections.closeAll(), graceMs)
+    server.close(() => {
+      clearTimeout(force)
+      resolve()
+    })
+    connections.closeIdle()
+  })
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): AgentprotoError {
+  return new AgentprotoError('listen_failed', `Cannot listen on ${host}:${port}`, {
+    given: error.message,
+    hint: isTaken(error)
+      ? 'Another program has the port: choose one with --port, or --port 0 for a free one'
+      : 'Choose another --host or --port',
+    cause: error,
+  })
+}
+
+const notLoopback = (host: string): AgentprotoError =>
+  new AgentprotoError(
+    'listen_failed',
+    'Listening beyond loopback gives everybody who has the token a shell on this machine',
+    {
+      expected: 'a loopback host, or the explicit permission to go beyond it',
+      given: host,
+      hint: 'Keep 127.0.0.1, or pass --allow-remote together with TLS',
+    },
+  )

@@ -1,0 +1,97 @@
+import { type Clock, type SessionEvent, traceIdOf } from '@agentproto/contracts'
+import { type Logger, pino } from 'pino'
+import { LogFile } from './log-file.js'
+import { RepeatLimit } from './repeat-limit.js'
+
+/** In rising order of severity. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'off'
+
+export interface LogOptions {
+  /** Less severe messages are not written. Default `info`. */
+  readonly level?: LogLevel
+  /** Size in bytes at which a file is full. Default 5 MiB. */
+  readonly maxBytes?: number
+  /** Number of files that are kept, including the current one. Default 5. */
+  readonly files?: number
+}
+
+export interface GatewayLogOptions extends LogOptions {
+  /** Absolute path of the current file; full files are beside it, `.1` is the newest. Undefined: nothing is written. */
+  readonly path: string | undefined
+  readonly clock: Clock
+  readonly redact: (line: string) => string
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const MAX_TEXT_CHARS = 8_192
+
+/**
+ * The gateway's own log: one JSON object a line, `{level, ts, …, msg}`. A message that repeats too often is counted
+ * instead of written (F75). A full disk costs the log and nothing else.
+ */
+export class GatewayLog {
+  readonly #file: LogFile
+  readonly #logger: Logger
+  readonly #repeats: RepeatLimit
+
+  constructor({ path, clock, redact, level = 'info', maxBytes = 5 * 1024 * 1024, files = 5 }: GatewayLogOptions) {
+    const file = new LogFile({ path, maxBytes, files })
+    this.#file = file
+    this.#repeats = new RepeatLimit(clock)
+    this.#logger = pino(
+      {
+        level: level === 'off' ? 'silent' : level,
+        base: null,
+        timestamp: () => `,"ts":"${new Date(clock.now()).toISOString()}"`,
+        formatters: { level: (name) => ({ level: name }), log: cut },
+        hooks: { streamWrite: redact },
+      },
+      { write: (line) => file.append(line) },
+    )
+  }
+
+  /** Writes a line. @param msg one of a few fixed texts; what varies goes into the fields */
+  write(level: Exclude<LogLevel, 'off'>, msg: string, fields: Fields = {}): void {
+    if (!this.#logger.isLevelEnabled(level)) return
+    const { admitted, suppressed } = this.#repeats.check(`${level} ${msg}`)
+    if (suppressed !== undefined) this.#logger[level](suppressed, msg)
+    if (admitted) this.#logger[level](fields, msg)
+  }
+
+  /** Writes what a batch of events says about the state of a session. */
+  events(events: readonly SessionEvent[]): void {
+    for (const event of events) this.#event(event)
+  }
+
+  close(): Promise<void> {
+    return this.#file.close()
+  }
+
+  #event(event: SessionEvent): void {
+    const { sessionId, turn } = event
+    switch (event.type) {
+      case 'status':
+        return this.write('info', 'session', { sessionId, status: event.status })
+      case 'user-prompt':
+        // Only a prompt that is part of a trace has a line: the line is how a trace is found here.
+        if (event.traceparent === undefined) return
+        return this.write('info', 'prompt', { sessionId, turn, traceId: traceIdOf({ traceparent: event.traceparent }) })
+      case 'turn-end':
+        return this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
+      case 'session-stopped': {
+        const { stopReason, exitCode, signal, failure } = event
+        const fields = { sessionId, stopReason, exitCode, signal, failure: failure?.kind, summary: failure?.summary }
+        return this.write(failure === undefined ? 'info' : 'warn', 'session stopped', fields)
+      }
+      default:
+    }
+  }
+}
+
+function cut(fields: Fields): Record<string, unknown> {
+  const entries = Object.entries(fields)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value]),
+  )
+}

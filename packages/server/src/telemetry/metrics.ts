@@ -1,0 +1,127 @@
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
+import { SESSION_STATUSES, type SessionEvent, type SessionService } from '@agentproto/contracts'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** The event streams of the HTTP surface. */
+export interface StreamCounts {
+  readonly open: number
+  readonly refused: number
+  readonly behind: number
+}
+
+/** Upper bounds of the buckets of a turn's duration, in seconds. */
+const TURN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800]
+
+/**
+ * The metrics of one gateway, in a registry of its own: two gateways of one process do not share a number. Counters follow
+ * the event log; gauges are set when somebody scrapes.
+ */
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #turns = this.#counter('turns_total', 'Turns that ended, by reason.', 'reason')
+  readonly #stops = this.#counter('sessions_stopped_total', 'Agent runs that ended, by reason.', 'reason')
+  readonly #restarts = this.#counter('session_restarts_total', 'Sessions that were resumed.')
+  readonly #events = this.#counter('events_total', 'Events that were stored.')
+  readonly #refused = this.#counter('streams_refused_total', 'Event streams that were refused: too many were open.')
+  readonly #cpu = this.#counter('cpu_seconds_total', 'Processor time of the gateway’s process.')
+  readonly #sessions = this.#gauge('sessions', 'Sessions by status.', 'status')
+  readonly #busy = this.#gauge('sessions_busy', 'Sessions with a running turn.')
+  readonly #awaitingInput = this.#gauge('sessions_awaiting_input', 'Sessions whose agent waits for an answer.')
+  readonly #queued = this.#gauge('queued_prompts', 'Prompts in the queues of sessions.')
+  readonly #streams = this.#gauge('streams', 'Event streams that are open.')
+  readonly #lag = this.#gauge('stream_lag_events', 'Events that the slowest reader has not read yet.')
+  readonly #loopLag = this.#gauge('event_loop_lag_seconds', 'Worst delay of the event loop since the last scrape.')
+  readonly #memory = this.#gauge('resident_memory_bytes', 'Memory of the gateway’s process.')
+  readonly #uptime = this.#gauge('uptime_seconds', 'Age of the gateway’s process.')
+  readonly #duration = new Histogram({
+    name: 'agentproto_turn_duration_seconds',
+    help: 'How long turns took.',
+    buckets: TURN_SECONDS,
+    registers: [this.#registry],
+  })
+  /** When the running turn of a session began, in ms; one entry for each running turn. */
+  readonly #turnStarts = new Map<string, number>()
+  /** Measured from the first scrape on. */
+  #delays: IntervalHistogram | undefined
+
+  constructor(version: string) {
+    this.#gauge('info', 'The gateway’s version.', 'version').set({ version }, 1)
+  }
+
+  /** Counts a stored batch of one session. @param urgent whether it holds more than agent output */
+  count(events: readonly SessionEvent[], urgent: boolean): void {
+    this.#events.inc(events.length)
+    if (urgent) for (const event of events) this.#countEvent(event)
+  }
+
+  /** Prometheus' text format, 0.0.4. */
+  async text(sessions: Pick<SessionService, 'list'>, streams: StreamCounts): Promise<string> {
+    await this.#setSessions(sessions)
+    this.#streams.set(streams.open)
+    this.#lag.set(streams.behind)
+    setTotal(this.#refused, streams.refused)
+    this.#setProcess()
+    return this.#registry.metrics()
+  }
+
+  #countEvent(event: SessionEvent): void {
+    const { sessionId } = event
+    if (event.type === 'user-prompt') this.#turnStarts.set(sessionId, Date.parse(event.ts))
+    else if (event.type === 'turn-end') {
+      this.#turns.inc({ reason: event.reason })
+      const start = this.#turnStarts.get(sessionId)
+      if (start !== undefined) this.#duration.observe(Math.max(0, Date.parse(event.ts) - start) / 1_000)
+      this.#turnStarts.delete(sessionId)
+    } else if (event.type === 'session-stopped') {
+      this.#stops.inc({ reason: event.stopReason })
+      this.#turnStarts.delete(sessionId)
+    } else if (event.type === 'status' && event.status === 'starting' && event.previous !== undefined)
+      this.#restarts.inc()
+  }
+
+  async #setSessions(service: Pick<SessionService, 'list'>): Promise<void> {
+    for (const status of SESSION_STATUSES) this.#sessions.set({ status }, 0)
+    for (const gauge of [this.#busy, this.#awaitingInput, this.#queued]) gauge.set(0)
+    let after: string | undefined
+    do {
+      const page = await service.list({ limit: 1_000, ...(after === undefined ? {} : { after }) })
+      for (const { status, turn, queuedPrompts = 0 } of page.sessions) {
+        this.#sessions.inc({ status })
+        this.#queued.inc(queuedPrompts)
+        if (turn.state === 'busy') this.#busy.inc()
+        if (turn.state === 'awaiting-input') this.#awaitingInput.inc()
+      }
+      after = page.nextCursor
+    } while (after !== undefined)
+  }
+
+  #setProcess(): void {
+    const { user, system } = process.cpuUsage()
+    setTotal(this.#cpu, (user + system) / 1e6)
+    this.#memory.set(process.memoryUsage.rss())
+    this.#uptime.set(process.uptime())
+    this.#loopLag.set(this.#delays === undefined || this.#delays.count === 0 ? 0 : this.#delays.max / 1e9)
+    this.#delays ??= monitorEventLoopDelay({ resolution: 20 })
+    this.#delays.enable()
+    this.#delays.reset()
+  }
+
+  #counter(name: string, help: string, label?: string): Counter {
+    return new Counter(this.#named(name, help, label))
+  }
+
+  #gauge(name: string, help: string, label?: string): Gauge {
+    return new Gauge(this.#named(name, help, label))
+  }
+
+  #named(name: string, help: string, label?: string): ConstructorParameters<typeof Counter>[0] {
+    const labelNames = label === undefined ? [] : [label]
+    return { name: `agentproto_${name}`, help, labelNames, registers: [this.#registry] }
+  }
+}
+
+/** For a total that is counted elsewhere. */
+function setTotal(counter: Counter, total: number): void {
+  counter.reset()
+  counter.inc(total)
+}

@@ -57,13 +57,17 @@ export function knownToken({ authenticate, browsers }: HttpDeps): MiddlewareHand
     const by = token === undefined ? undefined : authenticate(token)
     if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
+    if (by.type === 'token' && rejectsNamedTokens(c.env)) throw turnedAway(c, refusedNamedToken())
     return next()
   }
 }
 
 /** The token of an Authorization header; undefined where it bears none. */
-export const bearerOf = (authorization: string | null | undefined): string | undefined =>
-  BEARER.exec(authorization ?? '')?.[1]
+const bearerOf = (authorization: string | null | undefined): string | undefined => BEARER.exec(authorization ?? '')?.[1]
+
+/** The server marks the requests of a listener that only the owner and the agents of this machine may use. */
+const rejectsNamedTokens = (env: unknown): boolean =>
+  typeof env === 'object' && env !== null && 'rejectNamedTokens' in env && env.rejectNamedTokens === true
 
 const BEARER = /^bearer +([^\s]+)\s*$/i
 
@@ -88,4 +92,10 @@ const refusedToken = (token: string | undefined): AgentprotoError =>
   new AgentprotoError('unauthorized', token === undefined ? 'The request has no token' : 'Unknown token', {
     expected: 'the header "Authorization: Bearer <token>"',
     hint: 'Set AGENTPROTO_TOKEN, or run this as the owner of the home, where the file "token" has it',
+  })
+
+const refusedNamedToken = (): AgentprotoError =>
+  new AgentprotoError('forbidden', 'Named tokens are rejected at this address', {
+    expected: 'the owner’s token or a session’s',
+    hint: 'Call the address that `agentproto status` prints',
   })

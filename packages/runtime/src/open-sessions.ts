@@ -36,9 +36,9 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const hooked = (await hooks?.wrap(registry)) ?? registry
   return {
     // The audit is outermost: what a hook denies is recorded as well.
-    sessions: audit.sessions(hooked),
-    permissions: audit.permissions(registry.permissions),
-    archive: audit.archive(registry.archive),
+    sessions: audit.wrap('sessions', hooked),
+    permissions: audit.wrap('permissions', registry.permissions),
+    archive: audit.wrap('archive', registry.archive),
     close: () => closeInOrder([() => registry.close(), () => hooks?.close()]),
   }
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { expect, onTestFinished, test } from 'vitest'
-import { type CatalogFolder, ManifestCatalog } from '../src/agents/adapter-catalog.js'
-import { workspaceAdapters } from '../src/agents/workspace-adapters.js'
+import { type CatalogFolder, ManifestCatalog } from '../src/adapters/adapter-catalog.js'
+import { workspaceAdapters } from '../src/adapters/workspace-adapters.js'
 
 interface Ground {
   readonly root: string

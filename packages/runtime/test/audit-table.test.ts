@@ -79,8 +79,11 @@ const headersOf = ({ token }: Pick<Gateway, 'token'>): Record<string, string> =>
   accept: 'application/json, text/event-stream',
 })
 
-/** Lines of one turn of the event loop are written together, after it. */
-const written = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+/** The lines after the first so many, once there are any: they are written in the background. */
+async function linesAfter(home: string, before: number): Promise<readonly Line[]> {
+  await expect.poll(async () => (await controlLines(home)).length).toBeGreaterThan(before)
+  return (await controlLines(home)).slice(before)
+}
 
 test('each route that does something has one line, and one row here', async () => {
   const doing = Object.entries(OPERATIONS).filter(([, { scope }]) => scope === 'operate' || scope === 'admin')
@@ -96,8 +99,7 @@ test('each route that does something has one line, and one row here', async () =
     const [method = ''] = route.split(' ')
     const sent = method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}
     await (await gateway.app.request(path, { method, headers, ...sent })).text()
-    await written()
-    const lines = (await controlLines(home)).slice(before)
+    const lines = await linesAfter(home, before)
     seen.push(`${route}: ${lines.map(({ kind, action }) => `${String(kind)} ${String(action)}`).join(', ')}`)
     expect(lines.map(({ principal }) => principal)).toEqual([{ type: 'owner', name: 'owner' }])
   }
@@ -117,8 +119,7 @@ test('each tool that does something has one line, and one row here', async () =>
     const params = { name, arguments: { ...named, ...args } }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     await (await gateway.app.request('/mcp', { method: 'POST', headers: headersOf(gateway), body })).text()
-    await written()
-    expect((await controlLines(home)).slice(before)).toMatchObject([{ kind: 'control', action }])
+    expect(await linesAfter(home, before)).toMatchObject([{ kind: 'control', action }])
   }
 })
 

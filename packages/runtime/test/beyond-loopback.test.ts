@@ -4,7 +4,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Principal, systemClock } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { OwnNames } from '../src/listen/own-names.js'
+import { HostNames } from '../../server/src/listen/host-names.ts'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 // A gateway that other machines reach: by which names it is called, and what its own agents are told.
@@ -71,9 +71,9 @@ test.each(['0.0.0.0', ...others.slice(0, 1)])('agents are told an address that l
 
 test('a stranger’s name has the addresses looked up once a second, not for each call', () => {
   let now = 0
-  const names = new OwnNames({ ...systemClock, now: () => now })
+  const names = new HostNames({ ...systemClock, now: () => now })
   expect(names.has(hostname().toLowerCase())).toBe(false)
-  names.listenOn('0.0.0.0')
+  names.add('0.0.0.0')
   expect(names.has(hostname().toLowerCase())).toBe(true)
   expect(names.has('evil.example')).toBe(false)
   now = 5_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inOrder } from '../src/in-order.js'
+import { closeInOrder } from '../src/close-in-order.js'
 
 test('a step that fails stops none after it, and the first failure is told', async () => {
   const taken: number[] = []
@@ -8,7 +8,7 @@ test('a step that fails stops none after it, and the first failure is told', asy
     taken.push(number)
     if (fails) throw new Error(`step ${number}`)
   }
-  await expect(inOrder([step(1, false), step(2, true), step(3, true), step(4, false)])).rejects.toThrow('step 2')
+  await expect(closeInOrder([step(1, false), step(2, true), step(3, true), step(4, false)])).rejects.toThrow('step 2')
   expect(taken).toEqual([1, 2, 3, 4])
-  await inOrder([step(5, false)])
+  await closeInOrder([step(5, false)])
 })

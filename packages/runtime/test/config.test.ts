@@ -196,7 +196,7 @@ test('durability is what the log is opened with', async () => {
 
 /** What the gateway would be made of: a power cut is not at hand. */
 async function settingsOf(config: unknown): Promise<GatewayOptions> {
-  const { withConfig } = await import('../src/with-config.js')
+  const { withConfig } = await import('../src/config.js')
   const home = await temporaryHome()
   await writeFile(join(home, 'config.json'), JSON.stringify(config))
   return withConfig({ home })

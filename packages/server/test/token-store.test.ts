@@ -1,10 +1,9 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '@agentproto/contracts'
-import { openTokens } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { TokenStore } from '../src/access/token-store.js'
-import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
+import { temporaryFolder } from './fixtures/temporary-folder.js'
 
 function storeIn(home: string, problems: string[] = []): TokenStore {
   return new TokenStore({
@@ -15,7 +14,7 @@ function storeIn(home: string, problems: string[] = []): TokenStore {
 }
 
 test('a token is whoever bears it, in this process and after it; its value is stored nowhere', async () => {
-  const home = await temporaryHome()
+  const home = await temporaryFolder()
   const store = storeIn(home)
   const { token, ...made } = await store.create({ name: 'ci', scope: 'operate', workspaces: ['shop', 'shop'] })
   const principal = { type: 'token', name: 'ci', scope: 'operate', workspaces: ['shop'] }
@@ -28,7 +27,7 @@ test('a token is whoever bears it, in this process and after it; its value is st
 })
 
 test('what is not exactly the token is nobody’s', async () => {
-  const store = storeIn(await temporaryHome())
+  const store = storeIn(await temporaryFolder())
   const { token } = await store.create({ name: 'a', scope: 'read' })
   const { token: other } = await store.create({ name: 'b', scope: 'admin' })
   const last = token.at(-1) === 'A' ? 'B' : 'A'
@@ -38,7 +37,7 @@ test('what is not exactly the token is nobody’s', async () => {
 })
 
 test('a revoked token is nobody’s and its streams are told; a rotated one has another value', async () => {
-  const home = await temporaryHome()
+  const home = await temporaryFolder()
   const store = storeIn(home)
   const [a, b] = [await store.create({ name: 'a', scope: 'read' }), await store.create({ name: 'b', scope: 'read' })]
   const [byA, byB] = [store.authenticate(a.token), store.authenticate(b.token)]
@@ -55,7 +54,7 @@ test('a revoked token is nobody’s and its streams are told; a rotated one has 
 })
 
 test('what cannot be is refused and stores nothing', async () => {
-  const store = storeIn(await temporaryHome())
+  const store = storeIn(await temporaryFolder())
   await store.create({ name: 'a', scope: 'read' })
   await expect(store.create({ name: 'a', scope: 'admin' })).rejects.toMatchObject({ code: 'token_exists' })
   await expect(store.create({ name: 'b', scope: 'admin', workspaces: ['w'] })).rejects.toMatchObject({
@@ -73,7 +72,7 @@ test('there are at most a hundred', async () => {
 })
 
 test('an unreadable file is moved aside, and then no named token holds', async () => {
-  const home = await temporaryHome()
+  const home = await temporaryFolder()
   const { token } = await storeIn(home).create({ name: 'a', scope: 'read' })
   writeFileSync(join(home, 'tokens.json'), '{"version":1,"tokens":[{}]}')
   const problems: string[] = []
@@ -85,24 +84,9 @@ test('an unreadable file is moved aside, and then no named token holds', async (
 })
 
 test('a file that others could read is made private', async () => {
-  const home = await temporaryHome()
+  const home = await temporaryFolder()
   await storeIn(home).create({ name: 'a', scope: 'read' })
   chmodSync(join(home, 'tokens.json'), 0o644)
   storeIn(home)
   expect(statSync(join(home, 'tokens.json')).mode & 0o777).toBe(0o600)
-})
-
-test('tokens are made without a gateway, hold in the next one, and are that one’s while it runs', async () => {
-  const home = await temporaryHome()
-  const { token } = await openTokens({ home }).create({ name: 'ci', scope: 'read' })
-  const gateway = await testGateway({ home })
-  const status = async (bearer: string, path: string): Promise<number> =>
-    (await gateway.app.request(path, { headers: { authorization: `Bearer ${bearer}`, host: 'localhost' } })).status
-  expect([await status(token, '/sessions'), await status(token, '/tokens'), await status('x', '/sessions')]).toEqual([
-    200, 403, 401,
-  ])
-  expect(await status(gateway.token, '/tokens')).toBe(200)
-  await expect(openTokens({ home }).revoke('ci')).rejects.toMatchObject({ code: 'daemon_running' })
-  await gateway.tokens.revoke('ci')
-  expect(await status(token, '/sessions')).toBe(401)
 })

@@ -3,7 +3,7 @@ import { type AdapterService, type HomeLayout, systemClock, type WorkspaceServic
 import { locateAgent } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
 import { createRedactor } from '@agentproto/secrets'
-import { ADAPTER_ROWS, openOfflineAudit, withAudit } from '@agentproto/server'
+import { openOfflineAudit, withAudit } from '@agentproto/server'
 import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
 import { layoutOf, withConfig } from '../config.js'
 import type { GatewayOptions } from '../gateway-options.js'
@@ -48,7 +48,7 @@ export async function openAdapters(options: OpenAdaptersOptions = {}): Promise<A
   const catalog = openCatalog(settings, { host, layout, onProblem, workspaces, trust })
   const { terminal } = options
   const adapters = new HostAdapters(catalog, terminal === undefined ? host : { ...host, terminal })
-  return withAudit<AdapterService>(adapters, ADAPTER_ROWS, openOfflineAudit({ ...settings, onProblem }))
+  return withAudit('adapters', adapters, openOfflineAudit({ ...settings, onProblem }))
 }
 
 export interface CatalogParts {

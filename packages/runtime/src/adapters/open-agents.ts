@@ -22,8 +22,8 @@ export function openAgents(settings: Settings, { redactor, onProblem, audit }: O
   const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
   const catalog = openCatalog(settings, { host, layout, onProblem, workspaces, trust })
   return {
-    workspaces: audit.workspaces(workspaces),
-    adapters: audit.adapters(new HostAdapters(catalog, host)),
+    workspaces: audit.wrap('workspaces', workspaces),
+    adapters: audit.wrap('adapters', new HostAdapters(catalog, host)),
     async startAgent(start, sink) {
       const adapter = await catalog.adapter(start.adapterSlug)
       const { manifest, sandbox } = adapter

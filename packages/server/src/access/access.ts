@@ -34,5 +34,10 @@ export function openAccess(options: AccessOptions, { redactor, onProblem, audit 
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem })
   const sessionTokens = new SessionTokens(redactor)
-  return { token, tokens: audit.tokens(named), sessionTokens, principals: new Principals(token, named, sessionTokens) }
+  return {
+    token,
+    tokens: audit.wrap('tokens', named),
+    sessionTokens,
+    principals: new Principals(token, named, sessionTokens),
+  }
 }

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { type Clock, homeFrom, homeLayout, systemClock, type TokenService } from '@agentproto/contracts'
-import { TOKEN_ROWS } from '../audit/audited-operations.js'
 import { openOfflineAudit } from '../audit/offline-audit.js'
 import { withAudit } from '../audit/with-audit.js'
 import { lockHome } from '../home-lock.js'
@@ -26,7 +25,7 @@ export function openTokens(options: OpenTokensOptions = {}): TokenService {
     const lock = lockHome(`${root}/daemon.lock`)
     const log = openOfflineAudit(options)
     try {
-      return await work(withAudit<TokenService>(new TokenStore({ path, clock, onProblem }), TOKEN_ROWS, log))
+      return await work(withAudit('tokens', new TokenStore({ path, clock, onProblem }), log))
     } finally {
       await log.close()
       lock.release()

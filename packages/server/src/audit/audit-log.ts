@@ -47,9 +47,7 @@ export class AuditLog implements AuditWriter {
   write(entry: AuditEntry): void {
     const { path, clock, redact } = this.#options
     if (path === undefined) return
-    this.#file.append(
-      `${bounded(redact(JSON.stringify({ ts: new Date(clock.now()).toISOString(), ...entry })))}\n`,
-    )
+    this.#file.append(`${bounded(redact(JSON.stringify({ ts: new Date(clock.now()).toISOString(), ...entry })))}\n`)
   }
 
   /** Writes what is pending. Idempotent. */

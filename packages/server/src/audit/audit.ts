@@ -1,33 +1,14 @@
-import type {
-  AdapterService,
-  PermissionService,
-  SessionArchive,
-  SessionEvent,
-  SessionService,
-  TokenService,
-  WorkspaceService,
-} from '@agentproto/contracts'
+import type { SessionEvent } from '@agentproto/contracts'
+import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
-import {
-  ADAPTER_ROWS,
-  ARCHIVE_ROWS,
-  PERMISSION_ROWS,
-  SESSION_ROWS,
-  TOKEN_ROWS,
-  WORKSPACE_ROWS,
-} from './audited-operations.js'
 import { type Refusal, Refusals } from './refusals.js'
 import { ToolAudit } from './tool-audit.js'
 import { withAudit } from './with-audit.js'
 
-/** The audit log of a gateway, and the services as it records them. */
+/** The audit log of a gateway. */
 export interface Audit {
-  sessions(service: SessionService): SessionService
-  permissions(service: PermissionService): PermissionService
-  archive(service: SessionArchive): SessionArchive
-  tokens(service: TokenService): TokenService
-  workspaces(service: WorkspaceService): WorkspaceService
-  adapters(service: AdapterService): AdapterService
+  /** The same service; each call that changes something is recorded. */
+  wrap<S extends keyof Services>(name: S, service: Services[S]): Services[S]
   /** Records a request that was rejected before any service was called. Never throws. */
   refused(refusal: Refusal): void
   /** Records tool calls and answers in a stored batch of one session. Never throws. */
@@ -41,12 +22,7 @@ export function openAudit(options: AuditLogOptions): Audit {
   const tools = new ToolAudit(log)
   const refusals = new Refusals(log, options.clock)
   return {
-    sessions: (service) => withAudit(service, SESSION_ROWS, log),
-    permissions: (service) => withAudit(service, PERMISSION_ROWS, log),
-    archive: (service) => withAudit(service, ARCHIVE_ROWS, log),
-    tokens: (service) => withAudit(service, TOKEN_ROWS, log),
-    workspaces: (service) => withAudit(service, WORKSPACE_ROWS, log),
-    adapters: (service) => withAudit(service, ADAPTER_ROWS, log),
+    wrap: (name, service) => withAudit(name, service, log),
     refused: (refusal) => refusals.record(refusal),
     events: (events) => tools.record(events),
     close() {

@@ -1,35 +1,36 @@
 import { type Principal, toAgentprotoError, traceIdOf } from '@agentproto/contracts'
+import type { Services } from '@agentproto/contracts/wire'
 import { wrapMethods } from '../wrap-methods.js'
 import type { AuditWriter } from './audit-log.js'
+import { auditedCall } from './audited-call.js'
 
-/** What is known of an operation before it runs. */
-export interface AuditedCall {
+/** What is known of a call before it runs. */
+export interface Call {
   readonly action: string
   readonly by: Principal | undefined
   readonly session?: string
   readonly about?: Readonly<Record<string, unknown>>
 }
 
-/** For each audited method of a service: what its arguments say. A method without a row is not audited. */
-export type AuditRows<S> = {
-  readonly [M in keyof S]?: S[M] extends (...args: infer A) => unknown ? (...args: A) => AuditedCall : never
+/**
+ * The same service; each call of an operation with an `action` leaves a line with who called and how it ended, whichever
+ * surface it came by.
+ */
+export function withAudit<S extends keyof Services>(name: S, service: Services[S], log: AuditWriter): Services[S] {
+  return wrapMethods(
+    service,
+    (method, run) =>
+      function audited(...args) {
+        const call = auditedCall(`${name}.${method}`, args)
+        const result = run(...args)
+        if (call === undefined) return result
+        return isAsyncIterable(result) ? auditStream(log, call, result) : auditPromise(log, call, result)
+      },
+  )
 }
 
-/** The same service; each call of a method that has a row leaves a line with who called and how it ended. */
-export function withAudit<S extends object>(service: S, rows: AuditRows<S>, log: AuditWriter): S {
-  return wrapMethods(service, (name, method) => {
-    const describe = (rows as Record<PropertyKey, ((...args: unknown[]) => AuditedCall) | undefined>)[name]
-    if (describe === undefined) return method
-    return function auditedCall(...args) {
-      const call = describe(...args)
-      const result = method(...args)
-      return isAsyncIterable(result) ? auditStream(log, call, result) : auditPromise(log, call, result)
-    }
-  })
-}
-
-/** Runs the work, then writes its line: the code of an error, never its text. */
-export async function auditPromise<T>(log: AuditWriter, call: AuditedCall, work: T | Promise<T>): Promise<T> {
+/** Waits for the work, then writes its line: the code of an error, never its text. */
+export async function auditPromise<T>(log: AuditWriter, call: Call, work: T | Promise<T>): Promise<T> {
   try {
     const result = await work
     writeLine(log, call, { outcome: 'ok', session: call.session ?? idOf(result) })
@@ -41,7 +42,7 @@ export async function auditPromise<T>(log: AuditWriter, call: AuditedCall, work:
 }
 
 /** The same for an operation that reports its progress; a reader that stops early ends it as `cancelled`. */
-async function* auditStream<T>(log: AuditWriter, call: AuditedCall, work: AsyncIterable<T>): AsyncGenerator<T> {
+async function* auditStream<T>(log: AuditWriter, call: Call, work: AsyncIterable<T>): AsyncGenerator<T> {
   let outcome = 'cancelled'
   try {
     yield* work
@@ -59,7 +60,7 @@ interface Outcome {
   readonly session: string | undefined
 }
 
-function writeLine(log: AuditWriter, { action, by, about }: AuditedCall, { outcome, session }: Outcome): void {
+function writeLine(log: AuditWriter, { action, by, about }: Call, { outcome, session }: Outcome): void {
   const principal = by === undefined ? undefined : { type: by.type, name: by.name }
   const traceId = by?.trace && traceIdOf(by.trace)
   log.write({ kind: 'control', principal, action, session, outcome, traceId, ...about })

@@ -166,7 +166,7 @@ type RequestRows<S> = {
 
 function withRequests<S extends object>(service: S, rows: RequestRows<S>): S {
   return wrapMethods(service, (name, method) => {
-    const amend = (rows as Record<PropertyKey, ((...args: unknown[]) => Promise<unknown[]>) | undefined>)[name]
+    const amend = (rows as Record<string, ((...args: unknown[]) => Promise<unknown[]>) | undefined>)[name]
     return amend === undefined ? method : async (...args) => method(...(await amend(...args)))
   })
 }

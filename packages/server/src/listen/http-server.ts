@@ -84,7 +84,11 @@ function listenerOf(fetch: Fetch, onProblem: (problem: string) => void): Request
   })
 }
 
-async function createServer({ tls, onProblem }: ServeOptions, listener: RequestListener, times: Limits): Promise<Server> {
+async function createServer(
+  { tls, onProblem }: ServeOptions,
+  listener: RequestListener,
+  times: Limits,
+): Promise<Server> {
   // A header that is sent twice is joined, never chosen from: two hosts or two tokens are a value that nobody has.
   const limits = { ...times, joinDuplicateHeaders: true }
   if (tls === undefined) return createHttpServer(limits, listener)

@@ -1,20 +1,20 @@
 import { EventEmitter, once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { listen, type Listening, type ListeningServer } from '../src/listen/server.js'
+import { type HttpServer, serveHttp, type ServeOptions } from '../src/listen/http-server.js'
 
 // What holds a socket for long, and how many may be held.
 
 const QUICK = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50, maxHeaderSize: 16 * 1024 }
 
-type Answer = Parameters<typeof listen>[0]
+type Answer = Parameters<typeof serveHttp>[0]
 
 async function serving(
   answer: Answer,
-  options: Partial<Listening> = {},
+  options: Partial<ServeOptions> = {},
   limits?: typeof QUICK,
-): Promise<ListeningServer> {
-  const server = await listen(answer, { port: 0, onProblem: () => undefined, ...options }, limits)
+): Promise<HttpServer> {
+  const server = await serveHttp(answer, { port: 0, onProblem: () => undefined, ...options }, limits)
   onTestFinished(() => server.close(0))
   return server
 }
@@ -25,7 +25,7 @@ interface Client {
   readonly ended: Promise<unknown>
 }
 
-async function client({ url }: ListeningServer): Promise<Client> {
+async function client({ url }: HttpServer): Promise<Client> {
   let heard = ''
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())

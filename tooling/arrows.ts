@@ -59,7 +59,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   client: { may: [] },
   adapters: { may: [] },
   'demo-agent': { may: [] },
-  server: { may: ['subprocess'] },
+  server: { may: ['subprocess'], inTests: ['secrets', 'workspaces'] },
   runtime: { may: ALL_BUT_CLI },
   cli: {
     may: ['client', 'manifest', 'secrets', 'workspaces'],

@@ -33,6 +33,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/runtime . ./audit ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
+    @agentproto/server . ./audit ./package.json
     @agentproto/session-registry . ./testing ./package.json
     @agentproto/subprocess . ./package.json
     @agentproto/workspaces . ./package.json
@@ -141,9 +142,13 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints manifestHint
       newestOf programFolders secretVariables
     @agentproto/gateway-http
+<<<<<<< HEAD
       HttpApp HttpDeps StreamStats bearerOf createHttpApp
     @agentproto/gateway-http/openapi
       OpenApiOptions OpenApiSchemas openApiDocument
+=======
+      HttpApp HttpDeps StreamStats createHttpApp
+>>>>>>> 09b5df8 (server: what a process needs to be a gateway, on @hono/node-server, pino and prom-client; runtime: wiring only)
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS
@@ -174,6 +179,14 @@ test('what each package exports', () => {
       DeclaredSecret Keyring KeyringOptions OauthValue PlainValue REDACTABLE_CHARS_MIN Redactor
       ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
       isSecretSlug openKeyring parseSecretValue
+    @agentproto/server
+      Access AccessOptions Audit AuditEntry AuditLogOptions AuditWriter BrowserCodes DEFAULT_PORT
+      GatewayHooks GatewayLog GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions
+      HostNames ListenOptions Listeners ListenersOptions LogLevel LogOptions Metrics OfflineAuditOptions
+      OpenTokensOptions PromptAttempt Refusal RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt
+      TlsOptions openAccess openAudit openHome openOfflineAudit openTokens withAudit withSessionToken
+    @agentproto/server/audit
+      OfflineAuditOptions auditOffline
     @agentproto/session-registry
       CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventStore
       FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions

@@ -24,7 +24,11 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
-    ...{ adapters, workspaces, clock, onProblem, onEvents },
+    adapters,
+    workspaces,
+    clock,
+    onProblem,
+    onEvents,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     onAgentEnding: (id) => tokens.revoke(id),

@@ -6,13 +6,15 @@ import { createWorkspaces } from '@agentproto/workspaces'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
 
+const onProblem = (problem: string): never => expect.unreachable(problem)
+
 test('the example of the README', async () => {
   const home = await temporaryFolder()
   const tokens = openTokens({ home })
   const { token } = await tokens.create({ name: 'ci', scope: 'operate' })
 
   const path = join(home, 'logs', 'audit.jsonl')
-  const audit = openAudit({ path, clock: systemClock, redact: (json) => json, onProblem: console.error })
+  const audit = openAudit({ path, clock: systemClock, redact: (json) => json, onProblem })
   const workspaces = audit.wrap('workspaces', createWorkspaces({ home, defaultCwd: home }))
   await workspaces.add({ path: home, slug: 'here' }, { type: 'owner', name: 'me' })
   await audit.close()

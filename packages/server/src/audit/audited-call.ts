@@ -13,7 +13,7 @@ export interface CallDetails {
 /** The service methods that change something: those of an operation with an `action`. */
 type AuditedMethod = Extract<(typeof OPERATIONS)[keyof typeof OPERATIONS], { readonly action: string }>['calls']
 
-type Arguments<M> = M extends `${infer S extends keyof Services & string}.${infer N}`
+type Arguments<M> = M extends `${infer S extends keyof Services}.${infer N}`
   ? N extends keyof Services[S]
     ? Services[S][N] extends (...args: infer A) => unknown
       ? A

@@ -73,7 +73,7 @@ export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Lim
 }
 
 function listenerOf(fetch: Fetch, onProblem: (problem: string) => void): RequestListener {
-  return getRequestListener(fetch, {
+  const listener = getRequestListener(fetch, {
     // An embedder's globals are its own.
     overrideGlobalObjects: false,
     errorHandler(error) {
@@ -82,6 +82,7 @@ function listenerOf(fetch: Fetch, onProblem: (problem: string) => void): Request
       return new Response(null, { status: 500 })
     },
   })
+  return (incoming, outgoing) => void listener(incoming, outgoing)
 }
 
 async function createServer(

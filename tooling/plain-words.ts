@@ -4,7 +4,7 @@ import type { SourceFile } from './source-files.ts'
  * Words that this project does not use, because they stand for five things at once or sound like a translation, each with
  * what to write instead. Matched as whole words, inside of identifiers too: `tellOwner` has the word `tell`.
  */
-export const REPLACED_WORDS: Readonly<Record<string, string>> = {
+const REPLACED_WORDS: Readonly<Record<string, string>> = {
   anew: 'again',
   birth: 'creation',
   born: 'created',

@@ -57,7 +57,7 @@ export function knownToken({ authenticate, browsers }: HttpDeps): MiddlewareHand
     const by = token === undefined ? undefined : authenticate(token)
     if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
-    if (by.type === 'token' && rejectsNamedTokens(c.env)) throw turnedAway(c, refusedNamedToken())
+    if (by.type === 'token' && rejectsNamedTokens(c.env)) throw rejected(c, refusedNamedToken())
     return next()
   }
 }

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { catalogPath } from '@agentproto/adapters'
+import { catalogPath, readCatalogue } from '@agentproto/adapters'
 import { expect, test } from 'vitest'
-// By their files: the packages test themselves against this catalogue, and a dependency back would be a circle.
+import { compileLaunch, formatProblem, parseAgentCli } from '@agentproto/manifest'
+import { checkManifestFiles, findVersion, type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
+// By its file: that package tests itself against this catalogue, and a dependency back would be a cycle.
 import { parseProfile } from '../../arms/mcp/src/index.js'
-import { compileLaunch, formatProblem, parseAgentCli } from '../../manifest/src/index.js'
-import { findVersion, type LoadedAgentCli, readAgentCli } from '../../manifest/src/node.js'
 import demoAgent from '../../demo-agent/package.json' with { type: 'json' }
 
 const SLUGS = [
@@ -43,6 +43,32 @@ async function hints(slug: string): Promise<Readonly<Record<string, unknown>>> {
   if (typeof own !== 'object') throw new Error(`${slug}: metadata.agentproto is no object`)
   return own as Record<string, unknown>
 }
+
+test('every manifest of the catalogue is valid, without a warning', async () => {
+  const checked = await checkManifestFiles(SLUGS.map((slug) => join(catalogPath, slug)))
+  expect(checked.flatMap(({ problems }) => problems.map(formatProblem))).toEqual([])
+})
+
+test('readCatalogue gives what readAgentCli gives for each folder, through JSON too', async () => {
+  const adapters = await readCatalogue()
+  expect([...adapters.keys()]).toEqual(SLUGS)
+  for (const [slug, adapter] of adapters) {
+    const {
+      ok: _,
+      warnings: __,
+      ...read
+    } = await readAgentCli(join(catalogPath, slug)).then((result) => {
+      if (!result.ok) throw new Error(slug)
+      return { ...result, path: join(catalogPath, slug, 'AGENT-CLI.md') }
+    })
+    expect(adapter).toEqual(read)
+    expect(JSON.parse(JSON.stringify(adapter))).toEqual(read)
+  }
+})
+
+test('the example of the README does what it says', async () => {
+  expect((await readCatalogue()).get('demo')?.manifest.protocol).toBe('acp')
+})
 
 test('the catalogue has these agents', async () => {
   expect((await readdir(catalogPath)).toSorted()).toEqual(SLUGS)

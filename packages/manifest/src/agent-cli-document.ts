@@ -133,7 +133,7 @@ export interface SetupStepDocument {
   readonly secret_slug?: string
   readonly url?: string
   readonly callback?: { readonly param?: string; readonly timeout_ms?: number }
-  readonly persist?: { readonly env?: string; readonly secret_slug?: string; readonly cmd?: string }
+  readonly persist?: { readonly env: string } | { readonly secret_slug: string } | { readonly cmd: string }
 }
 
 export interface SandboxDocument {
@@ -147,7 +147,7 @@ export interface SandboxDocument {
   }
   readonly network?: { readonly egress?: readonly string[]; readonly ingress?: readonly string[] }
   readonly mounts?: readonly {
-    readonly source: 'workspace' | { readonly ref?: string; readonly file?: string; readonly inline?: unknown }
+    readonly source: 'workspace' | { readonly ref: string } | { readonly file: string } | { readonly inline: unknown }
     readonly at: string
     readonly mode?: 'read-write' | 'read-only'
   }[]

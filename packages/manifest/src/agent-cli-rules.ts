@@ -1,12 +1,11 @@
-import { basename, parentName } from './file-name.js'
-import { fieldsOf, listOf, textOf } from './field.js'
+import validRange from 'semver/ranges/valid.js'
 import { optionRules } from './option-rules.js'
-import type { RuleContext } from './parse-manifest.js'
-import { sandboxRules } from './sandbox-rules.js'
+import { regexProblem, regexShape } from './regex-shape.js'
+import { fieldsOf, listOf, stringOf, uniqueIds, valueAt } from './rule-context.js'
+import type { RuleContext } from './rule-context.js'
+import { sandboxRules } from './sandbox-profile.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { setupRules } from './setup-rules.js'
-import { uniqueIds } from './unique-ids.js'
-import { versionCheckRules } from './version-check-rules.js'
 
 /** AIP-45's rules between fields: Conformance 3–8 and what the prose adds. */
 export const agentCliRules =
@@ -14,115 +13,125 @@ export const agentCliRules =
   (context: RuleContext): void => {
     nameRule(context)
     protocolRules(context)
-    mcpRules(context)
-    versionCheckRules(context, ['version_check'])
-    uniqueIds(context, 'modes')
+    versionCheckRules(context)
     modeRules(context)
     optionRules(context)
-    sessionRule(context)
-    continuationRules(context)
+    capabilityRule(context, ['session', 'mode'], 'resumable')
+    continuationRule(context)
+    capabilityRule(context, ['continuation', 'default'], 'native-resume')
     modelRule(context)
     setupRules(context)
     if (typeof fieldsOf(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
 
 function nameRule({ document, path, problems, at }: RuleContext): void {
-  const name = textOf(fieldsOf(document)['name'])
-  const folder = basename(path) === 'AGENT-CLI.md' ? parentName(path) : undefined
-  if (name === undefined || folder === undefined || name === folder) return
+  const name = stringOf(fieldsOf(document)['name'])
+  // With either slash: this also runs where there is no file system.
+  const [fileName, folder = ''] = path.split(/[/\\]/).toReversed()
+  if (name === undefined || fileName !== 'AGENT-CLI.md' || ['', '.', '..', name].includes(folder)) return
   problems.warn('name_mismatch', at('name'), {
     message: '`name` differs from the name of the folder.',
-
     expected: folder,
     given: name,
     suggestion: folder,
   })
 }
 
-const BLOCK_OF = { acp: 'acp', mcp: 'mcp', proprietary: 'adapter' } as const
+/** What each protocol needs, by key. */
+const PROTOCOL_KEYS = {
+  acp: { key: 'acp', expected: 'a relative path to an ACP.md, such as ./ACP.md' },
+  mcp: { key: 'mcp', expected: 'how to reach the MCP server, such as transport: stdio' },
+  proprietary: { key: 'adapter', expected: 'the name of an npm package' },
+} as const
 
-function protocolRules({ document, problems, keyAt }: RuleContext): void {
+function protocolRules({ document, problems, at, keyAt }: RuleContext): void {
   const fields = fieldsOf(document)
-  const protocol = textOf(fields['protocol'])
-  if (protocol === undefined || !Object.hasOwn(BLOCK_OF, protocol)) return
-  const needed = BLOCK_OF[protocol as keyof typeof BLOCK_OF]
-  if (fields[needed] === undefined) {
+  const protocol = stringOf(fields['protocol'])
+  if (protocol === undefined || !Object.hasOwn(PROTOCOL_KEYS, protocol)) return
+  const needed = PROTOCOL_KEYS[protocol as keyof typeof PROTOCOL_KEYS]
+  if (fields[needed.key] === undefined) {
     problems.error('key_missing', keyAt('protocol'), {
-      message: `The protocol ${protocol} needs the key \`${needed}\`.`,
-
-      expected: {
-        acp: 'a relative path to an ACP.md',
-        mcp: 'how the MCP server is reached',
-        adapter: 'the name of an npm package',
-      }[needed],
+      message: `The protocol ${protocol} needs the key \`${needed.key}\`.`,
+      expected: needed.expected,
     })
   }
-  for (const block of Object.values(BLOCK_OF)) {
-    if (block === needed || fields[block] === undefined) continue
-    problems.warn('block_ignored', keyAt(block), { message: `\`${block}\` is ignored: the protocol is ${protocol}.` })
+  for (const { key } of Object.values(PROTOCOL_KEYS)) {
+    if (key === needed.key || fields[key] === undefined) continue
+    problems.warn('block_ignored', keyAt(key), {
+      message: `\`${key}\` has no effect: the protocol is ${protocol}.`,
+      expected: `only the key ${needed.key}`,
+    })
   }
-}
-
-function mcpRules({ document, problems, at }: RuleContext): void {
-  const fields = fieldsOf(document)
-  if (fields['protocol'] !== 'mcp') return
   const { transport, url } = fieldsOf(fields['mcp'])
-  if ((transport === 'http' || transport === 'sse') && url === undefined) {
+  if (protocol === 'mcp' && (transport === 'http' || transport === 'sse') && url === undefined) {
     problems.error('mcp_incomplete', at('mcp', 'transport'), {
       message: `The transport ${transport} needs the key \`mcp.url\`.`,
-
       expected: 'an absolute URL',
     })
   }
 }
 
-function modeRules(context: RuleContext): void {
-  listOf(fieldsOf(context.document)['modes']).forEach((_, index) => secretValueRule(context, ['modes', index, 'env']))
-}
-
-function sessionRule({ document, problems, at }: RuleContext): void {
-  const fields = fieldsOf(document)
-  if (fieldsOf(fields['session'])['mode'] !== 'resumable') return
-  if (fieldsOf(fields['capabilities'])['resumable'] === true) return
-  problems.error('capability_required', at('session', 'mode'), {
-    message: 'The session mode resumable needs `capabilities.resumable: true`.',
-
-    expected: 'capabilities.resumable: true',
-    given: fieldsOf(fields['capabilities'])['resumable'] ?? 'no such capability',
+/** AIP-29 `version_check`: a regular expression with a group, and a range. */
+function versionCheckRules({ document, problems, at }: RuleContext): void {
+  const check = fieldsOf(fieldsOf(document)['version_check'])
+  // The schema has refused one that is longer.
+  const parse = stringOf(check['parse'])?.slice(0, 1_000) ?? ''
+  const problem = parse === '' || parse !== check['parse'] ? undefined : regexProblem(parse)
+  if (problem !== undefined) {
+    problems.error('regex_invalid', at('version_check', 'parse'), {
+      message: `\`version_check.parse\` cannot be used: ${problem}.`,
+      expected: 'an ECMAScript regular expression with a group around the version',
+      given: parse,
+      suggestion: '(\\d+\\.\\d+\\.\\d+)',
+    })
+  } else if (regexShape(parse).nestedRepetition) {
+    problems.warn('regex_slow', at('version_check', 'parse'), {
+      message: '`version_check.parse` repeats a repetition, which takes very long on some outputs.',
+      expected: 'a group that does not end in a repetition, or that is not repeated itself',
+      given: parse,
+    })
+  }
+  const range = stringOf(check['range'])
+  if (range === undefined || range.length > 1_000 || validRange(range) !== null) return
+  problems.error('range_invalid', at('version_check', 'range'), {
+    message: '`version_check.range` is not a semver range.',
+    expected: 'an npm range such as >=1.2.0 <2',
+    given: range,
   })
 }
 
-function continuationRules({ document, problems, at }: RuleContext): void {
-  const fields = fieldsOf(document)
-  const continuation = fieldsOf(fields['continuation'])
-  const fallback = textOf(continuation['default'])
-  if (fallback === undefined) return
-  const supported = listOf(continuation['supported'])
-  if (Array.isArray(continuation['supported']) && !supported.includes(fallback)) {
-    problems.error('continuation_default_unsupported', at('continuation', 'default'), {
-      message: '`continuation.default` is not in `supported`.',
+function modeRules(context: RuleContext): void {
+  uniqueIds(context, 'modes')
+  listOf(fieldsOf(context.document)['modes']).forEach((_, index) => secretValueRule(context, ['modes', index, 'env']))
+}
 
-      expected: `one of ${supported.join(', ')}`,
-      given: fallback,
-    })
-  }
-  if (fallback !== 'native-resume' || fieldsOf(fields['capabilities'])['resumable'] === true) return
-  problems.error('capability_required', at('continuation', 'default'), {
-    message: 'The continuation native-resume needs `capabilities.resumable: true`.',
-
+/** A value that needs `capabilities.resumable`. */
+function capabilityRule({ document, problems, at }: RuleContext, path: readonly string[], value: string): void {
+  const declared = valueAt(document, ['capabilities', 'resumable'])
+  if (valueAt(document, path) !== value || declared === true) return
+  problems.error('capability_required', at(...path), {
+    message: `\`${path.join('.')}: ${value}\` needs \`capabilities.resumable: true\`.`,
     expected: 'capabilities.resumable: true',
-    given: fieldsOf(fields['capabilities'])['resumable'] ?? 'no such capability',
+    given: declared ?? 'no such capability',
+  })
+}
+
+function continuationRule({ document, problems, at }: RuleContext): void {
+  const { default: fallback, supported } = fieldsOf(fieldsOf(document)['continuation'])
+  if (typeof fallback !== 'string' || !Array.isArray(supported) || supported.includes(fallback)) return
+  problems.error('continuation_default_unsupported', at('continuation', 'default'), {
+    message: '`continuation.default` is not in `continuation.supported`.',
+    expected: `one of ${supported.join(', ')}`,
+    given: fallback,
   })
 }
 
 function modelRule({ document, problems, at }: RuleContext): void {
-  const models = fieldsOf(fieldsOf(document)['models'])
-  const fallback = textOf(models['default'])
-  if (fallback === undefined || !Array.isArray(models['allowed']) || models['allowed'].includes(fallback)) return
+  const { default: fallback, allowed } = fieldsOf(fieldsOf(document)['models'])
+  if (typeof fallback !== 'string' || !Array.isArray(allowed) || allowed.includes(fallback)) return
   problems.error('model_not_allowed', at('models', 'default'), {
     message: '`models.default` is not in `models.allowed`.',
-
-    expected: `one of ${models['allowed'].join(', ')}`,
+    expected: `one of ${allowed.join(', ')}`,
     given: fallback,
   })
 }

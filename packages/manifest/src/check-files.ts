@@ -1,14 +1,14 @@
 import { basename, resolve } from 'node:path'
 import { findManifests, manifestNameOf } from './find-manifests.js'
 import type { ManifestName } from './find-manifests.js'
-import { parseAcp } from './parse-acp.js'
+import { parseAcp } from './acp-profile.js'
 import type { ParseResult } from './parse-manifest.js'
-import { parseRunner } from './parse-runner.js'
-import { parseSandbox } from './parse-sandbox.js'
-import { parseSecrets } from './parse-secrets.js'
+import { parseRunner } from './runner-profile.js'
+import { parseSandbox } from './sandbox-profile.js'
+import { parseSecrets } from './secrets-manifest.js'
 import { createProblemList } from './problem.js'
 import type { ManifestProblem } from './problem.js'
-import { readAgentCliAmong } from './read-agent-cli.js'
+import { readWithReferences } from './read-agent-cli.js'
 import type { ReadReferences } from './read-agent-cli.js'
 import { readText } from './read-text.js'
 import { createSourceText } from './source-text.js'
@@ -22,37 +22,44 @@ export interface CheckedFile {
 }
 
 /**
- * Checks manifest files, and all that folders hold: AGENT-CLI.md with what it refers to, and ACP.md,
- * SECRETS.md, SANDBOX.md and RUNNER.md (also `name.ACP.md` and so on) each alone. Any other file is taken for
- * an AGENT-CLI.md. What a folder's manifests refer to is told with them and not a second time.
+ * Checks manifest files, and all manifests in folders: AGENT-CLI.md with the files it refers to, and ACP.md,
+ * SECRETS.md, SANDBOX.md and RUNNER.md (also `name.ACP.md` and so on) each alone. Any other file is checked as an
+ * AGENT-CLI.md. A file in a folder that a manifest refers to is reported with that manifest, and not again.
  * @param paths files and folders
- * @returns one entry a file, in the order of the paths, a folder's files in the order of theirs
+ * @returns one entry a file, in the order of the paths, a folder's files in the order of their paths
  */
 export async function checkManifestFiles(paths: readonly string[]): Promise<readonly CheckedFile[]> {
   const references: ReadReferences = new Map()
   const targets = (await Promise.all(paths.map(targetsOf))).flat()
-  const checked = targets.map((target) => checkTarget(target, references))
-  const told = new Set([...references.keys()].map((key) => resolve(key.slice(key.indexOf(' ') + 1))))
-  return checked.filter((_, index) => {
-    const target = targets[index]
-    const byReference = target?.found === true && manifestNameOf(basename(target.path)) !== 'AGENT-CLI.md'
-    return !(byReference && told.has(resolve(target.path)))
+  const agents = new Map(
+    targets.filter(({ kind }) => kind === 'AGENT-CLI.md').map((target) => [target, checkAgentCli(target, references)]),
+  )
+  const referenced = new Set([...references.values()].map(({ path }) => resolve(path)))
+  return targets.flatMap((target) => {
+    if (target.found && target.kind !== 'AGENT-CLI.md' && referenced.has(resolve(target.path))) return []
+    return [agents.get(target) ?? checkOther(target)]
   })
 }
 
 interface Target {
   readonly path: string
-  /** It was come across in a folder. */
+  readonly kind: ManifestName | 'empty folder'
+  /** It was found in a folder, not named by the caller. */
   readonly found: boolean
-  readonly isEmptyFolder?: boolean
 }
 
 async function targetsOf(path: string): Promise<readonly Target[]> {
-  // A path with the name of a manifest is most likely that: no need to ask the disk twice.
-  const inside = manifestNameOf(basename(path)) === undefined ? await findManifests(path) : undefined
-  if (inside === undefined) return [{ path, found: false }]
-  if (inside.length === 0) return [{ path, found: false, isEmptyFolder: true }]
-  return inside.map((file) => ({ path: file, found: true }))
+  // A path with the name of a manifest is most likely a file: no need to look for a folder.
+  const kind = manifestNameOf(basename(path))
+  const inside = kind === undefined ? await findManifests(path) : undefined
+  if (inside === undefined) return [{ path, kind: kind ?? 'AGENT-CLI.md', found: false }]
+  if (inside.length === 0) return [{ path, kind: 'empty folder', found: false }]
+  return inside.map((file) => ({ path: file, kind: manifestNameOf(basename(file)) ?? 'AGENT-CLI.md', found: true }))
+}
+
+function checkAgentCli({ path }: Target, references: ReadReferences): CheckedFile {
+  const result = readWithReferences(path, {}, references)
+  return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }
 }
 
 type Parse = (text: string, options: { readonly path: string }) => ParseResult<unknown>
@@ -64,24 +71,19 @@ const PARSERS: Readonly<Record<Exclude<ManifestName, 'AGENT-CLI.md'>, Parse>> = 
   'RUNNER.md': parseRunner,
 }
 
-function checkTarget({ path, isEmptyFolder }: Target, references: ReadReferences): CheckedFile {
-  if (isEmptyFolder === true) return { path, ok: false, problems: noManifest(path) }
-  const name = manifestNameOf(basename(path)) ?? 'AGENT-CLI.md'
-  if (name === 'AGENT-CLI.md') {
-    const result = readAgentCliAmong(path, {}, references)
-    return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }
-  }
+function checkOther({ path, kind }: Target): CheckedFile {
+  if (kind === 'empty folder' || kind === 'AGENT-CLI.md') return { path, ok: false, problems: noManifest(path) }
   const read = readText(path)
   if (!read.ok) return { path, ok: false, problems: read.problems }
-  const result = PARSERS[name](read.text, { path })
+  const result = PARSERS[kind](read.text, { path })
   return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }
 }
 
 function noManifest(path: string): readonly ManifestProblem[] {
   const problems = createProblemList(createSourceText('', path))
   problems.error('file_unreadable', 0, {
-    message: 'There is no manifest in the folder.',
-    expected: 'an AGENT-CLI.md in it or below it',
+    message: 'The folder contains no manifest.',
+    expected: 'an AGENT-CLI.md in the folder or below it',
   })
   return problems.sorted()
 }

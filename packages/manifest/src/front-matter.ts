@@ -1,3 +1,4 @@
+import matter from 'gray-matter'
 import type { ProblemList } from './problem.js'
 import type { SourceText } from './source-text.js'
 
@@ -6,24 +7,19 @@ export interface FrontMatter {
   readonly yaml: string
   /** Where the YAML begins in the file. */
   readonly offset: number
-  /** What follows the closing line. */
-  readonly body: string
 }
 
 const FILE_CHARS_MAX = 1024 * 1024
 const YAML_CHARS_MAX = 64 * 1024
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
+const DELIMITER = '---'
 
-/**
- * Splits a file into front matter and body. Ours and not a library's: the common one runs `---js`
- * blocks as code, takes `----` for a closing line and hides errors behind a cache.
- */
+/** Finds the YAML of a manifest; `undefined` when there is none that may be parsed. */
 export function splitFrontMatter(source: SourceText, problems: ProblemList): FrontMatter | undefined {
   const { text } = source
   if (text.length > FILE_CHARS_MAX) {
     problems.error('file_too_large', 0, {
       message: 'The file is too large for a manifest.',
-
       expected: `at most ${FILE_CHARS_MAX} characters`,
       given: text.length,
     })
@@ -33,74 +29,75 @@ export function splitFrontMatter(source: SourceText, problems: ProblemList): Fro
   if (start === 1) {
     problems.warn('byte_order_mark', 0, {
       message: 'The file begins with a byte order mark.',
-      expected: 'plain UTF-8',
+      expected: 'UTF-8 without a byte order mark',
     })
   }
-  const opening = openingLine(source, start, problems)
-  return opening === undefined ? undefined : takeBlock(source, opening, problems)
+  return opensYaml(source, start, problems) ? readBlock(source, start, problems) : undefined
 }
 
-/** Offset of the first character of the YAML. */
-function openingLine(source: SourceText, start: number, problems: ProblemList): number | undefined {
-  const { text } = source
-  const end = lineEnd(text, start)
-  const line = text.slice(start, end).trimEnd()
-  if (line === '---') return Math.min(end + 1, text.length)
-  const language = /^---\s*([A-Za-z][\w+-]*)$/.exec(line)?.[1]
-  if (language !== undefined) {
+/**
+ * Whether the first line opens a YAML block. It is checked before gray-matter sees the text, because gray-matter
+ * runs a block that begins with `---js` as code.
+ */
+function opensYaml({ text }: SourceText, start: number, problems: ProblemList): boolean {
+  const line = (/^[^\n]*/.exec(text.slice(start))?.[0] ?? '').trimEnd()
+  if (line === DELIMITER) return true
+  if (/^---\s*[A-Za-z]/.test(line)) {
     problems.error('front_matter_language', start, {
-      message: 'The front matter must be YAML; no other language is read or run.',
-
-      expected: '---',
+      message: 'The front matter must be YAML. No other language is read or run.',
+      expected: DELIMITER,
       given: line,
-      suggestion: '---',
+      suggestion: DELIMITER,
     })
   } else {
     problems.error('front_matter_missing', start, {
       message: 'The file has no front matter.',
-
-      expected: 'a first line of --- , then YAML, then another line of ---',
+      expected: 'a first line ---, then YAML, then another line ---',
       given: line,
     })
   }
-  return undefined
+  return false
 }
 
-function takeBlock(source: SourceText, offset: number, problems: ProblemList): FrontMatter | undefined {
-  const { text } = source
-  const close = /^---[ \t]*\r?$/m
-  const rest = text.slice(offset)
-  const found = close.exec(rest)
-  if (found === null) {
-    problems.error('front_matter_unclosed', 0, {
+const refuse = (): never => {
+  throw new Error('Front matter must be YAML.')
+}
+
+/** Only finds the block; it is parsed later, with positions. Options of any kind turn gray-matter's cache off. */
+const MATTER_OPTIONS = {
+  language: 'yaml',
+  engines: { yaml: (): object => ({}), javascript: refuse, json: refuse },
+}
+
+function readBlock({ text }: SourceText, start: number, problems: ProblemList): FrontMatter | undefined {
+  // What follows the opening dashes, up to the line break before the closing ones.
+  const block = matter(text, MATTER_OPTIONS).matter
+  const offset = start + DELIMITER.length
+  const end = offset + block.length
+  // gray-matter takes any line that begins with three dashes, or the end of the file, for the closing line.
+  const isClosed = /^\n---[ \t]*\r?(?:\n|$)/.test(text.slice(end))
+  if (!isClosed) {
+    problems.error('front_matter_unclosed', end === text.length ? 0 : end + 1, {
       message: 'The front matter is not closed.',
-      expected: 'a line of --- after the YAML',
+      expected: 'a line that holds --- and nothing else, after the YAML',
     })
     return undefined
   }
-  const yaml = rest.slice(0, found.index)
-  if (yaml.length > YAML_CHARS_MAX) {
+  if (block.length > YAML_CHARS_MAX) {
     problems.error('file_too_large', 0, {
       message: 'The front matter is too large.',
-
       expected: `at most ${YAML_CHARS_MAX} characters`,
-      given: yaml.length,
+      given: block.length,
     })
     return undefined
   }
-  const control = CONTROL.exec(yaml)
+  const control = CONTROL.exec(block)
   if (control !== null) {
     problems.error('control_character', offset + control.index, {
-      message: 'The front matter holds a control character.',
-
+      message: 'The front matter contains a control character.',
       given: `U+${control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
     })
     return undefined
   }
-  return { yaml, offset, body: rest.slice(found.index + found[0].length).replace(/^\n/, '') }
-}
-
-const lineEnd = (text: string, start: number): number => {
-  const at = text.indexOf('\n', start)
-  return at === -1 ? text.length : at
+  return { yaml: `${block}\n`, offset }
 }

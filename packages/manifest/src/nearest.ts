@@ -1,13 +1,15 @@
+import { distance } from 'fastest-levenshtein'
+
 /** The candidate that was most likely meant, or none when nothing is close. */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(given).slice(0, 80)
   let best: string | undefined
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 0.5
+  let bestEdits = Math.max(1, Math.floor(wanted.length / 3)) + 0.5
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, fold(candidate))
-    if (distance < bestDistance) {
+    const edits = editsBetween(wanted, fold(candidate))
+    if (edits < bestEdits) {
       best = candidate
-      bestDistance = distance
+      bestEdits = edits
     }
   }
   return best
@@ -15,21 +17,8 @@ export function nearest(given: string, candidates: readonly string[]): string | 
 
 const fold = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, '')
 
-/** Insertions, deletions, substitutions and swaps of neighbours. */
-function editDistance(a: string, b: string): number {
-  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)]
-  const cost = (i: number, j: number): number => rows[i]?.[j] ?? 0
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    rows.push(row)
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = cost(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const swapped = isSwap(a, b, { i, j }) ? cost(i - 2, j - 2) + 1 : Infinity
-      row.push(Math.min(cost(i - 1, j) + 1, cost(i, j - 1) + 1, substituted, swapped))
-    }
-  }
-  return cost(a.length, b.length)
-}
+/** Two letters swapped, the commonest slip, count as one edit and not as two. */
+const editsBetween = (a: string, b: string): number =>
+  a !== b && sorted(a) === sorted(b) ? Math.min(distance(a, b), 1.25) : distance(a, b)
 
-const isSwap = (a: string, b: string, { i, j }: { readonly i: number; readonly j: number }): boolean =>
-  i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+const sorted = (text: string): string => text.split('').sort().join('')

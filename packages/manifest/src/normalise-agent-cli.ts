@@ -2,31 +2,28 @@ import type {
   AgentCliDocument,
   AuthDocument,
   InstallMethodDocument,
-  ModeDocument,
   OptionDocument,
+  SetupStepDocument,
 } from './agent-cli-document.js'
-import {
-  type AgentCliManifest,
-  type AgentCliWire,
-  type Auth,
-  type Continuation,
-  INSTALL_METHODS,
-  type InstallMethod,
-  type InstallMethodName,
-  type ManifestCapabilities,
-  type Mode,
-  type Models,
-  type Option,
-  type Requires,
-  type SessionPolicy,
+import type {
+  AgentCliManifest,
+  AgentCliWire,
+  Auth,
+  InstallMethod,
+  InstallMethodName,
+  Option,
+  SetupStep,
 } from './agent-cli-manifest.js'
+import { camelKeys } from './camel-keys.js'
 import { given } from './given.js'
-import { normaliseSandbox } from './normalise-sandbox.js'
-import { normaliseSetupStep } from './normalise-setup.js'
+import { normaliseSandbox } from './sandbox-profile.js'
 
-/** Turns a document that passed the schema and the rules into the manifest that programs use. */
+/**
+ * Turns a document that passed the schema and the rules into the manifest that programs use: camel case, and
+ * defaults filled in.
+ */
 export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest {
-  const { name, id, description, version, bin, sandbox } = document
+  const { name, id, description, version, bin, sandbox, auth, continuation } = document
   return {
     name,
     id,
@@ -35,31 +32,36 @@ export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest 
     bin,
     binArgs: document.bin_args ?? [],
     install: document.install.map(normaliseInstall),
-    versionCheck: {
-      cmd: document.version_check.cmd,
-      parse: document.version_check.parse,
-      range: document.version_check.range,
-      timeoutMs: document.version_check.timeout_ms ?? 5_000,
-    },
-    requires: normaliseRequires(document.requires),
+    versionCheck: { timeoutMs: 5_000, ...camelKeys(document.version_check) },
+    requires: camelKeys(document.requires ?? {}),
     setup: (document.setup ?? []).map(normaliseSetupStep),
-    ...given('auth', document.auth && normaliseAuth(document.auth)),
+    ...given('auth', auth && normaliseAuth(auth)),
     sandbox:
       typeof sandbox === 'string'
         ? { from: 'file', path: sandbox }
         : { from: 'inline', profile: normaliseSandbox(sandbox) },
     ...given('runner', document.runner),
-    session: normaliseSession(document.session),
-    models: normaliseModels(document.models),
-    capabilities: normaliseCapabilities(document.capabilities),
-    modes: (document.modes ?? []).map(normaliseMode),
+    session: { mode: 'ephemeral', contextCarryover: true, ...camelKeys(document.session ?? {}) },
+    models: { env: {}, ...document.models },
+    capabilities: { ...NO_CAPABILITIES, ...camelKeys(document.capabilities ?? {}) },
+    modes: (document.modes ?? []).map((mode) => ({ binArgsAppend: [], env: {}, ...camelKeys(mode) })),
     options: (document.options ?? []).map(normaliseOption),
-    ...given('continuation', document.continuation && normaliseContinuation(document.continuation)),
+    ...given('continuation', continuation && normaliseContinuation(continuation)),
     examples: document.examples ?? [],
     tags: document.tags ?? [],
     metadata: document.metadata ?? {},
     ...normaliseWire(document),
   }
+}
+
+const NO_CAPABILITIES = {
+  streaming: false,
+  toolCalls: false,
+  subAgents: false,
+  fileIo: false,
+  multimodal: false,
+  resumable: false,
+  bidirectional: false,
 }
 
 function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliDocument): AgentCliWire {
@@ -77,140 +79,106 @@ function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliD
   }
 }
 
-function normaliseInstall(document: InstallMethodDocument): InstallMethod {
-  const {
-    method,
-    experimental = false,
-    package: name = '',
-    url = '',
-    path = '',
-    extract_bin: extractBin = '',
-  } = document
-  const checksum = given('verifySha256', document.verify_sha256)
-  if (!isInstallMethod(method)) return { method: 'unknown', experimental, name: method }
-  switch (method) {
-    case 'brew':
-    case 'apt':
-    case 'dnf':
-    case 'pacman':
-    case 'choco':
-    case 'scoop':
-    case 'cargo':
-    case 'go':
-      return { method, experimental, package: name }
-    case 'npm':
-      return { method, experimental, package: name, global: document.global ?? false }
-    case 'pip':
-      return { method, experimental, package: name, user: document.user ?? false }
-    case 'curl':
-      return { method, experimental, url, ...checksum }
-    case 'download':
-      return { method, experimental, url, extractBin, ...checksum }
-    case 'vendored':
-      return { method, experimental, path }
-    default:
-      return method satisfies never
-  }
+/** What each method has beside `package`, `url` or `path`; any other method is one that this version does not know. */
+const INSTALL_DEFAULTS: Readonly<Record<InstallMethodName, object>> = {
+  brew: {},
+  apt: {},
+  dnf: {},
+  pacman: {},
+  choco: {},
+  scoop: {},
+  cargo: {},
+  go: {},
+  npm: { global: false },
+  pip: { user: false },
+  curl: {},
+  download: {},
+  vendored: {},
 }
 
-const isInstallMethod = (name: string): name is InstallMethodName =>
-  (INSTALL_METHODS as readonly string[]).includes(name)
-
-const normaliseRequires = (requires: AgentCliDocument['requires'] = {}): Requires => ({
-  ...given('os', requires.os),
-  ...given('arch', requires.arch),
-  ...given('minDiskMb', requires.min_disk_mb),
-  ...given('minMemoryMb', requires.min_memory_mb),
-})
+function normaliseInstall(document: InstallMethodDocument): InstallMethod {
+  const { method, experimental = false } = document
+  if (!Object.hasOwn(INSTALL_DEFAULTS, method)) return { method: 'unknown', experimental, name: method }
+  const defaults = INSTALL_DEFAULTS[method as InstallMethodName]
+  // The schema has refused keys of other methods.
+  return { experimental, ...defaults, ...camelKeys(document) } as InstallMethod
+}
 
 function normaliseAuth({ ref, state, login, refresh, expiry }: AuthDocument): Auth {
+  const done = login?.completes_when
   return {
     ...given('ref', ref),
     state: { paths: state?.paths ?? [], env: state?.env ?? [] },
-    ...given('login', login && normaliseLogin(login)),
+    ...given(
+      'login',
+      login && {
+        cmd: login.cmd,
+        interactive: login.interactive ?? false,
+        requiresCallbackUrl: login.requires_callback_url ?? false,
+        ...given('completesWhen', done && { exitCode: 0, ...camelKeys(done) }),
+      },
+    ),
     ...given('refresh', refresh),
     ...given('expiry', expiry && { exitCode: Number(expiry.detect.slice('exit_code:'.length)) }),
   }
 }
 
-function normaliseLogin(login: NonNullable<AuthDocument['login']>): NonNullable<Auth['login']> {
-  const { cmd, interactive = false, requires_callback_url: requiresCallbackUrl = false, completes_when: done } = login
-  return {
-    cmd,
-    interactive,
-    requiresCallbackUrl,
-    ...given('completesWhen', done && { cmd: done.cmd, exitCode: done.exit_code ?? 0 }),
-  }
-}
-
-const normaliseSession = (session: AgentCliDocument['session'] = {}): SessionPolicy => ({
-  mode: session.mode ?? 'ephemeral',
-  ...given('idleTimeoutMs', session.idle_timeout_ms),
-  ...given('maxTurns', session.max_turns),
-  contextCarryover: session.context_carryover ?? true,
-})
-
-const normaliseModels = (models: AgentCliDocument['models'] = {}): Models => ({
-  ...given('default', models.default),
-  ...given('allowed', models.allowed),
-  env: models.env ?? {},
-})
-
-const normaliseCapabilities = (declared: AgentCliDocument['capabilities'] = {}): ManifestCapabilities => ({
-  streaming: declared.streaming ?? false,
-  toolCalls: declared.tool_calls ?? false,
-  subAgents: declared.sub_agents ?? false,
-  fileIo: declared.file_io ?? false,
-  multimodal: declared.multimodal ?? false,
-  resumable: declared.resumable ?? false,
-  bidirectional: declared.bidirectional ?? false,
-})
-
-const normaliseMode = ({ id, description, bin_args_append: append = [], env = {} }: ModeDocument): Mode => ({
-  id,
-  ...given('description', description),
-  binArgsAppend: append,
-  env,
-})
-
 function normaliseOption(option: OptionDocument): Option {
-  const common = {
-    id: option.id,
-    ...given('description', option.description),
-    binArgsTemplate: option.bin_args_template ?? [],
-    env: option.env ?? {},
-  }
-  const value = option.default
-  switch (option.type) {
-    case 'boolean': {
-      const fallback = typeof value === 'boolean' ? value : undefined
-      const whenTrue = option.bin_args_append_when_true ?? []
-      return { ...common, type: 'boolean', ...given('default', fallback), binArgsAppendWhenTrue: whenTrue }
-    }
-    case 'integer': {
-      const fallback = typeof value === 'number' ? value : undefined
-      return {
-        ...common,
-        type: 'integer',
-        ...given('default', fallback),
-        ...given('min', option.min),
-        ...given('max', option.max),
-      }
-    }
-    case 'string':
-      return { ...common, type: 'string', ...given('default', typeof value === 'string' ? value : undefined) }
-    case 'enum':
-      return {
-        ...common,
-        type: 'enum',
-        ...given('default', typeof value === 'string' ? value : undefined),
-        enum: option.enum ?? [],
-      }
-  }
+  const flags = option.type === 'boolean' ? { binArgsAppendWhenTrue: [] } : {}
+  // The rules have refused keys and defaults of other types.
+  return { binArgsTemplate: [], env: {}, ...flags, ...camelKeys(option) } as Option
 }
 
-function normaliseContinuation(document: NonNullable<AgentCliDocument['continuation']>): Continuation {
-  const { idle_timeout_ms: idleTimeoutMs = 1_800_000, key_scope: keyScope = ['conversation', 'operator'] as const } =
-    document.pinned_session ?? {}
-  return { default: document.default, supported: document.supported, pinnedSession: { idleTimeoutMs, keyScope } }
+const normaliseContinuation = (
+  continuation: NonNullable<AgentCliDocument['continuation']>,
+): NonNullable<AgentCliManifest['continuation']> => ({
+  default: continuation.default,
+  supported: continuation.supported,
+  pinnedSession: {
+    idleTimeoutMs: 1_800_000,
+    keyScope: ['conversation', 'operator'],
+    ...camelKeys(continuation.pinned_session ?? {}),
+  },
+})
+
+const normaliseSetupStep = (step: SetupStepDocument): SetupStep => ({
+  id: step.id,
+  ...given('description', step.description),
+  ...given('skipIf', step.skip_if && { exitCode: 0, timeoutMs: 5_000, ...camelKeys(step.skip_if) }),
+  ...normaliseKind(step),
+})
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
+
+function normaliseKind(step: SetupStepDocument): DistributiveOmit<SetupStep, 'id' | 'description' | 'skipIf'> {
+  const persist = given('persist', step.persist && camelKeys(step.persist))
+  switch (step.kind) {
+    case 'cmd':
+      return {
+        kind: 'cmd',
+        cmd: step.cmd ?? '',
+        timeoutMs: step.timeout_ms ?? 60_000,
+        interactive: step.interactive ?? false,
+        ...persist,
+      }
+    case 'prompt': {
+      const { prompt = '', type = 'text', options } = step
+      const choices = options && ('cmd' in options ? { timeoutMs: 30_000, ...camelKeys(options) } : options)
+      return {
+        kind: 'prompt',
+        prompt,
+        type,
+        ...given('default', step.default),
+        ...given('options', choices),
+        ...persist,
+      }
+    }
+    case 'oauth':
+      return { kind: 'oauth', secretSlug: step.secret_slug ?? '' }
+    case 'external': {
+      const { url = '', callback } = step
+      const named = callback && { timeoutMs: 600_000, ...camelKeys(callback) }
+      return { kind: 'external', url, ...given('callback', named), ...persist }
+    }
+  }
 }

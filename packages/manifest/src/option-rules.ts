@@ -1,18 +1,15 @@
-import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
-import { fieldsOf, integerOf, listOf, textOf } from './field.js'
-import type { Fields } from './field.js'
 import { nearest } from './nearest.js'
-import type { RuleContext } from './parse-manifest.js'
-import { uniqueIds } from './unique-ids.js'
+import { fieldsOf, integerOf, listOf, uniqueIds } from './rule-context.js'
+import type { Fields, RuleContext } from './rule-context.js'
+import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
 
-/** AIP-45 Conformance 7, and what makes an option useless. */
+/** AIP-45 Conformance 7, and options that could have no effect. */
 export function optionRules(context: RuleContext): void {
   uniqueIds(context, 'options')
   listOf(fieldsOf(context.document)['options']).forEach((entry, index) => {
     const option = fieldsOf(entry)
-    const type = textOf(option['type'])
-    if (type === undefined) return
-    shapeRules(context, option, index)
+    if (typeof option['type'] !== 'string') return
+    keyRules(context, option, index)
     boundsRule(context, option, index)
     defaultRule(context, option, index)
     effectRules(context, option, index)
@@ -21,40 +18,29 @@ export function optionRules(context: RuleContext): void {
   })
 }
 
-function shapeRules({ problems, at, keyAt }: RuleContext, option: Fields, index: number): void {
-  const type = option['type']
+/** Keys that belong to options of one type only, and what to write for another. */
+const TYPE_OF_KEY = {
+  enum: { type: 'enum' },
+  min: { type: 'integer' },
+  max: { type: 'integer' },
+  bin_args_append_when_true: { type: 'boolean', suggestion: 'bin_args_template' },
+} as const
+
+function keyRules({ problems, at, keyAt }: RuleContext, option: Fields, index: number): void {
+  const type = String(option['type'])
   if (type === 'enum' && option['enum'] === undefined) {
     problems.error('option_incomplete', at('options', index, 'type'), {
       message: 'An option of type enum needs the key `enum`.',
-
       expected: 'enum: [first, second]',
     })
   }
-  if (type !== 'enum' && option['enum'] !== undefined) {
-    problems.error('key_unknown', keyAt('options', index, 'enum'), {
-      message: '`enum` belongs only to an option of type enum.',
-
-      expected: 'type: enum',
-      given: `type: ${String(type)}`,
-    })
-  }
-  for (const key of ['min', 'max']) {
-    if (type === 'integer' || option[key] === undefined) continue
+  for (const [key, owner] of Object.entries(TYPE_OF_KEY)) {
+    if (type === owner.type || option[key] === undefined) continue
     problems.error('key_unknown', keyAt('options', index, key), {
-      message: `\`${key}\` belongs only to an option of type integer.`,
-
-      expected: 'type: integer',
-      given: `type: ${String(type)}`,
-    })
-  }
-  if (type !== 'boolean' && option['bin_args_append_when_true'] !== undefined) {
-    const offset = keyAt('options', index, 'bin_args_append_when_true')
-    problems.error('key_unknown', offset, {
-      message: '`bin_args_append_when_true` belongs only to an option of type boolean.',
-
-      expected: 'bin_args_template',
-      given: `type: ${String(type)}`,
-      suggestion: 'bin_args_template',
+      message: `Only an option of type ${owner.type} has the key \`${key}\`.`,
+      expected: `type: ${owner.type}`,
+      given: `type: ${type}`,
+      suggestion: 'suggestion' in owner ? owner.suggestion : undefined,
     })
   }
 }
@@ -65,7 +51,6 @@ function boundsRule({ problems, at }: RuleContext, option: Fields, index: number
   if (min === undefined || max === undefined || min <= max) return
   problems.error('bounds_reversed', at('options', index, 'max'), {
     message: '`max` is less than `min`.',
-
     expected: `at least ${min}`,
     given: max,
   })
@@ -77,8 +62,7 @@ function defaultRule({ problems, at }: RuleContext, option: Fields, index: numbe
   if (expected === undefined) return
   const choices = listOf(option['enum']).filter((choice) => typeof choice === 'string')
   problems.error('option_default_invalid', at('options', index, 'default'), {
-    message: 'The default is not a value that the option takes.',
-
+    message: 'The default is not a value of the option.',
     expected,
     given: value,
     suggestion: option['type'] === 'enum' ? nearest(String(value), choices) : undefined,
@@ -86,20 +70,18 @@ function defaultRule({ problems, at }: RuleContext, option: Fields, index: numbe
 }
 
 /** What the default should be; `undefined` when it is that. */
-function expectedDefault(option: Fields, value: unknown): string | undefined {
-  switch (option['type']) {
+function expectedDefault({ type, enum: choices, min, max }: Fields, value: unknown): string | undefined {
+  switch (type) {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : 'true or false'
     case 'string':
-      return typeof value === 'string' ? undefined : 'a text'
+      return typeof value === 'string' ? undefined : 'a string'
     case 'enum':
-      if (!Array.isArray(option['enum'])) return undefined
-      return listOf(option['enum']).includes(value) ? undefined : `one of ${listOf(option['enum']).join(', ')}`
+      return !Array.isArray(choices) || choices.includes(value) ? undefined : `one of ${choices.join(', ')}`
     case 'integer': {
-      const min = integerOf(option['min']) ?? -Infinity
-      const max = integerOf(option['max']) ?? Infinity
-      const number = integerOf(value)
-      return number !== undefined && number >= min && number <= max ? undefined : 'a whole number within the bounds'
+      const number = integerOf(value) ?? NaN
+      const isWithin = number >= (integerOf(min) ?? -Infinity) && number <= (integerOf(max) ?? Infinity)
+      return isWithin ? undefined : 'a whole number within the bounds'
     }
     default:
       return undefined
@@ -107,32 +89,25 @@ function expectedDefault(option: Fields, value: unknown): string | undefined {
 }
 
 function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index: number): void {
-  const template = listOf(option['bin_args_template'])
-  const env = Object.values(fieldsOf(option['env']))
+  const templates = [...listOf(option['bin_args_template']), ...Object.values(fieldsOf(option['env']))]
   const whenTrue = listOf(option['bin_args_append_when_true'])
-  if (template.length + env.length + whenTrue.length === 0) {
+  if (templates.length + whenTrue.length === 0) {
     // A model option also acts through the protocol.
     if (option['id'] === 'model') return
     problems.warn('option_without_effect', keyAt('options', index), {
-      message: 'The option changes nothing.',
-
+      message: 'The option has no effect.',
       expected: 'one of bin_args_template, bin_args_append_when_true and env',
     })
-    return
-  }
-  if (option['default'] === true && whenTrue.length > 0 && template.length + env.length === 0) {
+  } else if (option['default'] === true && templates.length === 0) {
     problems.warn('option_without_effect', at('options', index, 'default'), {
-      message: 'The flag is never given: true is the default, and a default is not passed.',
-
+      message: 'The flag is never passed: true is the default, and a default value adds no argument.',
       expected: 'default: false',
       given: true,
     })
+  } else if (option['type'] !== 'boolean' && !templates.some((text) => String(text).includes('{value}'))) {
+    problems.warn('option_without_effect', keyAt('options', index), {
+      message: 'The value of the option is not used.',
+      expected: '{value} in bin_args_template or env',
+    })
   }
-  const mentions = [...template, ...env].some((text) => typeof text === 'string' && text.includes('{value}'))
-  if (option['type'] === 'boolean' || mentions) return
-  problems.warn('option_without_effect', keyAt('options', index), {
-    message: 'The value of the option is used nowhere.',
-
-    expected: '{value} in bin_args_template or env',
-  })
 }

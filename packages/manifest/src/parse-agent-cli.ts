@@ -3,7 +3,8 @@ import type { AgentCliDocument } from './agent-cli-document.js'
 import type { AgentCliManifest } from './agent-cli-manifest.js'
 import { normaliseAgentCli } from './normalise-agent-cli.js'
 import { parseManifest } from './parse-manifest.js'
-import type { ManifestKind, ParseOptions, ParseResult } from './parse-manifest.js'
+import type { ParseOptions, ParseResult, PlacedResult } from './parse-manifest.js'
+import { validate } from './validators/agent-cli.js'
 
 export interface ParseAgentCliOptions extends ParseOptions {
   /** Sandbox providers that the host registers beside the built-in ones. */
@@ -16,13 +17,13 @@ export interface ParseAgentCliOptions extends ParseOptions {
  * Never throws for what the text holds.
  */
 export const parseAgentCli = (text: string, options: ParseAgentCliOptions): ParseResult<AgentCliManifest> =>
-  parseManifest(text, options, agentCliKind(options.sandboxProviders))
+  parseAgentCliAt(text, options).result
 
-/** How an AGENT-CLI.md is checked. */
-export const agentCliKind = (
-  sandboxProviders?: readonly string[],
-): ManifestKind<AgentCliDocument, AgentCliManifest> => ({
-  schema: 'agent-cli',
-  rules: agentCliRules(sandboxProviders),
-  normalise: normaliseAgentCli,
-})
+/** The same, with the means to report problems of referenced files at the reference. */
+export const parseAgentCliAt = (text: string, options: ParseAgentCliOptions): PlacedResult<AgentCliManifest> =>
+  parseManifest<AgentCliDocument, AgentCliManifest>(text, options, {
+    schema: 'agent-cli',
+    validate,
+    rules: agentCliRules(options.sandboxProviders),
+    normalise: normaliseAgentCli,
+  })

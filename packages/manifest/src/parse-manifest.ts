@@ -1,10 +1,12 @@
 import { splitFrontMatter } from './front-matter.js'
+import { parseYaml } from './parse-yaml.js'
 import { createProblemList } from './problem.js'
 import type { ManifestProblem, ProblemList } from './problem.js'
-import { checkSchema } from './schema-check.js'
-import type { SchemaName } from './schema-registry.js'
+import type { RuleContext } from './rule-context.js'
+import { checkSchema } from './schema-problems.js'
+import type { SchemaName } from './schemas.js'
 import { createSourceText } from './source-text.js'
-import { parseYaml } from './parse-yaml.js'
+import type { Validator } from './validators/compile-validator.js'
 import { locate } from './yaml-tree.js'
 import type { YamlTree } from './yaml-tree.js'
 
@@ -18,41 +20,25 @@ export interface ParseOptions {
   readonly path: string
 }
 
+/** One kind of manifest: how its front matter is checked, and what programs use in its place. */
 export interface ManifestKind<Document, Manifest> {
   readonly schema: SchemaName
-  /** What the schema cannot say. Run on whatever the schema made of the document, so every field may be wrong. */
-  readonly rules: (context: RuleContext) => void
+  readonly validate: Validator
+  /** What the schema cannot say. */
+  readonly rules?: (context: RuleContext) => void
   readonly normalise: (document: Document) => Manifest
-  /** A secret may stand in it by mistake, so that problems show no values. */
+  /** The file may hold a secret by mistake, so problems show no values. */
   readonly confidential?: boolean
 }
 
-/** What a rule sees: the raw value, and a way to complain about a place in it. */
-export interface RuleContext {
-  readonly document: unknown
-  readonly path: string
-  readonly problems: ProblemList
-  /** Offset of the value at a path, or of the last part of the path that exists. */
-  at(...path: readonly (string | number)[]): number
-  /** Offset of the key at a path. */
-  keyAt(...path: readonly (string | number)[]): number
-}
-
-/** A result with the means to complain further about places in the same file. */
+/** A result, and the means to report more problems in the same file. */
 export interface PlacedResult<T> {
   readonly result: ParseResult<T>
   readonly context: RuleContext
 }
 
-/** Parses and checks one file, and hands out its outcome alone. */
-export const parseManifest = <Document, Manifest>(
-  text: string,
-  options: ParseOptions,
-  kind: ManifestKind<Document, Manifest>,
-): ParseResult<Manifest> => parseManifestAt(text, options, kind).result
-
-/** Front matter, YAML, schema, rules, normalised value: each step only when the one before gave it something. */
-export function parseManifestAt<Document, Manifest>(
+/** Front matter, YAML, rules, schema, normalised value: each step only when the one before gave it something. */
+export function parseManifest<Document, Manifest>(
   text: string,
   { path }: ParseOptions,
   kind: ManifestKind<Document, Manifest>,
@@ -62,11 +48,12 @@ export function parseManifestAt<Document, Manifest>(
   const front = splitFrontMatter(source, problems)
   const tree = front && parseYaml(front, problems)
   const context = ruleContext(tree ?? { value: undefined, offset: 0 }, path, problems)
-  if (tree === undefined) return { result: { ok: false, problems: problems.sorted() }, context }
-  // The rules come first: they say more about a key that the schema only does not know.
-  kind.rules(context)
-  checkSchema(kind.schema, tree, problems)
-  if (problems.failed) return { result: { ok: false, problems: problems.sorted() }, context }
+  if (tree !== undefined) {
+    // The rules come first: about a key that the schema only does not know, they say more.
+    kind.rules?.(context)
+    checkSchema(kind.schema, kind.validate, { tree, problems })
+  }
+  if (tree === undefined || problems.failed) return { result: { ok: false, problems: problems.sorted() }, context }
   // The schema has just said that it is one.
   const manifest = kind.normalise(tree.value as Document)
   return { result: { ok: true, manifest, warnings: problems.sorted() }, context }

@@ -3,7 +3,6 @@ import type { Alias, CST, Document, Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import type { FrontMatter } from './front-matter.js'
 import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
-import { readPlainYaml } from './plain-yaml.js'
 import { YamlNesting } from './yaml-nesting.js'
 import type { YamlEntry, YamlTree } from './yaml-tree.js'
 
@@ -12,16 +11,7 @@ const NODES_MAX = 20_000
 const DEPTH_MAX = 64
 
 /** Parses front matter; `undefined` when nothing can be made of it. Duplicate keys keep their first value. */
-export const parseYaml = (front: FrontMatter, problems: ProblemList): YamlTree | undefined =>
-  plainMapping(front) ?? parseAnyYaml(front, problems)
-
-function plainMapping({ yaml, offset }: FrontMatter): YamlTree | undefined {
-  const tree = readPlainYaml(yaml, offset)
-  return tree?.entries === undefined ? undefined : tree
-}
-
-/** The same by the library, which reads all that YAML is. */
-export function parseAnyYaml(front: FrontMatter, problems: ProblemList): YamlTree | undefined {
+export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree | undefined {
   const document = parseSafely(front, problems)
   if (document === undefined) return undefined
   if (document.contents === null) return { value: {}, offset: 0, entries: new Map() }
@@ -30,7 +20,6 @@ export function parseAnyYaml(front: FrontMatter, problems: ProblemList): YamlTre
   if (tree !== undefined && tree.entries === undefined) {
     problems.error('type_mismatch', tree.offset, {
       message: 'The top level must be a mapping.',
-
       expected: 'lines of key: value',
       given: tree.value,
     })
@@ -194,7 +183,6 @@ class TreeReader {
     if (!this.#full) {
       this.#problems.error('yaml_too_large', offset, {
         message: 'The YAML is nested too deeply or expands to too much.',
-
         expected: `at most ${DEPTH_MAX} levels and ${NODES_MAX} values`,
       })
     }

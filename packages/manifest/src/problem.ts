@@ -173,7 +173,7 @@ function makeProblem(source: SourceText, { code, severity, offset, parts }: Find
     file: source.file,
     line,
     column,
-    excerpt: source.excerpt(line),
+    excerpt: source.excerpt(offset),
     ...(parts.expected === undefined ? {} : { expected: parts.expected }),
     ...(parts.given === undefined ? {} : { given: show(parts.given) }),
     ...(parts.suggestion === undefined ? {} : { suggestion: parts.suggestion }),

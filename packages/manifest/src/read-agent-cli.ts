@@ -1,20 +1,18 @@
 import { dirname, join } from 'node:path'
+import { capabilityRules, parseAcp } from './acp-profile.js'
+import type { AcpProfile } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
-import { capabilityProblems } from './capability-subset.js'
 import { given } from './given.js'
-import { parseAcp } from './parse-acp.js'
-import type { AcpProfile } from './parse-acp.js'
-import { agentCliKind } from './parse-agent-cli.js'
-import { parseManifestAt } from './parse-manifest.js'
-import type { ParseResult, PlacedResult } from './parse-manifest.js'
-import { parseSandbox } from './parse-sandbox.js'
-import { parseSecrets } from './parse-secrets.js'
-import type { SecretsManifest } from './parse-secrets.js'
+import { parseAgentCliAt } from './parse-agent-cli.js'
+import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import type { ManifestProblem } from './problem.js'
-import { parseRunner } from './parse-runner.js'
 import { readText } from './read-text.js'
 import type { ReadText } from './read-text.js'
-import { secretProblems } from './secret-references.js'
+import type { RuleContext } from './rule-context.js'
+import { parseRunner } from './runner-profile.js'
+import { parseSandbox } from './sandbox-profile.js'
+import { parseSecrets, secretReferenceRules } from './secrets-manifest.js'
+import type { SecretsManifest } from './secrets-manifest.js'
 
 /** A manifest with everything that it refers to. */
 export interface LoadedAgentCli {
@@ -43,9 +41,9 @@ export interface ReadAgentCliOptions {
  * Never throws for what the files hold or lack.
  */
 export const readAgentCli = async (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
-  readAgentCliAmong(path, options, new Map())
+  readWithReferences(path, options, new Map())
 
-/** What references led to, by kind and path; many manifests may share a file, and it is read once. */
+/** The files that references led to, by kind and path: many manifests may share a file, and it is read once. */
 export type ReadReferences = Map<string, Referenced<unknown>>
 
 interface Referenced<T> {
@@ -54,69 +52,56 @@ interface Referenced<T> {
   readonly result?: ParseResult<T>
 }
 
-/** The same for one of many manifests. */
-export function readAgentCliAmong(path: string, options: ReadAgentCliOptions, references: ReadReferences): ReadResult {
+/** `readAgentCli` for one of many manifests. */
+export function readWithReferences(path: string, options: ReadAgentCliOptions, references: ReadReferences): ReadResult {
   const named = readText(path)
   const inFolder = !named.ok && named.isFolder
   const file = inFolder ? join(path, 'AGENT-CLI.md') : path
   const read = inFolder ? readText(file) : named
   if (!read.ok) return { ok: false, problems: read.problems }
-  const parsed = parseManifestAt(read.text, { path: file }, agentCliKind(options.sandboxProviders))
-  if (!parsed.result.ok) return parsed.result
-  return loadReferences({ path: file, parsed, manifest: parsed.result.manifest, options, references })
-}
-
-interface Loading {
-  readonly path: string
-  readonly parsed: PlacedResult<AgentCliManifest>
-  readonly manifest: AgentCliManifest
-  readonly options: ReadAgentCliOptions
-  readonly references: ReadReferences
-}
-
-function loadReferences({ path, parsed, manifest, options, references }: Loading): ReadResult {
-  const { context } = parsed
-  const directory = dirname(path)
-  const read = referenceReader(directory, context, references)
-  const sandboxOptions = given('sandboxProviders', options.sandboxProviders)
-  const { sandbox: source, auth, runner } = manifest
-  const acp = manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined
-  const secrets = auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets)
-  const sandbox =
-    source.from === 'inline'
-      ? source.profile
-      : read(['sandbox'], source.path, (text, at) => parseSandbox(text, { ...at, ...sandboxOptions }))
-  if (typeof runner === 'string') read(['runner'], runner, parseRunner)
-  if (acp !== undefined) capabilityProblems(context, manifest.capabilities, acp)
-  if (secrets !== undefined) secretProblems(context, manifest.setup, secrets)
+  const { result, context } = parseAgentCliAt(read.text, { ...options, path: file })
+  if (!result.ok) return result
+  const { manifest } = result
+  const loaded = loadReferences(manifest, referenceReader(context, references), options)
+  if (loaded.acp !== undefined) capabilityRules(context, manifest.capabilities, loaded.acp)
+  if (loaded.secrets !== undefined) secretReferenceRules(context, manifest.setup, loaded.secrets)
+  const { sandbox } = loaded
   const problems = context.problems.sorted()
   if (context.problems.failed || sandbox === undefined) return { ok: false, problems }
+  return { ok: true, path: file, directory: dirname(file), manifest, ...loaded, sandbox, warnings: problems }
+}
+
+interface References extends Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>> {}
+
+function loadReferences(manifest: AgentCliManifest, read: ReadReference, options: ReadAgentCliOptions): References {
+  const { auth, runner, sandbox } = manifest
+  if (typeof runner === 'string') read(['runner'], runner, parseRunner)
   return {
-    ok: true,
-    path,
-    directory,
-    manifest,
-    ...given('acp', acp),
-    ...given('secrets', secrets),
-    sandbox,
-    warnings: problems,
+    ...given('acp', manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined),
+    ...given('secrets', auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets)),
+    ...given(
+      'sandbox',
+      sandbox.from === 'inline'
+        ? sandbox.profile
+        : read(['sandbox'], sandbox.path, (text, { path }) => parseSandbox(text, { ...options, path })),
+    ),
   }
 }
 
-type Parse<T> = (text: string, options: { readonly path: string }) => ParseResult<T>
+type Parse<T> = (text: string, options: ParseOptions) => ParseResult<T>
+type ReadReference = <T>(place: readonly string[], reference: string, parse: Parse<T>) => T | undefined
 
-/** Reads one referenced file; what is wrong with it is reported at the reference as well as in the file. */
+/** Reads one referenced file; its problems are reported at the reference as well as in the file. */
 const referenceReader =
-  (directory: string, { problems, at }: PlacedResult<unknown>['context'], references: ReadReferences) =>
-  <T>(place: readonly string[], reference: string, parse: Parse<T>): T | undefined => {
+  ({ path: from, problems, at }: RuleContext, references: ReadReferences): ReadReference =>
+  (place, reference, parse) => {
     const field = place.join('.')
-    const { path, read, result } = readOnce(references, join(directory, reference), { field, parse })
+    const { path, read, result } = readOnce(references, join(dirname(from), reference), { field, parse })
     if (!read.ok) {
-      const [problem] = read.problems
       problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
         message: read.missing
-          ? `\`${field}\` names a file that is not there: ${path}.`
-          : `\`${field}\` names a file that cannot be read: ${problem?.message ?? ''}`,
+          ? `\`${field}\` names a file that does not exist: ${path}.`
+          : `\`${field}\` names a file that cannot be read: ${read.problems[0]?.message ?? ''}`,
         expected: 'a path relative to the manifest',
         given: reference,
       })
@@ -126,7 +111,8 @@ const referenceReader =
     problems.adopt(result.ok ? result.warnings : result.problems)
     if (result.ok) return result.manifest
     problems.error('reference_invalid', at(...place), {
-      message: `\`${field}\` names a file that is not valid.`,
+      message: `\`${field}\` names a file that has errors.`,
+      expected: 'a valid file; its errors are reported below',
       given: reference,
     })
     return undefined
@@ -138,7 +124,7 @@ interface Reading<T> {
 }
 
 function readOnce<T>(references: ReadReferences, path: string, { field, parse }: Reading<T>): Referenced<T> {
-  // The field stands for the parser, so that what is kept under it has the parser's type.
+  // The field stands for the parser, so the entry under this key has the parser's type.
   const key = `${field} ${path}`
   const known = references.get(key) as Referenced<T> | undefined
   if (known !== undefined) return known

@@ -1,6 +1,5 @@
-import { fieldsOf, listOf } from './field.js'
-import type { Fields } from './field.js'
-import type { RuleContext } from './parse-manifest.js'
+import { fieldsOf, listOf, valueAt } from './rule-context.js'
+import type { Fields, Path, RuleContext } from './rule-context.js'
 
 const SECRET_WORDS = '(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')
@@ -8,15 +7,12 @@ const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')
 const SECRET_ID = new RegExp(`${SECRET_WORDS}$`, 'i')
 
 /** A variable whose name says that it is a secret must not have its value in a manifest. */
-export function secretValueRule({ document, problems, at }: RuleContext, path: readonly (string | number)[]): void {
-  let value: unknown = document
-  for (const step of path) value = Array.isArray(value) ? value[Number(step)] : fieldsOf(value)[step]
-  for (const [name, text] of Object.entries(fieldsOf(value))) {
+export function secretValueRule({ document, problems, at }: RuleContext, path: Path): void {
+  for (const [name, text] of Object.entries(fieldsOf(valueAt(document, path)))) {
     if (!SECRET_NAME.test(name) || typeof text !== 'string' || text === '' || text.includes('{value}')) continue
     problems.warn('secret_in_manifest', at(...path, name), {
-      message: `\`${name}\` looks like a secret, and a manifest must not hold one.`,
-
-      expected: 'a variable that SECRETS.md exposes',
+      message: `\`${name}\` looks like a secret. A manifest must not contain one.`,
+      expected: 'a variable that a SECRETS.md exposes',
     })
   }
 }
@@ -28,7 +24,7 @@ export function secretArgumentRule({ problems, at }: RuleContext, option: Fields
   const place = listOf(template).findIndex((text) => typeof text === 'string' && text.includes('{value}'))
   if (place === -1) return
   problems.error('secret_in_argv', at('options', index, 'bin_args_template', place), {
-    message: `The option \`${id}\` would put a secret into the arguments of a process.`,
+    message: `The option \`${id}\` would put a secret into the arguments of a process, which every user can read.`,
     expected: 'a secret of a SECRETS.md, exposed as a variable',
     given: 'bin_args_template',
     suggestion: 'env',

@@ -59,7 +59,7 @@ test('of a folder all manifests are checked, and what they refer to is told once
 test('a folder without a manifest is told', async () => {
   const root = await tempFolder({ 'README.md': '# Sample' })
   expect(await checkManifestFiles([root])).toMatchObject([
-    { path: root, ok: false, problems: [{ code: 'file_unreadable', message: 'There is no manifest in the folder.' }] },
+    { path: root, ok: false, problems: [{ code: 'file_unreadable', message: 'The folder contains no manifest.' }] },
   ])
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import type { AuthDocument, ModeDocument, OptionDocument, SandboxDocument } from '../src/agent-cli-document.js'
-import { schemas } from '../src/schema-registry.js'
+import { schemas } from '../src/schemas.js'
 
 // The types of what people write are kept by hand; the compiler checks these tables against them, and the
 // tests check the tables against the schemas.

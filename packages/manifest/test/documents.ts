@@ -1,4 +1,4 @@
-import type { SchemaName } from '../src/schema-registry.js'
+import type { SchemaName } from '../src/schemas.js'
 
 /** One full, valid document of each kind beside AGENT-CLI.md, as YAML would read it. */
 export const DOCUMENTS: Readonly<Record<Exclude<SchemaName, 'agent-cli' | 'runner' | 'config'>, unknown>> = {

@@ -24,9 +24,21 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ['no front matter', '# Sample', 'front_matter_missing'],
   ['four dashes', '----\nname: x\n----\n', 'front_matter_missing'],
   ['front matter that never ends', '---\nname: x\n', 'front_matter_unclosed'],
+  ['only an opening line', '---', 'front_matter_unclosed'],
+  ['a closing line of four dashes', '---\nname: x\n----\n', 'front_matter_unclosed'],
+  ['a closing line with text', '---\nname: x\n--- and more\n---\n', 'front_matter_unclosed'],
   ['JavaScript', '---js\nglobalThis.agentprotoWasHere = true\n---\n', 'front_matter_language'],
   ['JavaScript after a space', '--- javascript\nglobalThis.agentprotoWasHere = true\n---\n', 'front_matter_language'],
+  [
+    'JavaScript behind a byte order mark',
+    '\ufeff---js\nglobalThis.agentprotoWasHere = true\n---\n',
+    'front_matter_language',
+  ],
+  ['JavaScript and CRLF', '---js\r\nglobalThis.agentprotoWasHere = true\r\n---\r\n', 'front_matter_language'],
+  ['CoffeeScript', '---coffee\nglobalThis.agentprotoWasHere = true\n---\n', 'front_matter_language'],
   ['JSON', '---json\n{}\n---\n', 'front_matter_language'],
+  ['TOML', '---toml\nname = "x"\n---\n', 'front_matter_language'],
+  ['a language with a name of signs', '---%\nname: x\n---\n', 'front_matter_missing'],
   ['a file of 2 MB', `---\nname: x\n---\n${'x'.repeat(2_000_000)}`, 'file_too_large'],
   [
     '1 MB of anchors',
@@ -39,6 +51,7 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
     'too_many_problems',
   ],
   ['an alias bomb', wrap(bomb), 'yaml_too_large'],
+  ['a merge key', wrap('x: &a {name: y}\n<<: *a'), 'key_unknown'],
   ['an alias to itself', wrap('metadata: &a\n  b: *a'), 'yaml_alias'],
   ['an alias to nothing', wrap('metadata: *nothing'), 'yaml_alias'],
   ['NUL', wrap('name: a\0b'), 'control_character'],
@@ -99,6 +112,27 @@ test.each(corpus)('%s is a problem, soon told', (_, text, code) => {
 test('a byte order mark is a warning, and positions still hold', () => {
   const result = parseAgentCli(`\ufeff${SAMPLE}`, { path })
   expect(result).toMatchObject({ ok: true, warnings: [{ code: 'byte_order_mark', line: 1 }] })
+})
+
+test('a file that was checked before is checked again in full', () => {
+  const text = '---\nname: [\n---\n'
+  expect(codesOf(text)).toEqual(codesOf(text))
+  expect(codesOf(text)).toContain('yaml_syntax')
+})
+
+test('a merge key is not applied', () => {
+  const result = parseRunner(wrap('a: &a {b: 1}\n<<: *a'), { path })
+  expect(result).toMatchObject({ ok: true, manifest: { a: { b: 1 }, '<<': { b: 1 } } })
+})
+
+test('a closing line that holds more is reported at its place', () => {
+  expect(problemsOf('---\nname: x\n----\n')).toMatchObject([{ line: 3, column: 1, excerpt: '----' }])
+})
+
+test('blanks after the dashes are allowed, and positions still hold', () => {
+  const text = SAMPLE.replace('---\n', '---  \n').replace('\n---\n', '\n--- \n')
+  expect(parseAgentCli(text, { path })).toMatchObject({ ok: true, warnings: [] })
+  expect(problemsOf(text.replace('mode: resumable', 'mode: resumabel'))).toMatchObject([{ line: 57, column: 9 }])
 })
 
 test('carriage returns are taken, and positions still hold', () => {

@@ -170,7 +170,7 @@ test('a missing sidecar is named with the path where it was looked for', async (
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   const result = await readAgentCli(join(root, 'sample'))
   expect(result.ok ? [] : result.problems).toMatchObject([
-    { message: `\`acp\` names a file that is not there: ${join(root, 'sample/ACP.md')}.`, given: './ACP.md' },
+    { message: `\`acp\` names a file that does not exist: ${join(root, 'sample/ACP.md')}.`, given: './ACP.md' },
   ])
 })
 
@@ -184,6 +184,6 @@ test('a device and a pipe in place of a file are told, soon', needs('linux'), as
   })
   expect(await readAgentCli(join(root, 'pipe.md'))).toMatchObject({
     ok: false,
-    problems: [{ code: 'front_matter_missing' }],
+    problems: [{ code: 'file_unreadable', message: 'The file cannot be read (not a regular file).' }],
   })
 })

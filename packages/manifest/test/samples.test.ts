@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseAcp, parseAgentCli, parseConfig, parseRunner, parseSandbox, parseSecrets } from '@agentproto/manifest'
 import type { ManifestProblem, ParseOptions, ParseResult } from '@agentproto/manifest'
-import { FORMATS } from '../src/schema-values.js'
+import addFormats from 'ajv-formats'
 
 // The samples stand beside the schemas for people who write such files; each is what its name says.
 
@@ -24,7 +24,8 @@ const PARSERS: Readonly<Record<string, (text: string, options: ParseOptions) => 
   config: parseConfig,
 }
 
-const ajv = new Ajv2020({ strict: false, formats: FORMATS })
+const ajv = new Ajv2020({ strict: false })
+addFormats.default(ajv)
 for (const name of schemaNames) ajv.addSchema(JSON.parse(readFileSync(new URL(`${name}.schema.json`, folder), 'utf8')))
 
 function problemsOf(schema: string, name: string, text: string): readonly ManifestProblem[] {

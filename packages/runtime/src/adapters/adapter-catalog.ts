@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type AdapterCatalog, type AdapterSummary, AgentprotoError } from '@agentproto/contracts'
 import { sessionPolicy } from '@agentproto/driver-agent-cli'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { formatProblem } from '@agentproto/manifest'
-import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
+import type { LoadedAgentCli } from '@agentproto/manifest/node'
+import { catalogPath, readCatalogue } from '@agentproto/adapters'
 
 /**
  * Manifests from folders of folders, later folders winning; each is read when it is first needed, and again when it
@@ -37,6 +37,7 @@ export class ManifestCatalog implements AdapterCatalog {
   /** By the adapter's folder. */
   readonly #loaded = new Map<string, { readonly state: string; readonly adapter: Promise<LoadedAdapter | undefined> }>()
   readonly #shadowed = new Set<string>()
+  #catalogue: ReturnType<typeof readCatalogue> | undefined
 
   constructor(options: ManifestCatalogOptions) {
     this.#options = options
@@ -105,6 +106,15 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 
   async #read(slug: string, directory: string, source: CatalogFolder['source']): Promise<LoadedAdapter | undefined> {
+    // The catalogue was checked when it was built.
+    if (directory === join(catalogPath, slug)) {
+      const bundled = (await (this.#catalogue ??= readCatalogue())).get(slug)
+      return bundled === undefined ? undefined : { ...bundled, source }
+    }
+    const [{ formatProblem }, { readAgentCli }] = await Promise.all([
+      import('@agentproto/manifest'),
+      import('@agentproto/manifest/node'),
+    ])
     const { sandboxProviders = [] } = this.#options
     const result = await readAgentCli(join(directory, 'AGENT-CLI.md'), { sandboxProviders })
     if (result.ok) return { ...result, source }

@@ -6,11 +6,11 @@ import runner from './schemas/runner.schema.json' with { type: 'json' }
 import sandbox from './schemas/sandbox.schema.json' with { type: 'json' }
 import secrets from './schemas/secrets.schema.json' with { type: 'json' }
 import workspaces from './schemas/workspaces.schema.json' with { type: 'json' }
-import { createValidator } from './schema-validator.js'
 
 /** The JSON Schemas (draft 2020-12) by their file name without `.schema.json`. */
 export const schemas = { 'agent-cli': agentCli, acp, secrets, sandbox, runner, config, workspaces, blocks } as const
 
 export type SchemaName = Exclude<keyof typeof schemas, 'blocks'>
 
-export const validator = createValidator(Object.values(schemas))
+/** The JSON Schema of a gateway's config.json: its keys with description, type, bounds and default. */
+export const configSchema: Readonly<Record<string, unknown>> = config

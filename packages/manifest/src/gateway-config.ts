@@ -1,9 +1,10 @@
-import { createProblemList } from './problem.js'
-import type { ManifestProblem, ProblemList } from './problem.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
-import { checkSchema } from './schema-check.js'
-import { createSourceText } from './source-text.js'
 import { parseYaml } from './parse-yaml.js'
+import { createProblemList } from './problem.js'
+import type { ProblemList } from './problem.js'
+import { checkSchema } from './schema-problems.js'
+import { createSourceText } from './source-text.js'
+import { validate } from './validators/config.js'
 
 /** A gateway's config.json, checked; every key is optional (`config.schema.json` says what each does). */
 export interface GatewayConfig {
@@ -38,34 +39,34 @@ export interface GatewayConfig {
 const CHARS_MAX = 64 * 1024
 
 /**
- * Parses and checks the text of a config.json: all problems at once, each with its line and column. A key that
- * nobody reads is a problem. Never throws for what the text holds.
+ * Parses and checks the text of a config.json: all problems at once, each with its line and column. An unknown key
+ * is a problem. Never throws for what the text holds.
  */
 export function parseConfig(text: string, { path }: ParseOptions): ParseResult<GatewayConfig> {
-  const source = createSourceText(text, path)
-  const problems = createProblemList(source)
+  const problems = createProblemList(createSourceText(text, path))
   const value = readJson(text, problems)
-  const told = (): readonly ManifestProblem[] => problems.sorted()
-  if (value === undefined) return { ok: false, problems: told() }
-  // The schema has said that it is one.
+  if (value === undefined || problems.failed) return { ok: false, problems: problems.sorted() }
+  // The schema has just said that it is one.
   const { $schema: _, ...config } = value as GatewayConfig & { readonly $schema?: string }
-  return problems.failed ? { ok: false, problems: told() } : { ok: true, manifest: config, warnings: told() }
+  return { ok: true, manifest: config, warnings: problems.sorted() }
 }
 
-/** The value of a JSON text that fits the schema. JSON is YAML too, and YAML's reader knows the places. */
+/** The value of a JSON text, checked against the schema. JSON is also YAML, and the YAML reader knows the places. */
 function readJson(text: string, problems: ProblemList): unknown {
   if (text.length > CHARS_MAX) {
     const expected = `at most ${CHARS_MAX} characters`
     problems.error('file_too_large', 0, { message: 'The file is too large.', expected, given: text.length })
     return undefined
   }
-  const tree = parseYaml({ yaml: text, offset: 0, body: '' }, problems)
+  const tree = parseYaml({ yaml: text, offset: 0 }, problems)
   const fault = jsonFault(text)
-  if (fault !== undefined && !problems.failed)
-    problems.error('json_syntax', fault.offset, { message: 'The file is not JSON.', given: fault.message })
+  if (fault !== undefined && !problems.failed) {
+    const expected = 'JSON: names and strings in double quotes, no comments, no comma after the last item'
+    problems.error('json_syntax', fault.offset, { message: 'The file is not JSON.', expected, given: fault.message })
+  }
   if (tree === undefined || fault !== undefined) return undefined
-  checkSchema('config', tree, problems)
-  return problems.failed ? undefined : tree.value
+  checkSchema('config', validate, { tree, problems })
+  return tree.value
 }
 
 /** What keeps a text from being JSON, and where, as far as the engine says. */

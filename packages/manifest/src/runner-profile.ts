@@ -1,13 +1,14 @@
 import { parseManifest } from './parse-manifest.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
+import { validate } from './validators/runner.js'
 
-/** A RUNNER.md (AIP-17), which is carried and not read: what is asked of it is front matter that is a mapping. */
+/** A RUNNER.md (AIP-17). The host does not read it: its front matter only has to be a mapping. */
 export type RunnerProfile = Readonly<Record<string, unknown>>
 
 /** Parses the text of a RUNNER.md. Never throws for what the text holds. */
 export const parseRunner = (text: string, options: ParseOptions): ParseResult<RunnerProfile> =>
   parseManifest<RunnerProfile, RunnerProfile>(text, options, {
     schema: 'runner',
-    rules: () => undefined,
+    validate,
     normalise: (document) => document,
-  })
+  }).result

@@ -1,0 +1,4 @@
+import { fileURLToPath } from 'node:url'
+
+/** Absolute path of the folder that holds one folder for each adapter, with its AGENT-CLI.md. */
+export const catalogPath: string = fileURLToPath(new URL('../catalog', import.meta.url))

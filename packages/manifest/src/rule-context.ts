@@ -1,0 +1,53 @@
+import type { ProblemList } from './problem.js'
+
+/** What a rule sees: the document as YAML gave it, and a way to report a problem at a place in it. */
+export interface RuleContext {
+  /** The schema may have refused any part of it: rules run beside it, so that all problems come at once. */
+  readonly document: unknown
+  readonly path: string
+  readonly problems: ProblemList
+  /** Offset of the value at a path, or of the last part of the path that exists. */
+  at(...path: Path): number
+  /** Offset of the key at a path. */
+  keyAt(...path: Path): number
+}
+
+export type Path = readonly (string | number)[]
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The value at a path; `undefined` where there is none. */
+export const valueAt = (document: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (value, step) => (typeof step === 'number' ? listOf(value)[step] : fieldsOf(value)[step]),
+    document,
+  )
+
+/** The value as a mapping; an empty one when it is something else. */
+export const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+/** The value as a list; an empty one when it is something else. */
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value as readonly unknown[]) : []
+
+export const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+export const integerOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) ? value : undefined
+
+/** Refuses a second entry with the same id (or another key) in a list of the document. */
+export function uniqueIds({ document, problems, at }: RuleContext, list: string, key = 'id'): void {
+  const seen = new Set<string>()
+  listOf(fieldsOf(document)[list]).forEach((entry, index) => {
+    const id = stringOf(fieldsOf(entry)[key])
+    if (id === undefined) return
+    if (seen.has(id)) {
+      problems.error('id_duplicate', at(list, index, key), {
+        message: `\`${list}\` contains the ${key} ${id} twice.`,
+        expected: `a ${key} that no other entry has`,
+        given: id,
+      })
+    }
+    seen.add(id)
+  })
+}

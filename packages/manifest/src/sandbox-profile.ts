@@ -1,0 +1,104 @@
+import type { SandboxDocument } from './agent-cli-document.js'
+import type { SandboxProfile } from './agent-cli-manifest.js'
+import { camelKeys } from './camel-keys.js'
+import { given } from './given.js'
+import { nearest } from './nearest.js'
+import { parseManifest } from './parse-manifest.js'
+import type { ParseOptions, ParseResult } from './parse-manifest.js'
+import { fieldsOf, stringOf, valueAt } from './rule-context.js'
+import type { RuleContext } from './rule-context.js'
+import { schemas } from './schemas.js'
+import { secretValueRule } from './secret-value-rule.js'
+import { validate } from './validators/sandbox.js'
+
+export interface ParseSandboxOptions extends ParseOptions {
+  /** Providers that the host registers beside the built-in ones. */
+  readonly sandboxProviders?: readonly string[]
+}
+
+/** Parses and checks the text of a SANDBOX.md (AIP-36). Never throws for what the text holds. */
+export const parseSandbox = (text: string, options: ParseSandboxOptions): ParseResult<SandboxProfile> =>
+  parseManifest<SandboxDocument, SandboxProfile>(text, options, {
+    schema: 'sandbox',
+    validate,
+    rules: (context) => sandboxRules(context, [], options.sandboxProviders),
+    normalise: normaliseSandbox,
+  }).result
+
+/** Providers that AIP-36 names; a host may register more. */
+export const SANDBOX_PROVIDERS: readonly string[] = [
+  'local',
+  'node-permission',
+  'mastra-e2b',
+  'mastra-modal',
+  'mastra-daytona',
+  'mastra-blaxel',
+]
+
+/** AIP-36's rules for a profile: the block at a path, or the whole of a SANDBOX.md. */
+export function sandboxRules(context: RuleContext, path: readonly string[], registered: readonly string[] = []): void {
+  providerRule(context, path, [...SANDBOX_PROVIDERS, ...registered])
+  strayKeys(context, path)
+  secretValueRule(context, [...path, 'env', 'set'])
+}
+
+function providerRule(
+  { document, problems, at }: RuleContext,
+  path: readonly string[],
+  known: readonly string[],
+): void {
+  const provider = stringOf(valueAt(document, [...path, 'provider']))
+  if (provider === undefined || provider === '' || known.includes(provider)) return
+  problems.error('sandbox_provider_unknown', at(...path, 'provider'), {
+    message: `Unknown sandbox provider ${provider}.`,
+    expected: `one of ${known.join(', ')}`,
+    given: provider,
+    suggestion: nearest(provider, known),
+  })
+}
+
+const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)
+const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
+
+/** The profile may have keys of its own, but a key that is almost one of ours is a typing error. */
+function strayKeys({ document, problems, keyAt }: RuleContext, path: readonly string[]): void {
+  const known = path.length === 0 ? FILE_KEYS : PROFILE_KEYS
+  for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
+    const meant = known.includes(key) ? undefined : nearest(key, known)
+    if (meant === undefined) continue
+    problems.warn('key_unknown', keyAt(...path, key), {
+      message: `The sandbox key \`${key}\` has no effect.`,
+      given: key,
+      suggestion: meant,
+    })
+  }
+}
+
+/** Turns a checked block or SANDBOX.md into a profile. */
+export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
+  const { provider, config = {}, limits = {}, env = {}, network, mounts = [], fs, exec, tty } = document
+  const { lifecycle, identity, policy, metadata } = document
+  return {
+    provider,
+    config,
+    limits: camelKeys(limits),
+    env: {
+      ...given('secretsRef', env.auth?.ref),
+      authVariables: env.auth?.state?.env ?? [],
+      passthrough: env.passthrough ?? [],
+      set: env.set ?? {},
+    },
+    ...given('network', network && { egress: [], ingress: [], ...network }),
+    mounts: mounts.map(({ source, at, mode = 'read-write' }) => ({ source, at, mode })),
+    readOnly: document.read_only ?? false,
+    ...given('fs', fs && { read: [], write: [], deny: [], ...fs }),
+    ...given('exec', exec && { spawn: [], ...exec }),
+    ttyRequired: tty?.required ?? false,
+    carried: {
+      ...given('lifecycle', lifecycle),
+      ...given('identity', identity),
+      ...given('policy', policy),
+      ...given('metadata', metadata),
+    },
+  }
+}

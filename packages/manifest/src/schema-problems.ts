@@ -1,0 +1,247 @@
+import type { ErrorObject } from 'ajv/dist/2020.js'
+import { nearest } from './nearest.js'
+import { show } from './problem.js'
+import type { ProblemCode, ProblemList, ProblemParts } from './problem.js'
+import { schemas } from './schemas.js'
+import type { SchemaName } from './schemas.js'
+import type { Validator } from './validators/compile-validator.js'
+import { locate } from './yaml-tree.js'
+import type { YamlTree } from './yaml-tree.js'
+
+/** Checks a tree against a schema; every error of the validator becomes one problem at its place. */
+export function checkSchema(name: SchemaName, validate: Validator, { tree, problems }: Checked): void {
+  if (validate(tree.value)) return
+  const errors = (validate.errors ?? []).filter(isMistake).map((error) => placed(error, name, tree))
+  const misspelt = new Set(errors.slice(0, 500).flatMap(misspeltKey))
+  const seen = new Set<string>()
+  for (const error of errors) {
+    if (problems.full) return
+    // A misspelt key is one mistake: it is reported where it is, and not also as missing.
+    if (error.keyword === 'required' && misspelt.has(keyId(error.path, missingKey(error)))) continue
+    const { code, offset, message, parts } = describe(error)
+    if (error.keyword === 'additionalProperties' && problems.hasErrorAt(offset)) continue
+    // Two branches of a schema may refuse the same thing.
+    const identity = `${code} ${offset} ${message}`
+    if (seen.has(identity)) continue
+    seen.add(identity)
+    problems.error(code, offset, { message, ...parts })
+  }
+}
+
+export interface Checked {
+  readonly tree: YamlTree
+  readonly problems: ProblemList
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+interface Mistake {
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly data: unknown
+  /** The schema that refused the value, and the file it is in. */
+  readonly schema: Schema
+  readonly schemaName: SchemaName
+  /** A key that is refused as a name. */
+  readonly propertyName: string | undefined
+  readonly path: readonly (string | number)[]
+  /** How people write the path: `modes[0].id`. */
+  readonly field: string
+  readonly tree: YamlTree
+}
+
+/** `if` and `propertyNames` only repeat that a schema inside them refused something. */
+const isMistake = ({ keyword }: ErrorObject): boolean => keyword !== 'if' && keyword !== 'propertyNames'
+
+function placed(error: ErrorObject, schemaName: SchemaName, tree: YamlTree): Mistake {
+  const { keyword, params, data, parentSchema, propertyName } = error
+  const path = pathIn(tree, error.instancePath)
+  const whole = schemaName === 'config' ? 'The configuration' : 'The front matter'
+  const field = path.length === 0 ? whole : `\`${fieldName(path)}\``
+  const schema = (parentSchema ?? {}) as Schema
+  return { keyword, params, data, schema, schemaName, propertyName, path, field, tree }
+}
+
+/** A JSON pointer as a path: only the tree says whether `0` is an index or a key. */
+function pathIn(tree: YamlTree, pointer: string): readonly (string | number)[] {
+  let at: YamlTree | undefined = tree
+  const steps = pointer.split('/').slice(1)
+  return steps.map((escaped) => {
+    const step = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+    const index = at?.items === undefined ? undefined : Number(step)
+    at = index === undefined ? at?.entries?.get(step)?.tree : at?.items?.[index]
+    return index ?? step
+  })
+}
+
+/** `['modes', 0, 'id']` as `modes[0].id`. */
+const fieldName = (path: readonly (string | number)[]): string =>
+  path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')
+
+const keyId = (path: Mistake['path'], key: string): string => JSON.stringify([...path, key])
+const missingKey = ({ params }: Mistake): string => String(params['missingProperty'])
+const unknownKey = ({ params }: Mistake): string => String(params['additionalProperty'])
+
+/** The key that an unknown key was most likely meant to be. */
+function misspeltKey(error: Mistake): readonly string[] {
+  if (error.keyword !== 'additionalProperties') return []
+  const meant = nearest(unknownKey(error), knownKeys(error.schema))
+  return meant === undefined ? [] : [keyId(error.path, meant)]
+}
+
+const propertiesOf = ({ properties }: Schema): Readonly<Record<string, unknown>> =>
+  (properties ?? {}) as Readonly<Record<string, unknown>>
+const knownKeys = (schema: Schema): readonly string[] => Object.keys(propertiesOf(schema))
+
+interface Finding {
+  readonly code: ProblemCode
+  readonly message: string
+  readonly parts: Omit<ProblemParts, 'message'>
+  /** Where in the file; the value itself when absent. */
+  readonly offset?: number
+}
+
+function describe(error: Mistake): Finding & { readonly offset: number } {
+  const describeKeyword = error.propertyName === undefined ? DESCRIPTIONS[error.keyword] : describeName
+  return { offset: locate(error.tree, error.path).value, ...(describeKeyword ?? describeOther)(error) }
+}
+
+type Describe = (error: Mistake) => Finding
+
+const describeMissing: Describe = (error) => ({
+  code: 'key_missing',
+  offset: locate(error.tree, error.path).key,
+  message: `${error.field} needs the key \`${missingKey(error)}\`.`,
+  parts: { expected: phraseOf(propertiesOf(error.schema)[missingKey(error)], error.schemaName) },
+})
+
+const describeUnknown: Describe = (error) => {
+  const given = unknownKey(error)
+  const known = knownKeys(error.schema)
+  return {
+    code: 'key_unknown',
+    offset: locate(error.tree, [...error.path, given]).key,
+    message: `${error.field} has no key \`${show(given)}\`.`,
+    parts: { expected: `one of ${known.join(', ')}`, given, suggestion: nearest(given, known) },
+  }
+}
+
+const describeName: Describe = ({ propertyName = '', field, path, schema, schemaName, tree }) => ({
+  code: 'value_malformed',
+  offset: locate(tree, [...path, propertyName]).key,
+  message: `A key of ${field} has the wrong form.`,
+  parts: { expected: phraseOf(schema, schemaName), given: propertyName },
+})
+
+const describeValue: Describe = ({ schema, data, path, field }) => {
+  const allowed = ((schema['enum'] ?? [schema['const']]) as readonly unknown[]).map(String)
+  return {
+    // AIP-45 makes an unknown protocol an error of its own: a host must refuse to load the manifest.
+    code: path[0] === 'protocol' ? 'protocol_unsupported' : 'value_unknown',
+    message: `${field} has a value that is not allowed.`,
+    parts: {
+      expected: allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`,
+      given: data,
+      suggestion: typeof data === 'string' ? nearest(data, allowed) : undefined,
+    },
+  }
+}
+
+const TYPE_PHRASES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  array: 'a list',
+  object: 'a mapping',
+}
+
+const describeType: Describe = ({ schema, schemaName, data, field }) => {
+  const types = [schema['type'] as string | readonly string[]].flat()
+  return {
+    code: 'type_mismatch',
+    message: `${field} has the wrong type.`,
+    parts: {
+      expected: phraseOf(schema, schemaName) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or '),
+      given: data,
+      suggestion: rewritten(data, types),
+    },
+  }
+}
+
+/** The value as the expected type would have it, where there is no doubt. */
+function rewritten(data: unknown, types: readonly string[]): string | undefined {
+  // YAML reads 1.0, true and 0123456 as numbers and booleans where a string was meant.
+  if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(data)}"`
+  if (typeof data !== 'string') return undefined
+  if (types.includes('boolean'))
+    return { true: 'true', yes: 'true', on: 'true', false: 'false', no: 'false', off: 'false' }[data.toLowerCase()]
+  if (types.includes('integer') && /^-?\d+$/.test(data)) return data
+  return types.includes('array') ? JSON.stringify([data]) : undefined
+}
+
+const describeForm: Describe = ({ schema, schemaName, data, field }) => ({
+  code: 'value_malformed',
+  message: `${field} has the wrong form.`,
+  parts: { expected: phraseOf(schema, schemaName) ?? `a match of ${String(schema['pattern'])}`, given: data },
+})
+
+const describeLimit =
+  (code: ProblemCode, verdict: string, unit = ''): Describe =>
+  ({ keyword, schema, data, field }) => ({
+    code,
+    message: `${field} is ${verdict}.`,
+    parts: {
+      expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`,
+      given: data,
+    },
+  })
+
+const describeDuplicate: Describe = ({ params, data, path, field, tree }) => {
+  const index = Math.max(Number(params['i']), Number(params['j']))
+  return {
+    code: 'item_duplicate',
+    offset: locate(tree, [...path, index]).value,
+    message: `${field} contains the same item twice.`,
+    parts: { given: (data as readonly unknown[])[index] },
+  }
+}
+
+const describeOther: Describe = ({ schema, schemaName, data, field }) => ({
+  code: 'schema_violated',
+  message: `${field} does not match the schema.`,
+  parts: { expected: phraseOf(schema, schemaName), given: data },
+})
+
+const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
+  required: describeMissing,
+  additionalProperties: describeUnknown,
+  enum: describeValue,
+  const: describeValue,
+  type: describeType,
+  pattern: describeForm,
+  format: describeForm,
+  minimum: describeLimit('value_out_of_range', 'out of range'),
+  maximum: describeLimit('value_out_of_range', 'out of range'),
+  minLength: describeLimit('value_too_short', 'too short', ' characters'),
+  maxLength: describeLimit('value_too_long', 'too long', ' characters'),
+  minItems: describeLimit('value_too_short', 'too short', ' items'),
+  maxItems: describeLimit('value_too_long', 'too long', ' items'),
+  minProperties: describeLimit('value_too_short', 'too short', ' keys'),
+  maxProperties: describeLimit('value_too_long', 'too long', ' keys'),
+  uniqueItems: describeDuplicate,
+}
+
+/** The noun phrase that a schema gives as its title, its own or that of the block it refers to. */
+function phraseOf(schema: unknown, name: SchemaName): string | undefined {
+  const { title, $ref } = (schema ?? {}) as Schema
+  if (typeof title === 'string') return title
+  return typeof $ref === 'string' ? phraseOf(definitionOf($ref, name), name) : undefined
+}
+
+/** `#/$defs/id` is a definition of the file itself or, within a shared block, of the blocks. */
+function definitionOf(ref: string, name: SchemaName): unknown {
+  const key = ref.slice(ref.lastIndexOf('/') + 1)
+  const own = ((schemas[name] as Schema)['$defs'] ?? {}) as Schema
+  return ref.startsWith('#') && key in own ? own[key] : (schemas.blocks.$defs as Schema)[key]
+}

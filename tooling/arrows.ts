@@ -57,8 +57,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'mcp-tools': { may: [], inTests: ['gateway-http'] },
   'acp-server': { may: ['subprocess'] },
   client: { may: [] },
-  // Only in a clone that was not built.
-  adapters: { may: [], lazily: ['manifest'] },
+  adapters: { may: ['manifest'] },
   'demo-agent': { may: [] },
   server: { may: ['subprocess'], inTests: ['secrets', 'workspaces'] },
   runtime: { may: ALL_BUT_CLI },

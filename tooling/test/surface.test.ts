@@ -54,7 +54,7 @@ test('what each package exports', () => {
     @agentproto/adapter-pty-repl
       PtyReplAdapter
     @agentproto/adapters
-      catalogPath
+      catalogPath readCatalogue
     @agentproto/arm-testing
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm

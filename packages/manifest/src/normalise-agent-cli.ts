@@ -42,10 +42,8 @@ export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest 
         : { from: 'inline', profile: normaliseSandbox(sandbox) },
     ...given('runner', document.runner),
     session: { mode: 'ephemeral', contextCarryover: true, ...camelKeys(document.session ?? {}) },
-    models: { env: {}, ...document.models },
     capabilities: { ...NO_CAPABILITIES, ...camelKeys(document.capabilities ?? {}) },
-    modes: (document.modes ?? []).map((mode) => ({ binArgsAppend: [], env: {}, ...camelKeys(mode) })),
-    options: (document.options ?? []).map(normaliseOption),
+    ...normaliseChoices(document),
     ...given('continuation', continuation && normaliseContinuation(continuation)),
     examples: document.examples ?? [],
     tags: document.tags ?? [],
@@ -123,6 +121,17 @@ function normaliseAuth({ ref, state, login, refresh, expiry }: AuthDocument): Au
   }
 }
 
+/** What a caller may choose for a session. */
+const normaliseChoices = ({
+  models,
+  modes = [],
+  options = [],
+}: AgentCliDocument): Pick<AgentCliManifest, 'models' | 'modes' | 'options'> => ({
+  models: { env: {}, ...models },
+  modes: modes.map((mode) => ({ binArgsAppend: [], env: {}, ...camelKeys(mode) })),
+  options: options.map(normaliseOption),
+})
+
 function normaliseOption(option: OptionDocument): Option {
   const flags = option.type === 'boolean' ? { binArgsAppendWhenTrue: [] } : {}
   // The rules have refused keys and defaults of other types.
@@ -148,37 +157,32 @@ const normaliseSetupStep = (step: SetupStepDocument): SetupStep => ({
   ...normaliseKind(step),
 })
 
+type StepKind = DistributiveOmit<SetupStep, 'id' | 'description' | 'skipIf'>
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
-function normaliseKind(step: SetupStepDocument): DistributiveOmit<SetupStep, 'id' | 'description' | 'skipIf'> {
+function normaliseKind(step: SetupStepDocument): StepKind {
   const persist = given('persist', step.persist && camelKeys(step.persist))
   switch (step.kind) {
-    case 'cmd':
-      return {
-        kind: 'cmd',
-        cmd: step.cmd ?? '',
-        timeoutMs: step.timeout_ms ?? 60_000,
-        interactive: step.interactive ?? false,
-        ...persist,
-      }
-    case 'prompt': {
-      const { prompt = '', type = 'text', options } = step
-      const choices = options && ('cmd' in options ? { timeoutMs: 30_000, ...camelKeys(options) } : options)
-      return {
-        kind: 'prompt',
-        prompt,
-        type,
-        ...given('default', step.default),
-        ...given('options', choices),
-        ...persist,
-      }
+    case 'cmd': {
+      const { cmd = '', timeout_ms: timeoutMs = 60_000, interactive = false } = step
+      return { kind: 'cmd', cmd, timeoutMs, interactive, ...persist }
     }
+    case 'prompt':
+      return { ...normalisePrompt(step), ...persist }
     case 'oauth':
       return { kind: 'oauth', secretSlug: step.secret_slug ?? '' }
     case 'external': {
       const { url = '', callback } = step
-      const named = callback && { timeoutMs: 600_000, ...camelKeys(callback) }
-      return { kind: 'external', url, ...given('callback', named), ...persist }
+      const waited = callback && { timeoutMs: 600_000, ...camelKeys(callback) }
+      return { kind: 'external', url, ...given('callback', waited), ...persist }
     }
+    default:
+      return step.kind satisfies never
   }
+}
+
+function normalisePrompt(step: SetupStepDocument): Extract<StepKind, { kind: 'prompt' }> {
+  const { prompt = '', type = 'text', options } = step
+  const choices = options && ('cmd' in options ? { timeoutMs: 30_000, ...camelKeys(options) } : options)
+  return { kind: 'prompt', prompt, type, ...given('default', step.default), ...given('options', choices) }
 }

@@ -77,17 +77,11 @@ function strayKeys({ document, problems, keyAt }: RuleContext, path: readonly st
 /** Turns a checked block or SANDBOX.md into a profile. */
 export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
   const { provider, config = {}, limits = {}, env = {}, network, mounts = [], fs, exec, tty } = document
-  const { lifecycle, identity, policy, metadata } = document
   return {
     provider,
     config,
     limits: camelKeys(limits),
-    env: {
-      ...given('secretsRef', env.auth?.ref),
-      authVariables: env.auth?.state?.env ?? [],
-      passthrough: env.passthrough ?? [],
-      set: env.set ?? {},
-    },
+    env: normaliseEnv(env),
     ...given('network', network && { egress: [], ingress: [], ...network }),
     mounts: mounts.map(({ source, at, mode = 'read-write' }) => ({ source, at, mode })),
     readOnly: document.read_only ?? false,
@@ -95,10 +89,21 @@ export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
     ...given('exec', exec && { spawn: [], ...exec }),
     ttyRequired: tty?.required ?? false,
     carried: {
-      ...given('lifecycle', lifecycle),
-      ...given('identity', identity),
-      ...given('policy', policy),
-      ...given('metadata', metadata),
+      ...given('lifecycle', document.lifecycle),
+      ...given('identity', document.identity),
+      ...given('policy', document.policy),
+      ...given('metadata', document.metadata),
     },
   }
 }
+
+const normaliseEnv = ({
+  auth,
+  passthrough = [],
+  set = {},
+}: NonNullable<SandboxDocument['env']>): SandboxProfile['env'] => ({
+  ...given('secretsRef', auth?.ref),
+  authVariables: auth?.state?.env ?? [],
+  passthrough,
+  set,
+})

@@ -58,3 +58,15 @@ test('a wide cell is reported, and an escaped bar does not end a cell', () => {
   const text = `| a | b |\n|---|---|\n| short | ${'x'.repeat(80)}\\|${'x'.repeat(80)} |\nprose | ${'x'.repeat(200)} |`
   expect(wideCells({ path: 'a.md', text }, WIDEST_CELL)).toEqual(['a.md:3 has a cell of 162 characters'])
 })
+
+test('docs/decisions/README.md lists every decision by its title', () => {
+  const folder = 'docs/decisions/'
+  const decisions = all.filter(({ path }) => path.startsWith(folder) && !path.endsWith('README.md'))
+  const rows = decisions.map(({ path, text }) => `- [${text.split('\n')[0]?.slice(2)}](${path.slice(folder.length)})`)
+  const listed = page(ROOT, `${folder}README.md`)
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+  expect(listed).toEqual(rows.toSorted((a, b) => fileOf(a).localeCompare(fileOf(b), 'en')))
+})
+
+const fileOf = (row: string): string => row.slice(row.lastIndexOf('('))

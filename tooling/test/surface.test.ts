@@ -204,9 +204,9 @@ test('what each package exports', () => {
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
       connectAcp createAcpClient defineAcp
     @agentproto/arm-kit
-      Conversation Limit LineClient NO_CAPABILITIES Outbox PendingAsks PermissionAsk ToolCalls ToolStatus
-      ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess exitMessage startCancelled
-      within
+      Conversation EmptyTurnWait Limit LineClient NO_CAPABILITIES PermissionAsk ProcessConnection
+      ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess exitMessage
+      startCancelled within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -1,24 +1,17 @@
 import { defined, asList, asRecord, asString } from '@agentproto/contracts'
-import type {
-  AgentAnswer,
-  AgentRequest,
-  PermissionOption,
-  PermissionOptionKind,
-  ToolCall,
-  Json,
-} from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest, PermissionOption, PermissionOptionKind, Json } from '@agentproto/contracts'
 import type { ToolUpdate } from '@agentproto/arm-kit'
 import { parseToolUpdate } from './tool-call.js'
 
-/** Requests of the agent that its user answers. Read leniently: a strict reader refuses real agents. */
-export interface UserRequest {
-  /** What the agent said of the tool call that waits. */
-  readonly tool?: ToolUpdate
-  /** The request as its host sees it. */
-  readonly request: AgentRequest
-  /** The answer in ACP's words. */
-  readonly reply: (answer: AgentAnswer) => object
-}
+/** A request of the agent that the user answers, and the answer in ACP's terms. */
+export type AgentAsk =
+  | {
+      readonly kind: 'permission'
+      readonly tool: ToolUpdate
+      readonly options: readonly PermissionOption[]
+      readonly reply: (answer: AgentAnswer) => object
+    }
+  | { readonly kind: 'question'; readonly request: AgentRequest; readonly reply: (answer: AgentAnswer) => object }
 
 const KINDS: ReadonlySet<unknown> = new Set<PermissionOptionKind>([
   'allow_once',
@@ -28,7 +21,7 @@ const KINDS: ReadonlySet<unknown> = new Set<PermissionOptionKind>([
 ])
 
 /** Reads `session/request_permission`; undefined when there is nothing to choose from. */
-export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => ToolCall): UserRequest | undefined {
+export function permissionRequest(params: Json): AgentAsk | undefined {
   const tool = parseToolUpdate(asRecord(params['toolCall']))
   const options = asList(params['options']).flatMap(optionOf)
   if (!tool || options.length === 0) return undefined
@@ -38,16 +31,17 @@ export function permissionRequest(params: Json, toolCall: (tool: ToolUpdate) => 
     const outcome = chosen ? { outcome: 'selected', optionId: answer.optionId } : { outcome: 'cancelled' }
     return { outcome, ...because(answer) }
   }
-  return { tool, request: { kind: 'permission', toolCall: toolCall(tool), options }, reply }
+  return { kind: 'permission', tool, options, reply }
 }
 
-/** Reads `elicitation/create`; undefined for a mode that nobody here knows. */
-export function questionRequest(params: Json): UserRequest | undefined {
+/** Reads `elicitation/create`; undefined for an unknown mode. */
+export function questionRequest(params: Json): AgentAsk | undefined {
   const { mode, message, requestedSchema: schema } = params
   if (mode !== 'form' && mode !== 'url') return undefined
   const url = asString(params['url'])
   if (mode === 'url' && url === undefined) return undefined
   return {
+    kind: 'question',
     request: {
       kind: 'question',
       mode,

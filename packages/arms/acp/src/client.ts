@@ -18,12 +18,11 @@ import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
 import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
-import type { RpcAnswer } from './rpc-answer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink, SessionStart } from './session.js'
 import { SessionRoutes } from './session-routes.js'
 import { listStored } from './stored-sessions.js'
-import type { TurnOutcome } from '@agentproto/arm-kit'
+import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
 
 /** How long a loaded session must say nothing before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
@@ -43,36 +42,20 @@ export interface AcpClientOptions {
 
 type ClientLimits = Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'> & Partial<Pick<ArmLimits, 'termGraceMs'>>
 
-/** The client's end of an ACP connection, over whatever carries its lines. */
-export interface AcpClient {
-  /** @throws `handshake_failed`, `auth_required`, `timeout` */
-  initialize(): Promise<AgentInfo>
-  /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
-  openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
-  /** @throws `not_supported` when the agent does not list its sessions */
+/** The client's end of an ACP connection, over any transport of lines. */
+export interface AcpClient extends LineClient {
   listSessions(cwd?: string): Promise<readonly StoredAgentSession[]>
-  /** Has the agent forget a session that is not open. @throws `not_supported` */
+  /** Deletes a stored session that is not open. @throws `not_supported` */
   deleteSession(agentSessionId: string): Promise<void>
-  /** Opens a new session that begins with what another one knows. @throws `not_supported`; as `openSession` */
+  /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
   forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
   /** The ways to log in that the agent named. */
   readonly authMethods: readonly AuthMethod[]
   /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
   authenticate(methodId: string): Promise<void>
-  /** Takes the lines of one read. The promise is the hosts' back-pressure: read nothing until it settles. */
-  takeLines(lines: readonly string[]): void | Promise<void>
-  /** Tells every session of something that happened beside the protocol. */
-  tell(notice: AgentNotice): void | Promise<void>
-  /**
-   * The connection ended: pending requests reject with `reason`, open turns end with `outcome`.
-   * @returns whether a turn was running
-   */
-  end(reason: AgentprotoError, outcome: TurnOutcome): boolean
-  /** Settles when no command lives that the host ran for the agent; undefined when there is none to wait for. */
-  released(): Promise<unknown> | undefined
 }
 
-/** Speaks ACP 1 as a client (AIP-44). Give it every line that the agent writes, and call `initialize` first. */
+/** Creates an ACP 1 client (AIP-44). Pass it every line that the agent writes, and call `initialize` first. */
 export function createAcpClient(options: AcpClientOptions): AcpClient {
   return new Client(options)
 }
@@ -87,7 +70,7 @@ class Client implements AcpClient, SessionLink {
   readonly #options: AcpClientOptions
   readonly #limits: ClientLimits
   readonly clock: Clock
-  readonly #peer: Peer
+  readonly peer: Peer
   readonly #routes: SessionRoutes
   readonly #services = new Map<string, HostServices>()
   #handshake: Handshake | undefined
@@ -96,8 +79,8 @@ class Client implements AcpClient, SessionLink {
     this.#options = options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
     this.clock = options.clock ?? systemClock
-    this.#routes = new SessionRoutes((id, answer) => this.#peer.respond(id, answer))
-    this.#peer = new Peer({ name: options.client.name, clock: this.clock, write: options.write, events: this.#routes })
+    this.#routes = new SessionRoutes((id, answer) => this.peer.respond(id, answer))
+    this.peer = new Peer({ name: options.client.name, clock: this.clock, write: options.write, events: this.#routes })
   }
 
   get capabilities(): AgentCapabilities {
@@ -163,22 +146,22 @@ class Client implements AcpClient, SessionLink {
     await this.#step('authenticate', { methodId }, this.#limits.openMs)
   }
 
-  takeLines(lines: readonly string[]): void | Promise<void> {
-    this.#peer.takeLines(lines)
-    return this.#routes.drain()
+  handleLines(lines: readonly string[]): void | Promise<void> {
+    this.peer.handleLines(lines)
+    return this.#routes.flush()
   }
 
-  tell(notice: AgentNotice): void | Promise<void> {
-    this.#routes.put(notice)
-    return this.#routes.drain()
+  notify(notice: AgentNotice): void | Promise<void> {
+    this.#routes.addNotice(notice)
+    return this.#routes.flush()
   }
 
-  end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    this.#peer.close(reason)
+  close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    this.peer.close(reason)
     return this.#routes.end(reason, outcome)
   }
 
-  released(): Promise<unknown> | undefined {
+  closeServices(): Promise<unknown> | undefined {
     if (this.#services.size === 0) return undefined
     return Promise.all([...this.#services.values()].map((services) => services.close()))
   }
@@ -187,22 +170,10 @@ class Client implements AcpClient, SessionLink {
 
   async request(method: string, params: object): Promise<unknown> {
     try {
-      return await this.#peer.request(method, params, this.#limits.requestMs)
+      return await this.peer.sdk.request(method, params, this.#limits.requestMs)
     } catch (thrown) {
       throw requestFailure(thrown, method)
     }
-  }
-
-  call(method: string, params: object, answered: (response: Json) => void): void {
-    this.#peer.call(method, params, answered)
-  }
-
-  notify(method: string, params: object): void {
-    this.#peer.notify(method, params)
-  }
-
-  respond(id: unknown, answer: RpcAnswer): void {
-    this.#peer.respond(id, answer)
   }
 
   forget(sessionId: string): void {
@@ -262,8 +233,8 @@ class Client implements AcpClient, SessionLink {
   #opened(session: AcpSession, result: Json): void {
     if (session.services) this.#services.set(session.agentSessionId, session.services)
     const config = session.config.opened(result)
-    if (config) session.put({ type: 'config', config })
-    void session.drain()
+    if (config) session.conversation.addNotice({ type: 'config', config })
+    void session.conversation.flush()
   }
 
   /** Some agents answer a load before they have replayed all of it: waits until they are silent. */
@@ -278,7 +249,7 @@ class Client implements AcpClient, SessionLink {
 
   async #step(method: string, params: object, limitMs: number): Promise<unknown> {
     try {
-      return await this.#peer.request(method, params, limitMs)
+      return await this.peer.sdk.request(method, params, limitMs)
     } catch (thrown) {
       const refused = method === 'session/load' || method === 'session/resume' ? 'not_resumable' : 'handshake_failed'
       throw startFailure(thrown, { method, refused, authMethods: this.authMethods, launch: this.#options.launch })

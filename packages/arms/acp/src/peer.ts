@@ -34,23 +34,19 @@ const FIRST_ID = 2 ** 30
 export class Peer {
   readonly #events: PeerEvents
   readonly #write: (line: string) => void | Promise<void>
-  readonly #sdk: SdkLink
+  /** The official SDK's client, for control requests. */
+  readonly sdk: SdkLink
   readonly #calls = new Map<unknown, (response: Json) => void>()
   #nextId = FIRST_ID
 
   constructor({ name, clock, write, events }: PeerOptions) {
     this.#events = events
     this.#write = write
-    this.#sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
+    this.sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
   }
 
-  takeLines(lines: readonly string[]): void {
-    for (const line of lines) this.#takeLine(line)
-  }
-
-  /** Sends a control request. @throws what the agent answered, or `timeout` */
-  request(method: string, params: object, limitMs: number): Promise<unknown> {
-    return this.#sdk.request(method, params, limitMs)
+  handleLines(lines: readonly string[]): void {
+    for (const line of lines) this.#handleLine(line)
   }
 
   /** Sends a request of ours; `answered` is called in order with the updates, or never. */
@@ -71,7 +67,7 @@ export class Peer {
   /** Nothing more will come: pending requests reject, and calls are forgotten. */
   close(reason: Error): void {
     this.#calls.clear()
-    this.#sdk.close(reason)
+    this.sdk.close(reason)
   }
 
   #send(message: object): void {
@@ -79,7 +75,7 @@ export class Peer {
     void this.#write(JSON.stringify(message))
   }
 
-  #takeLine(line: string): void {
+  #handleLine(line: string): void {
     const message = parse(line)
     if (!message) {
       if (line.trim() !== '') this.#events.output(line)
@@ -94,7 +90,7 @@ export class Peer {
   }
 
   #requested(message: Json, method: string): void {
-    if (!this.#events.request(message['id'], method, asRecord(message['params']))) this.#sdk.take(message)
+    if (!this.#events.request(message['id'], method, asRecord(message['params']))) this.sdk.take(message)
   }
 
   #responded(message: Json): void {
@@ -102,8 +98,8 @@ export class Peer {
     if (answered) {
       this.#calls.delete(message['id'])
       answered(message)
-    } else if (this.#sdk.expects(message['id'])) {
-      this.#sdk.take(message)
+    } else if (this.sdk.expects(message['id'])) {
+      this.sdk.take(message)
     } else {
       this.#events.unmatched(message)
     }

@@ -3,6 +3,7 @@ import type { AgentNotice, AgentprotoError, Json } from '@agentproto/contracts'
 import { extension } from './notice.js'
 import type { PeerEvents } from './peer.js'
 import type { RpcAnswer } from './rpc-answer.js'
+import { cancelledAsk } from './session.js'
 import type { AcpSession } from './session.js'
 import type { TurnOutcome } from '@agentproto/arm-kit'
 
@@ -39,11 +40,11 @@ export class SessionRoutes implements PeerEvents {
   add(session: AcpSession): void {
     this.#closed.delete(session.agentSessionId)
     this.#sessions.set(session.agentSessionId, session)
-    for (const notice of this.#earlyNotices.splice(0)) session.put(notice)
+    for (const notice of this.#earlyNotices.splice(0)) session.conversation.addNotice(notice)
     const early = this.#earlyUpdates
     this.#earlyUpdates = []
     for (const params of early) this.update(params)
-    void session.drain()
+    void session.conversation.flush()
   }
 
   remove(sessionId: string): void {
@@ -58,7 +59,7 @@ export class SessionRoutes implements PeerEvents {
     if (session && isRecord(update)) session.update(update)
     else if (this.#isOfClosed(params)) return
     else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
-    else this.put(extension('session/update', params))
+    else this.addNotice(extension('session/update', params))
   }
 
   request(id: unknown, method: string, params: Json): boolean {
@@ -66,7 +67,7 @@ export class SessionRoutes implements PeerEvents {
     const session = this.#sessions.get(asString(params['sessionId']) ?? '')
     if (!question && method !== 'session/request_permission') return session?.serve({ id, method, params }) ?? false
     if (session) session.ask(id, method, params)
-    else this.#respond(id, { result: question ? { action: 'cancel' } : { outcome: { outcome: 'cancelled' } } })
+    else this.#respond(id, cancelledAsk(question))
     return true
   }
 
@@ -77,29 +78,29 @@ export class SessionRoutes implements PeerEvents {
     }
     const session = this.#sessions.get(asString(params['sessionId']) ?? '')
     const notice = extension(method, params)
-    if (session) session.put(notice)
-    else if (!this.#isOfClosed(params)) this.put(notice)
+    if (session) session.conversation.addNotice(notice)
+    else if (!this.#isOfClosed(params)) this.addNotice(notice)
   }
 
   unmatched(message: Json): void {
-    this.put(extension('unmatched-response', message))
+    this.addNotice(extension('unmatched-response', message))
   }
 
   output(line: string): void {
-    this.put({ type: 'output', stream: 'stdout', text: line })
+    this.addNotice({ type: 'output', stream: 'stdout', text: line })
   }
 
   /** What cannot be told to belong to one session is told to all. */
-  put(notice: AgentNotice): void {
-    for (const session of this.#sessions.values()) session.put(notice)
+  addNotice(notice: AgentNotice): void {
+    for (const session of this.#sessions.values()) session.conversation.addNotice(notice)
     if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
   }
 
   /** Emits what one read meant; the promise is the hosts' back-pressure. */
-  drain(): void | Promise<void> {
+  flush(): void | Promise<void> {
     let pressure: Promise<unknown>[] | undefined
     for (const session of this.#sessions.values()) {
-      const taken = session.drain()
+      const taken = session.conversation.flush()
       if (taken) (pressure ??= []).push(taken)
     }
     return pressure && Promise.all(pressure).then(() => {})
@@ -109,7 +110,7 @@ export class SessionRoutes implements PeerEvents {
   end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     const sessions = [...this.#sessions.values()]
     this.#sessions.clear()
-    return sessions.map((session) => session.fail(reason, outcome)).includes(true)
+    return sessions.map((session) => session.end(reason, outcome)).includes(true)
   }
 
   /** The last words of a closed session are not its siblings' to hear. */
@@ -119,6 +120,6 @@ export class SessionRoutes implements PeerEvents {
 
   #giveUpEarly(): void {
     for (const params of this.#earlyUpdates.splice(0)) this.update(params)
-    void this.drain()
+    void this.flush()
   }
 }

@@ -19,7 +19,7 @@ test('a permission is asked with its call, which is told first; the choice reach
   expect(sink.asked.map(({ request }) => request)).toEqual([
     {
       kind: 'permission',
-      toolCall,
+      toolCall: { ...toolCall, status: 'pending' },
       options: [
         { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
         // Of an unknown kind: nothing chooses it by itself.

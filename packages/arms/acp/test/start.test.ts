@@ -125,11 +125,11 @@ test('F71 F87 MCP servers and folders that the agent cannot take are said, not s
 
 test('the sessions that the agent has stored are listed, page by page', async () => {
   const connection = await connect('echo full')
-  expect(await connection.listSessions()).toEqual([
+  expect(await connection.client.listSessions()).toEqual([
     { agentSessionId: 'a', cwd: '/x', title: 'A', updatedAt: 'now' },
     { agentSessionId: 'b' },
   ])
-  await expect((await connect('echo bare')).listSessions()).rejects.toMatchObject({ code: 'not_supported' })
+  await expect((await connect('echo bare')).client.listSessions()).rejects.toMatchObject({ code: 'not_supported' })
 })
 
 test('a login that takes a terminal is told as the command that is to be typed', async () => {
@@ -142,14 +142,14 @@ test('a login that takes a terminal is told as the command that is to be typed',
     message: expect.stringContaining(`Log in (${login})`),
     parts: { data: { login } },
   })
-  await expect(connection.authenticate('tty')).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(connection.client.authenticate('tty')).rejects.toMatchObject({ code: 'not_supported' })
 })
 
 test('an agent is logged in to, told to forget a session, and has one forked, where it can', async () => {
   const { connection, say, sink } = await open('echo more')
-  await connection.authenticate('key')
-  await connection.deleteSession('old')
-  const forked = await connection.forkSession('s1', opening, recorder())
+  await connection.client.authenticate('key')
+  await connection.client.deleteSession('old')
+  const forked = await connection.client.forkSession('s1', opening, recorder())
   expect(forked.agentSessionId).toBe('s2')
   await say('seen')
   expect(JSON.parse(sink.text())).toMatchObject({
@@ -158,9 +158,9 @@ test('an agent is logged in to, told to forget a session, and has one forked, wh
     open: { sessionId: 's1', cwd: process.cwd(), mcpServers: [] },
   })
   const bare = await connect('echo bare')
-  await expect(bare.deleteSession('old')).rejects.toMatchObject({ code: 'not_supported' })
-  await expect(bare.forkSession('s1', opening, recorder())).rejects.toMatchObject({ code: 'not_supported' })
-  await expect(bare.authenticate('nothing')).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(bare.client.deleteSession('old')).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(bare.client.forkSession('s1', opening, recorder())).rejects.toMatchObject({ code: 'not_supported' })
+  await expect(bare.client.authenticate('nothing')).rejects.toMatchObject({ code: 'not_supported' })
 })
 
 test('F55 a session is resumed by its id, or refused as what it is', async () => {

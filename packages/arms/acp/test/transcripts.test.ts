@@ -21,7 +21,7 @@ async function replay(scene: Scene): Promise<Replay> {
   const answers = new Map<unknown, Message>()
   const waiting = new Map<unknown, () => void>()
   const say = async (message: Message): Promise<void> => {
-    await client.takeLines([JSON.stringify({ jsonrpc: '2.0', ...message })])
+    await client.handleLines([JSON.stringify({ jsonrpc: '2.0', ...message })])
   }
 
   async function play(promptId: unknown): Promise<void> {

@@ -11,6 +11,7 @@ import type {
   ArmSession,
   OpenSessionOptions,
   ProcessExit,
+  StoredAgentSession,
 } from '@agentproto/contracts'
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
@@ -21,128 +22,135 @@ const BROKEN_GRACE_MS = 1_000
 /** How much of stderr an error carries, in characters. */
 const ERROR_TAIL = 2_048
 
-/** A protocol as its connection uses it: fed with lines, asked for sessions, told of the end. */
+/** A line protocol as its connection uses it. */
 export interface LineClient {
-  /** Shakes hands. @throws `handshake_failed`, `auth_required`, `timeout` */
-  start(): Promise<AgentInfo>
+  /** @throws `handshake_failed`, `auth_required`, `timeout` */
+  initialize(): Promise<AgentInfo>
   /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
   openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
-  /** Takes the lines of one read. The promise is the hosts' back-pressure: nothing is read until it settles. */
-  takeLines(lines: readonly string[]): void | Promise<void>
-  /** Tells every session of something that happened beside the protocol. */
-  tell(notice: AgentNotice): void | Promise<void>
+  /** Present where the protocol can list what the agent has stored. @throws `not_supported` */
+  listSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
+  /** Handles the lines of one read. The promise is the host's back-pressure: nothing is read until it settles. */
+  handleLines(lines: readonly string[]): void | Promise<void>
+  /** Passes a notice that is not part of the protocol to every session. */
+  notify(notice: AgentNotice): void | Promise<void>
   /**
-   * The connection ended: what waits for the agent rejects with `reason`, open turns end with `outcome`.
+   * The connection ended: what waits for the agent rejects with `reason`, running turns end with `outcome`.
    * @returns whether a turn was running
    */
-  end(reason: AgentprotoError, outcome: TurnOutcome): boolean
-  /** Settles once what the client itself runs for the agent is gone; absent where it runs nothing. */
-  released?(): Promise<unknown> | undefined
+  close(reason: AgentprotoError, outcome: TurnOutcome): boolean
+  /** Ends what the client itself runs for the agent; absent where it runs nothing. */
+  closeServices?(): Promise<unknown> | undefined
+}
+
+/** A connection to a process, with the client that speaks its protocol. */
+export interface ProcessConnection<Client extends LineClient> extends ArmConnection {
+  readonly process: AgentProcessInfo
+  readonly client: Client
 }
 
 /** Writes one line to the agent; the newline is added. */
 export type WriteLine = (line: string) => void | Promise<void>
 
 /**
- * Spawns an agent that speaks a line protocol on its stdio, and shakes hands with it.
+ * Spawns an agent that speaks a line protocol on its stdio, and initializes the protocol.
  * @param createClient is called before the spawn, so that it can import what it needs while the agent boots
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`, `handshake_failed`, `auth_required`,
- * `timeout`, `cancelled`; nothing of the agent lives then
+ * `timeout`, `cancelled`; nothing of the agent runs then
  */
-export async function connectProcess(
+export async function connectProcess<Client extends LineClient>(
   options: ArmConnectOptions,
-  createClient: (write: WriteLine) => LineClient,
-): Promise<ArmConnection & { readonly process: AgentProcessInfo }> {
+  createClient: (write: WriteLine) => Client,
+): Promise<ProcessConnection<Client>> {
   const { launch, limits, clock, signal } = options
   if (signal.aborted) throw startCancelled()
-  let connection: ProcessConnection | undefined
+  let onBroken = (): void => {}
   const client = createClient((line) => agent.write(line))
   const agent = await spawnAgentProcess(launch, {
     clock,
     graces: limits,
-    onLines: (lines) => client.takeLines(lines),
-    onStderr: (lines) => client.tell({ type: 'output', stream: 'stderr', text: lines.join('\n') }),
-    onOversize: (bytes) => void client.tell(oversize(bytes)),
-    onBroken: () => connection?.broken(),
+    onLines: (lines) => client.handleLines(lines),
+    onStderr: (lines) => client.notify({ type: 'output', stream: 'stderr', text: lines.join('\n') }),
+    onOversize: (bytes) => void client.notify(oversize(bytes)),
+    onBroken: () => onBroken(),
   })
-  connection = new ProcessConnection(agent, client, options)
-  return connection.start(signal)
+  const lifetime = new ProcessLifetime(agent, client)
+  onBroken = () => clock.after(BROKEN_GRACE_MS, () => lifetime.giveUp())
+  const abort = (): void => void client.close(startCancelled(), { by: 'host' })
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    if (signal.aborted) abort()
+    const info = await client.initialize()
+    return {
+      info,
+      client,
+      process: agent.info,
+      ended: lifetime.ended,
+      openSession: (opening, sink) => client.openSession(opening, sink),
+      ...(client.listSessions === undefined ? {} : { listSessions: client.listSessions.bind(client) }),
+      close: () => lifetime.close(),
+    }
+  } catch (thrown) {
+    await lifetime.close()
+    throw toAgentprotoError(thrown, 'handshake_failed')
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
-class ProcessConnection implements ArmConnection {
+/** How a connection and its process end: by the agent, by its host, or because the pipes broke. */
+class ProcessLifetime {
+  /** Settles when the agent ended by itself and nothing of it runs. */
   readonly ended: Promise<AgentEnd>
-  readonly process: AgentProcessInfo
-  info: AgentInfo = { capabilities: NO_CAPABILITIES }
   readonly #agent: AgentProcess
   readonly #client: LineClient
-  readonly #options: ArmConnectOptions
-  #closing = false
-  /** We ended it because it could not be talked with any more. */
-  #givenUp = false
+  #state: 'open' | 'broken' | 'closed' = 'open'
 
-  constructor(agent: AgentProcess, client: LineClient, options: ArmConnectOptions) {
+  constructor(agent: AgentProcess, client: LineClient) {
     this.#agent = agent
     this.#client = client
-    this.#options = options
-    this.process = agent.info
     this.ended = new Promise((resolve) => {
       void agent.closed.then((exit) => this.#exited(exit, resolve))
     })
   }
 
-  /** Shakes hands, or leaves nothing behind. */
-  async start(signal: AbortSignal): Promise<this> {
-    const abort = (): void => void this.#client.end(startCancelled(), { by: 'host' })
-    signal.addEventListener('abort', abort, { once: true })
-    try {
-      if (signal.aborted) abort()
-      this.info = await this.#client.start()
-      return this
-    } catch (thrown) {
-      await this.close()
-      throw toAgentprotoError(thrown, 'handshake_failed')
-    } finally {
-      signal.removeEventListener('abort', abort)
-    }
-  }
-
-  openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
-    return this.#client.openSession(options, sink)
-  }
-
   close(): Promise<ProcessExit> {
-    this.#closing = true
-    this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
-    // Beside each other: the agent may wait for what is run for it.
-    const released = this.#client.released?.()
+    this.#state = 'closed'
+    this.#client.close(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
+    // At the same time: the agent may wait for what is run for it.
+    const services = this.#client.closeServices?.()
     const exit = this.#agent.terminate()
-    return released ? Promise.all([exit, released]).then(() => exit) : exit
+    return services ? Promise.all([exit, services]).then(() => exit) : exit
   }
 
-  /** A pipe broke. An exit usually follows; a process that lives on without it is ended. */
-  broken(): void {
-    this.#options.clock.after(BROKEN_GRACE_MS, () => {
-      if (this.#closing || this.#givenUp) return
-      this.#givenUp = true
-      void this.#agent.terminate().catch(() => {})
-    })
+  /** A pipe broke and no exit explained it: a process that runs on without its pipes is ended. */
+  giveUp(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'broken'
+    void this.#agent.terminate().catch(() => {})
   }
 
-  async #exited(exit: ProcessExit, ended: (end: AgentEnd) => void): Promise<void> {
-    if (this.#closing) return
+  async #exited(exit: ProcessExit, resolve: (end: AgentEnd) => void): Promise<void> {
+    if (this.#state === 'closed') return
+    const cause = this.#state === 'broken' ? 'transport' : 'exit'
     const stderrTail = this.#agent.stderrTail()
-    const message = this.#givenUp ? 'The agent closed its pipes without ending' : exitMessage(exit, stderrTail)
+    const message = cause === 'transport' ? 'The agent closed its pipes without ending' : exitMessage(exit, stderrTail)
     const data = { ...exit, stderrTail: stderrTail.slice(-ERROR_TAIL) }
     const error = { message, ...(stderrTail === '' ? {} : { stderrTail }) }
     const reason = new AgentprotoError('agent_exited', message, { data })
-    const duringTurn = this.#client.end(reason, { by: 'failure', error })
-    // "Ended" is said of the whole tree: what it left behind goes first.
-    await Promise.all([this.#agent.terminate().catch(() => {}), this.#client.released?.()])
-    if (!this.#closing) ended({ ...exit, duringTurn, cause: this.#givenUp ? 'transport' : 'exit', message, stderrTail })
+    const duringTurn = this.#client.close(reason, { by: 'failure', error })
+    // The agent has ended when all of its process tree has.
+    await Promise.all([this.#agent.terminate().catch(() => {}), this.#client.closeServices?.()])
+    if (!this.#isClosed()) resolve({ ...exit, duringTurn, cause, message, stderrTail })
+  }
+
+  /** A method, because the state may have changed while the caller waited. */
+  #isClosed(): boolean {
+    return this.#state === 'closed'
   }
 }
 
-/** What an agent can before it said anything. */
+/** The capabilities of an agent that has not reported any. */
 export const NO_CAPABILITIES: AgentCapabilities = {
   load: false,
   resume: false,

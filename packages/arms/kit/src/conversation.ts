@@ -1,162 +1,186 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentNotice, AgentSink, PermissionOption, StreamError } from '@agentproto/contracts'
-import { Outbox } from './outbox.js'
-import { PendingAsks } from './pending-asks.js'
-import type { UserRequest } from './pending-asks.js'
+import type { AgentNotice, AgentSignal, AgentSink, Clock, PermissionOption, StreamError } from '@agentproto/contracts'
+import { PendingRequests } from './pending-requests.js'
+import type { UserRequest } from './pending-requests.js'
 import type { ToolUpdate } from './tool-calls.js'
 import { Turn } from './turn.js'
 import type { TurnOutcome, Verdict } from './turn.js'
 
-/** A permission that an agent asks for, before its tool call is known to the turn. */
+/** A permission that an agent asks for; its tool call need not be known yet. */
 export interface PermissionAsk extends Omit<UserRequest, 'request'> {
   readonly tool: ToolUpdate
   readonly options: readonly PermissionOption[]
 }
 
+/** How long a turn that was answered without any content waits for late content. */
+export interface EmptyTurnWait {
+  readonly ms: number
+  readonly clock: Clock
+}
+
 /**
- * One session's turns, and what it tells its host: one turn at a time, its events in order, its end told once, and
- * nothing of it told after.
+ * The turns of one session and the signals that its host gets: one turn at a time, signals in order, exactly one end a
+ * turn, and no signal of a turn after its end. Signals are collected until `flush`, so that one read of the agent is one
+ * batch.
  */
 export class Conversation {
-  readonly #outbox: Outbox
-  readonly #asks: PendingAsks
+  readonly #sink: AgentSink
+  readonly #requests: PendingRequests
+  #batch: AgentSignal[] = []
+  /** Settles when the host has taken what was emitted since the last `flush`. */
+  #pressure: Promise<unknown> | undefined
   #turn: Turn | undefined
-  #ended: AgentprotoError | undefined
+  #closed: AgentprotoError | undefined
 
   constructor(sink: AgentSink) {
-    this.#outbox = new Outbox(sink)
-    this.#asks = new PendingAsks(sink)
+    this.#sink = sink
+    this.#requests = new PendingRequests(sink)
   }
 
-  /** The turn that runs. */
+  /** The running turn. */
   get turn(): Turn | undefined {
     return this.#turn
   }
 
-  /** Why there is nobody to talk with any more. */
-  get ended(): AgentprotoError | undefined {
-    return this.#ended
+  /** Why the conversation is closed. */
+  get closed(): AgentprotoError | undefined {
+    return this.#closed
   }
 
   /**
-   * Opens a turn. An agent that ended meanwhile ends it at once, like one that ends in the middle of it: the turn
-   * returned is over then.
-   * @throws `session_ended` after `fail` with that code, `turn_in_progress`
+   * Starts a turn. If the agent has ended meanwhile, the returned turn has already ended with its failure.
+   * @throws `session_ended` after `close` with that code, `turn_in_progress`
    */
   begin(): Turn {
-    if (this.#ended?.code === 'session_ended') throw this.#ended
+    if (this.#closed?.code === 'session_ended') throw this.#closed
     if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
     const turn = new Turn()
     this.#turn = turn
-    if (this.#ended) this.end(turn, { by: 'failure', error: { message: this.#ended.message } })
+    if (this.#closed) this.end(turn, { by: 'failure', error: { message: this.#closed.message } })
     return turn
   }
 
-  /** The agent speaks. Returns false outside of a turn, where nothing is said. */
-  said(type: 'text-delta' | 'thought', text: string, messageId?: string): boolean {
+  /** Adds text of the agent. Returns false when no turn runs; the text is not added then. */
+  addText(type: 'text-delta' | 'thought', text: string, messageId?: string): boolean {
     if (!this.#turn) return false
-    // An empty piece carries metadata at most; it is nothing that was said.
+    // An empty piece carries metadata at most: it does not make the turn productive.
     if (text === '') return true
     this.#turn.productive = true
-    this.#outbox.put(messageId === undefined ? { type, text } : { type, text, messageId })
+    this.#batch.push(messageId === undefined ? { type, text } : { type, text, messageId })
     return true
   }
 
-  /** The agent says something of a tool call. Returns false outside of a turn, and for a call that has ended. */
-  tool(update: ToolUpdate): boolean {
+  /** Adds what the agent says of a tool call. Returns false when no turn runs, and for a call that has ended. */
+  addToolUpdate(update: ToolUpdate): boolean {
     if (!this.#turn) return false
     this.#turn.productive = true
     const signals = this.#turn.tools.upsert(update)
-    for (const signal of signals) this.#outbox.put(signal)
+    this.#batch.push(...signals)
     return signals.length > 0
   }
 
-  /** The agent reports an error in the middle of the turn, which goes on. Returns false outside of a turn. */
-  error(error: Omit<StreamError, 'type'>): boolean {
+  /** Adds an error that does not end the turn. Returns false when no turn runs. */
+  addError(error: Omit<StreamError, 'type'>): boolean {
     if (!this.#turn) return false
-    this.#outbox.put({ type: 'error', ...error })
+    this.#batch.push({ type: 'error', ...error })
     return true
   }
 
-  /** Puts a notice after what the agent has said. */
-  put(notice: AgentNotice): void {
-    this.#outbox.put(notice)
+  addNotice(notice: AgentNotice): void {
+    this.#batch.push(notice)
   }
 
-  /** Whether the user can be asked: in a turn that is not being cancelled, and not too often at once. */
-  get asking(): boolean {
-    return this.#turn !== undefined && !this.#turn.cancelling && !this.#asks.full
+  /** Whether the user may be asked: a turn runs that is not being cancelled, and not too many requests wait. */
+  get canAsk(): boolean {
+    return this.#turn !== undefined && !this.#turn.cancelling && !this.#requests.full
   }
 
-  /** Asks the user a question, once {@link asking}. */
+  /** Asks the user a question; only when {@link canAsk}. */
   ask(id: unknown, asked: UserRequest): void {
-    // What is said before is logged before.
-    this.#outbox.flush()
-    this.#asks.add(id, asked)
+    // Earlier signals must be logged before the request.
+    this.#emit()
+    this.#requests.add(id, asked)
   }
 
-  /** Asks the user for a permission, once {@link asking}; it may be the first that is heard of the call. */
+  /** Asks the user for a permission; only when {@link canAsk}. The request may be the first mention of its tool call. */
   askPermission(id: unknown, { tool, options, reply, withdrawn }: PermissionAsk): void {
     const calls = this.#turn?.tools
     if (!calls) return reply({ outcome: 'cancelled' })
     const news = calls.news(tool)
-    if (news) this.tool(news)
+    if (news) this.addToolUpdate(news)
     const request = { kind: 'permission' as const, toolCall: calls.known(tool), options }
     this.ask(id, { request, reply, ...(withdrawn ? { withdrawn } : {}) })
   }
 
-  /** The agent takes a request back. */
+  /** The agent withdraws a request. */
   withdraw(id: unknown): void {
-    this.#asks.withdraw(id)
+    this.#requests.withdraw(id)
   }
 
-  /** The host wants the turn to end: whoever waits for the user is answered. Returns it, the first time. */
-  cancelling(): Turn | undefined {
+  /** Marks the turn as cancelled by the host and answers its pending requests. Returns the turn the first time only. */
+  beginCancel(): Turn | undefined {
     const turn = this.#turn
     if (!turn || turn.cancelling) return undefined
     turn.cancelling = true
     // An agent may wait for these answers before it stops.
-    this.#asks.cancelAll()
+    this.#requests.cancelAll()
     return turn
   }
 
   /**
-   * The agent said how the turn ended. What is in the same read, or can be read already, is still inside the turn:
-   * two immediates have one poll of the pipes between them, and no waiting.
+   * The agent reported the end of the turn. Some agents send the last updates after it: what is in the same read, or can
+   * be read already, still belongs to the turn. Two immediates have one poll of the pipes between them, and no waiting.
    */
-  answered(turn: Turn, verdict: Verdict): void {
+  finish(turn: Turn, verdict: Verdict, wait?: EmptyTurnWait): void {
     const outcome = { by: 'agent' as const, verdict }
     turn.answer ??= outcome
-    setImmediate(() => setImmediate(() => this.end(turn, outcome)))
+    const end = (): void => this.end(turn, outcome)
+    const mayWait = wait !== undefined && !turn.productive && !turn.cancelling
+    setImmediate(() => setImmediate(() => (mayWait && !turn.productive ? void wait.clock.after(wait.ms, end) : end())))
   }
 
-  /** Ends the turn, unless it is over. */
+  /** Ends the turn, unless it has ended. */
   end(turn: Turn, outcome: TurnOutcome): void {
     if (this.#turn !== turn) return
     this.#turn = undefined
-    this.#asks.cancelAll()
-    for (const signal of turn.conclude(outcome)) this.#outbox.put(signal)
-    const taken = this.#outbox.drain()
+    this.#requests.cancelAll()
+    this.#batch.push(...turn.conclude(outcome))
+    const taken = this.flush()
     if (taken) void taken.then(turn.resolve)
     else turn.resolve()
   }
 
   /**
-   * There is nobody to talk with any more: a turn that runs ends with the outcome. Returns whether one was left
-   * unanswered: an agent that answers and leaves is none that crashed.
+   * Closes the conversation for a reason; a running turn ends with the outcome, or with the agent's answer if it came
+   * before. Returns whether a turn was left unanswered.
    */
-  fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    this.#ended ??= reason
-    this.#asks.cancelAll()
-    this.#outbox.flush()
+  close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    this.#closed ??= reason
+    this.#requests.cancelAll()
+    this.#emit()
     const turn = this.#turn
-    // What was answered already is so, whatever happens to the connection.
     if (turn) this.end(turn, turn.answer ?? outcome)
     return turn !== undefined && turn.answer === undefined
   }
 
-  /** Emits what one read of the agent meant; the promise is the host's back-pressure. */
-  drain(): Promise<unknown> | undefined {
-    return this.#outbox.drain()
+  /** Emits what was collected. The promise is the host's back-pressure since the last call. */
+  flush(): Promise<unknown> | undefined {
+    this.#emit()
+    const pressure = this.#pressure
+    this.#pressure = undefined
+    return pressure
+  }
+
+  #emit(): void {
+    if (this.#batch.length === 0) return
+    const batch = this.#batch
+    this.#batch = []
+    let taken: Promise<void> | undefined
+    try {
+      taken = this.#sink.emit(batch)?.catch(() => {})
+    } catch {
+      // A failure of the host must not prevent the end of the turn.
+    }
+    if (taken) this.#pressure = this.#pressure ? Promise.all([this.#pressure, taken]) : taken
   }
 }

@@ -28,11 +28,11 @@ test('what one read meant is one batch, in its order', () => {
   const sink = sinkOf()
   const talk = new Conversation(sink)
   talk.begin()
-  talk.said('thought', 'hm')
-  talk.said('text-delta', 'a', 'm1')
-  talk.put({ type: 'title', title: 'T' })
-  void talk.drain()
-  void talk.drain()
+  talk.addText('thought', 'hm')
+  talk.addText('text-delta', 'a', 'm1')
+  talk.addNotice({ type: 'title', title: 'T' })
+  void talk.flush()
+  void talk.flush()
   expect(sink.batches).toEqual([
     [
       { type: 'thought', text: 'hm' },
@@ -45,14 +45,14 @@ test('what one read meant is one batch, in its order', () => {
 test('outside of a turn nothing is said; an empty piece is nothing that was said', async () => {
   const sink = sinkOf()
   const talk = new Conversation(sink)
-  expect([talk.said('text-delta', 'x'), talk.tool({ toolCallId: 't' }), talk.error({ message: 'x' })]).toEqual([
-    false,
-    false,
-    false,
-  ])
+  expect([
+    talk.addText('text-delta', 'x'),
+    talk.addToolUpdate({ toolCallId: 't' }),
+    talk.addError({ message: 'x' }),
+  ]).toEqual([false, false, false])
   const turn = talk.begin()
-  talk.said('text-delta', '')
-  talk.answered(turn, { reason: 'end_turn' })
+  talk.addText('text-delta', '')
+  talk.finish(turn, { reason: 'end_turn' })
   await turn.done
   expect(sink.batches.flat()).toEqual([{ ...END, empty: true }])
 })
@@ -62,10 +62,10 @@ test('F16 one turn at a time, ended once, by whoever is first', async () => {
   const talk = new Conversation(sink)
   const turn = talk.begin()
   expect(() => talk.begin()).toThrow(expect.objectContaining({ code: 'turn_in_progress' }))
-  talk.answered(turn, { reason: 'max_tokens' })
-  talk.answered(turn, { reason: 'refusal' })
+  talk.finish(turn, { reason: 'max_tokens' })
+  talk.finish(turn, { reason: 'refusal' })
   // An agent that answers and leaves at once is none that crashed.
-  expect(talk.fail(new AgentprotoError('agent_exited', 'gone'), { by: 'failure', error: { message: 'gone' } })).toBe(
+  expect(talk.close(new AgentprotoError('agent_exited', 'gone'), { by: 'failure', error: { message: 'gone' } })).toBe(
     false,
   )
   talk.end(turn, { by: 'host' })
@@ -91,27 +91,27 @@ test('a cancelled turn is cancelled, whatever its agent calls it', async () => {
   const sink = sinkOf()
   const talk = new Conversation(sink)
   const turn = talk.begin()
-  expect(talk.cancelling()).toBe(turn)
-  expect(talk.cancelling()).toBeUndefined()
-  talk.answered(turn, { reason: 'error', error: { message: 'aborted' }, usage: { totalTokens: 1 } })
+  expect(talk.beginCancel()).toBe(turn)
+  expect(talk.beginCancel()).toBeUndefined()
+  talk.finish(turn, { reason: 'error', error: { message: 'aborted' }, usage: { totalTokens: 1 } })
   await turn.done
   expect(sink.batches.flat()).toEqual([
     { type: 'turn-end', reason: 'cancelled', empty: true, usage: { totalTokens: 1 } },
   ])
-  expect(talk.cancelling()).toBeUndefined()
+  expect(talk.beginCancel()).toBeUndefined()
 })
 
 test('F17 after the end of its agent each turn fails at once; after a close it is refused', async () => {
   const sink = sinkOf()
   const talk = new Conversation(sink)
-  talk.fail(new AgentprotoError('agent_exited', 'gone'), { by: 'host' })
+  talk.close(new AgentprotoError('agent_exited', 'gone'), { by: 'host' })
   await talk.begin().done
   expect(sink.batches.flat()).toEqual([
     { type: 'error', message: 'gone.' },
     { type: 'turn-end', reason: 'error', empty: true },
   ])
   const closed = new Conversation(sinkOf())
-  closed.fail(new AgentprotoError('session_ended', 'closed'), { by: 'host' })
+  closed.close(new AgentprotoError('session_ended', 'closed'), { by: 'host' })
   expect(() => closed.begin()).toThrow(expect.objectContaining({ code: 'session_ended' }))
 })
 
@@ -119,7 +119,7 @@ test('a permission may be the first that is heard of its call, and what was said
   const sink = sinkOf()
   const talk = new Conversation(sink)
   talk.begin()
-  talk.said('text-delta', 'may I?')
+  talk.addText('text-delta', 'may I?')
   const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' as const }]
   talk.askPermission('r1', { tool: { toolCallId: 't1', title: 'Write' }, options, reply: () => {} })
   expect(sink.batches.flat()).toEqual([
@@ -156,14 +156,14 @@ test('each request is answered once: by its user, by its end, or by whoever took
 
 test('nobody is asked outside of a turn, in one that is being cancelled, or too often', () => {
   const talk = new Conversation(sinkOf())
-  expect(talk.asking).toBe(false)
+  expect(talk.canAsk).toBe(false)
   talk.begin()
   const request = { kind: 'question' as const, mode: 'form' as const, message: '?' }
   for (let i = 0; i < 64; i++) talk.ask(i, { request, reply: () => {} })
-  expect(talk.asking).toBe(false)
+  expect(talk.canAsk).toBe(false)
   const other = new Conversation(sinkOf())
   other.begin()
-  expect(other.asking).toBe(true)
-  other.cancelling()
-  expect(other.asking).toBe(false)
+  expect(other.canAsk).toBe(true)
+  other.beginCancel()
+  expect(other.canAsk).toBe(false)
 })

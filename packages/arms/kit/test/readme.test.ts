@@ -9,9 +9,9 @@ test('the example of the README', async () => {
     ask: async () => ({ outcome: 'cancelled' }),
   })
   const turn = talk.begin()
-  talk.said('text-delta', 'hello')
-  talk.tool({ toolCallId: 't1', title: 'Read', status: 'in_progress' })
-  talk.answered(turn, { reason: 'end_turn' })
+  talk.addText('text-delta', 'hello')
+  talk.addToolUpdate({ toolCallId: 't1', title: 'Read', status: 'in_progress' })
+  talk.finish(turn, { reason: 'end_turn' })
   await turn.done
   expect(events).toEqual([
     { type: 'text-delta', text: 'hello' },

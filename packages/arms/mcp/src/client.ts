@@ -72,7 +72,7 @@ export class McpClient implements LineClient, SessionLink {
     return this.#tools
   }
 
-  async start(): Promise<AgentInfo> {
+  async initialize(): Promise<AgentInfo> {
     const { limits } = this.#options
     try {
       const server = await this.#sdk.initialize(limits.handshakeMs)
@@ -98,27 +98,27 @@ export class McpClient implements LineClient, SessionLink {
     return session
   }
 
-  takeLines(lines: readonly string[]): void | Promise<void> {
+  handleLines(lines: readonly string[]): void | Promise<void> {
     for (const line of lines) {
       const message = parse(line)
       if (message !== undefined) this.#takeAll(message)
-      else if (line.trim() !== '') this.#routes.put({ type: 'output', stream: 'stdout', text: line })
+      else if (line.trim() !== '') this.#routes.addNotice({ type: 'output', stream: 'stdout', text: line })
     }
-    return this.#routes.drain()
+    return this.#routes.flush()
   }
 
   /** Takes one message; the promise is the hosts' back-pressure. */
   take(message: unknown): void | Promise<void> {
     this.#takeAll(message)
-    return this.#routes.drain()
+    return this.#routes.flush()
   }
 
-  tell(notice: AgentNotice): void | Promise<void> {
-    this.#routes.put(notice)
-    return this.#routes.drain()
+  notify(notice: AgentNotice): void | Promise<void> {
+    this.#routes.addNotice(notice)
+    return this.#routes.flush()
   }
 
-  end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+  close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     this.#ended ??= reason
     this.#sdk.close(reason)
     const waiting = [...this.#calls.values()]
@@ -171,7 +171,7 @@ export class McpClient implements LineClient, SessionLink {
     this.#calls.set(id, answered)
     const lost = (why: string): void => {
       if (this.#calls.delete(id)) answered({ error: { message: why } })
-      void this.#routes.drain()
+      void this.#routes.flush()
     }
     const body = { jsonrpc: '2.0', id, ...message }
     const closed = (): void => lost('The server closed the stream without answering')
@@ -219,7 +219,7 @@ export class McpClient implements LineClient, SessionLink {
     } else if (this.#sdk.expects(message['id'])) {
       this.#sdk.take(message)
     } else if (!this.#forgotten.delete(message['id'])) {
-      this.#routes.put({ type: 'extension', kind: 'response', payload: message })
+      this.#routes.addNotice({ type: 'extension', kind: 'response', payload: message })
     }
   }
 

@@ -58,7 +58,7 @@ class RemoteConnection implements ArmConnection {
   async start(): Promise<this> {
     const { limits, clock, signal } = this.#options
     try {
-      const starting = this.#carrier.open().then(() => this.#client.start())
+      const starting = this.#carrier.open().then(() => this.#client.initialize())
       const ms = limits.handshakeMs + limits.openMs
       this.#info = await within(starting, 'The server did not shake hands', { ms, clock, signal })
       return this
@@ -78,7 +78,7 @@ class RemoteConnection implements ArmConnection {
 
   async #close(): Promise<ProcessExit> {
     const { clock } = this.#options
-    this.#client.end(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
+    this.#client.close(new AgentprotoError('session_ended', 'The connection was closed'), { by: 'host' })
     await within(this.#carrier.close(), 'No goodbye', { ms: GOODBYE_MS, clock }).catch(() => {})
     await this.#carrier.hangUp().catch(() => {})
     return {}
@@ -88,7 +88,7 @@ class RemoteConnection implements ArmConnection {
     if (this.#closing) return
     const message = `The connection to the server was lost: ${why}`
     this.#closing = Promise.resolve({})
-    const duringTurn = this.#client.end(new AgentprotoError('agent_exited', message), {
+    const duringTurn = this.#client.close(new AgentprotoError('agent_exited', message), {
       by: 'failure',
       error: { message },
     })

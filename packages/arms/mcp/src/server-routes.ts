@@ -27,8 +27,8 @@ export class ServerRoutes {
 
   add(session: McpSession, folders: readonly string[]): void {
     this.#sessions.set(session, folders)
-    for (const notice of this.#early.splice(0)) session.put(notice)
-    void session.drain()
+    for (const notice of this.#early.splice(0)) session.conversation.addNotice(notice)
+    void session.conversation.flush()
   }
 
   remove(session: McpSession): void {
@@ -50,14 +50,14 @@ export class ServerRoutes {
       case 'notifications/message':
         return this.#logged(params)
       case 'notifications/cancelled':
-        for (const session of this.#sessions.keys()) session.withdraw(params['requestId'])
+        for (const session of this.#sessions.keys()) session.conversation.withdraw(params['requestId'])
         return
       case 'notifications/tools/list_changed':
       case 'notifications/prompts/list_changed':
       case 'notifications/resources/list_changed':
         return
       default:
-        return this.put(keptEvent(method, params))
+        return this.addNotice(keptEvent(method, params))
     }
   }
 
@@ -66,33 +66,35 @@ export class ServerRoutes {
     const elicitation = readElicitation(params, this.#profile.data.permissions ?? [])
     const session = this.#owner(elicitation?.kind === 'permission' ? elicitation.rule : {}, params)
     if (elicitation && session) return session.elicit(id, elicitation)
-    this.put(keptEvent('elicitation/create', params))
+    this.addNotice(keptEvent('elicitation/create', params))
     this.#respond(id, { action: 'cancel' })
   }
 
   /** Puts a notice that belongs to nobody in particular. */
-  put(notice: AgentNotice): void {
+  addNotice(notice: AgentNotice): void {
     const session = this.#busiest()
-    if (session) return session.put(notice)
+    if (session) return session.conversation.addNotice(notice)
     if (this.#early.length < MAX_EARLY) this.#early.push(notice)
   }
 
   /** Emits what one read meant; the promise is the hosts' back-pressure. */
-  drain(): void | Promise<void> {
-    const taken = [...this.#sessions.keys()].map((session) => session.drain()).filter((each) => each !== undefined)
+  flush(): void | Promise<void> {
+    const taken = [...this.#sessions.keys()]
+      .map((session) => session.conversation.flush())
+      .filter((each) => each !== undefined)
     if (taken.length > 0) return Promise.all(taken).then(() => {})
   }
 
   /** There is no server any more. Returns whether a turn was running. */
   end(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    return [...this.#sessions.keys()].map((session) => session.fail(reason, outcome)).some(Boolean)
+    return [...this.#sessions.keys()].map((session) => session.conversation.close(reason, outcome)).some(Boolean)
   }
 
   #vendor(source: EventSource, params: Json): void {
     const event = vendorEvent(params, source)
     const session = this.#owner(source, params)
     if (event && session?.take(event)) return
-    this.put(keptEvent(source.method, params, source))
+    this.addNotice(keptEvent(source.method, params, source))
   }
 
   #progress(params: Json): void {
@@ -100,7 +102,7 @@ export class ServerRoutes {
     const message = asString(params['message'])
     if (message === undefined || message === '') return
     if (session) session.hear(message, this.#profile.data.progress ?? 'thought', 'info')
-    else this.put(keptEvent('notifications/progress', params))
+    else this.addNotice(keptEvent('notifications/progress', params))
   }
 
   #logged({ level, data, logger }: Json): void {
@@ -111,7 +113,7 @@ export class ServerRoutes {
     const session = this.#busiest()
     const as = this.#profile.data.logging ?? 'notice'
     if (session) session.hear(as === 'notice' ? line : message, as, severity)
-    else this.put({ type: 'notice', severity, text: line })
+    else this.addNotice({ type: 'notice', severity, text: line })
   }
 
   /** The session that a message names; where it names none, the one that is talking. */

@@ -59,7 +59,7 @@ export class McpSession implements ArmSession {
   readonly warnings: readonly string[]
   readonly #link: SessionLink
   readonly #ground: OpenSessionOptions
-  readonly #talk: Conversation
+  readonly conversation: Conversation
   /** The server's id of this conversation, once it is known. */
   #thread: string | undefined
   /** The last call, which runs as long as its turn does. */
@@ -75,7 +75,7 @@ export class McpSession implements ArmSession {
   constructor(link: SessionLink, sink: AgentSink, ground: OpenSessionOptions) {
     this.#link = link
     this.#ground = ground
-    this.#talk = new Conversation(sink)
+    this.conversation = new Conversation(sink)
     this.#thread = ground.origin.how === 'new' ? undefined : ground.origin.agentSessionId
     this.warnings = unmountable(ground)
   }
@@ -89,7 +89,7 @@ export class McpSession implements ArmSession {
   }
 
   get #call(): RunningCall | undefined {
-    return this.#last?.turn === this.#talk.turn ? this.#last?.call : undefined
+    return this.#last?.turn === this.conversation.turn ? this.#last?.call : undefined
   }
 
   /** Whether a notification names this session's running call, or its conversation, which may be new to us. */
@@ -99,19 +99,19 @@ export class McpSession implements ArmSession {
   }
 
   async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
-    const turn = this.#talk.begin()
+    const turn = this.conversation.begin()
     const refused = this.#refusal(prompt)
-    if (refused !== undefined) this.#talk.end(turn, failure(refused))
+    if (refused !== undefined) this.conversation.end(turn, failure(refused))
     // An agent that has ended has ended the turn already.
-    else if (this.#talk.turn === turn) this.#prompt(turn, promptText(prompt), trace)
+    else if (this.conversation.turn === turn) this.#prompt(turn, promptText(prompt), trace)
     return turn.done
   }
 
   async cancel(): Promise<void> {
-    const turn = this.#talk.cancelling()
+    const turn = this.conversation.beginCancel()
     if (!turn) return
     this.#call?.cancel('The user interrupted the turn')
-    this.#link.clock.after(CANCEL_GRACE_MS, () => this.#talk.end(turn, { by: 'host' }))
+    this.#link.clock.after(CANCEL_GRACE_MS, () => this.conversation.end(turn, { by: 'host' }))
   }
 
   async configure(_change: ConfigChange): Promise<void> {
@@ -121,15 +121,10 @@ export class McpSession implements ArmSession {
   }
 
   async close(): Promise<void> {
-    if (this.#talk.ended) return
+    if (this.conversation.closed) return
     this.#call?.cancel('The session is closed')
-    this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
+    this.conversation.close(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
     this.#link.forget(this)
-  }
-
-  /** There is no server any more. Returns whether a turn was running. */
-  fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    return this.#talk.fail(reason, outcome)
   }
 
   /** Takes what a notification means; false when it belongs to no turn and nothing was made of it. */
@@ -138,13 +133,13 @@ export class McpSession implements ArmSession {
       case 'said':
         return this.#said(event.type, event.text, event.messageId)
       case 'tool':
-        return this.#talk.tool(event.update)
+        return this.conversation.addToolUpdate(event.update)
       case 'error':
         this.#told = event.error.message
         if (event.final) this.#over = event.error.message
-        return this.#talk.error(event.error)
+        return this.conversation.addError(event.error)
       case 'notice':
-        this.#talk.put(event.notice)
+        this.conversation.addNotice(event.notice)
         return true
       case 'session':
         this.#thread = event.id
@@ -161,7 +156,7 @@ export class McpSession implements ArmSession {
     if (as === 'ignore') return
     const line = message.endsWith('\n') ? message : `${message}\n`
     if (as !== 'notice' && this.#said(as, line)) return
-    this.#talk.put({ type: 'notice', severity, text: message })
+    this.conversation.addNotice({ type: 'notice', severity, text: message })
   }
 
   /** Takes a request that the user is to answer. */
@@ -169,22 +164,11 @@ export class McpSession implements ArmSession {
     const reply = (answer: Parameters<Elicitation['reply']>[0]): void =>
       this.#link.respond(id, elicitation.reply(answer))
     const withdrawn = (): void => reply({ outcome: 'cancelled' })
-    if (!this.#talk.asking) return reply({ outcome: 'cancelled' })
-    if (elicitation.kind === 'question') return this.#talk.ask(id, { request: elicitation.request, reply, withdrawn })
+    if (!this.conversation.canAsk) return reply({ outcome: 'cancelled' })
+    if (elicitation.kind === 'question')
+      return this.conversation.ask(id, { request: elicitation.request, reply, withdrawn })
     const { tool, options } = elicitation
-    this.#talk.askPermission(id, { tool, options, reply, withdrawn })
-  }
-
-  withdraw(id: unknown): void {
-    this.#talk.withdraw(id)
-  }
-
-  put(notice: AgentNotice): void {
-    this.#talk.put(notice)
-  }
-
-  drain(): Promise<unknown> | undefined {
-    return this.#talk.drain()
+    this.conversation.askPermission(id, { tool, options, reply, withdrawn })
   }
 
   #refusal(prompt: readonly ContentBlock[]): string | undefined {
@@ -196,7 +180,7 @@ export class McpSession implements ArmSession {
   #prompt(turn: Turn, prompt: string, trace: TraceContext | undefined): void {
     const { prompt: first, reply } = this.#link.tools
     const tool = this.#thread !== undefined && reply !== undefined ? reply : first
-    if (this.#begun && reply !== undefined && this.#thread === undefined) this.#talk.put(FORGOTTEN)
+    if (this.#begun && reply !== undefined && this.#thread === undefined) this.conversation.addNotice(FORGOTTEN)
     this.#begun = true
     this.#streamed = new Streamed()
     this.#told = undefined
@@ -207,27 +191,27 @@ export class McpSession implements ArmSession {
   }
 
   #said(type: 'text-delta' | 'thought', said: string, messageId?: string): boolean {
-    if (type === 'text-delta' && this.#talk.turn) this.#streamed.said(said)
-    return this.#talk.said(type, said, messageId)
+    if (type === 'text-delta' && this.conversation.turn) this.#streamed.said(said)
+    return this.conversation.addText(type, said, messageId)
   }
 
   #answered(turn: Turn, response: Json): void {
-    if (this.#talk.turn !== turn) return
+    if (this.conversation.turn !== turn) return
     const { verdict, said, session } = readAnswer(response, this.#link.profile)
     if (session !== undefined) this.#thread = session
     this.#sayRest(turn, said)
     const { error, ...rest } = verdict
     const outcome: Verdict = error !== undefined && error.message === this.#told ? rest : verdict
-    this.#talk.answered(turn, outcome)
+    this.conversation.finish(turn, outcome)
   }
 
   /** The vendor says that the turn is over; the answer to its call may have come, may come after, or never. */
   #stopped({ reason, said }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
-    const turn = this.#talk.turn
+    const turn = this.conversation.turn
     if (!turn) return false
     if (said !== undefined) this.#sayRest(turn, said)
     const failed = reason === 'end_turn' && this.#told !== undefined
-    this.#talk.answered(turn, { reason: failed ? 'error' : reason })
+    this.conversation.finish(turn, { reason: failed ? 'error' : reason })
     return true
   }
 

@@ -8,7 +8,7 @@ const MAX_BATCH = 256
 export interface FeedTarget {
   take(event: AdapterEvent): void
   /** Emits what was taken; the promise is the host's back-pressure. */
-  drain(): Promise<unknown> | undefined
+  flush(): Promise<unknown> | undefined
   /** The events ended, or failed. */
   over(why: string): void
 }
@@ -67,7 +67,7 @@ export class EventFeed {
   #drain(): void {
     clearImmediate(this.#drainSoon)
     this.#drainSoon = undefined
-    const taken = this.#target.drain()
+    const taken = this.#target.flush()
     if (!taken) return
     const pressure = taken.then(() => {
       if (this.#pressure === pressure) this.#pressure = undefined

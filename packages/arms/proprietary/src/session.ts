@@ -31,7 +31,7 @@ export class ProprietarySession implements ArmSession {
   readonly warnings: readonly string[]
   readonly #client: AgentCliClient
   readonly #ground: SessionGround
-  readonly #talk: Conversation
+  readonly #conversation: Conversation
   readonly #feed: EventFeed
   #turnId = ''
   /** An error of the running turn was told. */
@@ -41,10 +41,10 @@ export class ProprietarySession implements ArmSession {
     this.#client = client
     this.#ground = ground
     this.warnings = ground.warnings
-    this.#talk = new Conversation(sink)
+    this.#conversation = new Conversation(sink)
     this.#feed = new EventFeed(client, {
       take: (event) => this.#take(event),
-      drain: () => this.#talk.drain(),
+      flush: () => this.#conversation.flush(),
       over: (why) => this.#over(why),
     })
   }
@@ -54,19 +54,19 @@ export class ProprietarySession implements ArmSession {
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {
-    const turn = this.#talk.begin()
+    const turn = this.#conversation.begin()
     const { multimodal } = this.#ground
     const refused = prompt.find(({ type }) => !multimodal && (type === 'image' || type === 'audio'))
-    if (refused) this.#talk.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
+    if (refused) this.#conversation.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
     // An agent that has ended has ended the turn already.
-    else if (this.#talk.turn === turn) this.#prompt(turn, multimodal ? prompt : promptText(prompt))
+    else if (this.#conversation.turn === turn) this.#prompt(turn, multimodal ? prompt : promptText(prompt))
     return turn.done
   }
 
   async cancel(): Promise<void> {
-    const turn = this.#talk.cancelling()
+    const turn = this.#conversation.beginCancel()
     if (!turn) return
-    this.#ground.clock.after(CANCEL_MS, () => this.#talk.end(turn, { by: 'host' }))
+    this.#ground.clock.after(CANCEL_MS, () => this.#conversation.end(turn, { by: 'host' }))
     // What an adapter makes of it does not matter: the turn ends.
     await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
   }
@@ -82,15 +82,15 @@ export class ProprietarySession implements ArmSession {
   }
 
   async close(): Promise<void> {
-    if (this.#talk.ended) return
-    const turn = this.#talk.turn
+    if (this.#conversation.closed) return
+    const turn = this.#conversation.turn
     if (turn) await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
     this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
   }
 
   /** There is no agent any more. Returns whether a turn was running. */
   fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    const wasBusy = this.#talk.fail(reason, outcome)
+    const wasBusy = this.#conversation.close(reason, outcome)
     this.#feed.stop()
     return wasBusy
   }
@@ -101,7 +101,7 @@ export class ProprietarySession implements ArmSession {
     this.#feed.start()
     const failed = (thrown: unknown): void => {
       // The events before it come first.
-      setImmediate(() => setImmediate(() => this.#talk.end(turn, failure(messageOf(thrown)))))
+      setImmediate(() => setImmediate(() => this.#conversation.end(turn, failure(messageOf(thrown)))))
     }
     void settled(() => this.#client.send(this.#turnId, message)).catch(failed)
   }
@@ -110,18 +110,18 @@ export class ProprietarySession implements ArmSession {
     if (this.#taken(event)) return
     // Of no turn: what an agent says after its end is kept, but is no part of one.
     const { is, ...payload } = event
-    this.#talk.put({ type: 'extension', kind: `stray-${is}`, payload })
+    this.#conversation.addNotice({ type: 'extension', kind: `stray-${is}`, payload })
   }
 
   #taken(event: AdapterEvent): boolean {
-    const turn = this.#talk.turn
+    const turn = this.#conversation.turn
     switch (event.is) {
       case 'said':
-        return this.#talk.said(event.type, event.text, event.messageId)
+        return this.#conversation.addText(event.type, event.text, event.messageId)
       case 'tool':
-        return this.#talk.tool(event.update)
+        return this.#conversation.addToolUpdate(event.update)
       case 'notice':
-        this.#talk.put(event.notice)
+        this.#conversation.addNotice(event.notice)
         return true
       case 'error':
         return turn !== undefined && this.#errs(turn, event)
@@ -135,16 +135,16 @@ export class ProprietarySession implements ArmSession {
   /** An error ends the turn; most adapters say so, with a `turn-end` that follows it. */
   #errs(turn: Turn, { error }: Extract<AdapterEvent, { is: 'error' }>): boolean {
     this.#failed = true
-    this.#talk.error(error)
+    this.#conversation.addError(error)
     const end = { by: 'agent' as const, verdict: { reason: 'error' as const } }
-    this.#ground.clock.after(ERROR_SETTLE_MS, () => this.#talk.end(turn, end))
+    this.#ground.clock.after(ERROR_SETTLE_MS, () => this.#conversation.end(turn, end))
     return true
   }
 
   #ends(turn: Turn, { end }: Extract<AdapterEvent, { is: 'turn-end' }>): boolean {
     const { usage } = end
     const reason = this.#failed && end.reason === 'end_turn' ? 'error' : end.reason
-    this.#talk.answered(turn, { reason, ...(usage ? { usage } : {}) })
+    this.#conversation.finish(turn, { reason, ...(usage ? { usage } : {}) })
     return true
   }
 
@@ -153,23 +153,23 @@ export class ProprietarySession implements ArmSession {
     const reply = (answer: AgentAnswer): void => {
       if (answering) void settled(async () => answering(requestId, answer)).catch(() => {})
     }
-    if (!answering || !this.#talk.asking) {
+    if (!answering || !this.#conversation.canAsk) {
       reply({ outcome: 'cancelled' })
       return false
     }
-    if (request.kind === 'question') this.#talk.ask(requestId, { request, reply })
+    if (request.kind === 'question') this.#conversation.ask(requestId, { request, reply })
     else {
       const { type: _, ...tool } = request.toolCall
-      this.#talk.askPermission(requestId, { tool, options: request.options, reply })
+      this.#conversation.askPermission(requestId, { tool, options: request.options, reply })
     }
     return true
   }
 
   /** The events ended, which is no matter between turns. */
   #over(why: string): void {
-    const turn = this.#talk.turn
+    const turn = this.#conversation.turn
     if (turn && !turn.answer)
-      this.#talk.answered(turn, { reason: 'error', ...(this.#failed ? {} : { error: { message: why } }) })
+      this.#conversation.finish(turn, { reason: 'error', ...(this.#failed ? {} : { error: { message: why } }) })
   }
 
   async #guarded(call: () => Promise<unknown>, ms: number): Promise<void> {

@@ -1,0 +1,61 @@
+import type { AgentAnswer, AgentRequest, AgentSink } from '@agentproto/contracts'
+
+/** Requests of one session that may wait for the user at once. */
+const MAX_PENDING = 64
+
+/** A request of the agent that the user answers, and how the agent gets the answer. */
+export interface UserRequest {
+  readonly request: AgentRequest
+  /** Sends the answer to the agent; called at most once. */
+  readonly reply: (answer: AgentAnswer) => void
+  /** Confirms to the agent that it has withdrawn the request; called instead of `reply`. */
+  readonly withdrawn?: () => void
+}
+
+interface Pending {
+  readonly id: unknown
+  readonly asked: UserRequest
+  readonly withdrawn: AbortController
+}
+
+/** The requests of one session that wait for the user. Each is settled exactly once, whoever is first. */
+export class PendingRequests {
+  readonly #pending = new Set<Pending>()
+  readonly #sink: AgentSink
+
+  constructor(sink: AgentSink) {
+    this.#sink = sink
+  }
+
+  get full(): boolean {
+    return this.#pending.size >= MAX_PENDING
+  }
+
+  /** Asks the host; `id` is the agent's own. */
+  add(id: unknown, asked: UserRequest): void {
+    const pending = { id, asked, withdrawn: new AbortController() }
+    this.#pending.add(pending)
+    const settle = (answer: AgentAnswer): void => this.#settle(pending, () => asked.reply(answer))
+    void this.#ask(pending).then(settle, () => settle({ outcome: 'cancelled' }))
+  }
+
+  /** The agent withdraws a request. */
+  withdraw(id: unknown): void {
+    for (const pending of this.#pending) if (pending.id === id) this.#settle(pending, () => pending.asked.withdrawn?.())
+  }
+
+  /** Answers every request with `cancelled`: the turn is over, or is about to end. */
+  cancelAll(): void {
+    for (const pending of this.#pending) this.#settle(pending, () => pending.asked.reply({ outcome: 'cancelled' }))
+  }
+
+  async #ask({ asked, withdrawn }: Pending): Promise<AgentAnswer> {
+    return this.#sink.ask(asked.request, withdrawn.signal)
+  }
+
+  #settle(pending: Pending, respond: () => void): void {
+    if (!this.#pending.delete(pending)) return
+    respond()
+    pending.withdrawn.abort()
+  }
+}

@@ -142,13 +142,9 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints manifestHint
       newestOf programFolders secretVariables
     @agentproto/gateway-http
-<<<<<<< HEAD
-      HttpApp HttpDeps StreamStats bearerOf createHttpApp
+      HttpApp HttpDeps StreamStats createHttpApp
     @agentproto/gateway-http/openapi
       OpenApiOptions OpenApiSchemas openApiDocument
-=======
-      HttpApp HttpDeps StreamStats createHttpApp
->>>>>>> 09b5df8 (server: what a process needs to be a gateway, on @hono/node-server, pino and prom-client; runtime: wiring only)
     @agentproto/manifest
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS

@@ -1,5 +1,6 @@
 import { visibleWorkspaces } from '@agentproto/contracts/wire'
 import type { HttpDeps } from '../http-deps.js'
+import { assertNotEncoded } from '../json-body.js'
 import { textReply } from '../reply.js'
 import type { Handlers } from '../route.js'
 import type { Streams } from '../streams/streams.js'
@@ -17,6 +18,7 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
     'GET /openapi.json': async () => (await openApi()) as { readonly openapi: '3.1.1' },
     'GET /metrics': async () => textReply(await metrics(streams.stats()), 200, METRICS_TYPE),
     async 'ALL /mcp'({ c, by }) {
+      assertNotEncoded(c)
       const answer = await mcp(c.req.raw, by)
       answer.headers.set('cache-control', 'no-store')
       answer.headers.set('x-content-type-options', 'nosniff')

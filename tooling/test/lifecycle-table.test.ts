@@ -1,6 +1,6 @@
 import { PERMISSION_MODES, SESSION_STATUSES } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
-import { TRANSITIONS } from '../../packages/session-registry/src/lifecycle/lifecycle.ts'
+import { TRANSITIONS } from '../../packages/session-registry/src/session/lifecycle.ts'
 import { codeRows, page } from '../markdown.ts'
 import { ROOT } from '../packages.ts'
 

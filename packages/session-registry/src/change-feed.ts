@@ -1,5 +1,5 @@
 import type { Clock, Session, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
-import type { HostedSession } from './hosted-session.js'
+import type { SessionHandle } from './session/session-handle.js'
 import { Wakeup } from './log/wakeup.js'
 
 /** Changes of all sessions for whoever watches the list; a watcher that lags gets the latest of each. */
@@ -11,7 +11,7 @@ const MAX_PENDING = 20_000
 export class ChangeFeed {
   readonly #watchers = new Set<Watcher>()
   readonly #clock: Clock
-  #active = new Set<HostedSession>()
+  #active = new Set<SessionHandle>()
   #timer: Timer | undefined
   #closed = false
 
@@ -27,7 +27,7 @@ export class ChangeFeed {
     return watcher
   }
 
-  changed(session: HostedSession, urgent: boolean): void {
+  changed(session: SessionHandle, urgent: boolean): void {
     if (this.#watchers.size === 0) return
     if (urgent) {
       this.#active.delete(session)
@@ -53,7 +53,7 @@ export class ChangeFeed {
     for (const watcher of this.#watchers) watcher.close()
   }
 
-  #tell(session: HostedSession): void {
+  #tell(session: SessionHandle): void {
     for (const watcher of this.#watchers) {
       const snapshot = session.snapshot()
       watcher.put(snapshot, { type: 'session', session: snapshot })

@@ -2,7 +2,6 @@ import {
   type AgentAnswer,
   AgentprotoError,
   assertMayDecideAhead,
-  type Clock,
   type ConfigRequest,
   type EventBatch,
   type EventReader,
@@ -10,7 +9,6 @@ import {
   type Interrupted,
   type InterruptRequest,
   isLive,
-  type NewId,
   type OutputLine,
   type OutputReader,
   type PermissionService,
@@ -25,37 +23,36 @@ import {
   type SessionRequest,
   type SessionWatcher,
   type SpawnAgentRequest,
-  type StoredSpawn,
+  type StoredSession,
   type TurnResult,
 } from '@agentproto/contracts'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
-import { planSession } from './lifecycle/birth.js'
 import { assertMayAnswer, assertNoAgent } from './delegation/delegation.js'
-import { endingOfKill } from './lifecycle/ending.js'
-import { endAll } from './lifecycle/end-all.js'
-import { forkOf } from './lifecycle/fork.js'
 import { Idempotency } from './idempotency.js'
-import type { ManagedSession } from './managed-session.js'
-import { permissionService, reviewAll } from './permissions/permission-service.js'
-import { RecordKeeper } from './record-keeper.js'
-import type { RegistryConfig } from './registry-config.js'
-import { launchSession } from './lifecycle/launch-session.js'
-import { assertRoom } from './lifecycle/live-limit.js'
-import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
+import { type Creation, planSession } from './lifecycle/creation.js'
+import { endAll } from './lifecycle/end-all.js'
+import { endingOfKill } from './lifecycle/ending.js'
+import { forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
-import type { Waking } from './lifecycle/resume.js'
-import { ownOf, sessionHost } from './session-host.js'
+import type { Resumption, ResumeCall } from './lifecycle/resume.js'
+import { contentOf } from './lifecycle/spawn-request.js'
+import { permissionService, reviewAll } from './permissions/permission-service.js'
+import { RecordSaver } from './record-saver.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './records/session-id.js'
 import { pageOf } from './records/session-page.js'
-import { SessionShelf } from './session-shelf.js'
-import { type Birth, contentOf } from './lifecycle/spawn-request.js'
-import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
+import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
+import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
+import type { SessionActor } from './session/actor.js'
+import { configureSession } from './session/configure.js'
+import { SessionCache } from './session-cache.js'
+import { withDefaults } from './session-host.js'
+import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
 
 /**
- * Opens AIP-46's registry, the one service that HTTP, MCP and the CLI drive: loads what is stored, ends
- * and repairs what a dead host left live.
+ * Opens AIP-46's registry, the one service that HTTP, MCP and the CLI use: loads what is stored, ends and repairs what a
+ * dead host left live.
  * @throws `storage_failed`
  */
 export async function openSessionRegistry(options: SessionRegistryOptions): Promise<SessionRegistry> {
@@ -64,87 +61,74 @@ export async function openSessionRegistry(options: SessionRegistryOptions): Prom
   return registry
 }
 
+/** What a session starts with. */
+interface Launch extends Pick<SpawnAgentRequest, 'prompt'> {
+  readonly stored: Pick<StoredSession, 'session' | 'spawn'>
+  readonly origin: Resumption['origin'] | { readonly how: 'fork'; readonly agentSessionId: string }
+  readonly by: Principal
+}
+
+/** A map of session ids to actors, and the operations on them. */
 class Registry implements SessionRegistry {
   readonly permissions: PermissionService
-  readonly turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#session(id), query)
-  readonly turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#session(id), turn)
   readonly archive: Archive
-  readonly #options: SessionRegistryOptions
-  readonly #clock: Clock
-  readonly #newId: NewId
-  readonly #config: RegistryConfig
+  readonly #options: ReturnType<typeof withDefaults>
   readonly #feed: ChangeFeed
-  readonly #keeper: RecordKeeper
-  readonly #sessions: SessionShelf
+  readonly #saver: RecordSaver
+  readonly #sessions: SessionCache
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   #closing: Promise<void> | undefined
-  readonly #problem = (problem: string): void => this.#options.onProblem?.(problem)
 
-  constructor(options: SessionRegistryOptions) {
+  constructor(given: SessionRegistryOptions) {
+    const options = withDefaults(given)
+    const { clock } = options
     this.#options = options
-    const own = ownOf(options)
-    this.#clock = own.clock
-    this.#newId = own.newId
-    this.#config = own.config
-    this.#feed = new ChangeFeed(this.#clock)
-    this.#spawned = new Idempotency(this.#clock)
-    this.#prompted = new Idempotency(this.#clock)
-    this.#keeper = new RecordKeeper({ store: options.store, clock: this.#clock, onProblem: this.#problem })
-    this.permissions = permissionService({
-      ...own,
-      session: (id) => this.#session(id),
-      sessions: () => this.#sessions.live,
-      save: (session) => this.#keeper.save(session),
-    })
-    const host = sessionHost(options, {
-      ...own,
-      onProblem: this.#problem,
-      keep: (session) => this.#keeper.save(session),
-      onChange: (session, urgent) => {
-        this.#keeper.changed(session, urgent)
-        this.#feed.changed(session, urgent)
+    this.#feed = new ChangeFeed(clock)
+    this.#spawned = new Idempotency(clock)
+    this.#prompted = new Idempotency(clock)
+    this.#saver = new RecordSaver(options)
+    this.#sessions = new SessionCache({
+      ...options,
+      keep: (session) => this.#saver.save(session),
+      onChange: (session, isUrgent) => {
+        this.#saver.changed(session, isUrgent)
+        this.#feed.changed(session, isUrgent)
       },
       childrenOf: (id) => this.#sessions.childrenOf(id),
-      onUnread: (session) => void (this.#keeper.isDue(session) || this.#sessions.rest(session.id)),
+      onUnread: (session) => void (this.#saver.isDue(session) || this.#sessions.evict(session.id)),
     })
-    this.#sessions = new SessionShelf(host)
+    this.permissions = permissionService({
+      ...options,
+      session: (id) => this.#session(id),
+      sessions: () => this.#sessions.live,
+      save: (session) => this.#saver.save(session),
+    })
     this.archive = new Archive({
-      ...host,
-      store: options.store,
-      shelf: this.#sessions,
+      ...options,
+      sessions: this.#sessions,
       forget: (id, by) => this.forget(id, by),
-      save: (session) => this.#keeper.save(session),
+      save: (session) => this.#saver.save(session),
     })
   }
 
   async load(): Promise<void> {
-    const { sessions, problems } = await this.#options.store.load()
-    for (const problem of problems) this.#problem(problem)
+    const { store, onProblem, config } = this.#options
+    const { sessions, problems } = await store.load()
+    for (const problem of problems) onProblem(problem)
     for (const stored of sessions) this.#sessions.put(stored)
     for (const stored of sessions.filter(({ session, starting }) => isLive(session) || starting)) {
       const session = this.#session(stored.session.id)
-      if (await repairStored(session, stored, this.#options)) await this.#keeper.save(session)
+      if (await repairStored(session, stored, this.#options)) await this.#saver.save(session)
     }
-    this.archive.retain(this.#config.retentionMs)
+    this.archive.retain(config.retentionMs)
   }
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
-    // A key is its caller's own: nobody is handed another's session for it.
+    // A key is its caller's own: no caller gets another one's session for it.
     const key = request.idempotencyKey && `${by.type} ${by.name} ${request.idempotencyKey}`
     const { id } = await this.#spawned.once(key, request, () => this.#spawn(request, by))
     return this.#session(id).snapshot()
-  }
-
-  async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
-    this.#assertOpen()
-    const place = { ...this.#options, sessions: this.#sessions, born: () => this.#born() }
-    const { session, spawn, assertAdmitted } = await planSession(request, by, place)
-    // Nothing is awaited between the counts and the entry, so that the limits hold for spawns at once.
-    this.#assertRoom()
-    this.#assertOpen()
-    assertAdmitted()
-    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, by })
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
@@ -152,22 +136,17 @@ class Registry implements SessionRegistry {
     assertNoAgent(by, 'fork a session')
     this.#assertOpen()
     this.#assertRoom()
-    const { session, spawn, origin } = forkOf(old.stored(), request, { by, born: this.#born() })
-    return launchSession(this.#add(session, spawn), this.#keeper, { ...request, origin, by })
+    const { session, spawn, origin } = forkOf(old.stored(), request, { by, creation: this.#creation() })
+    return this.#launch({ ...request, stored: { session, spawn }, origin, by })
   }
 
-  #born(): Birth {
-    const now = new Date(this.#clock.now()).toISOString()
-    return { id: this.#newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
-  }
-
-  list(filter: SessionFilter = {}, within?: SessionBounds): Promise<SessionPage> {
-    return Promise.resolve(pageOf(this.#sessions.all, filter, this.#sessions.reached(within)))
+  async list(filter: SessionFilter = {}, within?: SessionBounds): Promise<SessionPage> {
+    return pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
   }
 
   async get(id: string, within?: SessionBounds): Promise<Session> {
     const session = this.#sessions.descriptor(id)
-    if (session !== undefined && this.#sessions.reached(within)(session)) return session
+    if (session !== undefined && this.#sessions.scope(within)(session)) return session
     throw sessionNotFound(id)
   }
 
@@ -176,14 +155,16 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
-      if (!session.isLive && session.snapshot().resumable) await this.#resume(session, { byPrompt: true }, trace)
-      return session.prompt(contentOf(prompt), { origin: 'prompt', whenBusy, trace })
+      if (!session.isLive && session.state.session.resumable) await this.#resume(session, { isByPrompt: true }, trace)
+      return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace })
     })
     return { turn }
   }
 
   async resume(id: string, request: ResumeRequest, { trace }: Principal): Promise<Session> {
-    return (await this.#resume(this.#session(id), request, trace)).snapshot()
+    const session = this.#session(id)
+    await this.#resume(session, request, trace)
+    return session.snapshot()
   }
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
@@ -191,24 +172,27 @@ class Registry implements SessionRegistry {
     if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
     assertNoAgent(by, 'change what another one is set to')
     try {
-      await session.configure(request, { type: 'principal', name: by.name })
+      await configureSession(session, request, { type: 'principal', name: by.name })
     } finally {
-      await this.#keeper.save(session)
+      await this.#saver.save(session)
     }
     return session.snapshot()
   }
 
+  turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#session(id), query)
+  turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#session(id), turn)
+
   async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
     const session = this.#session(id)
-    return session.turns.wait(turn, signal) ?? readTurn(session, turn)
+    return session.turns.wait(turn, session.state.queue.length, signal) ?? readTurn(session, turn)
   }
 
   async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<Interrupted> {
-    return this.#session(id).interrupt(turn)
+    return this.#session(id).call('interrupt', { turn })
   }
 
   async kill(id: string, _by: Principal, reason?: Parameters<typeof endingOfKill>[0]): Promise<{ ok: boolean }> {
-    return this.#session(id).kill(endingOfKill(reason))
+    return this.#session(id).call('kill', { ending: endingOfKill(reason) })
   }
 
   async forget(id: string, by: Principal): Promise<void> {
@@ -216,53 +200,49 @@ class Registry implements SessionRegistry {
     assertNoAgent(by, 'have a session forgotten')
     await this.kill(id, by)
     const last = session.snapshot()
-    await session.journal.close()
+    await session.log.close()
     this.#sessions.delete(session)
-    await this.#keeper.forget(session)
+    await this.#saver.forget(session)
     await this.#options.logs.delete(id)
     await this.#options.store.delete(id)
     this.#feed.forgotten(last)
   }
 
   async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
-    return this.#session(id).journal.lines(lastN)
+    return this.#session(id).output.lines(lastN)
   }
 
   async events(id: string, after: number, limit: number): Promise<EventBatch> {
-    const { spine } = await this.#session(id).journal.open()
-    return spine.read(after, limit)
+    return this.#session(id).log.read(after, limit)
   }
 
   async follow(id: string, after: number): Promise<EventReader> {
-    return this.#session(id).journal.follow(after)
+    return this.#session(id).log.follow(after)
   }
 
   async followOutput(id: string, cursor?: string): Promise<OutputReader> {
-    return this.#session(id).journal.followOutput(cursor)
+    return this.#session(id).output.follow(cursor)
   }
 
   async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
-    if (id === undefined) return waitingIn(this.#sessions, within)
-    const { desk } = this.#session(id)
-    await desk.decided()
-    return desk.all
+    return id === undefined ? waitingIn(this.#sessions, within) : this.#session(id).state.requests
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#session(id)
     const remember = answer.outcome === 'selected' ? answer.remember : undefined
     if (remember !== undefined) assertMayDecideAhead(by, remember)
-    await session.desk.decided()
-    assertMayAnswer(by, session.desk.all.find((each) => each.requestId === requestId)?.request, answer)
-    const request = await session.desk.answer(requestId, answer, { type: 'principal', name: by.name })
-    if (remember === undefined) return request
+    const { request } = session.state.requests.find((each) => each.requestId === requestId) ?? {}
+    assertMayAnswer(by, request, answer)
+    const answered = await answerRequest(session, requestId, { answer, by: { type: 'principal', name: by.name } })
+    if (remember === undefined) return answered
     await reviewAll(this.#sessions.live)
-    await this.#keeper.save(session)
-    return request
+    await this.#saver.save(session)
+    return answered
   }
 
   watch(within?: SessionBounds): SessionWatcher {
-    return this.#feed.watch(within === undefined ? undefined : this.#sessions.reached(within))
+    return this.#feed.watch(within === undefined ? undefined : this.#sessions.scope(within))
   }
 
   close(): Promise<void> {
@@ -275,24 +255,47 @@ class Registry implements SessionRegistry {
   }
 
   async #close(): Promise<void> {
-    const sessions = this.#sessions.awake
-    for (const problem of await endAll(sessions)) this.#problem(problem)
+    const sessions = this.#sessions.loaded
+    for (const problem of await endAll(sessions, 'shutdown')) this.#options.onProblem(problem)
     this.archive.close()
     this.#feed.close()
-    await Promise.allSettled(sessions.map((session) => session.journal.close()))
-    await this.#keeper.close()
+    await Promise.allSettled(sessions.map(({ log }) => log.close()))
+    await this.#saver.close()
     await this.#options.store.close()
   }
 
-  async #resume(session: ManagedSession, request: Waking, trace: Principal['trace']): Promise<ManagedSession> {
+  async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
+    const place = { ...this.#options, sessions: this.#sessions, create: () => this.#creation() }
+    const { session, spawn, assertAdmitted } = await planSession(request, by, place)
+    // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
     this.#assertRoom()
-    await session.resume(request, trace)
-    await this.#keeper.save(session)
-    return session
+    this.#assertOpen()
+    assertAdmitted()
+    return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by })
   }
 
-  #session(id: string): ManagedSession {
+  async #launch({ stored, origin, prompt, by: { trace } }: Launch): Promise<Session> {
+    const { id } = stored.session
+    this.#sessions.put({ version: 1, ...stored, turns: [], requests: [] })
+    const session = this.#session(id)
+    await session.call('start', { origin, trace })
+    if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
+    return session.snapshot()
+  }
+
+  async #resume(session: SessionActor, request: ResumeCall, trace: Principal['trace']): Promise<void> {
+    this.#assertOpen()
+    this.#assertRoom()
+    await session.call('resume', { request, trace })
+  }
+
+  #creation(): Creation {
+    const now = new Date(this.#options.clock.now()).toISOString()
+    return { id: this.#options.newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
+  }
+
+  #session(id: string): SessionActor {
     const session = this.#sessions.get(id)
     if (session === undefined) throw sessionNotFound(id)
     return session
@@ -302,12 +305,12 @@ class Registry implements SessionRegistry {
     if (this.#closing !== undefined) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
   }
 
+  /** @throws `session_limit_reached` */
   #assertRoom(): void {
-    assertRoom(this.#sessions.live, this.#config.maxSessions)
-  }
-
-  #add(session: Session, spawn: StoredSpawn): ManagedSession {
-    this.#sessions.put({ version: 1, session, turns: [], requests: [], spawn })
-    return this.#session(session.id)
+    const { length: live } = this.#sessions.live
+    if (live < this.#options.config.maxSessions) return
+    throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {
+      hint: 'Kill one with `agentproto sessions kill`, or raise sessions.maxSessions',
+    })
   }
 }

@@ -39,10 +39,10 @@ test('a session whose log cannot be written ends as an error; what was seen stay
     await cancelled
     await emit({ type: 'turn-end', reason: 'cancelled' })
   }
-  const { registry } = await memoryRegistry({ ...scripted(talk), logs: flaky.store })
+  const { registry, clock } = await memoryRegistry({ ...scripted(talk), logs: flaky.store })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'error', text: 'kept' })
-  await settled()
+  await clock.advance(60_000)
   expect(await registry.get(id)).toMatchObject({
     status: 'error',
     stopReason: 'error',

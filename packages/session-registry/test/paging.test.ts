@@ -88,4 +88,4 @@ test('whatever is forgotten and born between two pages, each that stays is liste
 
 const sessionAt = (id: string, ms: number): Session =>
   ({ id, startedAt: new Date(1_795_000_000_000 + ms).toISOString(), status: 'killed', health: 'dead' }) as Session
-const shelved = (session: Session): Parameters<typeof pageOf>[0][number] => ({ resting: { session } as never })
+const shelved = (session: Session): Parameters<typeof pageOf>[0][number] => ({ evicted: { session } as never })

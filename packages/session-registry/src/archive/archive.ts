@@ -22,7 +22,7 @@ import {
   type UnreadableEvents,
 } from '@agentproto/contracts'
 import { messageOf } from '../lifecycle/ending.js'
-import type { ManagedSession } from '../managed-session.js'
+import type { SessionActor } from '../session/actor.js'
 import { sizeOfGap } from '../log/log-gap.js'
 import { exportOf } from './session-export.js'
 import { sessionNotFound } from '../records/session-id.js'
@@ -31,12 +31,12 @@ import { cursorOf, startOf } from '../records/session-page.js'
 import { allEventsOf } from './session-reading.js'
 import { repairSession } from './session-repair.js'
 import { findIn, type Searching } from './session-search.js'
-import { descriptorOf, type SessionShelf, type Shelved } from '../session-shelf.js'
+import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
 
 /** See {@link SessionArchive}: the stored sessions of one registry. */
 
 export interface ArchiveHost {
-  readonly shelf: SessionShelf
+  readonly sessions: SessionCache
   readonly logs: EventStore
   readonly store: SessionStore
   readonly clock: Clock
@@ -44,7 +44,7 @@ export interface ArchiveHost {
   readonly redact?: (text: string) => string
   readonly forget: (id: string, by: Principal) => Promise<void>
   /** Stores a record that has changed. */
-  readonly save: (session: ManagedSession) => Promise<void>
+  readonly save: (session: SessionActor) => Promise<void>
   readonly onProblem: (problem: string) => void
 }
 
@@ -73,20 +73,20 @@ export class Archive implements SessionArchive {
   }
 
   async search(query: SearchQuery, within?: SessionBounds, signal?: AbortSignal): Promise<SearchResult> {
-    const { shelf, clock } = this.#host
+    const { sessions, clock } = this.#host
     const { limit = DEFAULT_HITS, q } = query
-    const isReached = shelf.reached(within)
-    const sessions = shelf.all
+    const isReached = sessions.scope(within)
+    const all = sessions.all
     const until = clock.now() + SEARCH_MS
     const [hits, unreadable]: [SearchHit[], UnreadableEvents[]] = [[], []]
     const found = (): SearchResult => ({ hits, ...(unreadable.length === 0 ? {} : { unreadable }) })
-    for (let at = startOf(sessions, query.after); at >= 0; at -= 1) {
-      const session = descriptorOf(sessions[at] as Shelved)
+    for (let at = startOf(all, query.after); at >= 0; at -= 1) {
+      const session = descriptorOf(all[at] as CachedSession)
       if (!isReached(session) || !isMeant(session, query)) continue
       await this.#collect(session, { q, limit, hits, unreadable, signal })
       const isFull = hits.length >= limit || unreadable.length >= ARCHIVE_BOUNDS.searchUnreadable
       const isDue = isFull || clock.now() >= until
-      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(sessions, at) }
+      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(all, at) }
       if (isDue) break
     }
     return found()
@@ -105,13 +105,13 @@ export class Archive implements SessionArchive {
   }
 
   async prune({ olderThanMs, dryRun = false }: PruneRequest, by: Principal): Promise<PruneResult> {
-    const { shelf, clock, forget } = this.#host
+    const { sessions, clock, forget } = this.#host
     const before = clock.now() - olderThanMs
-    const old = shelf.all.map(descriptorOf).filter((session) => !isLive(session) && endOf(session) < before)
+    const old = sessions.all.map(descriptorOf).filter((session) => !isLive(session) && endOf(session) < before)
     const pruned: PruneResult['pruned'][number][] = []
     for (const session of old) {
       // Somebody may have resumed or forgotten it meanwhile.
-      const now = shelf.descriptor(session.id)
+      const now = sessions.descriptor(session.id)
       if (now === undefined || isLive(now) || endOf(now) >= before) continue
       if (!dryRun) await forget(session.id, by)
       pruned.push(lineOf(session))
@@ -132,8 +132,8 @@ export class Archive implements SessionArchive {
   }
 
   async repair(id: string, { dryRun }: { readonly dryRun: boolean }): Promise<RepairReport> {
-    const { shelf, save } = this.#host
-    const session = shelf.get(id)
+    const { sessions, save } = this.#host
+    const session = sessions.get(id)
     if (session === undefined) throw sessionNotFound(id)
     const findings = await repairSession(session, this.#host, dryRun)
     if (findings.some(({ mended }) => mended)) await save(session)
@@ -141,18 +141,18 @@ export class Archive implements SessionArchive {
   }
 
   async export(id: string, format: ExportFormat): Promise<AsyncIterable<string>> {
-    const session = this.#host.shelf.descriptor(id)
+    const session = this.#host.sessions.descriptor(id)
     if (session === undefined) throw sessionNotFound(id)
     return exportOf(session, allEventsOf(id, this.#host), { format, now: this.#now() })
   }
 
   async import(text: AsyncIterable<string>): Promise<Session> {
-    const { shelf, store, logs, newId, redact } = this.#host
-    const isTaken = (id: string): boolean => shelf.descriptor(id) !== undefined
+    const { sessions, store, logs, newId, redact } = this.#host
+    const isTaken = (id: string): boolean => sessions.descriptor(id) !== undefined
     const now = this.#now()
     const stored = await importSession(text, { logs, newId, isTaken, now, ...(redact === undefined ? {} : { redact }) })
     await store.save(stored)
-    shelf.put(stored)
+    sessions.put(stored)
     return stored.session
   }
 
@@ -161,7 +161,7 @@ export class Archive implements SessionArchive {
     try {
       yield* findIn(session, allEventsOf(session.id, this.#host), searching)
     } catch (error) {
-      if (this.#host.shelf.descriptor(session.id) !== undefined) throw error
+      if (this.#host.sessions.descriptor(session.id) !== undefined) throw error
     }
   }
 

@@ -14,7 +14,7 @@ import {
 import { isEvent, isGapNotice } from '../log/event-shape.js'
 import { exportedIn } from './exported-text.js'
 import { sizeOfGap } from '../log/log-gap.js'
-import { endOfTurn } from '../lifecycle/repair.js'
+import { endOfRepair } from '../session/run.js'
 import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
 import { SessionRebuild } from './session-rebuild.js'
 
@@ -105,12 +105,12 @@ async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: Ses
       continue
     }
     const event = checked(value, rebuild)
-    rebuild.take(event)
+    rebuild.apply(event)
     await writer.write(event)
   }
   if (rebuild.lastSeq === 0) throw invalid('The export has no event', { expected: 'events from seq 1 on' })
   for (const event of missingEnd(rebuild)) {
-    rebuild.take(event)
+    rebuild.apply(event)
     await writer.write(event)
   }
   await writer.flush()
@@ -130,24 +130,15 @@ function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
 }
 
 /** It was exported while it ran: what was missing then will not come. */
-function missingEnd({ turns, session, lastSeq, openRequests }: SessionRebuild): readonly SessionEvent[] {
-  if (!isLive(session) && turns.current === undefined) return []
+function missingEnd(rebuild: SessionRebuild): readonly SessionEvent[] {
+  const { session, lastSeq } = rebuild
   const detail = 'The session was exported before it had ended'
-  const turn = turns.current
-  const ofTurn =
-    turn === undefined ? [] : endOfTurn(turns, openRequests, detail).map((entry) => ({ turn: turn.number, ...entry }))
-  const { status } = session
-  const ofRun = [
-    { type: 'repair', detail },
-    { type: 'status', status: 'error', previous: status },
-    { type: 'session-stopped', status: 'error', stopReason: 'error' },
-  ] as const
+  const ending = { status: 'error', stopReason: 'error' } as const
+  const groups = [...rebuild.closing(detail), ...(isLive(session) ? [endOfRepair(session, { detail, ending })] : [])]
   const envelope = { ts: session.lastActiveAt, sessionId: session.id }
-  return [...ofTurn, ...(isLive(session) ? ofRun : [])].map((entry, at) => ({
-    seq: lastSeq + 1 + at,
-    ...envelope,
-    ...entry,
-  }))
+  return groups
+    .flatMap(({ entries, turn }) => entries.map((entry) => ({ ...(turn === undefined ? {} : { turn }), ...entry })))
+    .map((entry, at) => ({ seq: lastSeq + 1 + at, ...envelope, ...entry }))
 }
 
 const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })

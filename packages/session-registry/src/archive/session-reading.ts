@@ -1,7 +1,7 @@
 import type { EventStore, EventRecord } from '@agentproto/contracts'
 import { eventOf } from '../log/event-record.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
-import type { SessionShelf } from '../session-shelf.js'
+import type { SessionCache } from '../session-cache.js'
 import { eventsFrom } from '../turns/turn-log.js'
 
 /** Whole logs, read for what is no live view of a session: search, exports, checks. */
@@ -14,11 +14,11 @@ const READ = 2_048
  */
 export async function* allEventsOf(
   id: string,
-  { shelf, logs }: { readonly shelf: SessionShelf; readonly logs: EventStore },
+  { sessions, logs }: { readonly sessions: SessionCache; readonly logs: EventStore },
 ): AsyncGenerator<LogItem> {
-  const awake = shelf.awakeOne(id)
-  if (awake?.journal.isOpen === true) return yield* eventsFrom(awake, 1)
-  const lastSeq = shelf.descriptor(id)?.lastSeq ?? 0
+  const loaded = sessions.peek(id)
+  if (loaded?.log.isOpen === true) return yield* eventsFrom(loaded, 1)
+  const lastSeq = sessions.descriptor(id)?.lastSeq ?? 0
   yield* withGaps(logs.scan?.(id) ?? opened(id, logs), lastSeq)
 }
 

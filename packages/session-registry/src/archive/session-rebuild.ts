@@ -1,36 +1,48 @@
 import type { EventGap, Session, SessionEvent } from '@agentproto/contracts'
+import type { EntryGroup } from '../log/event-log.js'
 import type { LogItem } from '../log/log-gap.js'
+import { DEFAULT_REGISTRY_CONFIG } from '../registry-config.js'
+import { closing } from '../session/closing.js'
+import { replayEvent } from '../session/events.js'
+import { GATEWAY_END } from '../session/run.js'
+import { IDLE, openTurn, pendingRequests, type SessionState, snapshotOf, stateOf } from '../session/state.js'
 import { isOver } from '../turns/logged-turns.js'
-import { SessionRecord } from '../records/session-record.js'
-import { TurnBook } from '../turns/turn-book.js'
+import { TurnHistory } from '../turns/turn-history.js'
 
-/** A session's record and turns, made from nothing but its log and what its start decided. */
+/** A session's state and turns, made from nothing but its log and what its start decided. */
 export class SessionRebuild {
-  readonly turns = new TurnBook([], 0)
-  readonly #record: SessionRecord
-  /** Requests that nobody had answered. */
-  readonly #requests = new Set<string>()
+  readonly turns = new TurnHistory([], 0)
+  #state: SessionState
   #lastSeq = 0
-  /** Events were gone, and since then it is not known which turn runs. */
+  /** Events are gone, and since then it is not known which turn runs. */
   #gap: EventGap | undefined
 
   constructor(start: Session) {
-    this.#record = new SessionRecord(bornAs(start))
+    const stored = { version: 1, session: atCreation(start), turns: [], requests: [], spawn: {} } as const
+    this.#state = stateOf(stored, DEFAULT_REGISTRY_CONFIG)
   }
 
   get lastSeq(): number {
     return this.#lastSeq
   }
 
-  get openRequests(): readonly string[] {
-    return [...this.#requests]
+  get state(): SessionState {
+    return this.#state
   }
 
   get session(): Session {
-    const snapshot = this.#record.snapshot({ pendingRequests: 0, lastSeq: this.#lastSeq })
-    // A turn counts whose prompt is gone.
+    const snapshot = { ...snapshotOf(this.#state, this.#lastSeq), pendingRequests: 0 }
+    // A turn whose prompt is gone counts too.
     const turnCount = this.turns.count
     return { ...snapshot, turnCount, turn: { ...snapshot.turn, number: turnCount } }
+  }
+
+  /** What the log lacks at the end of its last turn, if that has none. */
+  closing(message: string): readonly EntryGroup[] {
+    const turn = openTurn(this.#state)
+    return turn === undefined
+      ? []
+      : [closing(this.#state, { turn, reason: 'error', error: { message }, by: GATEWAY_END })]
   }
 
   /** Whether a turn can begin with this prompt. */
@@ -38,44 +50,46 @@ export class SessionRebuild {
     return this.turns.current === undefined && event.turn === this.turns.count + 1
   }
 
-  take(event: SessionEvent): void {
+  apply(event: SessionEvent): void {
     this.#lastSeq = event.seq
-    if (event.type === 'user-prompt' && this.admits(event)) this.turns.begin(event, event.seq, event.ts)
-    if (event.type === 'agent-prompt') this.#requests.add(event.requestId)
-    if (event.type === 'agent-prompt-resolved') this.#requests.delete(event.requestId)
-    this.#record.apply(event)
-    this.turns.follow(event)
+    this.#state = replayEvent(this.#state, event)
+    if (event.type !== 'user-prompt' || this.admits(event)) this.turns.follow(event)
   }
 
-  /** These events are gone; those that stand for them are taken nowhere. */
+  /** These events are gone; those that stand for them are applied nowhere. */
   skip(gap: EventGap): void {
     this.#lastSeq = gap.first - 1
     this.#gap = gap
   }
 
-  /** Before an event that may be the first behind a gap: the turn that was open may be over, and another one have begun. */
+  /** Before an event that may be the first after a gap: the open turn may be over, and another one have begun. */
   find(event: SessionEvent): void {
     const gap = this.#gap
     if (gap === undefined) return
     const { current, count } = this.turns
     if (current !== undefined && (isOver(event) || (event.turn ?? current.number) !== current.number)) {
       this.turns.lose(gap, event.ts)
-      this.#requests.clear()
+      const pending = pendingRequests(this.#state)
+      const requests = this.#state.requests.filter((request) => !pending.includes(request))
+      this.#state = { ...this.#state, turn: IDLE, requests }
     }
     if (event.turn === undefined && !isOver(event)) return
     this.#gap = undefined
     if (event.turn === undefined || event.turn <= count) return
     this.turns.skipTo(event.turn - 1)
-    if (event.type !== 'user-prompt') this.turns.begin({}, gap.after + 1, event.ts)
+    if (event.type === 'user-prompt') return
+    this.turns.begin({}, gap.after + 1, event.ts)
+    const turn = { phase: 'open', number: event.turn, openTools: [], hasOutput: false, interrupters: [] } as const
+    this.#state = { ...this.#state, turn }
   }
 
-  async takeAll(items: AsyncIterable<LogItem>): Promise<this> {
+  async applyAll(items: AsyncIterable<LogItem>): Promise<this> {
     for await (const item of items) {
-      // What the log no longer has at its end counts for nothing: the record is held against what it has.
+      // What the log no longer has at its end counts for nothing: the record is compared with what the log has.
       if (item.type === 'gap') this.#gap = item.gap
       else {
         this.find(item)
-        this.take(item)
+        this.apply(item)
       }
     }
     return this
@@ -83,7 +97,7 @@ export class SessionRebuild {
 }
 
 /** As it was before anything of it was logged. */
-function bornAs(session: Session): Session {
+function atCreation(session: Session): Session {
   const {
     unsentTurns: _u,
     endedAt: _e,

@@ -1,10 +1,10 @@
-import { AgentprotoError, type EventStore, isLive, type RepairFinding, type Session } from '@agentproto/contracts'
-import type { LogEntry } from '../log/event-record.js'
-import type { ManagedSession } from '../managed-session.js'
-import { endOfTurn } from '../lifecycle/repair.js'
+import { AgentprotoError, type EventStore, isLive, type RepairFinding } from '@agentproto/contracts'
+import type { SessionHandle } from '../session/session-handle.js'
+import type { Ending } from '../lifecycle/ending.js'
+import { endOfRepair } from '../session/run.js'
 import { allEventsOf } from './session-reading.js'
 import { SessionRebuild } from './session-rebuild.js'
-import type { SessionShelf } from '../session-shelf.js'
+import type { SessionCache } from '../session-cache.js'
 
 /**
  * A stored session is held against its log, which is the truth, and mended by appending: a torn end is moved aside as at any
@@ -13,18 +13,18 @@ import type { SessionShelf } from '../session-shelf.js'
  */
 
 export interface RepairSources {
-  readonly shelf: SessionShelf
+  readonly sessions: SessionCache
   readonly logs: EventStore
 }
 
 /** @throws `session_live`: what a live session's log lacks is still to come */
 export async function repairSession(
-  session: ManagedSession,
+  session: SessionHandle,
   sources: RepairSources,
   dryRun: boolean,
 ): Promise<readonly RepairFinding[]> {
   assertEnded(session)
-  if (!dryRun) await session.journal.pay()
+  if (!dryRun) await session.log.flush()
   const { torn, unreadable } = (await sources.logs.inspect?.(session.id)) ?? { unreadable: [] }
   const rebuild = await rebuilt(session, sources)
   const findings = [
@@ -32,18 +32,18 @@ export async function repairSession(
     ...missingEnds(session, rebuild),
     ...differences(session, rebuild),
   ]
-  if (!dryRun && findings.length > 0) await mend(session, sources, rebuild)
+  if (!dryRun && findings.length > 0) await fix(session, sources, rebuild)
   const lost = unreadable.length === 0 ? [] : [lostEvents(unreadable)]
   return [...findings.map((each) => ({ ...each, mended: !dryRun })), ...lost]
 }
 
-const rebuilt = (session: ManagedSession, sources: RepairSources): Promise<SessionRebuild> =>
-  new SessionRebuild(session.snapshot()).takeAll(allEventsOf(session.id, sources))
+const rebuilt = (session: SessionHandle, sources: RepairSources): Promise<SessionRebuild> =>
+  new SessionRebuild(session.snapshot()).applyAll(allEventsOf(session.id, sources))
 
 type Finding = Omit<RepairFinding, 'mended'>
 const finding = (kind: Finding['kind'], detail: string): Finding => ({ kind, detail })
 
-function missingEnds(session: ManagedSession, { turns, session: logged }: SessionRebuild): Finding[] {
+function missingEnds(session: SessionHandle, { turns, session: logged }: SessionRebuild): Finding[] {
   const turn = turns.current
   const open = turn === undefined ? [] : [finding('dangling-turn', `Turn ${turn.number} has no end`)]
   if (!isLive(logged)) return open
@@ -52,7 +52,7 @@ function missingEnds(session: ManagedSession, { turns, session: logged }: Sessio
 }
 
 /** What the record says other than the log, where the log says anything. */
-function differences(session: ManagedSession, { session: logged }: SessionRebuild): Finding[] {
+function differences(session: SessionHandle, { session: logged }: SessionRebuild): Finding[] {
   const record = session.snapshot()
   const always = ['turnCount', 'lastSeq'] as const
   const keys = isLive(logged) ? always : ([...always, 'status', 'stopReason', 'endedAt'] as const)
@@ -68,34 +68,24 @@ const lostEvents = (unreadable: readonly number[]): RepairFinding => ({
   mended: false,
 })
 
-async function mend(session: ManagedSession, sources: RepairSources, rebuild: SessionRebuild): Promise<void> {
-  // Moves a torn end aside and says so, as every open does; a log that is still open since it was read has been looked at before.
-  await session.journal.close()
-  await session.journal.open()
+async function fix(session: SessionHandle, sources: RepairSources, rebuild: SessionRebuild): Promise<void> {
+  const { log } = session
+  // Moves a torn end aside and reports it, as every open does; a log that is still open was looked at before.
+  await log.close()
+  await log.open()
   assertEnded(session)
-  const detail = 'The log was brought to an end by a repair'
-  const turn = rebuild.turns.current
-  if (turn !== undefined)
-    await session.appendRepair(endOfTurn(rebuild.turns, rebuild.openRequests, detail), turn.number)
-  if (isLive(rebuild.session)) await session.appendRepair(endOfRun(session.snapshot(), rebuild.session, detail))
-  // What could not be written is not mended yet.
-  await session.journal.pay()
-  const mended = await rebuilt(session, sources)
-  session.correct(mended.session)
-  session.turns.restore(mended.turns)
-  await session.journal.settle()
+  const detail = 'The log was completed by a repair'
+  const { status, stopReason = 'error', failure } = session.snapshot()
+  const ending = { status: status as Ending['status'], stopReason, ...(failure === undefined ? {} : { failure }) }
+  const end = isLive(rebuild.session) ? [endOfRepair(rebuild.session, { detail, ending })] : []
+  await log.append([...rebuild.closing(detail), ...end])
+  const fixed = await rebuilt(session, sources)
+  await session.post({ type: 'rebuilt', session: fixed.session })
+  session.turns.restore(fixed.turns)
+  log.settle()
 }
 
-/** The end that the record knows of, for the log that lacks it. */
-function endOfRun({ status, stopReason = 'error', failure }: Session, logged: Session, detail: string): LogEntry[] {
-  return [
-    { type: 'repair', detail },
-    { type: 'status', status, previous: logged.status },
-    { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }) },
-  ]
-}
-
-function assertEnded(session: ManagedSession): void {
+function assertEnded(session: SessionHandle): void {
   if (!session.isLive) return
   throw new AgentprotoError('session_live', 'The session is live: its log is still being written', {
     hint: 'End it first with `agentproto sessions kill`',

@@ -7,7 +7,7 @@ import {
   type StoredSession,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { type Birth, newSession } from './spawn-request.js'
+import { type Creation, newSession } from './spawn-request.js'
 
 /** A session that begins with the conversation of another one. */
 export interface Fork {
@@ -18,14 +18,14 @@ export interface Fork {
 
 interface ForkBy {
   readonly by: Principal
-  readonly born: Birth
+  readonly creation: Creation
 }
 
 /**
  * What a fork is made of: the old session's ground and settings, and the label and title that the request gives.
  * @throws `not_supported`, `turn_in_progress`
  */
-export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequest, { by, born }: ForkBy): Fork {
+export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequest, { by, creation }: ForkBy): Fork {
   const { agent, agentSessionId, adapterSlug, workspaceSlug, cwd, permissionMode, additionalDirectories } = old
   if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
   // The agent has stored what was said before; what is being said it may have or not.
@@ -35,7 +35,7 @@ export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequ
   const { label = old.label, title = old.title } = request
   const given = { ...(label === undefined ? {} : { label }), ...(title === undefined ? {} : { title }) }
   const directories = additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }
-  const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, born)
+  const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, creation)
   // What the old conversation was told the new one knows.
   const told = old.instructed === undefined ? {} : { instructed: old.instructed }
   return {

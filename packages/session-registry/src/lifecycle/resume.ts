@@ -9,11 +9,10 @@ import {
   type StartAgentOptions,
   type StoredSpawn,
 } from '@agentproto/contracts'
-import { sentTurns } from '../records/session-record.js'
 
 /** How a session that has ended is taken up again. Nothing is guessed: a new conversation has to be asked for. */
 
-type How = NonNullable<Session['resumedHow']>
+export type How = NonNullable<Session['resumedHow']>
 
 export interface Resumption {
   readonly origin: StartAgentOptions['origin']
@@ -35,6 +34,9 @@ export function resumptionOf(session: Session, spawn: StoredSpawn, request: Resu
   if (how === 'transcript' || agentSessionId === undefined) return { origin: { how: 'new' }, how }
   return { origin: { how, agentSessionId }, how }
 }
+
+/** How many turns the agent has had: what `max_turns` limits. */
+export const sentTurns = ({ turnCount, unsentTurns = 0 }: Session): number => turnCount - unsentTurns
 
 /** Whether the next prompt may take the session up, should it end. */
 export function isResumable(capabilities: AgentCapabilities, spawn: StoredSpawn): boolean {
@@ -94,9 +96,9 @@ function assertEnded(session: Session): void {
   })
 }
 
-/** A resume that nobody asked for by name: a prompt needs it. */
-export interface Waking extends ResumeRequest {
-  readonly byPrompt?: boolean
+export interface ResumeCall extends ResumeRequest {
+  /** A prompt to an ended session resumes it first. */
+  readonly isByPrompt?: boolean
 }
 
 const exhausted = (maxTurns: number): AgentprotoError =>

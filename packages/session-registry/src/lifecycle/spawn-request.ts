@@ -16,7 +16,7 @@ import { assertContinuation } from './resume.js'
 
 /** What a spawn request says of the session that it makes. */
 
-export interface Birth {
+export interface Creation {
   readonly id: string
   /** ISO-8601. */
   readonly now: string
@@ -27,7 +27,7 @@ export interface Birth {
 export function newSession(
   request: SpawnAgentRequest,
   by: Principal,
-  { id, now, hostId }: Birth,
+  { id, now, hostId }: Creation,
 ): Omit<Session, 'adapterSlug' | 'workspaceSlug' | 'cwd' | 'warnings'> {
   const { label, title, permissionMode = 'ask', additionalDirectories, instructions, ttlSeconds } = request
   return {

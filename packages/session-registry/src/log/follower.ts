@@ -3,18 +3,19 @@ import type { Wakeup } from './wakeup.js'
 
 /** A reader of one session's log that pulls, and sleeps until something is published. */
 
-/** What it reads: a log as far as it is published. */
+/** What it reads. */
 export interface PublishedLog {
   readonly lastSeq: number
   read(after: number, limit: number): Promise<EventBatch>
 }
 
 export interface FollowerOptions {
-  readonly spine: PublishedLog
-  /** Told each batch that is published. */
+  readonly log: PublishedLog
+  /** Wakes with each published batch. */
   readonly wakeup: Wakeup<readonly EventRecord[]>
-  /** Whether nothing more will come for now. */
+  /** Whether no more events are expected for now. */
   readonly isOver: () => boolean
+  readonly onClose: () => void
 }
 
 const BATCH_LIMIT = 1_024
@@ -30,12 +31,12 @@ export class Follower implements EventReader {
   }
 
   get behind(): number {
-    return Math.max(0, this.#options.spine.lastSeq - this.#cursor)
+    return Math.max(0, this.#options.log.lastSeq - this.#cursor)
   }
 
   async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
     while (!this.#closed && !(signal?.aborted ?? false)) {
-      const batch = (await this.#look()) ?? (await this.#wait(signal))
+      const batch = (await this.#read()) ?? (await this.#wait(signal))
       if (batch !== undefined) return batch
       if (this.#isAtEnd()) return undefined
     }
@@ -45,19 +46,20 @@ export class Follower implements EventReader {
   close(): void {
     this.#closed = true
     this.#options.wakeup.wake()
+    this.#options.onClose()
   }
 
-  async #look(): Promise<EventBatch | undefined> {
-    const batch = await this.#options.spine.read(this.#cursor, BATCH_LIMIT)
+  async #read(): Promise<EventBatch | undefined> {
+    const batch = await this.#options.log.read(this.#cursor, BATCH_LIMIT)
     if (batch.gap !== undefined) this.#cursor = batch.gap.first - 1
     this.#cursor = batch.records.at(-1)?.seq ?? this.#cursor
     return batch.records.length > 0 || batch.gap !== undefined ? batch : undefined
   }
 
-  /** What is published next, handed over as it is; undefined when a look is due. */
+  /** The next published batch, handed over as it is; undefined when the log has to be read. */
   async #wait(signal: AbortSignal | undefined): Promise<EventBatch | undefined> {
-    // Something may have been published since the look, which was awaited.
-    if (this.#cursor < this.#options.spine.lastSeq || this.#isAtEnd()) return undefined
+    // Something may have been published during the read.
+    if (this.#cursor < this.#options.log.lastSeq || this.#isAtEnd()) return undefined
     const published = await this.#options.wakeup.wait(signal)
     if (published?.[0]?.seq !== this.#cursor + 1) return undefined
     this.#cursor += published.length
@@ -65,6 +67,6 @@ export class Follower implements EventReader {
   }
 
   #isAtEnd(): boolean {
-    return this.#options.isOver() && this.#cursor >= this.#options.spine.lastSeq
+    return this.#options.isOver() && this.#cursor >= this.#options.log.lastSeq
   }
 }

@@ -3,7 +3,8 @@ import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
 import { eventOf } from '../log/event-record.js'
 import { gapText } from '../log/log-gap.js'
 import { type Cursor, Projection } from './projection.js'
-import type { Spine } from '../log/spine.js'
+import type { EventLog, LogObserver } from '../log/event-log.js'
+import type { TurnHistory } from '../turns/turn-history.js'
 import { Wakeup } from '../log/wakeup.js'
 
 /**
@@ -14,19 +15,19 @@ import { Wakeup } from '../log/wakeup.js'
  */
 
 export interface OutputFeedOptions {
-  readonly spine: Spine
+  readonly log: EventLog
+  readonly turns: TurnHistory
   readonly clock: Clock
-  /** First event of the turn that an event belongs to; 1 for what came before any turn. */
-  readonly turnStart: (seq: number) => number
-  /** First event of the turns whose lines the ring is filled with. */
-  readonly startFrom: () => number
+  /** Whether the session has ended. */
+  readonly isOver: () => boolean
 }
 
 const RING = BOUNDS.outputLinesMax
 const BATCH = 512
 const IDLE_DROP_MS = 30_000
+const FILLED_TURNS = 3
 
-export class OutputFeed {
+export class OutputFeed implements LogObserver {
   readonly #options: OutputFeedOptions
   readonly #wakeup = new Wakeup()
   #projection = new Projection()
@@ -39,14 +40,14 @@ export class OutputFeed {
   #readers = 0
   #flushTimer: Timer | undefined
   #dropTimer: Timer | undefined
-  #released = false
+  #isReleased = false
 
   constructor(options: OutputFeedOptions) {
     this.#options = options
   }
 
   /** Takes stored events, in order; while there is no ring, or it is being filled, the log has them. */
-  push(events: readonly SessionEvent[]): void {
+  stored(events: readonly SessionEvent[]): void {
     if (this.#projected === undefined || events[0]?.seq !== this.#projected + 1) return
     this.#take(events)
     this.#armFlush()
@@ -54,14 +55,18 @@ export class OutputFeed {
 
   /** The last lines, oldest first. */
   async lines(lastN: number): Promise<readonly OutputLine[]> {
+    await this.#options.log.open()
     await this.#fill()
     this.#dropLater()
     return this.#ring.flatMap(linesOf).slice(-lastN)
   }
 
   /** @throws `invalid_request` for a cursor that is none */
-  async follow(cursor: string | undefined, isOver: () => boolean): Promise<OutputReader> {
+  async follow(cursor: string | undefined): Promise<OutputReader> {
     let at = cursor === undefined ? undefined : parseCursor(cursor)
+    const { log, isOver } = this.#options
+    await log.open()
+    const release = log.retain()
     this.#readers += 1
     await this.#fill()
     let closed = false
@@ -101,32 +106,30 @@ export class OutputFeed {
         this.#readers -= 1
         this.#dropLater()
         this.#wakeup.wake()
+        release()
       },
     }
   }
 
-  wake(): void {
-    this.#wakeup.wake()
-  }
-
-  /** Nothing more will come for now: what waits for its newline becomes a line. */
-  close(): void {
+  /** The session has ended: text that waits for its newline becomes a line. */
+  settle(): void {
     this.#flushTimer?.cancel()
     this.#flushTimer = undefined
     this.#keep(this.#projection.flushSilent(Infinity))
     this.#wakeup.wake()
   }
 
-  /** Its log closes: no timer holds it any longer, and whoever still reads has the last of it. */
-  release(): void {
-    this.#released = true
+  /** The log closes: no timer is left, and readers get the rest. */
+  closed(): void {
+    this.#isReleased = true
     this.#dropTimer?.cancel()
-    this.close()
+    this.settle()
   }
 
   /** Makes the ring from the log, up to what is stored by the time that it gets there. */
   #fill(): Promise<void> {
-    if (this.#projected === this.#options.spine.lastSeq) return Promise.resolve()
+    this.#isReleased = false
+    if (this.#projected === this.#options.log.lastSeq) return Promise.resolve()
     this.#filling ??= this.#project().finally(() => {
       this.#filling = undefined
     })
@@ -134,12 +137,13 @@ export class OutputFeed {
   }
 
   async #project(): Promise<void> {
-    const { spine, startFrom } = this.#options
-    const from = this.#projected === undefined ? startFrom() : this.#projected + 1
+    const { log, turns } = this.#options
+    // The ring begins with the last turns: older lines would leave it at once.
+    const from = this.#projected === undefined ? (turns.all.at(-FILLED_TURNS)?.firstSeq ?? 1) : this.#projected + 1
     if (this.#projected === undefined) this.#incomplete = from > 1
     this.#projected = from - 1
-    while (this.#projected < spine.lastSeq) {
-      const { records, gap } = await spine.read(this.#projected, BATCH * 2)
+    while (this.#projected < log.lastSeq) {
+      const { records, gap } = await log.read(this.#projected, BATCH * 2)
       if (gap !== undefined) this.#skip(gap)
       if (records.length === 0 && gap === undefined) break
       // What was pushed while this was read has been taken already.
@@ -174,7 +178,7 @@ export class OutputFeed {
 
   #armFlush(): void {
     const due = this.#projection.flushAt
-    if (due === undefined || this.#flushTimer !== undefined || this.#released) return
+    if (due === undefined || this.#flushTimer !== undefined || this.#isReleased) return
     // One timer at a time: a flood of deltas moves the deadline, the timer looks again when it fires.
     this.#flushTimer = this.#options.clock.after(Math.max(0, due - this.#options.clock.now()), () => {
       this.#flushTimer = undefined
@@ -185,7 +189,7 @@ export class OutputFeed {
 
   #dropLater(): void {
     this.#dropTimer?.cancel()
-    if (this.#readers > 0 || this.#released) return
+    if (this.#readers > 0 || this.#isReleased) return
     this.#dropTimer = this.#options.clock.after(IDLE_DROP_MS, () => {
       if (this.#readers > 0 || this.#filling !== undefined) return
       this.#flushTimer?.cancel()
@@ -201,7 +205,7 @@ export class OutputFeed {
     if (at === undefined) return this.#ring.slice(-RING).slice(0, BATCH)
     const first = this.#ring[0]
     if (this.#incomplete && (first === undefined || isBefore(at, parseCursor(first.cursor)))) {
-      return at.seq >= this.#options.spine.lastSeq ? [] : undefined
+      return at.seq >= this.#options.log.lastSeq ? [] : undefined
     }
     const from = firstAfter(this.#ring, at)
     return this.#ring.slice(from, from + BATCH)
@@ -209,15 +213,15 @@ export class OutputFeed {
 
   /** The notice for a cursor that the log has not come to: of another log, or of one that lost its end. */
   #beyond(at: Cursor | undefined): OutputItem | undefined {
-    const { lastSeq } = this.#options.spine
+    const { lastSeq } = this.#options.log
     return at === undefined || at.seq <= lastSeq ? undefined : gapItem({ after: at.seq, first: lastSeq + 1 })
   }
 
   /** Yields what follows a position, and returns the position after all of it. */
   async *#replay(at: Cursor): Replay {
     const projection = new Projection()
-    const end = this.#options.spine.lastSeq
-    for await (const { events, gap } of eventsBetween(this.#options.spine, this.#options.turnStart(at.seq), end)) {
+    const end = this.#options.log.lastSeq
+    for await (const { events, gap } of eventsBetween(this.#options.log, this.#options.turns.startOf(at.seq), end)) {
       // Only what the reader has not had is missing to it: the turn may have begun before.
       if (gap !== undefined)
         yield* remaining(projection.skip({ after: Math.max(at.seq, gap.after), first: gap.first }), at)
@@ -274,10 +278,10 @@ interface Stretch {
   readonly gap: EventGap | undefined
 }
 
-async function* eventsBetween(spine: Spine, from: number, to: number): AsyncGenerator<Stretch> {
+async function* eventsBetween(log: EventLog, from: number, to: number): AsyncGenerator<Stretch> {
   let cursor = from - 1
   while (cursor < to) {
-    const { records, gap } = await spine.read(cursor, BATCH * 2)
+    const { records, gap } = await log.read(cursor, BATCH * 2)
     if (records.length === 0 && gap === undefined) return
     cursor = records.at(-1)?.seq ?? (gap === undefined ? to : gap.first - 1)
     yield { events: records.map(eventOf), gap }

@@ -7,7 +7,7 @@ import type {
   Principal,
   RuleScope,
 } from '@agentproto/contracts'
-import type { ManagedSession } from '../managed-session.js'
+import type { SessionHandle } from '../session/session-handle.js'
 import { matchOf } from './rule-making.js'
 import type { WorkspaceRules } from './workspace-rules.js'
 
@@ -15,9 +15,9 @@ import type { WorkspaceRules } from './workspace-rules.js'
 
 export interface PermissionServiceOptions {
   /** @throws `session_not_found` */
-  readonly session: (id: string) => ManagedSession
-  readonly sessions: () => Iterable<ManagedSession>
-  readonly save: (session: ManagedSession) => Promise<void>
+  readonly session: (id: string) => SessionHandle
+  readonly sessions: () => Iterable<SessionHandle>
+  readonly save: (session: SessionHandle) => Promise<void>
   readonly workspaceRules: WorkspaceRules
   readonly clock: Clock
   readonly newId: NewId
@@ -31,7 +31,7 @@ export function permissionService(options: PermissionServiceOptions): Permission
     const managed = session(id)
     const match = await matchOf(request, managed.permissions.cwd)
     const rule = await managed.permissions.add({ decision, lifetime, match, createdBy: by.name })
-    await managed.desk.review()
+    await managed.review()
     await save(managed)
     return rule
   }
@@ -71,8 +71,8 @@ export function permissionService(options: PermissionServiceOptions): Permission
 }
 
 /** What waits in any session may be answered by a rule that was made. */
-export async function reviewAll(sessions: Iterable<ManagedSession>): Promise<void> {
-  await Promise.all(Array.from(sessions, ({ desk }) => desk.review()))
+export async function reviewAll(sessions: Iterable<SessionHandle>): Promise<void> {
+  await Promise.all(Array.from(sessions, (session) => session.review()))
 }
 
 const isOfSession = (scope: RuleScope): scope is RuleScope & { readonly sessionId: string } => 'sessionId' in scope

@@ -8,7 +8,10 @@ import type {
   RuleLifetime,
   RuleMatch,
   SessionEvent,
+  StoredSession,
 } from '@agentproto/contracts'
+import { messageOf } from '../lifecycle/ending.js'
+import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
 import { realPath } from './real-path.js'
 import { decidingRule, MAX_SESSION_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
@@ -33,6 +36,12 @@ export interface SessionPermissionsOptions {
   readonly onProblem: (problem: unknown) => void
 }
 
+/** What sessions of a host share. */
+export interface PermissionHost extends Pick<SessionPermissionsOptions, 'clock' | 'newId'> {
+  readonly workspaceRules: WorkspaceRules
+  readonly onProblem: (problem: string) => void
+}
+
 /** A rule to be, and who makes it. */
 export interface RuleDraft {
   readonly decision: PermissionRule['decision']
@@ -45,6 +54,18 @@ export interface RuleDraft {
 export class SessionPermissions {
   readonly #options: SessionPermissionsOptions
   #own: readonly PermissionRule[]
+
+  /** Those of a stored session. */
+  static of(
+    { clock, newId, workspaceRules, onProblem }: PermissionHost,
+    { session, rules = [] }: StoredSession,
+    live: Pick<SessionPermissionsOptions, 'mode' | 'onChange'>,
+  ): SessionPermissions {
+    const { id: sessionId, cwd, workspaceSlug, additionalDirectories = [] } = session
+    const report = (problem: unknown): void => onProblem(`Rules of session ${sessionId}: ${messageOf(problem)}`)
+    const options = { sessionId, cwd, workspaceSlug, additionalDirectories, clock, newId, workspaces: workspaceRules }
+    return new SessionPermissions({ ...options, ...live, onProblem: report }, rules.filter(isRule))
+  }
 
   constructor(options: SessionPermissionsOptions, own: readonly PermissionRule[]) {
     this.#options = options

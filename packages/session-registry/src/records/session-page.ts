@@ -6,13 +6,13 @@ import {
   type SessionFilter,
   type SessionPage,
 } from '@agentproto/contracts'
-import { descriptorOf, idOf, type Shelved } from '../session-shelf.js'
+import { descriptorOf, idOf, type CachedSession } from '../session-cache.js'
 
 const DEFAULT_LIMIT = 100
 
 /** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
 export function pageOf(
-  sessions: readonly Shelved[],
+  sessions: readonly CachedSession[],
   filter: SessionFilter,
   reaches: (session: Session) => boolean = () => true,
 ): SessionPage {
@@ -20,7 +20,7 @@ export function pageOf(
   const page: Session[] = []
   let last = -1
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
-    const session = descriptorOf(sessions[at] as Shelved)
+    const session = descriptorOf(sessions[at] as CachedSession)
     if (!matches(session, filter) || !reaches(session)) continue
     // One more than the page shows that there is a next one.
     if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
@@ -34,10 +34,10 @@ export function pageOf(
  * Names the last session of a page, its start, and how many that started in the same millisecond are older: the place is
  * found also when the session has been forgotten.
  */
-export function cursorOf(sessions: readonly Shelved[], at: number): string {
-  const { startedAt, id } = descriptorOf(sessions[at] as Shelved)
+export function cursorOf(sessions: readonly CachedSession[], at: number): string {
+  const { startedAt, id } = descriptorOf(sessions[at] as CachedSession)
   let older = 0
-  while (at > older && descriptorOf(sessions[at - older - 1] as Shelved).startedAt === startedAt) older += 1
+  while (at > older && descriptorOf(sessions[at - older - 1] as CachedSession).startedAt === startedAt) older += 1
   const ms = Date.parse(startedAt)
   return older === 0 ? `${ms}.${id}` : `${ms}+${older}.${id}`
 }
@@ -45,7 +45,7 @@ export function cursorOf(sessions: readonly Shelved[], at: number): string {
 const CURSOR = /^(\d{1,15})(?:\+(\d{1,6}))?\.(\S{1,64})$/
 
 /** The index before the cursor's. @throws `invalid_request` */
-export function startOf(sessions: readonly Shelved[], after: string | undefined): number {
+export function startOf(sessions: readonly CachedSession[], after: string | undefined): number {
   if (after === undefined) return sessions.length - 1
   const [, startedAt, older = '0', id] = CURSOR.exec(after) ?? []
   if (startedAt === undefined) {
@@ -63,7 +63,7 @@ export function startOf(sessions: readonly Shelved[], after: string | undefined)
   return twins[Math.min(Number(older), twins.length) - 1] ?? sessions.findLastIndex((one) => startOfOne(one) < ms)
 }
 
-const startOfOne = (shelved: Shelved): number => Date.parse(descriptorOf(shelved).startedAt)
+const startOfOne = (shelved: CachedSession): number => Date.parse(descriptorOf(shelved).startedAt)
 
 /** Members that are compared to the letter, each with the session's. */
 const EXACT = [

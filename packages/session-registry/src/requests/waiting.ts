@@ -1,24 +1,24 @@
 import { isLive, type Session, type SessionBounds, type SessionRequest } from '@agentproto/contracts'
-import { descriptorOf, type SessionShelf, type Shelved } from '../session-shelf.js'
+import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
 
 /** What waits for a person in the sessions within bounds. */
-export function waitingIn(sessions: SessionShelf, within: SessionBounds | undefined): readonly SessionRequest[] {
-  const reaches = sessions.reached(within)
-  return sessions.all.flatMap((shelved) => {
-    const requests = waitingOf(shelved)
-    return requests.length > 0 && reaches(descriptorOf(shelved)) ? requests : []
+export function waitingIn(sessions: SessionCache, within: SessionBounds | undefined): readonly SessionRequest[] {
+  const isInScope = sessions.scope(within)
+  return sessions.all.flatMap((cached) => {
+    const requests = waitingOf(cached)
+    return requests.length > 0 && isInScope(descriptorOf(cached)) ? requests : []
   })
 }
 
 /**
  * What a person can still decide of a session: what is pending, and what was interrupted, as long as it may be asked
- * again: its session can be resumed, and has gone no further.
+ * again: its session can be resumed, and has not gone on.
  */
-function waitingOf({ awake, resting }: Shelved): readonly SessionRequest[] {
-  const requests = awake === undefined ? resting.requests : awake.desk.all
-  // Most sessions have been asked for nothing, or were told long ago.
+function waitingOf(cached: CachedSession): readonly SessionRequest[] {
+  const { requests } = cached.loaded?.state ?? cached.evicted ?? { requests: [] }
+  // Most sessions have no request that is open.
   if (requests.every(({ state }) => state === 'resolved')) return []
-  const session = awake === undefined ? resting.session : awake.snapshot()
+  const session = descriptorOf(cached)
   return requests.filter((request) => waits(request, session))
 }
 

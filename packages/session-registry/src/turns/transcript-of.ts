@@ -1,13 +1,13 @@
 import { promptText, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts'
 import { gapText } from '../log/log-gap.js'
-import type { HostedSession } from '../hosted-session.js'
+import type { SessionHandle } from '../session/session-handle.js'
 import { readTurnDetail, readTurns } from './turn-log.js'
 
 /** So many turns are told to an agent that takes a conversation up without knowing it. */
 const LAST_TURNS = 10
 
 /** What was said in a session, for an agent that does not know it (AIP-45 `transcript`); undefined when nothing was. */
-export async function transcriptOf(session: HostedSession): Promise<string | undefined> {
+export async function transcriptOf(session: SessionHandle): Promise<string | undefined> {
   const said: TranscriptTurn[] = []
   // Prompts that were never sent are no part of it.
   const turns = (await lastTurns(session)).filter(({ sent }) => sent !== false)
@@ -23,5 +23,5 @@ export async function transcriptOf(session: HostedSession): Promise<string | und
   return transcriptPreamble(said, LAST_TURNS) || undefined
 }
 
-const lastTurns = (session: HostedSession): ReturnType<typeof readTurns> =>
+const lastTurns = (session: SessionHandle): ReturnType<typeof readTurns> =>
   readTurns(session, { after: Math.max(0, session.turns.count - 2 * LAST_TURNS) })

@@ -12,7 +12,7 @@ import {
 } from '@agentproto/contracts'
 import { eventOf } from '../log/event-record.js'
 import { LoggedTurns } from './logged-turns.js'
-import type { HostedSession } from '../hosted-session.js'
+import type { SessionHandle } from '../session/session-handle.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 
 /** Turns that are not in memory any more, read from the log again. */
@@ -22,7 +22,7 @@ const MAX_PAGE = 1_000
 
 /** A page of the turns of a session that have begun, oldest first. */
 export async function readTurns(
-  session: HostedSession,
+  session: SessionHandle,
   { after = 0, limit = MAX_PAGE }: TurnQuery = {},
 ): Promise<readonly Turn[]> {
   const known = session.turns.all
@@ -39,15 +39,18 @@ export async function readTurns(
 }
 
 /** One turn that has ended, with its output. @throws `turn_not_found` */
-export async function readTurn(session: HostedSession, number: number): Promise<TurnResult> {
+export async function readTurn(session: SessionHandle, number: number): Promise<TurnResult> {
   const turn = await findTurn(session, number)
   return { ...turn, ...(session.turns.output(number) ?? (await outputOf(session, turn))) }
 }
 
 /** One turn with its prompt, or the prompt that waits for it. @throws `turn_not_found` */
-export async function readTurnDetail(session: HostedSession, number: number): Promise<TurnDetail | QueuedTurn> {
-  const waiting = session.queue.turn(number, { count: session.turns.count, lastSeq: session.journal.lastSeq })
-  if (waiting !== undefined) return waiting
+export async function readTurnDetail(session: SessionHandle, number: number): Promise<TurnDetail | QueuedTurn> {
+  const waiting = session.state.queue[number - session.turns.count - 1]
+  if (waiting !== undefined) {
+    const { queuedAt, content: prompt } = waiting
+    return { number, state: 'queued', queuedAt, prompt, afterSeq: session.log.lastSeq }
+  }
   const result = await readTurn(session, number)
   for await (const event of eventsFrom(session, result.firstSeq)) {
     if (event.type === 'gap') continue
@@ -59,11 +62,11 @@ export async function readTurnDetail(session: HostedSession, number: number): Pr
 }
 
 /** The events of a session from a sequence number on, as far as they are stored, and what is missing among them. */
-export async function* eventsFrom(session: HostedSession, from: number): AsyncGenerator<LogItem> {
+export async function* eventsFrom(session: SessionHandle, from: number): AsyncGenerator<LogItem> {
   for await (const item of recordsFrom(session, from)) yield item.type === 'gap' ? item : eventOf(item)
 }
 
-async function findTurn(session: HostedSession, number: number): Promise<Turn> {
+async function findTurn(session: SessionHandle, number: number): Promise<Turn> {
   const [turn] =
     Number.isSafeInteger(number) && number >= 1 ? await readTurns(session, { after: number - 1, limit: 1 }) : []
   if (turn !== undefined) return turn
@@ -75,7 +78,7 @@ async function findTurn(session: HostedSession, number: number): Promise<Turn> {
   })
 }
 
-async function outputOf(session: HostedSession, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
+async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }: Turn): Promise<TurnOutput> {
   const parts = new TurnParts()
   for await (const event of eventsFrom(session, firstSeq)) {
     if (event.type === 'gap' && event.gap.after < lastSeq) parts.skip(event.gap)
@@ -87,7 +90,7 @@ async function outputOf(session: HostedSession, { firstSeq, lastSeq = Infinity }
 }
 
 /** All turns, oldest first; of their events only those are parsed that tell of more than output, or that come after a gap. */
-async function* turnsOf(session: HostedSession): AsyncGenerator<Turn> {
+async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
   for await (const item of recordsFrom(session, 1)) {
     if (item.type === 'gap') turns.skip(item.gap)
@@ -98,10 +101,9 @@ async function* turnsOf(session: HostedSession): AsyncGenerator<Turn> {
 
 const TELLING: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
 
-async function* recordsFrom(session: HostedSession, from: number): AsyncGenerator<EventRecord | GapNotice> {
-  const { spine } = await session.journal.open()
+async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
   for (let cursor = from - 1; ;) {
-    const { records, gap } = await spine.read(cursor, READ)
+    const { records, gap } = await session.log.read(cursor, READ)
     // Beyond the end nothing is gone, but not there yet.
     if (gap !== undefined && gap.first > cursor + 1) yield gapNotice(gap)
     yield* records

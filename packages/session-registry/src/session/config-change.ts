@@ -1,6 +1,6 @@
 import type { ConfigChange, ConfigRequest, StoredSpawn } from '@agentproto/contracts'
 
-/** Setting what a running agent offers. */
+/** What callers set on a running agent. */
 
 /** The changes that a request names: the mode first, since what else there is may depend on it. */
 export function changesOf({ mode, model, options = {} }: ConfigRequest): readonly ConfigChange[] {

@@ -9,11 +9,12 @@ import {
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
-import { groundOf } from '../delegation/ground.js'
-import type { ManagedSession } from '../managed-session.js'
-import { parentsGround } from '../delegation/parents-ground.js'
-import type { SessionShelf } from '../session-shelf.js'
-import { adapterFor, type Birth, newSession, spawnOf } from './spawn-request.js'
+import { groundOf } from '../delegation/workspace-root.js'
+import type { SessionActor } from '../session/actor.js'
+import { parentsGround } from '../delegation/child-root.js'
+import { isEnding } from '../session/state.js'
+import type { SessionCache } from '../session-cache.js'
+import { adapterFor, type Creation, newSession, spawnOf } from './spawn-request.js'
 
 /** What a spawn is to make, before anything is made: a refused one leaves nothing. */
 export interface PlannedSession {
@@ -23,11 +24,11 @@ export interface PlannedSession {
   assertAdmitted(): void
 }
 
-export interface BirthPlace {
+export interface Registrar {
   readonly adapters: AdapterCatalog
   readonly workspaces: WorkspaceResolver
-  readonly sessions: SessionShelf
-  readonly born: () => Birth
+  readonly sessions: SessionCache
+  readonly create: () => Creation
 }
 
 /**
@@ -35,28 +36,28 @@ export interface BirthPlace {
  * @throws `adapter_not_found`, `no_adapter_installed`, `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`; for an
  * agent `delegation_denied`, `max_depth_exceeded`, `cwd_outside_parent`
  */
-export function planSession(request: SpawnAgentRequest, by: Principal, place: BirthPlace): Promise<PlannedSession> {
+export function planSession(request: SpawnAgentRequest, by: Principal, place: Registrar): Promise<PlannedSession> {
   return by.type === 'session' ? planChild(request, by, place) : planOwn(request, by, place)
 }
 
-async function planOwn(request: SpawnAgentRequest, by: Principal, place: BirthPlace): Promise<PlannedSession> {
+async function planOwn(request: SpawnAgentRequest, by: Principal, place: Registrar): Promise<PlannedSession> {
   const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
   const ground = await groundOf(place.workspaces, request, by)
   return {
-    session: { ...newSession(request, by, place.born()), adapterSlug, ...ground, ...grantOf(request) },
+    session: { ...newSession(request, by, place.create()), adapterSlug, ...ground, ...grantOf(request) },
     spawn: spawnOf(request, policy),
     assertAdmitted: () => undefined,
   }
 }
 
-async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: BirthPlace): Promise<PlannedSession> {
+async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: Registrar): Promise<PlannedSession> {
   const parent = parentOf(by, place)
-  const born = place.born()
-  const { request, lineage }: Child = childOf(asked, parent.stored(), Date.parse(born.now))
+  const creation = place.create()
+  const { request, lineage }: Child = childOf(asked, parent.stored(), Date.parse(creation.now))
   const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
   const ground = await parentsGround(place.workspaces, request, parent.snapshot())
   return {
-    session: { ...newSession(request, by, born), adapterSlug, ...ground, ...lineage },
+    session: { ...newSession(request, by, creation), adapterSlug, ...ground, ...lineage },
     spawn: spawnOf(request, policy),
     assertAdmitted() {
       // It may have ended meanwhile, and has ended its children then.
@@ -67,8 +68,10 @@ async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: 
 }
 
 /** @throws `delegation_denied` when it is ending or gone */
-function parentOf({ sessionId }: SessionPrincipal, { sessions }: BirthPlace): ManagedSession {
+function parentOf({ sessionId }: SessionPrincipal, { sessions }: Registrar): SessionActor {
   const parent = sessions.get(sessionId)
-  if (parent?.isLive === true && !parent.isEnding) return parent
+  if (parent?.isLive === true && !isEnding(parent.state)) return parent
   throw new AgentprotoError('delegation_denied', 'The session that asks has ended', { given: sessionId })
 }
+
+export type { Creation } from './spawn-request.js'

@@ -1,10 +1,10 @@
 import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
 import { messageOf } from './lifecycle/ending.js'
-import type { HostedSession } from './hosted-session.js'
+import type { SessionHandle } from './session/session-handle.js'
 
 /** Saves records when they change: at once for a change of state, a little later for mere activity. */
 
-export interface RecordKeeperOptions {
+export interface RecordSaverOptions {
   readonly store: SessionStore
   readonly clock: Clock
   readonly onProblem: (problem: string) => void
@@ -17,16 +17,16 @@ export interface RecordKeeperOptions {
 const URGENT_MS = 100
 const ACTIVITY_MS = 2_000
 
-export class RecordKeeper {
-  readonly #options: RecordKeeperOptions
-  readonly #due = new Map<HostedSession, { readonly timer: Timer; readonly urgent: boolean }>()
-  readonly #forgotten = new WeakSet<HostedSession>()
+export class RecordSaver {
+  readonly #options: RecordSaverOptions
+  readonly #due = new Map<SessionHandle, { readonly timer: Timer; readonly urgent: boolean }>()
+  readonly #forgotten = new WeakSet<SessionHandle>()
 
-  constructor(options: RecordKeeperOptions) {
+  constructor(options: RecordSaverOptions) {
     this.#options = options
   }
 
-  changed(session: HostedSession, urgent: boolean): void {
+  changed(session: SessionHandle, urgent: boolean): void {
     const due = this.#due.get(session)
     if (due !== undefined && (due.urgent || !urgent)) return
     due?.timer.cancel()
@@ -35,16 +35,16 @@ export class RecordKeeper {
   }
 
   /** Whether the store does not have the session's latest state yet. */
-  isDue(session: HostedSession): boolean {
+  isDue(session: SessionHandle): boolean {
     return this.#due.has(session)
   }
 
   /** Saves now. A failure is told, and the next change tries again; the log still has everything. */
-  async save(session: HostedSession): Promise<void> {
+  async save(session: SessionHandle): Promise<void> {
     this.#due.get(session)?.timer.cancel()
     this.#due.delete(session)
     // A record must not know of an end that its log lacks: without it, the next host brings the log to an end.
-    if (this.#forgotten.has(session) || session.journal.owes) return
+    if (this.#forgotten.has(session) || session.log.hasPendingWrites) return
     try {
       await this.#options.store.save(session.stored())
     } catch (error) {
@@ -52,7 +52,7 @@ export class RecordKeeper {
     }
   }
 
-  async forget(session: HostedSession): Promise<void> {
+  async forget(session: SessionHandle): Promise<void> {
     this.#forgotten.add(session)
     await this.save(session)
   }

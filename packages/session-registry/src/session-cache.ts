@@ -1,0 +1,111 @@
+import { isLive, type Session, type SessionBounds, type StoredSession } from '@agentproto/contracts'
+import { isWithin } from './delegation/scope.js'
+import { SessionActor } from './session/actor.js'
+import type { SessionHost } from './session-host.js'
+
+/**
+ * Every session of a host, in the order of their start. An ended session that nobody reads is its record and nothing
+ * else: no log, no timer, no turns. It is loaded when a call names it, and evicted when its log has closed, so that ten
+ * thousand old sessions cost what their records cost.
+ */
+export class SessionCache {
+  readonly #host: SessionHost
+  readonly #all = new Map<string, CachedSession>()
+  /** With the time at which they were loaded, oldest first. */
+  readonly #loaded = new Map<SessionActor, number>()
+
+  constructor(host: SessionHost) {
+    this.#host = host
+  }
+
+  /** Those that are more than their record; every live one is among them. */
+  get loaded(): readonly SessionActor[] {
+    return [...this.#loaded.keys()]
+  }
+
+  get live(): readonly SessionActor[] {
+    return this.loaded.filter((session) => session.isLive)
+  }
+
+  /** Live sessions that a session's agent started. */
+  childrenOf(id: string): readonly SessionActor[] {
+    return this.live.filter(({ state }) => state.session.parentSessionId === id)
+  }
+
+  /** Oldest first. */
+  get all(): readonly CachedSession[] {
+    return [...this.#all.values()]
+  }
+
+  /** Adds a stored session, or one that is created now. */
+  put(stored: StoredSession): void {
+    this.#all.set(stored.session.id, { evicted: stored })
+  }
+
+  /** The session, loaded; undefined when there is none. */
+  get(id: string): SessionActor | undefined {
+    const known = this.#all.get(id)
+    if (known === undefined || known.loaded !== undefined) return known?.loaded
+    const loaded = new SessionActor(this.#host, known.evicted)
+    this.#all.set(id, { loaded })
+    if (this.#loaded.size >= MANY) this.#evictOld()
+    this.#loaded.set(loaded, this.#host.clock.now())
+    return loaded
+  }
+
+  /** The session, if it is loaded. */
+  peek(id: string): SessionActor | undefined {
+    return this.#all.get(id)?.loaded
+  }
+
+  /** The descriptor of a session, which is not loaded for it. */
+  descriptor(id: string): Session | undefined {
+    const known = this.#all.get(id)
+    return known === undefined ? undefined : descriptorOf(known)
+  }
+
+  /** A test for sessions within bounds. */
+  scope(within: SessionBounds | undefined): (session: Session) => boolean {
+    return (session) => isWithin(session, within, (id) => this.descriptor(id))
+  }
+
+  delete(session: SessionActor): void {
+    this.#loaded.delete(session)
+    this.#all.delete(session.id)
+  }
+
+  /** Keeps only the record of an ended session. */
+  evict(id: string): void {
+    const session = this.#all.get(id)?.loaded
+    if (session === undefined || !session.isEvictable) return
+    this.#loaded.delete(session)
+    this.#all.set(id, { evicted: session.stored() })
+  }
+
+  /** Sessions that were loaded without their log being read have no log whose close would evict them. */
+  #evictOld(): void {
+    const before = this.#host.clock.now() - IN_USE_MS
+    for (const [session, loadedAt] of this.#loaded) {
+      if (loadedAt > before) return
+      if (!session.log.isOpen) this.evict(session.id)
+    }
+  }
+}
+
+const MANY = 256
+/** For this long at least the call that loaded a session may still work on it, in milliseconds. */
+const IN_USE_MS = 60_000
+
+/** A session in the cache: loaded, or its record. */
+export type CachedSession =
+  | { readonly loaded: SessionActor; readonly evicted?: never }
+  | { readonly evicted: StoredSession; readonly loaded?: never }
+
+export function descriptorOf({ loaded, evicted }: CachedSession): Session {
+  if (loaded !== undefined) return loaded.snapshot()
+  const { session } = evicted
+  // Records of older versions do not have it.
+  return session.health === undefined && !isLive(session) ? { ...session, health: 'dead' } : session
+}
+
+export const idOf = ({ loaded, evicted }: CachedSession): string => loaded?.id ?? evicted?.session.id ?? ''

@@ -1,0 +1,261 @@
+import type { RunningAgent, Session, StoredSession, Timer } from '@agentproto/contracts'
+import { messageOf } from '../lifecycle/ending.js'
+import { EventLog } from '../log/event-log.js'
+import { OutputFeed } from '../output/output-feed.js'
+import { SessionPermissions } from '../permissions/session-permissions.js'
+import type { SessionHost } from '../session-host.js'
+import { TurnHistory } from '../turns/turn-history.js'
+import { AgentRunner } from './agent-runner.js'
+import type { Effect } from './effect.js'
+import type { CommandOf, Input, Replies, TimerName } from './input.js'
+import { changesState } from './events.js'
+import { Judge } from './judge.js'
+import { type Mail, Mailbox } from './mailbox.js'
+import { reduce } from './reduce.js'
+import type { SessionHandle } from './session-handle.js'
+import { type Call, isSessionLive, pendingRequests, type SessionState, snapshotOf, stateOf } from './state.js'
+
+/**
+ * One session: a mailbox, and the one place where its state changes. Inputs are handled one at a time: {@link reduce}
+ * decides, entries are appended to the log, then the effects are carried out. What takes time (a start, a prompt, a stop)
+ * comes back as another input, so that races are ordered by the mailbox.
+ */
+export class SessionActor implements SessionHandle {
+  readonly id: string
+  readonly log: EventLog
+  readonly turns: TurnHistory
+  readonly output: OutputFeed
+  readonly permissions: SessionPermissions
+  readonly #host: SessionHost
+  readonly #judge: Judge
+  readonly #runner: AgentRunner
+  readonly #timers = new Map<TimerName, Timer>()
+  readonly #calls = new Map<Call, Caller>()
+  #state: SessionState
+  readonly #mailbox = new Mailbox()
+  /** Effects of events that were stored since the last input. */
+  #pending: Effect[] = []
+  #isWorking = false
+  #lastCall = 0
+
+  constructor(host: SessionHost, stored: StoredSession) {
+    const { clock, logs: store, redact } = host
+    const { id: sessionId, lastSeq } = stored.session
+    this.id = sessionId
+    this.#host = host
+    this.#state = stateOf(stored, host.config)
+    this.turns = new TurnHistory(stored.turns, stored.session.turnCount)
+    this.log = new EventLog({
+      sessionId,
+      store,
+      clock,
+      lastSeq,
+      redact,
+      isOver: () => !this.isLive,
+      onIdle: () => host.onUnread(this),
+    })
+    this.output = new OutputFeed({ log: this.log, clock, turns: this.turns, isOver: () => !this.isLive })
+    this.permissions = SessionPermissions.of(host, stored, {
+      mode: () => this.#state.session.permissionMode,
+      onChange: () => host.onChange(this, true),
+    })
+    this.#judge = new Judge(this, host)
+    this.#runner = new AgentRunner(this, host)
+    // In this order: the state is first, and hooks of the host see what every other reader sees.
+    this.log.subscribe({
+      effective: (events) =>
+        this.#apply({ type: 'stored', events, agentSessionId: this.#runner.agent?.agentSessionId }),
+    })
+    this.log.subscribe(this.turns)
+    this.log.subscribe({ effective: (events) => host.onEvents?.(events, events.some(changesState)) })
+    this.log.subscribe({
+      stored: (events, held) => void (held > 0 && this.#apply({ type: 'flushed', events: events.slice(0, held) })),
+    })
+    this.log.subscribe(this.output)
+  }
+
+  get state(): SessionState {
+    return this.#state
+  }
+
+  get agent(): RunningAgent | undefined {
+    return this.#runner.agent
+  }
+
+  get isLive(): boolean {
+    return isSessionLive(this.#state)
+  }
+
+  /** Whether its record holds all that is known of it, so that nothing is lost when it is evicted. */
+  get isEvictable(): boolean {
+    return !this.isLive && this.#state.resumes.count === 0
+  }
+
+  snapshot(): Session {
+    return snapshotOf(this.#state, this.log.lastSeq)
+  }
+
+  stored(): StoredSession {
+    const { requests, spawn, run, agentStartedAt, process } = this.#state
+    return {
+      version: 1,
+      session: this.snapshot(),
+      turns: this.turns.all.slice(-STORED_TURNS),
+      requests,
+      ...(this.permissions.own.length === 0 ? {} : { rules: this.permissions.own }),
+      spawn,
+      ...(run.phase === 'starting' && run.how !== undefined ? { starting: true } : {}),
+      ...(agentStartedAt === undefined ? {} : { agentStartedAt }),
+      ...(process === undefined || !this.isLive ? {} : { process }),
+    }
+  }
+
+  /** Hands in an input that nobody waits for an answer to. Resolves when it was handled, and its entries are stored. */
+  post(input: Input): Promise<void> {
+    return new Promise((done) => {
+      this.#mailbox.add({ input, done })
+      if (!this.#isWorking) void this.#work()
+    })
+  }
+
+  /** Hands in a command; settles as the session answers it. */
+  call<K extends keyof Replies>(type: K, command: CommandOf<K>): Promise<Replies[K]> {
+    const call = (this.#lastCall += 1)
+    return new Promise((resolve, reject) => {
+      this.#calls.set(call, { resolve, reject })
+      void this.post({ ...command, type, call } as unknown as Input)
+    })
+  }
+
+  /** Resolves when no start is under way, however it went. */
+  started(): Promise<void> {
+    return this.#runner.starting
+  }
+
+  /** Asks the policy again about everything that waits: a rule or the mode has changed. */
+  review(): Promise<void> {
+    return this.#judge.review(pendingRequests(this.#state))
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true
+    for (;;) {
+      const mail = this.#mailbox.take()
+      if (mail === undefined && this.#pending.length === 0) break
+      await this.#handle(mail)
+      mail?.done?.()
+    }
+    this.#isWorking = false
+  }
+
+  async #handle(mail: Mail | undefined): Promise<void> {
+    try {
+      if (this.#pending.length > 0) await this.#carryOut(this.#pendingEffects())
+      if (mail !== undefined) await this.#carryOut(this.#decide(mail.input), mail.input)
+    } catch (error) {
+      // A defect of ours: the caller gets it, and the session goes on with its next input.
+      this.#host.onProblem(`Session ${this.id}: ${messageOf(error)}`)
+      if (mail !== undefined && 'call' in mail.input) this.#caller(mail.input.call)?.reject(error)
+    }
+  }
+
+  #decide(input: Input): readonly Effect[] {
+    const { state, effects } = reduce(this.#state, input, this.#host.clock.now())
+    this.#state = state
+    return effects
+  }
+
+  /** The log reports while an append is carried out, or when it wrote by itself: the effects follow in the mailbox's turn. */
+  #apply(input: Input): void {
+    this.#pending.push(...this.#decide(input))
+    if (!this.#isWorking) void this.#work()
+  }
+
+  #pendingEffects(): readonly Effect[] {
+    const effects = this.#pending
+    this.#pending = []
+    return effects
+  }
+
+  async #carryOut(effects: readonly Effect[], input?: Input): Promise<void> {
+    for (const effect of effects) {
+      if (effect.do === 'save') await this.#host.keep(this)
+      else if (effect.do !== 'append') this.#start(effect)
+      else if (effect.hold === true) await this.log.appendOrHold(effect.groups)
+      else {
+        const failure = await this.log.append(effect.groups).then(nothing, (error: unknown) => ({ error }))
+        if (failure !== undefined) return this.#writeFailed(failure.error, input)
+      }
+      if (this.#pending.length > 0) await this.#carryOut(this.#pendingEffects())
+    }
+  }
+
+  #writeFailed(error: unknown, input: Input = { type: 'next' }): Promise<void> {
+    const failed: Input = { type: 'write-failed', input, error }
+    return this.#carryOut(this.#decide(failed), failed)
+  }
+
+  #start(effect: Exclude<Effect, { readonly do: 'append' | 'save' }>): void {
+    switch (effect.do) {
+      case 'changed':
+        return this.#host.onChange(this, effect.isUrgent)
+      case 'reply':
+        return this.#caller(effect.call)?.resolve(effect.value)
+      case 'reject':
+        return this.#caller(effect.call)?.reject(effect.error)
+      case 'start':
+        return this.#runner.start(effect)
+      case 'abort-start':
+        return this.#runner.abortStart()
+      case 'send':
+        return void this.#runner.send(effect.turn, effect.prompt)
+      case 'cancel':
+        return this.#runner.cancel()
+      case 'stop':
+        return void this.#runner.stop(effect.cause)
+      case 'judge':
+        return void this.#judge.decide(effect)
+      case 'forget-once-rules':
+        return this.permissions.forgetOnce()
+      case 'arm':
+        return this.#arm(effect.timer, effect.at)
+      case 'disarm':
+        return this.#disarm(effect.timer)
+      case 'next':
+        return this.#mailbox.addFirst({ input: { type: 'next' } })
+      case 'settle':
+        this.log.settle()
+        return this.output.settle()
+    }
+  }
+
+  #caller(call: Call): Caller | undefined {
+    const caller = this.#calls.get(call)
+    this.#calls.delete(call)
+    return caller
+  }
+
+  #arm(timer: TimerName, at: number): void {
+    this.#timers.get(timer)?.cancel()
+    const { clock, childrenOf } = this.#host
+    const fire = (): void => {
+      this.#timers.delete(timer)
+      void this.post({ type: 'timer', timer, liveChildren: childrenOf(this.id).length })
+    }
+    this.#timers.set(timer, clock.after(Math.max(0, at - clock.now()), fire))
+  }
+
+  #disarm(timer: TimerName): void {
+    this.#timers.get(timer)?.cancel()
+    this.#timers.delete(timer)
+  }
+}
+
+const STORED_TURNS = 50
+
+interface Caller {
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+const nothing = (): undefined => undefined

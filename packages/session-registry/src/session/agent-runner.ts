@@ -1,0 +1,106 @@
+import type { AgentSink, RunningAgent } from '@agentproto/contracts'
+import { endAll } from '../lifecycle/end-all.js'
+import { type Ending, messageOf } from '../lifecycle/ending.js'
+import { keptFailure } from '../lifecycle/kept-failure.js'
+import type { SessionHost } from '../session-host.js'
+import { startAgent } from './agent-start.js'
+import type { StartEffect } from './effect.js'
+import type { Input } from './input.js'
+import type { SessionHandle } from './session-handle.js'
+import type { Outgoing } from './state.js'
+
+/** Carries out what the session decides about its agent. What takes time is posted to the session when it is over. */
+export class AgentRunner {
+  readonly #session: SessionHandle
+  readonly #host: SessionHost
+  #agent: RunningAgent | undefined
+  #abort = new AbortController()
+  #starting: Promise<void> = Promise.resolve()
+
+  constructor(session: SessionHandle, host: SessionHost) {
+    this.#session = session
+    this.#host = host
+  }
+
+  get agent(): RunningAgent | undefined {
+    return this.#agent
+  }
+
+  /** Resolves when no start is under way, however it went. */
+  get starting(): Promise<void> {
+    return this.#starting
+  }
+
+  start(effect: StartEffect): void {
+    this.#agent = undefined
+    this.#abort = new AbortController()
+    this.#starting = startAgent(this.#session, this.#host, {
+      ...effect,
+      sink: this.#sink(),
+      signal: this.#abort.signal,
+      attach: (agent) => this.#attach(agent),
+    })
+  }
+
+  abortStart(): void {
+    this.#abort.abort()
+  }
+
+  async send(turn: number, { content, trace }: Outgoing): Promise<void> {
+    const agent = this.#agent
+    const error = await agent?.send(content, trace).then(() => undefined, messageOf)
+    if (agent !== this.#agent) return
+    await this.#session.post({ type: 'send-settled', turn, ...(error === undefined ? {} : { error }) })
+  }
+
+  /** A cancel that fails is a dying agent, which ends the turn by itself; the grace covers the rest. */
+  cancel(): void {
+    void this.#agent?.cancel().catch(() => undefined)
+  }
+
+  /** Ends the agent with its children, and keeps what explains a failure. */
+  async stop(cause: Ending): Promise<void> {
+    await this.#session.post(await this.#stopped(cause))
+  }
+
+  async #stopped(cause: Ending): Promise<Input> {
+    const { id } = this.#session
+    // The agent may start nothing more, and what it started ends with it: as it does, if it was ended.
+    this.#host.onAgentEnding?.(id)
+    const children = endAll(this.#host.childrenOf(id), cause.status === 'killed' ? cause.stopReason : 'shutdown')
+    try {
+      const exit = (await this.#agent?.stop()) ?? {}
+      await children
+      const at = new Date(this.#host.clock.now()).toISOString()
+      const facts = { session: this.#session.snapshot(), process: this.#agent?.process, exit, at }
+      return { type: 'agent-stopped', exit, failure: await keptFailure(cause, this.#host, facts) }
+    } catch (error) {
+      return { type: 'stop-failed', error }
+    }
+  }
+
+  /** How a former agent ends does not matter to the session of the next one. */
+  #attach(agent: RunningAgent): void {
+    this.#agent = agent
+    void agent.ended.then((end) =>
+      this.#agent === agent ? this.#session.post({ type: 'agent-ended', end }) : undefined,
+    )
+  }
+
+  #sink(): AgentSink {
+    const { signal } = this.#abort
+    const isFormer = (): boolean => signal !== this.#abort.signal
+    return {
+      emit: (batch) => (isFormer() ? undefined : this.#session.post({ type: 'signals', batch })),
+      ask: (request, withdrawal) => {
+        if (isFormer()) return Promise.resolve({ outcome: 'cancelled' })
+        const requestId = this.#host.newId('r_')
+        const withdraw = (): void => void this.#session.post({ type: 'withdrawn', requestId })
+        const answered = this.#session.call('asked', { requestId, request })
+        if (withdrawal.aborted) withdraw()
+        else withdrawal.addEventListener('abort', withdraw, { once: true })
+        return answered.finally(() => withdrawal.removeEventListener('abort', withdraw))
+      },
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import { type AnsweredBy, type ConfigRequest, isLive, type PermissionMode } from '@agentproto/contracts'
+import { changesOf } from './config-change.js'
+import { endedError, startingError } from '../lifecycle/ending.js'
+import type { SessionActor } from './actor.js'
+import { adaptMode } from './agent-start.js'
+
+/** Sets what a running agent offers, and how its requests are answered. See {@link SessionService.configure}. */
+export async function configureSession(session: SessionActor, request: ConfigRequest, by: AnsweredBy): Promise<void> {
+  const changes = changesOf(request)
+  if (changes.length > 0) assertRunning(session)
+  if (request.permissionMode !== undefined) await setPermissionMode(session, request.permissionMode, by)
+  for (const change of changes) {
+    await session.agent?.configure(change)
+    await session.post({ type: 'configured', change })
+  }
+}
+
+async function setPermissionMode(session: SessionActor, mode: PermissionMode, by: AnsweredBy): Promise<void> {
+  await session.started()
+  await session.call('set-permission-mode', { mode, by })
+  await session.review()
+  if (session.agent !== undefined && isLive(session.state.session)) await adaptMode(session, session.agent)
+}
+
+function assertRunning({ state: { run, session } }: SessionActor): void {
+  if (run.phase === 'starting') throw startingError()
+  if (run.phase !== 'running') throw endedError(session.status)
+}

@@ -1,0 +1,141 @@
+import type {
+  AgentAnswer,
+  AgentEnd,
+  AgentInfo,
+  AgentProcessInfo,
+  AgentRequest,
+  AgentSignal,
+  AnsweredBy,
+  ConfigChange,
+  ContentBlock,
+  Interrupted,
+  PermissionMode,
+  ProcessExit,
+  Session,
+  SessionEvent,
+  SessionFailure,
+  SessionSandbox,
+  TraceContext,
+} from '@agentproto/contracts'
+import type { Ending } from '../lifecycle/ending.js'
+import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
+import type { LogEntry } from '../log/event-record.js'
+import type { PolicyAnswer } from '../permissions/permission-policy.js'
+import type { Call } from './state.js'
+
+/** Everything that can happen to a session. Nothing else changes its state. */
+export type Input = Command | AgentInput | HostInput | LogInput
+
+/** Of a caller, who waits for a reply. */
+export type Command =
+  | { readonly type: 'start'; readonly call: Call; readonly origin: Resumption['origin']; readonly trace: Trace }
+  | { readonly type: 'resume'; readonly call: Call; readonly request: ResumeCall; readonly trace: Trace }
+  | PromptCommand
+  | { readonly type: 'interrupt'; readonly call: Call; readonly turn?: number | undefined }
+  | { readonly type: 'kill'; readonly call: Call; readonly ending: Ending }
+  | {
+      readonly type: 'answer'
+      readonly call: Call
+      readonly requestId: string
+      readonly answer: AgentAnswer
+      readonly by: AnsweredBy
+    }
+  | {
+      readonly type: 'set-permission-mode'
+      readonly call: Call
+      readonly mode: PermissionMode
+      readonly by: AnsweredBy
+    }
+
+export interface PromptCommand {
+  readonly type: 'prompt'
+  readonly call: Call
+  readonly content: readonly ContentBlock[]
+  readonly origin: 'prompt' | 'spawn'
+  readonly whenBusy?: 'reject' | 'queue' | 'interrupt' | undefined
+  readonly trace: Trace
+}
+
+/** Of the agent, or of what runs it. */
+export type AgentInput =
+  /** One read of the agent is one batch. */
+  | { readonly type: 'signals'; readonly batch: readonly AgentSignal[] }
+  | { readonly type: 'asked'; readonly call: Call; readonly requestId: string; readonly request: AgentRequest }
+  /** The agent takes a request back. */
+  | { readonly type: 'withdrawn'; readonly requestId: string }
+  | { readonly type: 'agent-started'; readonly facts: AgentFacts }
+  /** It is configured as it was before. */
+  | { readonly type: 'agent-ready' }
+  | { readonly type: 'start-failed'; readonly error: unknown }
+  | { readonly type: 'send-settled'; readonly turn: number; readonly error?: string }
+  | { readonly type: 'agent-ended'; readonly end: AgentEnd }
+  | { readonly type: 'agent-stopped'; readonly exit: ProcessExit; readonly failure: SessionFailure | undefined }
+  | { readonly type: 'stop-failed'; readonly error: unknown }
+
+/** Of the host itself. */
+export type HostInput =
+  /** What the gate, the rules and the permission mode say about a request. */
+  | { readonly type: 'judged'; readonly requestId: string; readonly verdict: Verdict }
+  /** A rule or the changed mode answers a request that waits. */
+  | { readonly type: 'policy-answer'; readonly requestId: string; readonly said: PolicyAnswer }
+  | { readonly type: 'configured'; readonly change: ConfigChange }
+  | { readonly type: 'warn'; readonly message: string }
+  /** Host events about the start, outside of any turn. */
+  | { readonly type: 'report'; readonly entries: readonly LogEntry[] }
+  | { readonly type: 'timer'; readonly timer: TimerName; readonly liveChildren: number }
+  /** Continue with the queue. */
+  | { readonly type: 'next' }
+  /** Complete the log of a run that a dead host left open. */
+  | { readonly type: 'repair'; readonly detail: string; readonly ending: Ending }
+
+export type LogInput =
+  /** Events that took effect. */
+  | { readonly type: 'stored'; readonly events: readonly SessionEvent[]; readonly agentSessionId: string | undefined }
+  /** Events that took effect earlier are stored now. */
+  | { readonly type: 'flushed'; readonly events: readonly SessionEvent[] }
+  /** An event of a host that is gone. */
+  | { readonly type: 'replayed'; readonly event: SessionEvent }
+  /** The descriptor as the whole log has it: a record that differs was not saved, or was changed by somebody else. */
+  | { readonly type: 'rebuilt'; readonly session: Session }
+  | { readonly type: 'write-failed'; readonly input: Input; readonly error: unknown }
+
+export type TimerName = 'watch' | 'grace' | `request ${string}`
+
+type Trace = TraceContext | undefined
+
+export interface Verdict {
+  readonly said: PolicyAnswer | undefined
+  /** Neither a rule nor a mode may answer it. */
+  readonly isForPerson: boolean
+}
+
+/** What is known of an agent that was started. */
+export interface AgentFacts {
+  readonly info: AgentInfo
+  readonly agentSessionId: string
+  readonly process: AgentProcessInfo | undefined
+  readonly sandbox: SessionSandbox | undefined
+  readonly warnings: readonly string[]
+  /** ISO-8601. */
+  readonly startedAt: string
+  /** The instructions went through a channel of the agent's own. */
+  readonly isInstructed: boolean
+  readonly knowsConversation: boolean
+  readonly transcript: string | undefined
+}
+
+/** What the caller of a command gets. */
+export interface Replies {
+  readonly start: undefined
+  readonly resume: undefined
+  /** Number of the turn. */
+  readonly prompt: number
+  readonly interrupt: Interrupted
+  readonly kill: { readonly ok: boolean }
+  readonly answer: undefined
+  readonly 'set-permission-mode': undefined
+  readonly asked: AgentAnswer
+}
+
+/** An input of that type without its caller. */
+export type CommandOf<K extends keyof Replies> = Omit<Extract<Input, { readonly type: K }>, 'type' | 'call'>

@@ -1,0 +1,54 @@
+import type { AgentRequest, SessionRequest } from '@agentproto/contracts'
+import { denial, type PolicyAnswer } from '../permissions/permission-policy.js'
+import { fitsRequest } from '../requests/request-answer.js'
+import type { GateVerdict } from '../requests/request-gate.js'
+import type { SessionHost } from '../session-host.js'
+import type { SessionHandle } from './session-handle.js'
+
+/** Asks the gate of the host, then the rules and the permission mode, about what an agent requests. */
+export class Judge {
+  readonly #session: SessionHandle
+  readonly #host: Pick<SessionHost, 'gate' | 'onProblem'>
+  /** Counts changes of the rules and the mode. */
+  #reviews = 0
+
+  constructor(session: SessionHandle, host: Pick<SessionHost, 'gate' | 'onProblem'>) {
+    this.#session = session
+    this.#host = host
+  }
+
+  /** Posts the verdict on a new request. */
+  async decide({ requestId, request }: { readonly requestId: string; readonly request: AgentRequest }): Promise<void> {
+    const verdict = await this.#host.gate?.(this.#session.snapshot(), request)
+    const said = verdict === undefined ? await this.#ofPolicy(request) : saidByGate(request, verdict)
+    const isForPerson = verdict !== undefined && said === undefined
+    await this.#session.post({ type: 'judged', requestId, verdict: { said, isForPerson } })
+  }
+
+  /** Posts what a changed rule or mode says about requests that wait. */
+  async review(pending: readonly SessionRequest[]): Promise<void> {
+    this.#reviews += 1
+    await Promise.all(
+      pending.map(async ({ requestId, request }) => {
+        const said = await this.#session.permissions.decide(request)
+        if (said !== undefined) await this.#session.post({ type: 'policy-answer', requestId, said })
+      }),
+    )
+  }
+
+  /** What was left to a person before a change is decided again: the rule of that change may answer it. */
+  async #ofPolicy(request: AgentRequest): Promise<PolicyAnswer | undefined> {
+    for (;;) {
+      const reviews = this.#reviews
+      const said = await this.#session.permissions.decide(request)
+      if (said !== undefined || reviews === this.#reviews) return said
+    }
+  }
+}
+
+/** Undefined leaves it to a person. */
+function saidByGate(request: AgentRequest, verdict: NonNullable<GateVerdict>): PolicyAnswer | undefined {
+  if ('person' in verdict) return undefined
+  const answer = 'deny' in verdict ? denial(request, verdict.deny) : verdict.answer
+  return fitsRequest(request, answer) ? { answer, rule: 'hook onRequest' } : undefined
+}

@@ -1,0 +1,197 @@
+import { isLive, type Session } from '@agentproto/contracts'
+import { withChange } from './config-change.js'
+import { endingOfStorage } from '../lifecycle/ending.js'
+import type { LogEntry } from '../log/event-record.js'
+import { withWarning } from './descriptor.js'
+import { step, type Step, URGENT } from './effect.js'
+import { applyEvents, replayEvent } from './events.js'
+import type { Command, HostInput, Input, LogInput } from './input.js'
+import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
+import {
+  agentEnded,
+  agentReady,
+  agentStarted,
+  agentStopped,
+  end,
+  repair,
+  resume,
+  start,
+  startFailed,
+  stopFailed,
+} from './run.js'
+import { type Call, IDLE, type SessionState } from './state.js'
+import { look } from './supervision.js'
+import { graceOver, interrupt, next, prompt, queuedPromptFailed, sendSettled, signals } from './turn.js'
+
+/**
+ * Decides everything about one session: what an input makes of its state, and what has to be done. No I/O, no clock, no
+ * promise: the actor stores the entries and carries out the effects. What the log is told comes back as `stored`, and only
+ * that changes what the log knows.
+ */
+export function reduce(state: SessionState, input: Input, now: number): Step {
+  switch (input.type) {
+    case 'start':
+      return start(state, input)
+    case 'resume':
+      return orReject(state, input.call, () => resume(state, { ...input, now }))
+    case 'prompt':
+      return prompt(state, { ...input, now })
+    case 'interrupt':
+      return interrupt(state, { ...input, now })
+    case 'kill':
+      return end(state, input.ending, input.call)
+    case 'answer':
+      return orReject(state, input.call, () => answer(state, { ...input, now }))
+    case 'set-permission-mode':
+      return setPermissionMode(state, input)
+    case 'signals':
+      return signals(state, input)
+    case 'asked':
+      return asked(state, input)
+    case 'withdrawn':
+      return withdrawn(state, input.requestId)
+    case 'agent-started':
+      return agentStarted(state, input.facts)
+    case 'agent-ready':
+      return agentReady(state)
+    case 'start-failed':
+      return startFailed(state, input.error, now)
+    case 'send-settled':
+      return sendSettled(state, input)
+    case 'agent-ended':
+      return agentEnded(state, input)
+    case 'agent-stopped':
+      return agentStopped(state, input)
+    case 'stop-failed':
+      return stopFailed(state, input.error)
+    case 'judged':
+      return judged(state, input)
+    case 'policy-answer':
+      return policyAnswer(state, input)
+    case 'configured':
+      return step({ ...state, spawn: withChange(state.spawn, input.change) })
+    case 'warn':
+      return step({ ...state, session: withWarning(state.session, input.message) }, URGENT)
+    case 'report':
+      return step(state, { do: 'append', groups: [{ entries: input.entries }] })
+    case 'timer':
+      return timer(state, input, now)
+    case 'next':
+      return next(state, now)
+    case 'repair':
+      return repair(state, input)
+    case 'stored':
+    case 'flushed':
+    case 'replayed':
+    case 'rebuilt':
+    case 'write-failed':
+      return reduceLog(state, input, now)
+  }
+}
+
+/** A command that is refused changes nothing. */
+function orReject(state: SessionState, call: Call, decide: () => Step): Step {
+  try {
+    return decide()
+  } catch (error) {
+    return step(state, { do: 'reject', call, error })
+  }
+}
+
+function reduceLog(state: SessionState, input: LogInput, now: number): Step {
+  switch (input.type) {
+    case 'stored':
+      return stored(state, input, now)
+    case 'flushed':
+      return flushed(state, input)
+    case 'replayed':
+      return step(replayEvent(state, input.event))
+    case 'rebuilt':
+      return rebuilt(state, input)
+    case 'write-failed':
+      return writeFailed(state, input, now)
+  }
+}
+
+function timer(
+  state: SessionState,
+  { timer: name, liveChildren }: HostInput & { readonly type: 'timer' },
+  now: number,
+): Step {
+  if (name === 'watch') return look(state, { now, liveChildren })
+  if (name === 'grace') return graceOver(state)
+  return requestOver(state, name.slice('request '.length))
+}
+
+function setPermissionMode(
+  state: SessionState,
+  { call, mode, by }: Command & { readonly type: 'set-permission-mode' },
+): Step {
+  // After the end of a session only a resume adds to its log.
+  if (!isLive(state.session))
+    return step({ ...state, session: { ...state.session, permissionMode: mode } }, URGENT, { do: 'reply', call })
+  const entry: LogEntry = { type: 'config', config: {}, permissionMode: mode, by }
+  return step(state, { do: 'append', groups: [{ entries: [entry] }] }, { do: 'reply', call })
+}
+
+function stored(
+  state: SessionState,
+  { events, agentSessionId }: LogInput & { readonly type: 'stored' },
+  now: number,
+): Step {
+  const applied = applyEvents(state, events, now)
+  // Some agents name their session only with their first answer.
+  if (!agentSessionId || agentSessionId === applied.state.session.agentSessionId) return applied
+  return { ...applied, state: { ...applied.state, session: { ...applied.state.session, agentSessionId } } }
+}
+
+/** The end of a session is as late as its log says. */
+function flushed(state: SessionState, { events }: LogInput & { readonly type: 'flushed' }): Step {
+  const stopped = events.findLast(({ type }) => type === 'session-stopped')
+  const session = stopped === undefined ? state.session : { ...state.session, endedAt: stopped.ts }
+  return step({ ...state, session }, URGENT)
+}
+
+function rebuilt(state: SessionState, { session: logged }: LogInput & { readonly type: 'rebuilt' }): Step {
+  const { status, turnCount, turn, unsentTurns, stopReason, endedAt } = logged
+  const session: Session = {
+    ...state.session,
+    status,
+    turnCount,
+    turn,
+    ...(unsentTurns === undefined ? {} : { unsentTurns }),
+    ...(stopReason === undefined ? {} : { stopReason }),
+    ...(endedAt === undefined ? {} : { endedAt }),
+  }
+  return step({ ...state, session, turn: IDLE })
+}
+
+/** Entries of an input could not be stored, and nothing of them took effect. */
+function writeFailed(
+  state: SessionState,
+  { input, error }: LogInput & { readonly type: 'write-failed' },
+  now: number,
+): Step {
+  switch (input.type) {
+    case 'start':
+    case 'resume':
+    case 'agent-ready':
+      return startFailed(state, error, now)
+    case 'prompt':
+      return step({ ...state, turn: IDLE }, { do: 'reject', call: input.call, error }, { do: 'next' })
+    case 'set-permission-mode':
+      return step(state, { do: 'reject', call: input.call, error })
+    case 'next':
+      return queuedPromptFailed(state)
+    case 'answer': {
+      const { state: ended, effects } = endUnlogged(state, error)
+      return step(ended, { do: 'reject', call: input.call, error }, ...effects)
+    }
+    default:
+      return endUnlogged(state, error)
+  }
+}
+
+/** Nothing that the agent does could be logged any more, so the session ends. */
+const endUnlogged = (state: SessionState, error: unknown): Step =>
+  end({ ...state, isMuted: true }, endingOfStorage(error))

@@ -1,0 +1,198 @@
+import type { AgentAnswer, AnsweredBy, SessionEvent, SessionRequest } from '@agentproto/contracts'
+import type { LogEntry } from '../log/event-record.js'
+import { denial } from '../permissions/permission-policy.js'
+import { answeredBefore, assertAnswer, interruptedBefore, noSuchRequest } from '../requests/request-answer.js'
+import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
+import type { AgentInput, Command, HostInput } from './input.js'
+import { type Ask, openTurn, pendingRequests, type SessionState } from './state.js'
+
+/** What the agent asks in the middle of a turn: logged, then answered once, by a person, a rule or the clock. */
+
+const KEPT_RESOLVED = 100
+const CANCELLED: AgentAnswer = { outcome: 'cancelled' }
+
+/** The agent asks. Nothing is logged before the policy was asked: a person must not be quicker than the policy. */
+export function asked(state: SessionState, input: AgentInput & { readonly type: 'asked' }): Step {
+  const { call, requestId, request } = input
+  const turn = openTurn(state)
+  if (turn === undefined || turn.cancelled !== undefined || state.isMuted)
+    return step(state, { do: 'reply', call, value: CANCELLED })
+  const ask: Ask = { call, requestId, request, turn: turn.number, isLogged: false, isForPerson: false }
+  return step({ ...state, asks: [...state.asks, ask] }, { do: 'judge', requestId, request })
+}
+
+/** The policy has decided, or leaves it to a person; request and answer are one write, so that no reader sees only the first. */
+export function judged(state: SessionState, { requestId, verdict }: HostInput & { readonly type: 'judged' }): Step {
+  const ask = askOf(state, requestId)
+  // Its turn may have ended meanwhile.
+  if (ask === undefined || ask.isLogged) return step(state)
+  const { said, isForPerson } = verdict
+  const logged = { ...ask, isLogged: true, isForPerson }
+  const asks = state.asks.map((each) => (each === ask ? logged : each))
+  const entries: LogEntry[] = [{ type: 'agent-prompt', requestId, request: ask.request }]
+  if (said !== undefined)
+    entries.push(resolution(state, requestId, { answer: said.answer, by: { type: 'policy', rule: said.rule } }))
+  return step({ ...state, asks }, { do: 'append', groups: [{ entries, turn: ask.turn }] })
+}
+
+/**
+ * Answers a request for a person; with `remember`, also one that was interrupted, for the next time it is asked.
+ * @throws as {@link answerable}
+ */
+export function answer(
+  state: SessionState,
+  { call, requestId, answer: given, by, now }: Command & { readonly type: 'answer' } & { readonly now: number },
+): Step {
+  const reply: Effect = { do: 'reply', call }
+  if (answerable(state, requestId, given).state === 'pending')
+    return andThen(resolve(state, requestId, { answer: given, by }), (after) => step(after, reply))
+  const ts = new Date(now).toISOString()
+  return step({ ...state, requests: settled(state.requests, { requestId, answer: given, by, ts }) }, URGENT, reply)
+}
+
+/** A rule or the mode answers a request that waits, if it still does. */
+export function policyAnswer(
+  state: SessionState,
+  { requestId, said }: HostInput & { readonly type: 'policy-answer' },
+): Step {
+  if (askOf(state, requestId)?.isForPerson === true) return step(state)
+  return resolve(state, requestId, { answer: said.answer, by: { type: 'policy', rule: said.rule } })
+}
+
+/** The agent takes its request back. */
+export function withdrawn(state: SessionState, requestId: string): Step {
+  const ask = askOf(state, requestId)
+  if (ask === undefined) return step(state)
+  if (ask.isLogged) return resolve(state, requestId, { answer: CANCELLED, by: { type: 'turn-end' } })
+  return step(without(state, [ask]), { do: 'reply', call: ask.call, value: CANCELLED })
+}
+
+/** Nobody answered in time. */
+export function requestOver(state: SessionState, requestId: string): Step {
+  const request = requestOf(state, requestId)
+  if (request === undefined) return step(state)
+  const reason = `Nobody answered within ${state.config.requestTimeoutMs / 1_000} s.`
+  return resolve(state, requestId, { answer: denial(request.request, reason), by: { type: 'timeout' } })
+}
+
+/** Answers everything that waits with a cancellation. */
+export function cancelAsks(state: SessionState): Step {
+  const unlogged = state.asks.filter(({ isLogged }) => !isLogged)
+  const replies = unlogged.map(({ call }): Effect => ({ do: 'reply', call, value: CANCELLED }))
+  const entries = resolutions(state, { type: 'turn-end' })
+  const turn = openTurn(state)?.number
+  const append: Effect[] = entries.length === 0 ? [] : [{ do: 'append', groups: [{ entries, turn }] }]
+  return step(without(state, unlogged), ...replies, ...append)
+}
+
+/** Cancellations of all pending requests. */
+export const resolutions = (state: SessionState, by: AnsweredBy): LogEntry[] =>
+  pendingRequests(state).map(({ requestId }) => resolution(state, requestId, { answer: CANCELLED, by }))
+
+/** Follows a logged request or its answer. */
+export function requestsAfter(state: SessionState, event: SessionEvent): Step {
+  if (event.type === 'agent-prompt') return opened(state, event)
+  if (event.type !== 'agent-prompt-resolved') return step(state)
+  const { requestId, answer: given, by, ts } = event
+  const ask = askOf(state, requestId)
+  const requests = settled(state.requests, { requestId, answer: given, by, ts })
+  const after = awaiting(without({ ...state, requests }, ask === undefined ? [] : [ask]))
+  const reply: Effect[] = ask === undefined ? [] : [{ do: 'reply', call: ask.call, value: given }]
+  return step(after, { do: 'disarm', timer: `request ${requestId}` }, ...reply, URGENT)
+}
+
+/** The turn has ended, so nothing of it is asked any more. */
+export function dropAsks(state: SessionState): Step {
+  const replies = state.asks.map(({ call }): Effect => ({ do: 'reply', call, value: CANCELLED }))
+  return step(without(state, state.asks), ...replies)
+}
+
+/** Requests that nobody answered before the gateway ended, where the log has no turn for their answer. */
+export function interruptRequests(state: SessionState, ts: string): SessionState {
+  const by: AnsweredBy = { type: 'gateway-end' }
+  const requests = pendingRequests(state).reduce(
+    (all, { requestId }) => settled(all, { requestId, answer: CANCELLED, by, ts }),
+    state.requests,
+  )
+  return { ...state, requests }
+}
+
+/**
+ * The request that an answer is for.
+ * @throws `request_not_found`, `request_resolved`, `request_interrupted`, `invalid_request`
+ */
+export function answerable(state: SessionState, requestId: string, given: AgentAnswer): SessionRequest {
+  const request = requestOf(state, requestId)
+  if (request === undefined) throw noSuchRequest(requestId)
+  const isAhead = given.outcome === 'selected' && given.remember !== undefined
+  if (request.state === 'resolved') throw answeredBefore(request)
+  if (request.state === 'interrupted' && !isAhead) throw interruptedBefore(request)
+  assertAnswer(request.request, given)
+  return request
+}
+
+export const requestOf = ({ requests }: SessionState, requestId: string): SessionRequest | undefined =>
+  requests.find((request) => request.requestId === requestId)
+
+interface Given {
+  readonly answer: AgentAnswer
+  readonly by: AnsweredBy
+}
+
+function resolve(state: SessionState, requestId: string, given: Given): Step {
+  const request = requestOf(state, requestId)
+  if (request?.state !== 'pending') return step(state)
+  const entries = [resolution(state, requestId, given)]
+  return step(state, { do: 'append', groups: [{ entries, turn: request.turn }] })
+}
+
+/** A request that is cancelled while its agent is being ended is cancelled by that end, whoever notices first. */
+function resolution({ run }: SessionState, requestId: string, { answer: given, by }: Given): LogEntry {
+  const isEnd = by.type === 'turn-end' || by.type === 'session-end'
+  if (run.phase !== 'stopping' || given.outcome !== 'cancelled' || !isEnd)
+    return { type: 'agent-prompt-resolved', requestId, answer: given, by }
+  const type = run.cause.stopReason === 'shutdown' ? 'gateway-end' : 'session-end'
+  return { type: 'agent-prompt-resolved', requestId, answer: given, by: { type } }
+}
+
+function opened(state: SessionState, event: SessionEvent & { readonly type: 'agent-prompt' }): Step {
+  const { requestId, request, turn = 0, ts: createdAt, sessionId } = event
+  const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
+  const after = awaiting({ ...state, requests: [...state.requests, resource] })
+  const isAsked = askOf(state, requestId) !== undefined
+  const at = Date.parse(createdAt) + state.config.requestTimeoutMs
+  const arm: Effect[] = isAsked ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
+  return step(after, ...arm, URGENT)
+}
+
+/** A turn whose agent waits for a person is told from one that works. */
+function awaiting(state: SessionState): SessionState {
+  const { session } = state
+  if (session.turn.state === 'idle') return state
+  const turnState = pendingRequests(state).length > 0 ? 'awaiting-input' : 'busy'
+  return { ...state, session: { ...session, turn: { ...session.turn, state: turnState } } }
+}
+
+function settled(
+  requests: readonly SessionRequest[],
+  { requestId, answer: given, by, ts }: Given & { readonly requestId: string; readonly ts: string },
+): readonly SessionRequest[] {
+  const request = requests.find((each) => each.requestId === requestId)
+  if (request === undefined) return requests
+  const others = requests.filter((each) => each !== request)
+  const resolved = others.filter(({ state }) => state !== 'pending')
+  const done: SessionRequest = {
+    ...request,
+    state: by.type === 'gateway-end' ? 'interrupted' : 'resolved',
+    resolvedAt: ts,
+    answer: given,
+    answeredBy: by,
+  }
+  return [...[...resolved, done].slice(-KEPT_RESOLVED), ...others.filter(({ state }) => state === 'pending')]
+}
+
+const askOf = ({ asks }: SessionState, requestId: string): Ask | undefined =>
+  asks.find((ask) => ask.requestId === requestId)
+
+const without = (state: SessionState, asks: readonly Ask[]): SessionState =>
+  asks.length === 0 ? state : { ...state, asks: state.asks.filter((ask) => !asks.includes(ask)) }

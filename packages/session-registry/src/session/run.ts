@@ -1,0 +1,251 @@
+import { AgentprotoError, type AnsweredBy, isLive, type Session } from '@agentproto/contracts'
+import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
+import { assertTransition } from './lifecycle.js'
+import { isResumable, resumptionOf } from '../lifecycle/resume.js'
+import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
+import type { EntryGroup } from '../log/event-log.js'
+import type { LogEntry } from '../log/event-record.js'
+import { closing, stopQueue, unsentTurns } from './closing.js'
+import { withWarning } from './descriptor.js'
+import { andThen, type Effect, step, type Step, type StartEffect, URGENT } from './effect.js'
+import type { AgentFacts, AgentInput, Command, HostInput } from './input.js'
+import { contextOfStart } from './prompt-context.js'
+import { dropAsks } from './requests.js'
+import { type Call, openTurn, type SessionState, type StartingRun, type StoppingRun } from './state.js'
+
+/** The run of an agent: its start, and the one way out, on which the first cause wins. */
+
+export const start = (state: SessionState, { call, origin, trace }: Command & { readonly type: 'start' }): Step =>
+  launch(state, { do: 'start', origin, trace }, call)
+
+/**
+ * Starts the agent of an ended session, in its old conversation or in a new one.
+ * @throws `session_live`, `session_starting`, `not_resumable`, `continuation_unsupported`
+ */
+export function resume(
+  state: SessionState,
+  { call, request, trace, now }: Command & { readonly type: 'resume' } & { readonly now: number },
+): Step {
+  if (state.run.phase === 'starting') throw startingError()
+  const { origin, how } = resumptionOf(state.session, state.spawn, request)
+  if (how !== 'fresh') assertResumeDue(state.resumes, { now, request })
+  const launched = launch(state, { do: 'start', origin, how, trace }, call)
+  return how === 'fresh' ? { ...launched, effects: [{ do: 'forget-once-rules' }, ...launched.effects] } : launched
+}
+
+export function agentStarted(state: SessionState, facts: AgentFacts): Step {
+  const { run } = state
+  if (run.phase !== 'starting') return step(state)
+  const { context, session } = contextOfStart(state, facts)
+  const started: SessionState = {
+    ...state,
+    context,
+    session: withAgent(session, state, facts),
+    process: facts.process,
+    agentStartedAt: facts.startedAt,
+    run: { ...run, hasAgent: true },
+  }
+  return run.cause === undefined ? step(started) : stopStarting(started, { cause: run.cause, error: cancelled() })
+}
+
+/** The handshake is done and the agent is configured: the session runs. */
+export function agentReady(state: SessionState): Step {
+  const { run } = state
+  if (run.phase !== 'starting' || run.cause !== undefined) return step(state)
+  const { session } = state
+  assertTransition(session.status, 'running')
+  const resumed = run.how === undefined ? {} : { resumedHow: run.how }
+  return step(
+    { ...state, session: { ...session, ...resumed } },
+    { do: 'append', groups: [{ entries: [{ type: 'status', status: 'running', previous: 'starting' }] }] },
+    // The child's identity is on the disk before anyone learns of the session: a later host can find it.
+    { do: 'save' },
+    { do: 'reply', call: run.call },
+    URGENT,
+  )
+}
+
+/** The caller gets the error when nothing of the agent is left. */
+export function startFailed(state: SessionState, error: unknown, now: number): Step {
+  const { run } = state
+  if (run.phase !== 'starting') return step(state)
+  const resumes = run.how === undefined ? state.resumes : resumesAfter(state.resumes, now)
+  const failed = { ...state, resumes }
+  if (isLive(state.session)) return stopStarting(failed, { cause: run.cause ?? endingOfStart(error), error })
+  // The log does not have this start, so it needs no end.
+  const replies = run.killers.map((call): Effect => ({ do: 'reply', call, value: { ok: true } }))
+  return step({ ...failed, run: { phase: 'ended' } }, { do: 'reject', call: run.call, error }, ...replies, URGENT)
+}
+
+/** Ends the session, for a caller who waits for it or for a cause of its own. */
+export function end(state: SessionState, cause: Ending, killer?: Call): Step {
+  const { run } = state
+  const killers = killer === undefined ? [] : [killer]
+  switch (run.phase) {
+    case 'ended':
+      if (isLive(state.session)) return stop(state, { cause, killers })
+      return step(state, ...killers.map((call): Effect => ({ do: 'reply', call, value: { ok: false } })))
+    case 'starting': {
+      const ending: StartingRun = { ...run, cause: run.cause ?? cause, killers: [...run.killers, ...killers] }
+      const ended = { ...state, run: ending }
+      return run.hasAgent
+        ? stopStarting(ended, { cause: ending.cause ?? cause, error: cancelled() })
+        : step(ended, { do: 'abort-start' })
+    }
+    case 'running':
+    case 'surviving':
+      return stop(state, { cause, killers })
+    case 'stopping':
+      return step({ ...state, run: { ...run, killers: [...run.killers, ...killers] } })
+  }
+}
+
+export function agentEnded(state: SessionState, { end: ended }: AgentInput & { readonly type: 'agent-ended' }): Step {
+  const { run } = state
+  if (run.phase !== 'starting') return end(state, endingOf(ended))
+  return stopStarting(state, {
+    cause: run.cause ?? endingOf(ended),
+    error: new AgentprotoError('spawn_failed', ended.message),
+  })
+}
+
+/** Nothing of the agent lives any more: what it left open is closed, then the status changes. One write has all of it. */
+export function agentStopped(state: SessionState, input: AgentInput & { readonly type: 'agent-stopped' }): Step {
+  const { run, session } = state
+  if (run.phase !== 'stopping') return step(state)
+  const { exit, failure } = input
+  const turn = openTurn(state)
+  const [reason, error] = turnEndOf(run.cause)
+  const groups = [
+    ...(turn === undefined ? [] : [closing(state, { turn, reason, error })]),
+    ...unsentTurns(state),
+    endOfRun(session, { cause: run.cause, exit, failure }),
+  ]
+  return step({ ...state, isSending: false, process: undefined }, { do: 'append', groups, hold: true })
+}
+
+/** Something of the agent still lives, so the session may not be called ended; another kill tries again. */
+export function stopFailed(state: SessionState, error: unknown): Step {
+  const { run } = state
+  if (run.phase !== 'stopping') return step(state)
+  const message = messageOf(error)
+  const waiting = [...run.killers, ...(run.starter === undefined ? [] : [run.starter.call])]
+  return step(
+    {
+      ...state,
+      run: { phase: 'surviving' },
+      session: withWarning({ ...state.session, connection: 'disconnected' }, message),
+    },
+    { do: 'append', groups: [{ entries: [{ type: 'runtime-warning', message }] }], hold: true },
+    ...waiting.map((call): Effect => ({ do: 'reject', call, error })),
+    URGENT,
+  )
+}
+
+/** The log has the end of the run. */
+export function runOver(state: SessionState): Step {
+  const { run } = state
+  const over: SessionState = { ...state, run: { phase: 'ended' }, queue: [] }
+  if (run.phase !== 'stopping') return step(over)
+  const replies = run.killers.map((call): Effect => ({ do: 'reply', call, value: { ok: true } }))
+  const rejected: Effect[] = run.starter === undefined ? [] : [{ do: 'reject', ...run.starter }]
+  return andThen(dropAsks(over), (after) => step(after, { do: 'settle' }, URGENT, ...rejected, ...replies))
+}
+
+/** Completes the log of a run that a dead host left open; its processes are gone. */
+export function repair(state: SessionState, { detail, ending }: HostInput & { readonly type: 'repair' }): Step {
+  const turn = openTurn(state)
+  const groups = [
+    ...(turn === undefined
+      ? []
+      : [closing(state, { turn, reason: 'error', error: { message: detail }, by: GATEWAY_END })]),
+    endOfRepair(state.session, { detail, ending }),
+  ]
+  return step(state, { do: 'append', groups, hold: true })
+}
+
+/** The last events of a run that has no end in the log. */
+export function endOfRepair(
+  { status: previous }: Pick<Session, 'status'>,
+  { detail, ending }: { readonly detail: string; readonly ending: Pick<Ending, 'status' | 'stopReason' | 'failure'> },
+): EntryGroup {
+  const { status, stopReason, failure } = ending
+  const entries: LogEntry[] = [
+    { type: 'repair', detail },
+    { type: 'status', status, previous },
+    { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }) },
+  ]
+  return { entries }
+}
+
+export const GATEWAY_END: AnsweredBy = { type: 'gateway-end' }
+
+function launch(state: SessionState, effect: StartEffect, call: Call): Step {
+  const { status } = state.session
+  const entry: LogEntry = { type: 'status', status: 'starting', ...(status === 'starting' ? {} : { previous: status }) }
+  return step(
+    { ...state, isMuted: false, run: { phase: 'starting', call, how: effect.how, hasAgent: false, killers: [] } },
+    // Before the log has the start: at boot the logs of ended sessions are not read.
+    { do: 'save' },
+    { do: 'append', groups: [{ entries: [entry] }] },
+    effect,
+  )
+}
+
+function withAgent(session: Session, { spawn }: SessionState, facts: AgentFacts): Session {
+  const { info, sandbox, warnings, agentSessionId } = facts
+  // A child ends with its parent, for good.
+  const resumable = isResumable(info.capabilities, spawn) && session.parentSessionId === undefined
+  const started: Session = {
+    ...session,
+    resumable,
+    agent: info,
+    connection: 'connected',
+    ...(agentSessionId === '' ? {} : { agentSessionId }),
+    ...(sandbox === undefined ? {} : { sandbox }),
+  }
+  return warnings.reduce(withWarning, started)
+}
+
+function stopStarting(
+  state: SessionState,
+  { cause, error }: { readonly cause: Ending; readonly error: unknown },
+): Step {
+  const { run } = state
+  if (run.phase !== 'starting') return step(state)
+  return stop(state, { cause, killers: run.killers, starter: { call: run.call, error } })
+}
+
+const stop = (state: SessionState, run: Omit<StoppingRun, 'phase'>): Step =>
+  step(
+    stopQueue({ ...state, run: { phase: 'stopping', ...run } }),
+    { do: 'disarm', timer: 'watch' },
+    { do: 'stop', cause: run.cause },
+  )
+
+function endOfRun(
+  { status: previous }: Session,
+  {
+    cause,
+    exit,
+    failure,
+  }: Pick<AgentInput & { readonly type: 'agent-stopped' }, 'exit' | 'failure'> & { readonly cause: Ending },
+): EntryGroup {
+  // A start that was killed never ran: its row of the table has only one way out.
+  const status = previous === 'starting' ? 'error' : cause.status
+  assertTransition(previous, status)
+  const { exitCode } = exit
+  const entries: LogEntry[] = [
+    { type: 'status', status, previous, ...(exitCode === undefined ? {} : { exitCode }) },
+    {
+      type: 'session-stopped',
+      status,
+      stopReason: cause.stopReason,
+      ...(failure === undefined ? {} : { failure }),
+      ...exit,
+    },
+  ]
+  return { entries }
+}
+
+const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

@@ -1,0 +1,216 @@
+import {
+  type AgentProcessInfo,
+  type AgentRequest,
+  type ContentBlock,
+  isLive,
+  type PromptPreface,
+  type Session,
+  type SessionHealth,
+  type SessionRequest,
+  type StoredSession,
+  type StoredSpawn,
+  type TraceContext,
+} from '@agentproto/contracts'
+import type { Ending } from '../lifecycle/ending.js'
+import type { How } from '../lifecycle/resume.js'
+import type { RegistryConfig } from '../registry-config.js'
+
+/**
+ * Everything that one session is at a moment, as plain data. What the log knows of it (descriptor, turn, requests) is
+ * rebuilt by reducing the log's events again; the rest belongs to the run of the agent and ends with it.
+ */
+export interface SessionState {
+  readonly config: RegistryConfig
+  readonly spawn: StoredSpawn
+  /** The descriptor, but for what {@link snapshotOf} derives. */
+  readonly session: Session
+  readonly run: Run
+  readonly turn: TurnState
+  /** Prompts that wait for their turn, in order; they have the numbers after the running turn's. */
+  readonly queue: readonly QueuedPrompt[]
+  /** Resolved requests, the latest 100, then the pending ones; oldest first. */
+  readonly requests: readonly SessionRequest[]
+  /** Requests that the agent waits for. */
+  readonly asks: readonly Ask[]
+  readonly context: PromptContext
+  readonly watch: Watch
+  /** Whether the agent still works on a prompt: it may be busy after its turn has ended. */
+  readonly isSending: boolean
+  /** A write failed: nothing more of this agent is logged, or a turn with a hole would look whole. */
+  readonly isMuted: boolean
+  readonly resumes: FailedResumes
+  /** When the agent was last started, ISO-8601. */
+  readonly agentStartedAt?: string | undefined
+  readonly process?: AgentProcessInfo | undefined
+}
+
+/** Names a caller that waits for an answer to its input. */
+export type Call = number
+
+/** Where the agent's process is between two starts. */
+export type Run =
+  | { readonly phase: 'ended' }
+  | StartingRun
+  | { readonly phase: 'running' }
+  | StoppingRun
+  /** A stop failed: some of its processes may still live. */
+  | { readonly phase: 'surviving' }
+
+export interface StartingRun {
+  readonly phase: 'starting'
+  readonly call: Call
+  /** How the conversation is resumed; absent for the first start. */
+  readonly how?: How | undefined
+  readonly hasAgent: boolean
+  /** Why the start is broken off. */
+  readonly cause?: Ending
+  readonly killers: readonly Call[]
+}
+
+export interface StoppingRun {
+  readonly phase: 'stopping'
+  /** The first cause wins. */
+  readonly cause: Ending
+  readonly killers: readonly Call[]
+  /** The caller of a start that failed: it gets the error when nothing of the agent is left. */
+  readonly starter?: { readonly call: Call; readonly error: unknown }
+}
+
+export type TurnState =
+  | { readonly phase: 'idle' }
+  /** Its prompt is being written. */
+  | { readonly phase: 'admitted'; readonly prompt: Outgoing }
+  | OpenTurn
+
+export interface OpenTurn {
+  readonly phase: 'open'
+  readonly number: number
+  /** The prompt, until it is sent. */
+  readonly unsent?: Outgoing | undefined
+  /** Tool calls without a result. */
+  readonly openTools: readonly string[]
+  /** Whether there was any output that a person would call an answer. */
+  readonly hasOutput: boolean
+  readonly cancelled?: 'interrupted' | 'silent'
+  /** Callers that wait for the end of the turn they interrupted. */
+  readonly interrupters: readonly Call[]
+}
+
+/** What the agent gets for one turn. */
+export interface Outgoing {
+  readonly content: readonly ContentBlock[]
+  readonly trace?: TraceContext | undefined
+}
+
+export interface QueuedPrompt extends Outgoing {
+  /** ISO-8601. */
+  readonly queuedAt: string
+  /** It interrupted the running turn. */
+  readonly isInterrupting: boolean
+  /** What it waited for was stopped: it is never sent (failure mode 18). */
+  readonly isStopped: boolean
+}
+
+export interface Ask {
+  readonly call: Call
+  readonly requestId: string
+  readonly turn: number
+  readonly request: AgentRequest
+  /** Whether the policy was asked, and the request is in the log. */
+  readonly isLogged: boolean
+  /** Neither a rule nor a mode may answer it. */
+  readonly isForPerson: boolean
+}
+
+/**
+ * What goes before the next prompt: the instructions of the spawn where the agent has no channel for them, and the
+ * transcript of a conversation that the agent does not know. It counts as received when its turn has ended.
+ */
+export interface PromptContext {
+  readonly transcript?: string | undefined
+  /** Kinds that the running turn's prompt began with. */
+  readonly offered: readonly PromptPreface['kind'][]
+  readonly isSent: boolean
+}
+
+/** Supervision: inactivity is the failure, not elapsed time. Times in milliseconds since the epoch. */
+export interface Watch {
+  readonly activeAt: number
+  /** The agent was warned about; it has been silent since. */
+  readonly isSilent: boolean
+  readonly turn?: WatchedTurn | undefined
+}
+
+export interface WatchedTurn {
+  readonly startedAt: number
+  readonly heartbeatAt: number
+  readonly progressAt: number
+  readonly isWarned: boolean
+  readonly isCancelled: boolean
+}
+
+/** Resumes that failed in a row, so that a broken session is not started for ever (F37). */
+export interface FailedResumes {
+  readonly count: number
+  /** Milliseconds since the epoch. */
+  readonly notBefore: number
+}
+
+export const IDLE: TurnState = { phase: 'idle' }
+export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
+export const NO_FAILURES: FailedResumes = { count: 0, notBefore: 0 }
+
+/** The state of a stored session, of which nothing runs yet. */
+export function stateOf(
+  { session, spawn, requests, agentStartedAt }: StoredSession,
+  config: RegistryConfig,
+): SessionState {
+  return {
+    config,
+    spawn,
+    session,
+    run: { phase: 'ended' },
+    turn: IDLE,
+    queue: [],
+    // One that is pending is read from the log again.
+    requests: requests.filter(({ state }) => state !== 'pending'),
+    asks: [],
+    context: NO_CONTEXT,
+    watch: { activeAt: 0, isSilent: false },
+    isSending: false,
+    isMuted: false,
+    resumes: NO_FAILURES,
+    agentStartedAt,
+  }
+}
+
+/** From the moment that a start is requested until the end is logged. */
+export const isSessionLive = ({ run, session }: SessionState): boolean => run.phase !== 'ended' || isLive(session)
+
+/** Whether its end has begun. */
+export const isEnding = ({ run }: SessionState): boolean =>
+  run.phase === 'stopping' || (run.phase === 'starting' && run.cause !== undefined)
+
+export const pendingRequests = ({ requests }: SessionState): readonly SessionRequest[] =>
+  requests.filter(({ state }) => state === 'pending')
+
+export const openTurn = ({ turn }: SessionState): OpenTurn | undefined => (turn.phase === 'open' ? turn : undefined)
+
+/** The descriptor that callers see. */
+export function snapshotOf(state: SessionState, lastSeq: number): Session {
+  const { session, queue, watch } = state
+  return {
+    ...session,
+    pendingRequests: pendingRequests(state).length,
+    lastSeq,
+    ...(queue.length === 0 ? {} : { queuedPrompts: queue.length }),
+    health: healthOf(session, watch),
+  }
+}
+
+function healthOf({ status, connection }: Session, { isSilent }: Watch): SessionHealth {
+  if (status === 'starting') return 'unknown'
+  if (status !== 'running') return 'dead'
+  if (connection === 'disconnected') return 'stale'
+  return isSilent ? 'degraded' : 'healthy'
+}

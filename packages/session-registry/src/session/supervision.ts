@@ -1,0 +1,148 @@
+import type { SessionEvent } from '@agentproto/contracts'
+import { failureOf } from '../lifecycle/ending.js'
+import { remembers } from '../lifecycle/resume.js'
+import type { LogEntry } from '../log/event-record.js'
+import { andThen, step, type Step } from './effect.js'
+import { end } from './run.js'
+import { openTurn, pendingRequests, type SessionState, type WatchedTurn } from './state.js'
+import { cancelSilent } from './turn.js'
+
+/**
+ * Progress and warnings of a long turn, the end of a silent one, hibernation of an idle session, and the end of one whose
+ * time is up. One timer is armed for the first moment at which something can be due, so that activity costs one assignment.
+ */
+
+/** The session runs and is idle. */
+export const watchIdle = (state: SessionState, now: number): Step =>
+  arm({ ...state, watch: { ...state.watch, activeAt: now, turn: undefined } }, now)
+
+export function watchTurn(state: SessionState, now: number): Step {
+  const turn: WatchedTurn = { startedAt: now, heartbeatAt: now, progressAt: now, isWarned: false, isCancelled: false }
+  return arm({ ...state, watch: { ...state.watch, activeAt: now, turn } }, now)
+}
+
+/** Something may be due; what is due is done, and the timer is armed again. */
+export function look(
+  state: SessionState,
+  { now, liveChildren }: { readonly now: number; readonly liveChildren: number },
+): Step {
+  if (state.run.phase !== 'running') return step(state)
+  if (now >= endsAt(state)) return expire(state)
+  const { turn, activeAt } = state.watch
+  if (turn !== undefined) return andThen(lookAtTurn(state, now), (after) => arm(after, now))
+  if (now - activeAt < idleLimit(state)) return arm(state, now)
+  // Children end with their parent, so a parent that waits for its children is not idle.
+  return liveChildren > 0 ? watchIdle(state, now) : end(state, { status: 'killed', stopReason: 'idle' })
+}
+
+/**
+ * Whether events are of the agent. What the host does by itself is no sign of life, nor is what a program writes that is
+ * no protocol: one that tries its provider again and again may do so for ever.
+ */
+export const isSignOfLife = (event: SessionEvent): boolean =>
+  !LIFELESS.has(event.type) && !(event.type === 'config' && 'permissionMode' in event)
+
+const LIFELESS: ReadonlySet<string> = new Set([
+  'output',
+  'runtime-progress',
+  'runtime-warning',
+  'repair',
+  'status',
+  'session-stopped',
+])
+
+function lookAtTurn(state: SessionState, now: number): Step {
+  // The time of a person is not the agent's.
+  const isWaiting = pendingRequests(state).length > 0
+  const seen = isWaiting ? { ...state, watch: { ...state.watch, activeAt: now } } : state
+  return [heartbeat, reportProgress, warnOfSilence, cancelWhenSilent].reduce(
+    (done, check) => andThen(done, (after) => check(after, now)),
+    step(seen),
+  )
+}
+
+function heartbeat(state: SessionState, now: number): Step {
+  if (now - (state.watch.turn?.heartbeatAt ?? now) < state.config.heartbeatMs) return step(state)
+  return step(withWatched(state, { heartbeatAt: now }), { do: 'changed', isUrgent: false })
+}
+
+function reportProgress(state: SessionState, now: number): Step {
+  const { activeAt, turn } = state.watch
+  if (turn === undefined || now - turn.progressAt < state.config.progressMs) return step(state)
+  const { currentTool } = state.session.turn
+  return log(withWatched(state, { progressAt: now }), {
+    type: 'runtime-progress',
+    elapsedMs: now - turn.startedAt,
+    idleMs: now - activeAt,
+    ...(currentTool === undefined ? {} : { currentTool }),
+  })
+}
+
+function warnOfSilence(state: SessionState, now: number): Step {
+  const { activeAt, turn } = state.watch
+  const idleMs = now - activeAt
+  if (turn?.isWarned !== false || idleMs < state.config.warningMs) return step(state)
+  const message = `The agent has been silent for ${inWords(idleMs)}`
+  return log(withWatched(state, { isWarned: true }), { type: 'runtime-warning', message, idleMs })
+}
+
+function cancelWhenSilent(state: SessionState, now: number): Step {
+  const { activeAt, turn } = state.watch
+  if (turn?.isCancelled !== false || now - activeAt < silenceMs(state)) return step(state)
+  return cancelSilent(withWatched(state, { isCancelled: true }), now)
+}
+
+const log = (state: SessionState, entry: LogEntry): Step =>
+  step(state, { do: 'append', groups: [{ entries: [entry], turn: openTurn(state)?.number }] })
+
+function withWatched(state: SessionState, change: Partial<WatchedTurn>): SessionState {
+  const { turn } = state.watch
+  return turn === undefined ? state : { ...state, watch: { ...state.watch, turn: { ...turn, ...change } } }
+}
+
+function expire(state: SessionState): Step {
+  if (state.session.expiresAt !== undefined) return end(state, { status: 'killed', stopReason: 'expired' })
+  const failure = failureOf('timeout', 'The session reached its time limit')
+  return end(state, { status: 'killed', stopReason: 'timeout', failure })
+}
+
+function arm(state: SessionState, now: number): Step {
+  if (state.run.phase !== 'running') return step(state)
+  const due = Math.min(endsAt(state), ...deadlines(state, now))
+  if (due === Infinity) return step(state, { do: 'disarm', timer: 'watch' })
+  return step(state, { do: 'arm', timer: 'watch', at: Math.max(now + 1, due) })
+}
+
+function deadlines(state: SessionState, now: number): readonly number[] {
+  const { heartbeatMs, progressMs, warningMs, inactivityMs, toolBudgetMs } = state.config
+  const { turn, activeAt } = state.watch
+  if (turn === undefined) return [activeAt + idleLimit(state)]
+  // A tool may start or end without the timer being armed again, so it looks at the earlier of the two limits first.
+  const soonest = activeAt + Math.min(inactivityMs, toolBudgetMs)
+  const silentAt = soonest > now ? soonest : activeAt + silenceMs(state)
+  return [
+    turn.heartbeatAt + heartbeatMs,
+    turn.progressAt + progressMs,
+    turn.isWarned ? Infinity : activeAt + warningMs,
+    turn.isCancelled ? Infinity : silentAt,
+  ]
+}
+
+/** A running tool may be silent for longer. */
+const silenceMs = (state: SessionState): number =>
+  (openTurn(state)?.openTools.length ?? 0) > 0 ? state.config.toolBudgetMs : state.config.inactivityMs
+
+/** A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3). */
+function idleLimit({ spawn, session, config }: SessionState): number {
+  const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
+  return spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
+}
+
+/** When the session has to end, in milliseconds since the epoch. */
+function endsAt({ session: { startedAt, expiresAt }, config: { maxDurationMs } }: SessionState): number {
+  if (expiresAt !== undefined) return Date.parse(expiresAt)
+  return maxDurationMs > 0 ? Date.parse(startedAt) + maxDurationMs : Infinity
+}
+
+const inWords = (ms: number): string =>
+  ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} minutes`

@@ -1,0 +1,235 @@
+import { AgentprotoError, type AgentSignal, BOUNDS, type UserPrompt } from '@agentproto/contracts'
+import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
+import type { LogEntry } from '../log/event-record.js'
+import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
+import type { AgentInput, Command, PromptCommand } from './input.js'
+import { contentWithContext, INTERRUPTION, pendingContext } from './prompt-context.js'
+import { closing, stopQueue, unsentTurn } from './closing.js'
+import { cancelAsks, resolutions } from './requests.js'
+import { end } from './run.js'
+import { IDLE, type OpenTurn, openTurn, type Outgoing, type QueuedPrompt, type SessionState } from './state.js'
+
+/** One turn at a time: admission, the agent's output, interruption, and an end in any case. */
+
+/** Admits a prompt, queues it, or refuses it. Replies with the turn's number. */
+export function prompt(state: SessionState, input: PromptCommand & { readonly now: number }): Step {
+  const { call, whenBusy = 'reject' } = input
+  const refusal = refusalOf(state)
+  if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
+  if (!isBusy(state)) return begin(state, input)
+  switch (whenBusy) {
+    case 'reject':
+      return step(state, { do: 'reject', call, error: inProgress(state) })
+    case 'queue':
+      return enqueue(state, input, false)
+    case 'interrupt':
+      return interruptFor(state, input)
+  }
+}
+
+/** Ends the running turn and stops the queue; with a number, that turn alone. Replies when it has ended. */
+export function interrupt(
+  state: SessionState,
+  { call, turn: only, now }: Command & { readonly type: 'interrupt' } & { readonly now: number },
+): Step {
+  const running = openTurn(state)
+  if (only !== undefined && only !== running?.number)
+    return withdraw(state, { call, place: only - state.session.turnCount })
+  const stopped = only === undefined ? stopQueue(state) : state
+  if (running === undefined) return step(stopped, { do: 'reply', call, value: { wasBusy: false } }, URGENT)
+  return cancelTurn(
+    { ...stopped, turn: { ...running, interrupters: [...running.interrupters, call] } },
+    { cancelled: 'interrupted', now },
+  )
+}
+
+/** Ends a turn that has been silent for too long; its end says `timeout`. */
+export const cancelSilent = (state: SessionState, now: number): Step =>
+  cancelTurn(stopQueue(state), { cancelled: 'silent', now })
+
+/** The agent did not end a cancelled turn in time. */
+export function graceOver(state: SessionState): Step {
+  const { interruptGraceMs, cancelGraceMs } = state.config
+  const isSilent = openTurn(state)?.cancelled === 'silent'
+  const summary = isSilent
+    ? `The turn was silent and did not end within ${cancelGraceMs} ms of being cancelled`
+    : `The agent did not end its turn within ${interruptGraceMs} ms of being interrupted`
+  return end(state, { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', summary) })
+}
+
+/** Logs what the agent emits: in its turn, or as stray events when none is open. */
+export function signals(state: SessionState, { batch }: AgentInput & { readonly type: 'signals' }): Step {
+  if (state.isMuted || state.run.phase === 'ended') return step(state)
+  const turn = openTurn(state)
+  if (turn === undefined) return step(state, { do: 'append', groups: [{ entries: batch.map(outsideTurn) }] })
+  const last = batch.findIndex(({ type }) => type === 'turn-end')
+  // The short path: output within a turn changes nothing but the turn's activity.
+  if (last < 0) return step(state, { do: 'append', groups: [{ entries: batch, turn: turn.number }] })
+  const within = batch.slice(0, last + 1)
+  const entries = turn.cancelled === 'silent' ? within.map(asTimeout) : within
+  const groups = [
+    { entries: [...resolutions(state, { type: 'turn-end' }), ...entries], turn: turn.number },
+    { entries: batch.slice(last + 1).map(outsideTurn) },
+  ]
+  return step(state, { do: 'append', groups })
+}
+
+/** The agent is done with a prompt. Its turn ends now in any case. */
+export function sendSettled(
+  state: SessionState,
+  { turn, error }: AgentInput & { readonly type: 'send-settled' },
+): Step {
+  const idle = { ...state, isSending: false }
+  const open = openTurn(idle)
+  // A turn that the end of its session leaves open says why the session ended.
+  if (idle.run.phase === 'stopping') return step(idle)
+  if (open === undefined) return step(idle, { do: 'next' })
+  if (open.unsent !== undefined) return sendOrCancel(idle, { open, prompt: open.unsent })
+  if (open.number !== turn) return step(idle)
+  const message = error ?? 'The agent settled the prompt without ending its turn'
+  return step(idle, {
+    do: 'append',
+    groups: [closing(idle, { turn: open, reason: 'error', error: { message } })],
+    hold: true,
+  })
+}
+
+/** Begins the next queued turn when none runs. A stopped prompt has its turn too, so that its number is never reused. */
+export function next(state: SessionState, now: number): Step {
+  const [waiting] = state.queue
+  if (waiting === undefined || state.turn.phase !== 'idle' || state.isSending || refusalOf(state) !== undefined)
+    return step(state)
+  if (!waiting.isStopped) return begin(state, { ...waiting, origin: 'queue', waited: waiting, now })
+  const groups = [unsentTurn(waiting, state.session.turnCount + 1)]
+  return step(state, { do: 'append', groups, hold: true }, { do: 'next' })
+}
+
+/** Sends the prompt of an open turn, unless the agent is still busy with the last one. */
+export function send(state: SessionState): Step {
+  const open = openTurn(state)
+  if (open?.unsent === undefined || state.isSending) return step(state)
+  return sendOrCancel(state, { open, prompt: open.unsent })
+}
+
+/** A queued prompt could not be logged. The log ends the session, and what waits ends with it. */
+export function queuedPromptFailed(state: SessionState): Step {
+  const entries: LogEntry[] = [{ type: 'runtime-warning', message: 'A queued prompt could not be logged' }]
+  return andThen(step(stopQueue({ ...state, turn: IDLE }), URGENT), (stopped) =>
+    step(stopped, { do: 'append', groups: [{ entries }] }, { do: 'next' }),
+  )
+}
+
+/** Why a session takes no prompt now. */
+function refusalOf({ run, session }: SessionState): AgentprotoError | undefined {
+  if (run.phase === 'starting') return startingError()
+  return run.phase === 'running' ? undefined : endedError(session.status)
+}
+
+const isBusy = ({ turn, queue }: SessionState): boolean => turn.phase !== 'idle' || queue.length > 0
+
+interface Admission extends Outgoing {
+  readonly call?: number
+  readonly origin: NonNullable<UserPrompt['origin']>
+  readonly waited?: QueuedPrompt
+  readonly now: number
+}
+
+function begin(state: SessionState, { call, content, trace, origin, waited }: Admission): Step {
+  const preface = [...pendingContext(state), ...(waited?.isInterrupting ? [INTERRUPTION] : [])]
+  const entry: UserPrompt = {
+    type: 'user-prompt',
+    content,
+    origin,
+    ...(preface.length === 0 ? {} : { preface }),
+    ...(waited === undefined ? {} : { queuedAt: waited.queuedAt }),
+    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+  }
+  const turn = state.session.turnCount + 1
+  const admitted: SessionState = {
+    ...state,
+    turn: { phase: 'admitted', prompt: { content: contentWithContext(entry), trace } },
+  }
+  const reply: Effect[] = call === undefined ? [] : [{ do: 'reply', call, value: turn }]
+  return step(admitted, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
+}
+
+function enqueue(state: SessionState, input: PromptCommand & { readonly now: number }, isInterrupting: boolean): Step {
+  const { call, content, trace, now } = input
+  const waiting = state.queue.filter(({ isStopped }) => !isStopped).length
+  // Stopped prompts do not count, unless they too have piled up.
+  if (waiting >= BOUNDS.queuedPrompts || state.queue.length >= 2 * BOUNDS.queuedPrompts)
+    return step(state, { do: 'reject', call, error: queueFull() })
+  const queuedAt = new Date(now).toISOString()
+  const queue = [...state.queue, { content, trace, queuedAt, isInterrupting, isStopped: false }]
+  return step({ ...state, queue }, URGENT, { do: 'reply', call, value: state.session.turnCount + queue.length })
+}
+
+/** The prompt's place is behind what the interrupt stops, and before any later prompt. */
+function interruptFor(state: SessionState, input: PromptCommand & { readonly now: number }): Step {
+  const stopped = stopQueue(state)
+  const queued = enqueue(stopped, input, true)
+  return openTurn(stopped) === undefined
+    ? queued
+    : andThen(queued, (after) => cancelTurn(after, { cancelled: 'interrupted', now: input.now }))
+}
+
+function withdraw(state: SessionState, { call, place }: { readonly call: number; readonly place: number }): Step {
+  const waiting = state.queue[place - 1]
+  if (waiting === undefined || waiting.isStopped) return step(state, { do: 'reply', call, value: { wasBusy: false } })
+  const queue = state.queue.with(place - 1, { ...waiting, isStopped: true })
+  return step({ ...state, queue }, { do: 'reply', call, value: { wasBusy: true, sent: false } })
+}
+
+function cancelTurn(
+  state: SessionState,
+  { cancelled, now }: { readonly cancelled: NonNullable<OpenTurn['cancelled']>; readonly now: number },
+): Step {
+  const turn = openTurn(state)
+  if (turn === undefined) return step(state)
+  const { interruptGraceMs, cancelGraceMs } = state.config
+  const at = now + (cancelled === 'interrupted' ? interruptGraceMs : cancelGraceMs)
+  // The first cancel sets the grace and what the turn's end is called.
+  const isFirst = turn.cancelled === undefined
+  const marked = isFirst ? { ...state, turn: { ...turn, cancelled } } : state
+  return andThen(cancelAsks(marked), (after) =>
+    step(after, ...(isFirst ? [{ do: 'arm', timer: 'grace', at } as const] : []), { do: 'cancel' }),
+  )
+}
+
+function sendOrCancel(
+  state: SessionState,
+  { open, prompt: outgoing }: { readonly open: OpenTurn; readonly prompt: Outgoing },
+): Step {
+  // A prompt of a stopped generation is never sent (failure mode 18).
+  if (open.cancelled !== undefined)
+    return step(state, { do: 'append', groups: [closing(state, { turn: open, reason: 'cancelled' })], hold: true })
+  const sending: SessionState = {
+    ...state,
+    isSending: true,
+    turn: { ...open, unsent: undefined },
+    context: { ...state.context, isSent: true },
+  }
+  return step(sending, { do: 'send', turn: open.number, prompt: outgoing })
+}
+
+/** What an agent emits about a turn when none is open is kept, but not as a part of a turn. */
+function outsideTurn(signal: AgentSignal): LogEntry {
+  return STREAM.has(signal.type) ? { type: 'extension', kind: `stray-${signal.type}`, payload: signal } : signal
+}
+
+const STREAM: ReadonlySet<string> = new Set(['text-delta', 'thought', 'tool-call', 'tool-result', 'turn-end'])
+
+/** A turn that was cancelled for its silence has timed out, whatever the agent calls its end. */
+const asTimeout = (signal: AgentSignal): AgentSignal =>
+  signal.type === 'turn-end' && signal.reason === 'cancelled' ? { ...signal, reason: 'timeout' } : signal
+
+const inProgress = (state: SessionState): AgentprotoError => {
+  const turn = openTurn(state)?.number ?? state.session.turnCount + 1
+  return new AgentprotoError('turn_in_progress', `Turn ${turn} of the session is in progress`, {
+    hint: 'Wait for its turn-end, or interrupt it',
+    data: { turn },
+  })
+}
+
+const queueFull = (): AgentprotoError =>
+  new AgentprotoError('queue_full', `${BOUNDS.queuedPrompts} prompts wait already`, { hint: 'Wait for a turn to end' })

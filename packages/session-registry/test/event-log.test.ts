@@ -1,0 +1,43 @@
+import { systemClock } from '@agentproto/contracts'
+import { MemoryEventStore } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { EventLog } from '../src/log/event-log.js'
+
+function memoryLog(stored: () => void = () => undefined): EventLog {
+  const log = new EventLog({
+    sessionId: 's_00000001',
+    store: new MemoryEventStore(),
+    clock: systemClock,
+    lastSeq: 0,
+    isOver: () => false,
+    onIdle: () => undefined,
+  })
+  log.subscribe({ stored })
+  return log
+}
+
+const title = (text: string) => [{ entries: [{ type: 'title', title: text } as const] }]
+
+test.each([0, 1, 2, 3])(
+  'an entry appended %i steps after a write is published is stored when its append resolves',
+  async (steps) => {
+    let publish: () => void = () => undefined
+    const published = new Promise<void>((resolve) => (publish = resolve))
+    const log = memoryLog(() => publish())
+    const second = published.then(async () => {
+      for (let step = 0; step < steps; step += 1) await Promise.resolve()
+      await log.append(title('second'))
+      return log.lastSeq
+    })
+    await log.append(title('first'))
+    expect(await second).toBe(2)
+  },
+)
+
+test('appending nothing is no write, and what is appended next is stored', async () => {
+  const log = memoryLog()
+  await log.append([])
+  expect(log.lastSeq).toBe(0)
+  await log.append(title('one'))
+  expect(log.lastSeq).toBe(1)
+})

@@ -34,7 +34,7 @@ const isText = (event: SessionEvent | undefined): boolean => event?.type === 'te
 /** Whether an event changes the state of a session, and not only its activity. */
 export const changesState = ({ type }: SessionEvent): boolean => CHANGES_STATE.has(type)
 
-const CHANGES_STATE: ReadonlySet<string> = new Set([
+const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
   'status',
   'session-stopped',
   'user-prompt',

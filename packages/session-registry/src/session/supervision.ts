@@ -42,7 +42,7 @@ export function look(
 export const isSignOfLife = (event: SessionEvent): boolean =>
   !LIFELESS.has(event.type) && !(event.type === 'config' && 'permissionMode' in event)
 
-const LIFELESS: ReadonlySet<string> = new Set([
+const LIFELESS: ReadonlySet<SessionEvent['type']> = new Set([
   'output',
   'runtime-progress',
   'runtime-warning',

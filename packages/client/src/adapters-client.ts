@@ -1,5 +1,4 @@
 import {
-  type AdapterState,
   type AdapterSummary,
   type DoctorCheck,
   type DoctorRequest,
@@ -12,58 +11,45 @@ import {
 import type { EventSourceMessage } from 'eventsource-parser'
 import { cancelled, outcomeUnknown, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
-import type { Call, Transport } from './transport.js'
+import { type Call, callOf } from './operation-call.js'
+import type { Transport } from './transport.js'
 
-export interface AdaptersClient {
-  list(): Promise<readonly AdapterSummary[]>
-  /** @throws `adapter_not_found` */
-  get(slug: string): Promise<AdapterSummary>
-  /** How far its agent is provisioned. @throws `adapter_not_found` */
-  state(slug: string): Promise<AdapterState>
-  /**
-   * Installs, sets up or logs in, telling what happens; the last event is the state. The gateway goes on when the
-   * iteration is left. It throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`,
-   * `auth_required`, `provisioning_busy`.
-   */
-  provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent>
-  /** Examines its agent, one finding after the other. */
-  doctor(slug: string, request?: DoctorRequest): AsyncIterable<DoctorCheck>
-  /** @param source folder on the gateway's host, or npm package. @throws `manifest_invalid`, `path_invalid` */
-  add(source: string): Promise<AdapterSummary>
-  /** The secrets that are stored or declared; never a value. */
-  secrets(): Promise<readonly SecretStatus[]>
-}
+export type AdaptersClient = ReturnType<typeof adaptersClient>
 
-export function adaptersClient(transport: Transport): AdaptersClient {
-  const at = (slug: string): string => `/adapters/${encodeURIComponent(slug)}`
+export function adaptersClient(transport: Transport) {
+  const { call } = transport
   return {
-    async list() {
-      const { adapters } = await transport.json<{ adapters: AdapterSummary[] }>({ path: '/adapters' })
+    async list(): Promise<readonly AdapterSummary[]> {
+      const { adapters } = await call('GET /adapters', {})
       return adapters
     },
-    get: (slug) => transport.json({ path: at(slug) }),
-    state: (slug) => transport.json({ path: `${at(slug)}/state` }),
-    provision: (slug, { until, signal, ...body }) =>
-      messagesOf(transport, {
-        method: 'POST',
-        path: `${at(slug)}/${until}`,
-        body,
-        signal,
+    /** @throws `adapter_not_found` */
+    get: (slug: string) => call('GET /adapters/:slug', { params: { slug } }),
+    /** Whether its agent is installed, set up and logged in. @throws `adapter_not_found` */
+    state: (slug: string) => call('GET /adapters/:slug/state', { params: { slug } }),
+    /**
+     * Installs, sets up or logs in, and reports progress; the last event is the state. The gateway continues if the
+     * iteration is left. It throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,
+     * `provisioning_busy`.
+     */
+    provision(slug: string, { until, signal, ...body }: ProvisionRequest): AsyncIterable<ProvisionEvent> {
+      const route = `POST /adapters/:slug/${until}` as const
+      return messagesOf(transport, {
+        ...callOf(route, { params: { slug }, body, signal }),
         last: 'state',
         withLast: true,
-      }),
-    doctor: (slug, { signal, ...body } = {}) =>
-      messagesOf(transport, {
-        method: 'POST',
-        path: `${at(slug)}/doctor`,
-        body,
-        signal,
-        last: 'report',
-        withLast: false,
-      }),
-    add: (source) => transport.json({ method: 'POST', path: '/adapters', body: { source } }),
-    async secrets() {
-      const { secrets } = await transport.json<{ secrets: SecretStatus[] }>({ path: '/secrets' })
+      })
+    },
+    /** Checks its agent, one finding after the other. */
+    doctor(slug: string, { signal, ...body }: DoctorRequest = {}): AsyncIterable<DoctorCheck> {
+      const asked = callOf('POST /adapters/:slug/doctor', { params: { slug }, body, signal })
+      return messagesOf(transport, { ...asked, last: 'report', withLast: false })
+    },
+    /** @param source Folder on the host of the gateway, or npm package. @throws `manifest_invalid`, `path_invalid` */
+    add: (source: string) => call('POST /adapters', { body: { source } }),
+    /** The secrets that are stored or declared; never a value. */
+    async secrets(): Promise<readonly SecretStatus[]> {
+      const { secrets } = await call('GET /secrets', {})
       return secrets
     },
   }

@@ -2,6 +2,7 @@ import type { Session, SessionChange } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
+import { callOf } from './operation-call.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
@@ -21,7 +22,7 @@ export function changeFeed(
 ): Feed<SessionChange> {
   const known = new Set<string>()
   return {
-    call: { path: '/events', signal },
+    call: callOf('GET /events', { signal }),
     cursor: undefined,
     onState,
     async onConnect() {

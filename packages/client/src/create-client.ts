@@ -1,12 +1,12 @@
-import type { Session, SessionChange, TokenService, Workspace, WorkspacesFile } from '@agentproto/contracts'
+import type { SessionChange, TokenService } from '@agentproto/contracts'
 import { archiveClient, type ArchiveClient } from './archive-client.js'
 import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
+import { tokensClient, workspacesClient, type WorkspacesClient } from './host-clients.js'
 import { permissionsClient, type PermissionsClient } from './permissions-client.js'
-import { sessionsClient, type SessionsClient } from './sessions-client.js'
-import { tokensClient } from './tokens-client.js'
+import { allSessions, sessionsClient, type SessionsClient } from './sessions-client.js'
 import { Transport } from './transport.js'
 
 /** What `GET /health` tells, to anybody. */
@@ -14,21 +14,6 @@ export interface Health {
   readonly ok: boolean
   readonly version: string
   readonly [member: string]: unknown
-}
-
-export interface WorkspacesClient {
-  list(): Promise<WorkspacesFile>
-  /** @throws `workspace_exists`, `workspace_invalid`, `path_invalid` */
-  add(request: {
-    readonly path: string
-    readonly slug?: string
-    readonly label?: string
-    readonly use?: boolean
-  }): Promise<Workspace>
-  /** @throws `workspace_not_found` */
-  remove(slug: string): Promise<void>
-  /** @throws `workspace_not_found` */
-  use(slug: string): Promise<Workspace>
 }
 
 export interface Client {
@@ -58,7 +43,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = new Transport(clientSettings(options))
   const sessions = sessionsClient(transport)
   return {
-    health: () => transport.json({ path: '/health' }),
+    health: () => transport.call('GET /health', {}),
     sessions,
     archive: archiveClient(transport),
     permissions: permissionsClient(transport),
@@ -71,27 +56,4 @@ export function createClient(options: ClientOptions): Client {
         changeFeed(() => allSessions(sessions), watching),
       ),
   }
-}
-
-function workspacesClient(transport: Transport): WorkspacesClient {
-  const at = (slug: string): string => `/workspaces/${encodeURIComponent(slug)}`
-  return {
-    list: () => transport.json({ path: '/workspaces' }),
-    add: (body) => transport.json({ method: 'POST', path: '/workspaces', body }),
-    async remove(slug) {
-      await transport.json({ method: 'DELETE', path: at(slug) })
-    },
-    use: (slug) => transport.json({ method: 'POST', path: `${at(slug)}/use` }),
-  }
-}
-
-async function allSessions(sessions: SessionsClient): Promise<readonly Session[]> {
-  const all: Session[] = []
-  let after: string | undefined
-  do {
-    const page = await sessions.list({ limit: 1_000, ...(after === undefined ? {} : { after }) })
-    all.push(...page.sessions)
-    after = page.nextCursor
-  } while (after !== undefined)
-  return all
 }

@@ -2,6 +2,7 @@ import { AgentprotoError, type EventGap, type SessionEvent } from '@agentproto/c
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import { type Feed, ListenerFailure } from './feed.js'
+import { callOf } from './operation-call.js'
 
 export interface FollowEventsOptions {
   /** The last sequence number that is known already; default 0, the whole log. */
@@ -21,7 +22,7 @@ export function eventFeed(
   let last = after
   let stopped = false
   const feed: Feed<SessionEvent> = {
-    call: { path: `/sessions/${encodeURIComponent(id)}/events`, query: { after }, signal },
+    call: callOf('GET /sessions/:id/events', { params: { id }, query: { after }, signal }),
     cursor: String(after),
     onState,
     take(message) {

@@ -4,7 +4,8 @@ import type { OnConnectionState } from './connection-state.js'
 import { cancelled, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'
 import { pause } from './pause.js'
-import type { Call, Transport } from './transport.js'
+import type { Call } from './operation-call.js'
+import type { Transport } from './transport.js'
 import { untilAborted } from './until-aborted.js'
 
 /** One event stream of the gateway that is to be followed for as long as it lasts. */

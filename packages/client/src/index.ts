@@ -1,9 +1,11 @@
 // The client of an agentproto gateway. This file is the package's contract: every export is named here.
 export { createClient } from './create-client.js'
 export type { AdaptersClient } from './adapters-client.js'
-export type { Client, Health, WorkspacesClient } from './create-client.js'
+export type { Client, Health } from './create-client.js'
+export type { WorkspacesClient } from './host-clients.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse, GatewayAddress } from './client-options.js'
-export type { CallOptions, EventsPage, PromptAccepted, SessionsClient } from './sessions-client.js'
+export type { CallOptions, SessionsClient } from './sessions-client.js'
+export type { EventsPage, PromptAccepted } from '@agentproto/contracts/wire'
 export type { PermissionsClient } from './permissions-client.js'
 export type { ConnectionState, OnConnectionState } from './connection-state.js'
 export type { TurnWaitOptions } from './turn-wait.js'

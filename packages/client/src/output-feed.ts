@@ -2,6 +2,7 @@ import type { OutputItem } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
+import { callOf } from './operation-call.js'
 
 export interface FollowOutputOptions {
   /** `cursor` of the last item that is known already; without it, the buffered lines come first. */
@@ -15,7 +16,7 @@ export interface FollowOutputOptions {
 export function outputFeed(id: string, { after, signal, onState }: FollowOutputOptions): Feed<OutputItem> {
   let ended = false
   const feed: Feed<OutputItem> = {
-    call: { path: `/sessions/${encodeURIComponent(id)}/stream`, query: { after }, signal },
+    call: callOf('GET /sessions/:id/stream', { params: { id }, query: { after }, signal }),
     cursor: after,
     onState,
     take(message) {

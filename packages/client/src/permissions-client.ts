@@ -2,36 +2,33 @@ import type { AddRuleRequest, PermissionRule, RuleScope } from '@agentproto/cont
 import type { Transport } from './transport.js'
 
 /**
- * The rules that answer permission requests without a person, those of remembered answers among them. Every call can
- * throw `session_not_found` or `workspace_not_found`; those of a workspace, and every change, need the owner or the
- * scope `admin`.
+ * The rules that answer permission requests without a person, including those of remembered answers. Every call can throw
+ * `session_not_found` or `workspace_not_found`; those of a workspace, and every change, need the owner or the scope `admin`.
  */
-export interface PermissionsClient {
-  /** The rules of a workspace; of a session, its own and then its workspace's. */
-  list(scope: RuleScope): Promise<readonly PermissionRule[]>
-  /**
-   * Makes a rule; the same one made twice is one. Requests that wait are answered by it at once.
-   * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
-   */
-  add(scope: RuleScope, request: AddRuleRequest): Promise<PermissionRule>
-  /** @throws `rule_not_found`, `storage_failed` */
-  remove(scope: RuleScope, ruleId: string): Promise<void>
-}
+export type PermissionsClient = ReturnType<typeof permissionsClient>
 
-export function permissionsClient(transport: Transport): PermissionsClient {
+export function permissionsClient({ call }: Transport) {
   return {
-    async list(scope) {
-      const { rules } = await transport.json<{ rules: PermissionRule[] }>({ path: rulesOf(scope) })
+    /** The rules of a workspace; of a session, its own and then those of its workspace. */
+    async list(scope: RuleScope): Promise<readonly PermissionRule[]> {
+      const { rules } = await ('sessionId' in scope
+        ? call('GET /sessions/:id/rules', { params: { id: scope.sessionId } })
+        : call('GET /workspaces/:slug/rules', { params: { slug: scope.workspaceSlug } }))
       return rules
     },
-    add: (scope, body) => transport.json({ method: 'POST', path: rulesOf(scope), body }),
-    async remove(scope, ruleId) {
-      await transport.json({ method: 'DELETE', path: `${rulesOf(scope)}/${encodeURIComponent(ruleId)}` })
+    /**
+     * Adds a rule; adding the same one twice gives one. It answers pending requests at once.
+     * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
+     */
+    add: (scope: RuleScope, body: AddRuleRequest): Promise<PermissionRule> =>
+      'sessionId' in scope
+        ? call('POST /sessions/:id/rules', { params: { id: scope.sessionId }, body })
+        : call('POST /workspaces/:slug/rules', { params: { slug: scope.workspaceSlug }, body }),
+    /** @throws `rule_not_found`, `storage_failed` */
+    async remove(scope: RuleScope, ruleId: string): Promise<void> {
+      await ('sessionId' in scope
+        ? call('DELETE /sessions/:id/rules/:ruleId', { params: { id: scope.sessionId, ruleId } })
+        : call('DELETE /workspaces/:slug/rules/:ruleId', { params: { slug: scope.workspaceSlug, ruleId } }))
     },
   }
 }
-
-const rulesOf = (scope: RuleScope): string =>
-  'sessionId' in scope
-    ? `/sessions/${encodeURIComponent(scope.sessionId)}/rules`
-    : `/workspaces/${encodeURIComponent(scope.workspaceSlug)}/rules`

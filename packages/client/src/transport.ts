@@ -1,21 +1,10 @@
-import { AgentprotoError, fromProblem, isAgentprotoError, type TraceContext } from '@agentproto/contracts'
+import { AgentprotoError, fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import type { JsonOf, Route } from '@agentproto/contracts/wire'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
+import { type Asked, type Call, callOf } from './operation-call.js'
 import { pause } from './pause.js'
 import { untilAborted } from './until-aborted.js'
-
-export interface Call {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below the gateway's url, already encoded. */
-  readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  readonly body?: unknown
-  /** A body that is text already, one JSON document a line. */
-  readonly text?: string
-  readonly signal?: AbortSignal | undefined
-  /** The trace that the call is part of; default: the client's. */
-  readonly trace?: TraceContext | undefined
-}
 
 /** Waits before the second and third try of an idempotent call, in ms. */
 const RETRY_PAUSES = [50, 250]
@@ -47,9 +36,10 @@ export class Transport {
     return this.#address.url === url && this.#address.token === token ? 'same' : 'moved'
   }
 
-  /** The JSON of a successful answer, trusted to have the contract's shape; anything else throws. */
-  async json<T>(call: Call): Promise<T> {
-    return (await this.#accepted(await this.#send(call, 'application/json'))).json() as Promise<T>
+  /** Calls an operation. The JSON of a successful answer is trusted to have the shape that the table says. */
+  readonly call = async <R extends Route>(route: R, asked: Asked<R>): Promise<JsonOf<R>> => {
+    const response = await this.#accepted(await this.#send(callOf(route, asked), 'application/json'))
+    return response.json() as Promise<JsonOf<R>>
   }
 
   /**

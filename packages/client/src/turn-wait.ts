@@ -13,7 +13,8 @@ import type { OnConnectionState } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { readEventStream } from './event-stream.js'
 import { type Feed, follow, itemsOf } from './feed.js'
-import { type Call, isRepeatable, type Transport } from './transport.js'
+import { type Call, callOf } from './operation-call.js'
+import { isRepeatable, type Transport } from './transport.js'
 import { TurnAccount } from './turn-account.js'
 
 export interface TurnWaitOptions {
@@ -83,7 +84,7 @@ async function* eventsOfPrompt(
   { id, ...following }: Waiting,
 ): AsyncGenerator<SessionEvent> {
   const { signal } = following
-  const call: Call = { method: 'POST', path: `/sessions/${encodeURIComponent(id)}/prompt`, body, signal }
+  const call = callOf('POST /sessions/:id/prompt', { params: { id }, body, signal })
   const feed = eventFeed(id, { signal })
   let cause: unknown
   for (let tries = isRepeatable(call) ? TRIES : 1; tries > 0 && nothingOf(feed); tries--) {

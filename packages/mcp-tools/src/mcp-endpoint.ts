@@ -2,8 +2,8 @@ import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
 import type { Principal } from '@agentproto/contracts'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { readRpcBody } from './rpc-body.js'
-import { toolServer, toolsOf } from './tool-server.js'
-import type { McpDeps } from './tool-server.js'
+import type { McpDeps } from './services.js'
+import { toolServers } from './tool-server.js'
 
 export interface McpEndpoint {
   /**
@@ -22,13 +22,13 @@ export interface McpEndpoint {
  * Each call is served by a fresh, stateless server, so any client may go on where another stopped.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
-  const tools = toolsOf(deps)
+  const serverFor = toolServers(deps)
   const callers = new WeakMap<Request, Principal>()
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const by = requestInfo && callers.get(requestInfo)
       if (by === undefined) throw new Error('The request has no principal')
-      return toolServer(deps, tools, by)
+      return serverFor(by)
     },
     {
       maxRequestBodySize: BOUNDS.bodyBytes,

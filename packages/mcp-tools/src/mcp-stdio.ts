@@ -2,8 +2,8 @@ import { BOUNDS } from '@agentproto/contracts'
 import type { Principal } from '@agentproto/contracts'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
-import { toolServer, toolsOf } from './tool-server.js'
-import type { McpDeps } from './tool-server.js'
+import type { McpDeps } from './services.js'
+import { toolServers } from './tool-server.js'
 
 export interface McpStdioOptions {
   /** Who the one caller is. Where a gateway elsewhere decides, it does so from the token that it is called with. */
@@ -25,9 +25,9 @@ export interface McpStdio {
  * the protocol it opens. Nothing but the protocol is written to `output`.
  */
 export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOptions): McpStdio {
-  const tools = toolsOf(deps)
+  const serverFor = toolServers(deps)
   const transport = new StdioServerTransport(input, output, { maxBufferSize: BOUNDS.bodyBytes })
-  const served = serveStdio(() => toolServer(deps, tools, by), {
+  const served = serveStdio(() => serverFor(by), {
     transport,
     ...(deps.onError === undefined ? {} : { onerror: deps.onError }),
   })

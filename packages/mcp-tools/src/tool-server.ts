@@ -1,126 +1,101 @@
+import { AgentprotoError, isAgentprotoError, type Principal, traceOf } from '@agentproto/contracts'
+import { assertMayUse, boundsOf, mayUse, type ToolDefinition, type ToolName, TOOLS } from '@agentproto/contracts/wire'
 import {
-  AgentprotoError,
-  assertMayUse,
-  boundsOf,
-  isAgentprotoError,
-  mayUse,
-  systemClock,
-  traceOf,
-} from '@agentproto/contracts'
-import type { Clock, ErrorCode, Principal, Scope } from '@agentproto/contracts'
-import { TOOLS } from '@agentproto/contracts/wire'
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
-import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
-import type { Tool } from './tool.js'
-import type { Call, ToolAdapters, ToolSessions, ToolWorkspaces } from './tool-services.js'
-import { catalogTools } from './tools/catalog.js'
-import { requestTools } from './tools/requests.js'
-import { sessionTools } from './tools/sessions.js'
-import { turnTools } from './tools/turns.js'
-
-/** What the tools are made of: the services that HTTP serves as well. */
-export interface McpDeps {
-  readonly sessions: ToolSessions
-  readonly adapters: ToolAdapters
-  readonly workspaces: ToolWorkspaces
-  /** Of the gateway. */
-  readonly version: string
-  /** Default: the system's. */
-  readonly clock?: Clock
-  /** Told of a caller whose scope does not cover a tool that it called. Must not throw. */
-  readonly onRefused?: (refused: { readonly code: ErrorCode; readonly by: Principal; readonly tool: string }) => void
-  /** Told of every throw that is none of our errors, and of what the protocol refuses. Must not throw. */
-  readonly onError?: (error: unknown) => void
-}
-
-/** All tools by name, in the order of the list. */
-export function toolsOf({ sessions, adapters, workspaces, clock = systemClock }: McpDeps): ReadonlyMap<string, Tool> {
-  const tools = [
-    ...sessionTools(sessions),
-    ...turnTools(sessions, clock),
-    ...requestTools(sessions),
-    ...catalogTools(adapters, workspaces),
-  ]
-  return new Map(tools.map((tool) => [tool.listed.name, tool]))
-}
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+  type Tool as ListedTool,
+} from '@modelcontextprotocol/server'
+import type { Call, McpDeps } from './services.js'
+import { listedTool, parseArguments } from './tool.js'
+import { toolHandlers } from './tools.js'
 
 const INSTRUCTIONS =
-  'Runs coding agents in sessions: start one, prompt it, wait for its turn, read its output; answer what it asks. One turn at a time per session.'
+  'Runs coding agents in sessions: start one, prompt it, wait for its turn, read its output; answer its requests. One turn at a time per session.'
 
-/** A server of the tools, for one caller. */
-export function toolServer(deps: McpDeps, tools: ReadonlyMap<string, Tool>, by: Principal): Server {
-  const server = new Server(
-    { name: 'agentproto', version: deps.version },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
-  )
-  server.setRequestHandler('tools/list', () => ({ tools: listFor(by, tools) }))
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = tools.get(params.name)
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}`)
-    return answerOf(tool, params.arguments, { by, request: mcpReq, deps })
-  })
-  return server
+type Request = ServerContext['mcpReq']
+
+/** A tool with its handler. */
+interface ServedTool {
+  readonly definition: ToolDefinition & { readonly scope: (typeof TOOLS)[ToolName]['scope'] }
+  readonly listed: ListedTool
+  readonly handle: (args: never, call: Call) => Promise<object>
 }
 
-/** What a caller may not use costs it no context. */
-const listFor = (by: Principal, tools: ReadonlyMap<string, Tool>): Tool['listed'][] =>
-  [...tools.values()].map(({ listed }) => listed).filter(({ name }) => mayUse(by, scopeOf(name)))
-
-const scopeOf = (name: string): Scope | undefined => (TOOLS as Readonly<Record<string, { scope: Scope }>>)[name]?.scope
-
-interface Serving {
-  readonly by: Principal
-  readonly request: ServerContext['mcpReq']
-  readonly deps: Pick<McpDeps, 'sessions' | 'onError' | 'onRefused'>
+/** Makes servers of the tools, one for each caller. */
+export function toolServers(deps: McpDeps): (by: Principal) => Server {
+  const tools = new Map<string, ServedTool>()
+  for (const [name, handle] of Object.entries(toolHandlers(deps))) {
+    const definition = TOOLS[name as ToolName]
+    tools.set(name, { definition, listed: listedTool(definition, definition.scope === 'read'), handle })
+  }
+  return function serverFor(by) {
+    const server = new Server(
+      { name: 'agentproto', version: deps.version },
+      { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    )
+    // Tools that the caller may not use would only fill its context.
+    const usable = [...tools.values()].filter(({ definition }) => mayUse(by, definition.scope))
+    server.setRequestHandler('tools/list', () => ({ tools: usable.map(({ listed }) => listed) }))
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+      const tool = tools.get(params.name)
+      if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool ${params.name}`)
+      return resultOf(deps, () => callTool(deps, tool, { by, args: params.arguments, request: mcpReq }))
+    })
+    return server
+  }
 }
 
-/** The result of a call; an error is a result too, so that the model that called can read and mend it. */
-async function answerOf(tool: Tool, args: unknown, serving: Serving): Promise<CallToolResult> {
-  const { onError } = serving.deps
+/** The result of a call. An error is a result too, so that the model can read it and correct its call. */
+async function resultOf({ onError }: McpDeps, work: () => Promise<object>): Promise<CallToolResult> {
   try {
-    const structuredContent = { ...(await tool.call(args, callOf(tool, serving))) }
+    const structuredContent = { ...(await work()) }
     return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] }
   } catch (thrown) {
     if (!isAgentprotoError(thrown)) onError?.(thrown)
     const error = isAgentprotoError(thrown)
       ? thrown
-      : new AgentprotoError('internal', 'The gateway failed while it answered')
+      : new AgentprotoError('internal', 'The gateway failed to answer the call', { hint: 'See the log of the gateway' })
     return { isError: true, content: [{ type: 'text', text: JSON.stringify(error.toProblem()) }] }
   }
 }
 
-/** @throws `forbidden`, `delegation_denied` */
-function callOf({ listed }: Tool, { by, request, deps }: Serving): Call {
-  const scope = scopeOf(listed.name)
-  if (!mayUse(by, scope)) refuse(by, scope, (code) => deps.onRefused?.({ code, by, tool: listed.name }))
-  const within = boundsOf(by, scope)
-  const reach: Call['reach'] = async (id) => (within === undefined ? undefined : deps.sessions.get(id, within))
-  // The trace that a client names of a call is nearer to it than that of its HTTP request.
-  const { _meta: meta } = request
-  const { traceparent, tracestate } = meta ?? {}
-  const trace = traceOf({ traceparent, tracestate })
-  const caller = trace === undefined ? by : { ...by, trace }
-  return { by: caller, within, signal: request.signal, reach, progress: progressOf(request) }
+interface Asked {
+  readonly by: Principal
+  readonly args: unknown
+  readonly request: Request
 }
 
-/** @throws `forbidden`, `delegation_denied`, which is told before */
-function refuse(by: Principal, scope: Scope | undefined, tell: (code: ErrorCode) => void): void {
+/** @throws `forbidden`, `delegation_denied`, `session_not_found` for a session that the caller may not use */
+async function callTool(deps: McpDeps, tool: ServedTool, { by, args, request }: Asked): Promise<object> {
+  const { scope, name } = tool.definition
   try {
     assertMayUse(by, scope)
   } catch (refusal) {
-    if (isAgentprotoError(refusal)) tell(refusal.code)
+    if (isAgentprotoError(refusal)) deps.onRefused?.({ code: refusal.code, by, tool: name })
     throw refusal
   }
+  const given = parseArguments(tool.definition, tool.listed, args) as { readonly sessionId?: string }
+  const within = boundsOf(by, scope)
+  if (within !== undefined && given.sessionId !== undefined) await deps.sessions.get(given.sessionId, within)
+  // The trace in the call is more precise than the one of its HTTP request.
+  const { _meta: meta } = request
+  const { traceparent, tracestate } = meta ?? {}
+  const trace = traceOf({ traceparent, tracestate })
+  const call = { by: trace === undefined ? by : { ...by, trace }, within }
+  return tool.handle(given as never, { ...call, signal: request.signal, progress: progressOf(request) })
 }
 
-/** How a caller that asked for it hears of what goes on. */
-function progressOf({ _meta: meta, notify }: ServerContext['mcpReq']): Call['progress'] {
+/** How progress is reported to a caller that asked for it. */
+function progressOf({ _meta: meta, notify }: Request): Call['progress'] {
   const progressToken = meta?.progressToken
   if (progressToken === undefined) return undefined
   let progress = 0
-  return function tellProgress(message) {
+  return function reportProgress(message) {
     progress += 1
-    // Whoever is gone need not be told.
+    // A caller that is gone needs no progress.
     notify({ method: 'notifications/progress', params: { progressToken, progress, message } }).catch(() => undefined)
   }
 }

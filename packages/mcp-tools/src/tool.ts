@@ -1,51 +1,38 @@
-import { mcpServerSchema, parseWire, promptSchema } from '@agentproto/contracts'
-import type { Tool as ListedTool, ToolAnnotations } from '@modelcontextprotocol/server'
+import { mcpServerSchema, parseWire, promptSchema, type ToolDefinition } from '@agentproto/contracts/wire'
+import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import { withParsedStrings } from './stringified.js'
-import type { Call } from './tool-services.js'
 
-/** One tool: what the list says of it, and what it does. */
-export interface Tool {
-  readonly listed: ListedTool
-  /** @throws AgentprotoError, which becomes a result with `isError` */
-  call(args: unknown, call: Call): Promise<object>
-}
+type ObjectSchema = ListedTool['inputSchema']
 
-export interface ToolSpec<I extends z.ZodObject> {
-  readonly name: string
-  readonly description: string
-  readonly input: I
-  readonly output: z.ZodObject
-  readonly annotations: ToolAnnotations
-  readonly run: (args: z.output<I>, call: Call) => Promise<object>
-}
-
-/** Makes a tool whose arguments are parsed by the schema that the list shows. */
-export function defineTool<I extends z.ZodObject>({
-  name,
-  description,
-  input,
-  output,
-  annotations,
-  run,
-}: ToolSpec<I>): Tool {
-  const inputSchema = jsonSchema(input)
+/** An entry of the list of tools. */
+export function listedTool(
+  { name, description, input, output, hints = {} }: ToolDefinition,
+  reads: boolean,
+): ListedTool {
+  const { destructive, idempotent, openWorld } = hints
   return {
-    listed: { name, description, inputSchema, outputSchema: jsonSchema(output), annotations },
-    async call(args, call) {
-      const given = parseWire(input, withParsedStrings(args ?? {}, inputSchema), 'arguments')
-      const id = given['sessionId']
-      if (typeof id === 'string') await call.reach(id)
-      return run(given, call)
+    name,
+    description,
+    inputSchema: jsonSchema(input),
+    outputSchema: jsonSchema(output),
+    annotations: {
+      readOnlyHint: reads,
+      ...(destructive === undefined ? {} : { destructiveHint: destructive }),
+      ...(idempotent === undefined ? {} : { idempotentHint: idempotent }),
+      ...(openWorld === undefined ? { openWorldHint: false } : {}),
     },
   }
 }
 
-type ObjectSchema = ListedTool['inputSchema']
+/** Parses the arguments of a call with the schema that the list shows. @throws `invalid_request` */
+export function parseArguments({ input }: ToolDefinition, { inputSchema }: ListedTool, args: unknown): unknown {
+  return parseWire(input, withParsedStrings(args ?? {}, inputSchema), 'arguments')
+}
 
 /**
- * The JSON Schema of a list, in few words: every agent pays for each with its context (F74). Bounds of length
- * are left to the parser, and the kinds of content blocks, as those of MCP servers, are one object here.
+ * The JSON Schema of a list, kept short, since it is part of the context of every agent (F74). Bounds of length are left to the
+ * parser; the kinds of content blocks, and of MCP servers, are one object here.
  */
 function jsonSchema(schema: z.ZodObject): ObjectSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', override: shorten })
@@ -56,7 +43,7 @@ type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['o
 
 const shorten: Override = ({ zodSchema, jsonSchema: json }) => {
   if (zodSchema === promptSchema) json.anyOf = [{ type: 'string' }, { type: 'array', items: { type: 'object' } }]
-  // A schema that takes anything, said in so many words.
+  // `{}` takes anything, as does its absence.
   if (isEmpty(json.additionalProperties)) delete json.additionalProperties
   if (zodSchema === mcpServerSchema) {
     delete json.anyOf

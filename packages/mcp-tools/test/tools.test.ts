@@ -42,8 +42,8 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
     kill_agent_session: [['sessionId'], ['sessionId', 'reason']],
     get_agent_session: [['sessionId'], ['sessionId']],
     wait_agent_turn: [['sessionId'], ['sessionId', 'turn', 'timeoutSeconds']],
-    interrupt_agent_session: [['sessionId'], ['turn', 'sessionId']],
-    resume_agent_session: [['sessionId'], ['fresh', 'continuation', 'sessionId']],
+    interrupt_agent_session: [['sessionId'], ['sessionId', 'turn']],
+    resume_agent_session: [['sessionId'], ['sessionId', 'fresh', 'continuation']],
     answer_agent_request: [
       ['sessionId', 'requestId'],
       ['sessionId', 'requestId', 'optionId', 'remember', 'action', 'content'],

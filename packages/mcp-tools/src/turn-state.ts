@@ -1,9 +1,9 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { Clock, EventReader, SessionRequest, TurnResult } from '@agentproto/contracts'
-import type { Call, ToolSessions } from './tool-services.js'
+import type { Call, ToolSessions } from './services.js'
 import { TurnProgress } from './turn-progress.js'
 
-export interface TurnWait {
+interface TurnWait {
   /** The last turn when absent. */
   readonly turn: number | undefined
   readonly timeoutMs: number
@@ -29,7 +29,7 @@ interface Waiting {
  * would only let it time out), or the end of the time.
  * @throws `session_not_found`, `turn_not_found`, `cancelled`
  */
-export async function waitForTurn({ sessions, clock }: Waiting, id: string, wait: TurnWait): Promise<TurnState> {
+export async function turnState({ sessions, clock }: Waiting, id: string, wait: TurnWait): Promise<TurnState> {
   const session = await sessions.get(id)
   const turn = wait.turn ?? session.turn.number
   if (turn === 0)

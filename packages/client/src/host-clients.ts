@@ -1,0 +1,31 @@
+import type { NamedToken, TokenService, WorkspaceService } from '@agentproto/contracts'
+import type { Transport } from './transport.js'
+
+/** The named folders of a gateway. */
+export type WorkspacesClient = Omit<WorkspaceService, 'resolve'>
+
+export function workspacesClient({ call }: Transport): WorkspacesClient {
+  return {
+    list: () => call('GET /workspaces', {}),
+    add: (body) => call('POST /workspaces', { body }),
+    async remove(slug) {
+      await call('DELETE /workspaces/:slug', { params: { slug } })
+    },
+    use: (slug) => call('POST /workspaces/:slug/use', { params: { slug } }),
+  }
+}
+
+/** The named tokens of a gateway; needs the owner or the scope `admin`. */
+export function tokensClient({ call }: Transport): TokenService {
+  return {
+    async list(): Promise<readonly NamedToken[]> {
+      const { tokens } = await call('GET /tokens', {})
+      return tokens
+    },
+    create: (body) => call('POST /tokens', { body }),
+    async revoke(name) {
+      await call('DELETE /tokens/:name', { params: { name } })
+    },
+    rotate: (name) => call('POST /tokens/:name/rotate', { params: { name } }),
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock, ErrorCode, Principal } from '@agentproto/contracts'
+import type { AdapterCatalog } from '@agentproto/contracts/agent'
+import type { SessionBounds, SessionService, WorkspaceService } from '@agentproto/contracts'
+
+/** What the tools use of the services that HTTP uses too; the client of another gateway can provide it all. */
+export type ToolSessions = Pick<
+  SessionService,
+  | 'spawn'
+  | 'list'
+  | 'get'
+  | 'prompt'
+  | 'waitTurn'
+  | 'resume'
+  | 'interrupt'
+  | 'kill'
+  | 'output'
+  | 'follow'
+  | 'requests'
+  | 'answer'
+>
+export type ToolAdapters = Pick<AdapterCatalog, 'list'>
+export type ToolWorkspaces = Pick<WorkspaceService, 'list'>
+
+export interface McpDeps {
+  readonly sessions: ToolSessions
+  readonly adapters: ToolAdapters
+  readonly workspaces: ToolWorkspaces
+  /** Of the gateway. */
+  readonly version: string
+  /** Default: the system's. */
+  readonly clock?: Clock
+  /** Receives each call that the scope of its caller does not cover. Must not throw. */
+  readonly onRefused?: (refused: { readonly code: ErrorCode; readonly by: Principal; readonly tool: string }) => void
+  /** Receives every error that is not one of ours, and what the protocol refuses. Must not throw. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** One call of a tool. */
+export interface Call {
+  readonly by: Principal
+  /** The sessions that the caller may use with this tool; undefined for all. */
+  readonly within: SessionBounds | undefined
+  readonly signal: AbortSignal
+  /** Reports progress; undefined if the caller did not ask for it. */
+  readonly progress: ((message: string) => void) | undefined
+}

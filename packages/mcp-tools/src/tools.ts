@@ -1,0 +1,53 @@
+import { systemClock } from '@agentproto/contracts'
+import {
+  answerRequestSchema,
+  parseWire,
+  TOOL_OUTPUT_LINES,
+  TOOL_WAIT_SECONDS,
+  toAgentAnswer,
+  type ToolInput,
+  type ToolName,
+  visibleWorkspaces,
+} from '@agentproto/contracts/wire'
+import type { Call, McpDeps } from './services.js'
+import { turnState } from './turn-state.js'
+
+/** What each tool does, in the order of the list: one that is missing does not compile. */
+export type ToolHandlers = { readonly [N in ToolName]: (args: ToolInput<N>, call: Call) => Promise<object> }
+
+/** The tools over the services of a gateway; the five of AIP-46 §MCP tools come first. */
+export function toolHandlers({ sessions, adapters, workspaces, clock = systemClock }: McpDeps): ToolHandlers {
+  return {
+    start_agent_session: (request, { by }) => sessions.spawn(request, by),
+    async prompt_agent_session({ sessionId, prompt }, { by }) {
+      const { turn } = await sessions.prompt(sessionId, { prompt }, by)
+      return { ok: true, sessionId, turn }
+    },
+    list_agent_sessions: (filter, { within }) => sessions.list(filter, within),
+    get_agent_session_output: async ({ sessionId, lastN = TOOL_OUTPUT_LINES }) => ({
+      lines: await sessions.output(sessionId, lastN),
+    }),
+    async kill_agent_session({ sessionId, reason }, { by }) {
+      const { ok } = await sessions.kill(sessionId, by, reason)
+      return { ok, sessionId }
+    },
+    async get_agent_session({ sessionId }) {
+      const [session, requests] = await Promise.all([sessions.get(sessionId), sessions.requests(sessionId)])
+      return { ...session, requests: requests.filter(({ state }) => state === 'pending') }
+    },
+    wait_agent_turn: ({ sessionId, turn, timeoutSeconds = TOOL_WAIT_SECONDS }, { signal, progress }) =>
+      turnState({ sessions, clock }, sessionId, { turn, timeoutMs: timeoutSeconds * 1_000, signal, progress }),
+    interrupt_agent_session: async ({ sessionId, ...request }, { by }) => ({
+      ok: true,
+      sessionId,
+      ...(await sessions.interrupt(sessionId, by, request)),
+    }),
+    resume_agent_session: ({ sessionId, ...request }, { by }) => sessions.resume(sessionId, request, by),
+    answer_agent_request({ sessionId: id, requestId, ...given }, { by }) {
+      const answer = toAgentAnswer(parseWire(answerRequestSchema, given, 'answer'))
+      return sessions.answer({ id, requestId }, answer, by)
+    },
+    list_agent_adapters: async () => ({ adapters: await adapters.list() }),
+    list_agent_workspaces: async (_args, { by }) => visibleWorkspaces(await workspaces.list(), by),
+  }
+}

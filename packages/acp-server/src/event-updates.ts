@@ -90,8 +90,7 @@ export function toolUpdate(call: ToolCall | ToolResult): ToolCallUpdate {
     ...defined({ name, title, kind, status: status === 'interrupted' ? ('failed' as const) : status }),
     ...(locations === undefined ? {} : { locations: locations.map((location) => ({ ...location })) }),
     ...(content === undefined ? {} : { content: content.flatMap(contentOf) }),
-    ...(input === undefined ? {} : { rawInput: input }),
-    ...(output === undefined ? {} : { rawOutput: output }),
+    ...defined({ rawInput: input, rawOutput: output }),
   }
 }
 

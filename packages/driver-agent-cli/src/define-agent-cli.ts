@@ -1,5 +1,5 @@
 import { homedir } from 'node:os'
-import { AgentprotoError, homeFrom, randomId, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, homeFrom, randomId, systemClock, defined } from '@agentproto/contracts'
 import type { ContentBlock, McpServer, SessionOrigin, StreamEvent } from '@agentproto/contracts'
 import { formatProblem, parseAgentCli } from '@agentproto/manifest'
 import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfile } from '@agentproto/manifest'
@@ -85,9 +85,7 @@ export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> 
       adapterSlug: manifest.id,
       sink,
       host: whole,
-      ...(args === undefined ? {} : { moreArgs: args }),
-      ...(sandbox === undefined ? {} : { sandbox }),
-      ...(adapter === undefined ? {} : { adapter }),
+      ...defined({ moreArgs: args, sandbox, adapter }),
     })
     return { agent, sink }
   }

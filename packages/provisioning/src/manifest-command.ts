@@ -1,4 +1,4 @@
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, systemClock, defined } from '@agentproto/contracts'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import { agentPrefix, findAgent, programFolders } from '@agentproto/driver-agent-cli/installation'
@@ -63,8 +63,7 @@ async function programFile(name: string, { adapter: { manifest }, host }: Comman
     (await findExecutable(name, {
       dirs: programFolders(agentPrefix(manifest, host)),
       path: host.env['PATH'] ?? '',
-      ...(host.env['HOME'] === undefined ? {} : { home: host.env['HOME'] }),
-      ...(host.executables === undefined ? {} : { executables: host.executables }),
+      ...defined({ home: host.env['HOME'], executables: host.executables }),
     }))
   if (file !== undefined) return file
   throw new AgentprotoError(

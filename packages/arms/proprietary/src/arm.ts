@@ -1,5 +1,5 @@
 import { exitMessage, NO_CAPABILITIES, startCancelled, within } from '@agentproto/arm-kit'
-import { AgentprotoError, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, toAgentprotoError, defined } from '@agentproto/contracts'
 import type {
   AgentCliEnd,
   AgentCliInfo,
@@ -111,8 +111,7 @@ class AdapterConnection implements ArmConnection {
       args: launch.args,
       additionalDirectories,
       termGraceMs: limits.termGraceMs,
-      ...(settings === undefined ? {} : { settings }),
-      ...(resume === undefined ? {} : { resume }),
+      ...defined({ settings, resume }),
     })
   }
 

@@ -20,11 +20,11 @@ import type { LaunchOptions } from './launch-options.js'
 import { planLaunch } from './launch-plan.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
-import { loadArm } from '../protocol/protocol-arms.js'
+import { loadArm } from './load-arm.js'
 import { ResumeGap } from './resume-gap.js'
 import { StartedAgent } from './running-agent.js'
 import { sessionMode } from './session-mode.js'
-import { timeLimit } from './time-limit.js'
+import { TimeLimit } from './time-limit.js'
 import { resolveDirectories } from './working-directories.js'
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
@@ -54,7 +54,8 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
   const launch = { command, args: own, cwd: directories.cwd, env, marker: options.sessionId }
   const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
   const gap = new ResumeGap(manifest, { host, clock })
-  const limit = timeLimit({ ...adapter.sandbox.limits, host, clock })
+  const { timeoutMs } = adapter.sandbox.limits
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, clock)
   const connecting: ArmConnectOptions = {
     launch: confined.launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
@@ -73,16 +74,20 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     const told = { ...(meta === undefined ? {} : { meta }), ...(trace === undefined ? {} : { trace }) }
     const opening = { ...directories, mcpServers, origin, ...told }
     const mode = sessionMode(manifest, options.mode)
-    const guarded = limit.sink(guard.sink(sink))
-    const session = await openOrClose(connection, { opening, mode, sink: guarded, signal })
+    const redacted = guard.sink(sink)
+    const limited = limit?.sink(redacted) ?? redacted
+    const session = await openOrClose(connection, { opening, mode, sink: limited, signal })
     gap.note(session.agentSessionId, startedAt)
-    return new StartedAgent(limit.connection(guard.connection(connection), guarded), session, {
+    const ended = limit?.start(connection, limited) ?? connection.ended
+    return new StartedAgent(connection, session, {
+      info: guard.info(connection.info),
+      ended: ended.then((end) => guard.end(end)),
       clock,
       sandbox: confined.sandbox,
       instructed,
       warnings: [...guard.warnings, ...confined.warnings],
       release: () => {
-        limit.cancel()
+        limit?.cancel()
         return confined.release()
       },
     })

@@ -2,7 +2,7 @@ import {
   AgentprotoError,
   type AgentEnd,
   type AgentSink,
-  type ArmConnection,
+  type AgentInfo,
   isAgentprotoError,
 } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
@@ -20,20 +20,6 @@ export interface GuardedLaunch {
   readonly signal: AbortSignal
 }
 
-/** What surrounds one launch: what the agent is given that nobody else may see, and what it needs to be ready. */
-export interface LaunchGuard {
-  /** Secrets and persisted values of the setup, by variable. */
-  readonly env: Readonly<Record<string, string>>
-  readonly warnings: readonly string[]
-  /** Registers what in an agent's environment is confidential. */
-  learn(env: Readonly<Record<string, string>>): void
-  sink(inner: AgentSink): AgentSink
-  /** The connection, its end told without secrets. */
-  connection(inner: ArmConnection): ArmConnection
-  /** A failure of the launch, told without secrets, and as `auth_required` where its exit code says so. */
-  failure(thrown: unknown): Promise<unknown>
-}
-
 /**
  * Makes the guard of a launch (AIP-45 §Setup surface, §Auth surface).
  * @throws `setup_required`, `auth_required`
@@ -44,13 +30,13 @@ export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   const { setup, auth } = adapter.manifest
   const isProvisioned = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
   if (setup.length > 0 && host.provisioning === undefined) throw notProvisioned(adapter.manifest)
-  if (!isProvisioned && declared.length === 0) return new Guard(launch, host.redactor, NOTHING)
+  if (!isProvisioned && declared.length === 0) return new LaunchGuard(launch, host.redactor, NOTHING)
   const { secrets, redactor } = await secretsOf(host)
   if (!isProvisioned || host.provisioning === undefined)
-    return new Guard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
+    return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
   const gate = { adapter, host: { ...host, secrets, redactor }, declared, signal }
   const provided = await host.provisioning.beforeSpawn(workspace === undefined ? gate : { ...gate, workspace })
-  return new Guard(launch, redactor, provided)
+  return new LaunchGuard(launch, redactor, provided)
 }
 
 const NOTHING: SpawnProvision = { env: {}, warnings: [] }
@@ -76,7 +62,9 @@ async function secretsOf(host: AgentHost): Promise<{ readonly secrets: Secrets; 
   return { secrets: host.secrets ?? createSecrets({ home: host.home, env: host.env, redactor }), redactor }
 }
 
-class Guard implements LaunchGuard {
+/** The secrets of one launch: given to the agent, and kept out of what it says and of how it fails. */
+export class LaunchGuard {
+  /** Secrets and persisted values of the setup, by variable. */
   readonly env: Readonly<Record<string, string>>
   readonly warnings: readonly string[]
   readonly #launch: GuardedLaunch
@@ -89,6 +77,7 @@ class Guard implements LaunchGuard {
     this.warnings = warnings
   }
 
+  /** Registers the confidential values of an agent's environment with the redactor. */
   learn(env: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(env)) {
       // Whoever gave it knows what it opens, and its shape is taken out of whatever is written.
@@ -100,19 +89,18 @@ class Guard implements LaunchGuard {
     return this.#redactor === undefined ? inner : new RedactingSink(inner, this.#redactor)
   }
 
-  connection(inner: ArmConnection): ArmConnection {
-    if (this.#redactor === undefined && this.#launch.adapter.manifest.auth?.expiry === undefined) return inner
-    return {
-      // What it says of itself is shown as it is.
-      info: this.#redactor?.redactData(inner.info) ?? inner.info,
-      ...(inner.process === undefined ? {} : { process: inner.process }),
-      ended: inner.ended.then((end) => this.#end(end)),
-      openSession: (options, sink) => inner.openSession(options, sink),
-      ...(inner.listSessions === undefined ? {} : { listSessions: inner.listSessions.bind(inner) }),
-      close: () => inner.close(),
-    }
+  /** What an agent reports of itself, without secrets. */
+  info(info: AgentInfo): AgentInfo {
+    return this.#redactor?.redactData(info) ?? info
   }
 
+  /** Records an expired login, and removes secrets from the report. */
+  async end(end: AgentEnd): Promise<AgentEnd> {
+    if (this.#isExpiry(end.exitCode)) await this.#reportExpiry()
+    return this.#redactor?.redactData(end) ?? end
+  }
+
+  /** A failure of the launch without secrets; `auth_required` where its exit code means an expired login. */
   async failure(thrown: unknown): Promise<unknown> {
     if (!isAgentprotoError(thrown)) return thrown
     const { manifest } = this.#launch.adapter
@@ -123,18 +111,13 @@ class Guard implements LaunchGuard {
     return this.#clean(failed)
   }
 
-  async #end(end: AgentEnd): Promise<AgentEnd> {
-    if (this.#isExpiry(end.exitCode)) await this.#noteExpiry()
-    return this.#redactor?.redactData(end) ?? end
-  }
-
   #isExpiry(exitCode: unknown): boolean {
     const { expiry } = this.#launch.adapter.manifest.auth ?? {}
     return expiry !== undefined && exitCode === expiry.exitCode
   }
 
   async #expired(cause: AgentprotoError): Promise<AgentprotoError> {
-    await this.#noteExpiry()
+    await this.#reportExpiry()
     const { name } = this.#launch.adapter.manifest
     return new AgentprotoError('auth_required', `The login of ${name} has ended`, {
       cause,
@@ -142,7 +125,7 @@ class Guard implements LaunchGuard {
     })
   }
 
-  async #noteExpiry(): Promise<void> {
+  async #reportExpiry(): Promise<void> {
     const { host, adapter } = this.#launch
     // A failure to record it must not hide how the agent ended.
     await host.provisioning?.loginExpired(adapter.manifest.id, host).catch(() => undefined)

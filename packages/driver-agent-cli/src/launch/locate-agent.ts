@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AgentCliManifest, InstallMethod } from '@agentproto/manifest'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '../agent-host.js'
@@ -48,8 +48,7 @@ export async function findAgent(manifest: AgentCliManifest, host: AgentHost): Pr
   const inPrefix = await findInPrefix(manifest, agentPrefix(manifest, host))
   if (inPrefix !== undefined) return { file: inPrefix, place: 'prefix' }
   const onPath = await findExecutable(manifest.bin, {
-    ...(env['PATH'] === undefined ? {} : { path: env['PATH'] }),
-    ...(env['HOME'] === undefined ? {} : { home: env['HOME'] }),
+    ...defined({ path: env['PATH'], home: env['HOME'] }),
   })
   return onPath === undefined ? undefined : { file: onPath, place: 'path' }
 }

@@ -22,6 +22,10 @@ const CLOSE_MS = 500
 
 export interface StartedAgentOptions {
   readonly clock: Clock
+  /** What the agent reports of itself. */
+  readonly info: AgentInfo
+  /** Settles when the agent ended by itself. */
+  readonly ended: Promise<AgentEnd>
   /** Of the launch, beside those of the session. */
   readonly warnings?: readonly string[]
   readonly sandbox?: SessionSandbox
@@ -47,16 +51,16 @@ export class StartedAgent implements RunningAgent {
   #stopping: Promise<ProcessExit> | undefined
 
   constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
-    const { clock, sandbox, instructed = false, warnings = [], release = async () => {} } = options
+    const { clock, info, ended, sandbox, instructed = false, warnings = [], release = async () => {} } = options
     this.#release = release
     this.instructed = instructed
     if (sandbox) this.sandbox = sandbox
     this.#connection = connection
     this.#session = session
     this.#clock = clock
-    this.info = connection.info
+    this.info = info
     this.warnings = [...warnings, ...session.warnings]
-    this.ended = connection.ended
+    this.ended = ended
     void this.ended.then(release)
     if (connection.process) this.process = connection.process
   }

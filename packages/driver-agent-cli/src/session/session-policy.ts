@@ -1,4 +1,4 @@
-import { type AdapterSessionPolicy, PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import { type AdapterSessionPolicy, PERMISSION_MODES, type PermissionMode, defined } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { launchHints } from '../launch/launch-hints.js'
 import { manifestHint, member } from '../launch/manifest-hint.js'
@@ -10,8 +10,7 @@ export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy 
   const { resumeAfterMs } = launchHints(manifest)
   return {
     mode,
-    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...defined({ idleTimeoutMs, maxTurns }),
     ...(manifest.continuation === undefined ? {} : { continuation: manifest.continuation.supported }),
     ...(resumesByFlags(manifest) ? { resumesByFlags: true } : {}),
     ...(resumeAfterMs === 0 ? {} : { resumeAfterMs }),

@@ -1,4 +1,4 @@
-import { systemClock } from '@agentproto/contracts'
+import { systemClock, defined } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import type { OauthValue, ResolvedSecret } from '@agentproto/secrets'
 import type { OauthParts, Question, Terminal } from '../provision-host.js'
@@ -39,6 +39,5 @@ async function pasted(slug: string, terminal: Terminal, signal: AbortSignal): Pr
 const valueOf = ({ accessToken, refreshToken, expiresAt }: OauthParts): OauthValue => ({
   kind: 'oauth',
   accessToken,
-  ...(refreshToken === undefined ? {} : { refreshToken }),
-  ...(expiresAt === undefined ? {} : { expiresAt }),
+  ...defined({ refreshToken, expiresAt }),
 })

@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import { substitute } from '../command-line.js'
 import { endingOf, runManifestCommand } from '../manifest-command.js'
@@ -31,8 +31,7 @@ async function questionOf(step: PromptStep, context: SetupContext): Promise<Ques
     kind: 'value',
     prompt: substitute(step.prompt, shownValues(step.prompt, context)),
     type: isConfidential(step) && step.type === 'text' ? 'secret' : step.type,
-    ...(options === undefined ? {} : { options }),
-    ...(step.default === undefined ? {} : { default: step.default }),
+    ...defined({ options, default: step.default }),
   }
 }
 

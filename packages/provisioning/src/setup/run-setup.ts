@@ -1,4 +1,4 @@
-import { AgentprotoError, isAgentprotoError, systemClock, type SetupStepState } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, systemClock, type SetupStepState, defined } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentVariables } from '../agent-variables.js'
@@ -133,8 +133,7 @@ function setupRequired(
       id,
       kind,
       state: 'pending',
-      ...(description === undefined ? {} : { description }),
-      ...(needs === undefined ? {} : { needs }),
+      ...defined({ description, needs }),
     }
   })
   return new AgentprotoError(

@@ -96,18 +96,19 @@ test('what each package exports', () => {
       StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError
       StreamEvent StreamEventType TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
       TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
-      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn TurnDetail
-      TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult TurnTranscript
-      UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
-      addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema asList asNumber
-      asRecord asString assertMayDecideAhead assertMayUse boundsOf configRequestSchema contentBlockSchema
-      createTokenSchema defined delegationSchema doctorRequestSchema eventsQuerySchema exportQuerySchema
-      forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema isAgentprotoError isLive
-      isRecord isTerminalRecord isWithinDepth killRequestSchema listQuerySchema mayUse mcpServerSchema
-      outputQuerySchema parseWire permissionModeSchema promptRequestSchema promptSchema promptText
-      provisionRequestSchema pruneRequestSchema randomId repairQuerySchema resumeRequestSchema
-      searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError traceIdOf traceOf
-      transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema visibleWorkspaces
+      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn
+      TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult
+      TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
+      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema asList
+      asNumber asRecord asString assertMayDecideAhead assertMayUse boundsOf configRequestSchema
+      contentBlockSchema createTokenSchema defined delegationSchema doctorRequestSchema eventsQuerySchema
+      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
+      isAgentprotoError isLive isRecord isTerminalRecord isWithinDepth killRequestSchema listQuerySchema
+      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
+      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
+      resumeRequestSchema searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
+      traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
+      visibleWorkspaces
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS Acknowledged AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer
       AnswerRequest AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport

@@ -4,6 +4,7 @@ import {
   type QueuedTurn,
   type SessionEvent,
   type Turn,
+  TurnCollector,
   type TurnDetail,
   type TurnQuery,
   type TurnResult,
@@ -15,7 +16,6 @@ import { readEventStream } from './event-stream.js'
 import { type Feed, follow, itemsOf } from './feed.js'
 import { type Call, callOf } from './operation-call.js'
 import { isRepeatable, type Transport } from './transport.js'
-import { TurnAccount } from './turn-account.js'
 
 export interface TurnWaitOptions {
   readonly signal?: AbortSignal | undefined
@@ -46,10 +46,10 @@ export async function promptAndWait(
   request: AwaitedPrompt,
   waiting: Waiting,
 ): Promise<TurnResult> {
-  let account: TurnAccount | undefined
+  let collector: TurnCollector | undefined
   for await (const event of eventsOfPrompt(transport, request, waiting)) {
-    account ??= new TurnAccount(event, event.turn ?? 0)
-    const result = account.take(event)
+    collector ??= new TurnCollector(event.turn ?? 0)
+    const result = collector.add(event)
     if (result !== undefined) return result
   }
   throw endedWithoutTurnEnd(waiting.id)
@@ -58,15 +58,13 @@ export async function promptAndWait(
 /** Follows a turn that was admitted before, or that is queued, to its end. @throws `turn_not_found` */
 export async function waitTurn(source: TurnSource, number: number, { id, ...following }: Waiting): Promise<TurnResult> {
   const [begun] = await source.turns(id, { after: number - 1, limit: 1 })
-  let account: TurnAccount | undefined
+  const collector = new TurnCollector(number)
   const options = {
     after: begun === undefined ? await eventsBefore(source, id, number) : begun.firstSeq - 1,
     ...following,
   }
   for await (const event of source.events(id, options)) {
-    if (event.turn !== number) continue
-    account ??= new TurnAccount(event, number)
-    const result = account.take(event)
+    const result = collector.add(event)
     if (result !== undefined) return result
   }
   throw endedWithoutTurnEnd(id)

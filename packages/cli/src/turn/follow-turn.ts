@@ -1,12 +1,13 @@
-import type {
-  AnswerRequest,
-  PermissionOption,
-  Session,
-  SessionEvent,
-  SessionRequest,
-  TurnEnd,
+import {
+  type AnswerRequest,
+  isAgentprotoError,
+  type PermissionOption,
+  type Session,
+  type SessionEvent,
+  type SessionRequest,
+  TurnCollector,
+  type TurnResult,
 } from '@agentproto/contracts'
-import { isAgentprotoError } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import type { TurnOutcome, TurnOutput } from './turn-output.js'
 
@@ -39,11 +40,14 @@ export interface FollowTurnOptions {
 export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcome> {
   const { client, session, turn, after, output, signal } = options
   const requests = new OpenRequests(options)
-  const account = new TurnAccount(session, turn)
+  const collector = new TurnCollector(turn)
+  const refused = new RefusedRequests()
+  let result: TurnResult | undefined
   try {
     for await (const event of client.sessions.events(session.id, { after, signal })) {
       if (event.turn !== turn && event.type !== 'session-stopped') continue
-      account.take(event)
+      result = collector.add(event)
+      refused.add(event)
       output.event(event)
       if (event.type === 'agent-prompt') requests.open(event)
       if (event.type === 'agent-prompt-resolved') requests.close(event.requestId)
@@ -53,7 +57,7 @@ export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcom
     requests.closeAll()
   }
   await requests.settled()
-  const outcome = account.outcome()
+  const outcome = outcomeOf(session, result ?? collector.soFar(), refused.count)
   output.end(outcome)
   return outcome
 }
@@ -113,58 +117,40 @@ class OpenRequests {
   }
 }
 
-/** Adds up a turn from its events. */
-class TurnAccount {
-  readonly #session: Session
-  readonly #turn: number
-  readonly #texts: string[] = []
+/** Counts the permission requests of a turn that were refused. */
+class RefusedRequests {
   readonly #options = new Map<string, readonly PermissionOption[]>()
-  #refused = 0
-  #error: string | undefined
-  #end: TurnEnd | undefined
-  #startedAt: number | undefined
-  #endedAt = 0
+  count = 0
 
-  constructor(session: Session, turn: number) {
-    this.#session = session
-    this.#turn = turn
-  }
-
-  take(event: SessionEvent): void {
-    this.#endedAt = Date.parse(event.ts)
-    this.#startedAt ??= this.#endedAt
-    if (event.type === 'text-delta') this.#texts.push(event.text)
-    if (event.type === 'error') this.#error = event.message
-    if (event.type === 'turn-end') this.#end = event
-    if (event.type === 'session-stopped') this.#error ??= event.failure?.summary
+  add(event: SessionEvent): void {
     if (event.type === 'agent-prompt' && event.request.kind === 'permission')
       this.#options.set(event.requestId, event.request.options)
     if (event.type === 'agent-prompt-resolved') this.#resolved(event)
   }
 
-  outcome(): TurnOutcome {
-    const { reason = 'session-ended', empty = false, usage } = this.#end ?? {}
-    return {
-      sessionId: this.#session.id,
-      adapter: this.#session.adapterSlug,
-      cwd: this.#session.cwd,
-      turn: this.#turn,
-      reason,
-      empty,
-      text: this.#texts.join(''),
-      refused: this.#refused,
-      ...(this.#error === undefined ? {} : { error: this.#error }),
-      ...(usage === undefined ? {} : { usage }),
-      durationMs: this.#endedAt - (this.#startedAt ?? this.#endedAt),
-    }
-  }
-
   #resolved({ requestId, answer, by }: SessionEvent & { readonly type: 'agent-prompt-resolved' }): void {
     const options = this.#options.get(requestId)
-    // A request that fell with its turn was refused by nobody.
+    // A request that ended with its turn was not refused.
     if (options === undefined || by.type === 'turn-end' || by.type === 'session-end') return
     const chosen =
       answer.outcome === 'selected' ? options.find(({ optionId }) => optionId === answer.optionId) : undefined
-    if (chosen === undefined || chosen.kind.startsWith('reject')) this.#refused += 1
+    if (chosen === undefined || chosen.kind.startsWith('reject')) this.count += 1
+  }
+}
+
+function outcomeOf(session: Session, result: TurnResult, refused: number): TurnOutcome {
+  const { number, reason = 'session-ended', empty = false, text, error, usage, durationMs = 0 } = result
+  return {
+    sessionId: session.id,
+    adapter: session.adapterSlug,
+    cwd: session.cwd,
+    turn: number,
+    reason,
+    empty,
+    text,
+    refused,
+    ...(error === undefined ? {} : { error }),
+    ...(usage === undefined ? {} : { usage }),
+    durationMs,
   }
 }

@@ -1,8 +1,7 @@
 import type { ManifestCapabilities } from './agent-cli-manifest.js'
-import { nearest } from './nearest.js'
 import { parseManifest } from './parse-manifest.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
-import { fieldsOf, valueAt } from './rule-context.js'
+import { strayKeyRule } from './rule-context.js'
 import type { RuleContext } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { validate } from './validators/acp.js'
@@ -38,7 +37,10 @@ export const parseAcp = (text: string, options: ParseOptions): ParseResult<AcpPr
   parseManifest<AcpDocument, AcpProfile>(text, options, {
     schema: 'acp',
     validate,
-    rules: strayKeys,
+    rules: (context) => {
+      strayKeyRule(context, [], KNOWN_KEYS)
+      strayKeyRule(context, ['metadata', 'aip44'], AIP44_KEYS)
+    },
     normalise: normaliseAcp,
   }).result
 
@@ -62,43 +64,14 @@ interface AgentDocument {
 const KNOWN_KEYS = Object.keys(schemas.acp.properties)
 const AIP44_KEYS = Object.keys(schemas.acp.properties.metadata.properties.aip44.properties)
 
-/** Both objects may have other keys, but a key that is almost one of theirs is a typing error. */
-function strayKeys({ document, problems, keyAt }: RuleContext): void {
-  const warn = (path: readonly string[], known: readonly string[]): void => {
-    for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
-      const suggestion = known.includes(key) ? undefined : nearest(key, known)
-      if (suggestion === undefined) continue
-      const message = `The key \`${[...path, key].join('.')}\` has no effect.`
-      problems.warn('key_unknown', keyAt(...path, key), { message, given: key, suggestion })
-    }
-  }
-  warn([], KNOWN_KEYS)
-  warn(['metadata', 'aip44'], AIP44_KEYS)
-}
-
-function normaliseAcp(document: AcpDocument): AcpProfile {
-  const { name, id, description, version, kind, transport } = document
-  const { acp_rev: acpRev, tier, capabilities } = document.metadata.aip44
+function normaliseAcp({ transport, metadata, ...document }: AcpDocument): AcpProfile {
+  const { name, id, description, version, kind } = document
+  const { acp_rev: acpRev, tier, capabilities } = metadata.aip44
   const declared = capabilities === undefined ? TIER_CAPABILITIES[tier] : (capabilities.agent ?? {})
-  const { promptCapabilities = {}, mcpCapabilities = {} } = declared
-  return {
-    name,
-    id,
-    description,
-    version,
-    kind,
-    transports: typeof transport === 'string' ? [transport] : transport,
-    acpRev,
-    tier,
-    agent: {
-      loadSession: declared.loadSession ?? false,
-      image: promptCapabilities.image ?? false,
-      audio: promptCapabilities.audio ?? false,
-      embeddedContext: promptCapabilities.embeddedContext ?? false,
-      mcpHttp: mcpCapabilities.http ?? false,
-      mcpSse: mcpCapabilities.sse ?? false,
-    },
-  }
+  const { loadSession = false, promptCapabilities, mcpCapabilities: mcp } = declared
+  const prompts = { image: false, audio: false, embeddedContext: false, ...promptCapabilities }
+  const agent = { loadSession, ...prompts, mcpHttp: mcp?.http ?? false, mcpSse: mcp?.sse ?? false }
+  return { name, id, description, version, kind, transports: [transport].flat(), acpRev, tier, agent }
 }
 
 const TIER_CAPABILITIES: Readonly<Record<AcpTier, AgentDocument>> = {

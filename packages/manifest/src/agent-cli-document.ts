@@ -10,8 +10,11 @@ export interface AgentCliDocument {
   readonly bin_args?: readonly string[]
   readonly install: readonly InstallMethodDocument[]
   readonly version_check: {
+    /** Split like a shell would, never run through one. */
     readonly cmd: string
+    /** ECMAScript regular expression; its first group is the version. */
     readonly parse: string
+    /** npm semver range. */
     readonly range: string
     readonly timeout_ms?: number
   }
@@ -42,7 +45,9 @@ export interface AgentCliDocument {
   }
   readonly models?: {
     readonly default?: string
+    /** Absent: any. */
     readonly allowed?: readonly string[]
+    /** Slot to variable: the variable of slot `default` gets the model's id, those of other slots are passed through. */
     readonly env?: Readonly<Record<string, string>>
   }
   readonly capabilities?: Readonly<Partial<Record<CapabilityName, boolean>>>

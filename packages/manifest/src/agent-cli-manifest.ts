@@ -1,7 +1,14 @@
 import type { AdapterSessionPolicy } from '@agentproto/contracts'
-import type { ContinuationStrategy, KeyScope, SandboxDocument } from './agent-cli-document.js'
+import type {
+  AgentCliDocument,
+  CapabilityName,
+  ModeDocument,
+  SandboxDocument,
+  SetupStepDocument,
+} from './agent-cli-document.js'
+import type { CamelKey, CamelKeys } from './camel-keys.js'
 
-/** An AGENT-CLI.md as programs use it: checked, named in camel case, defaults filled in. */
+/** An AGENT-CLI.md as programs use it: checked, keys in camel case, defaults filled in. */
 export type AgentCliManifest = AgentCliCommon & AgentCliWire
 
 /** What the protocol needs beside its name. */
@@ -79,23 +86,12 @@ export type InstallMethod = { readonly experimental: boolean } & (
   | { readonly method: 'unknown'; readonly name: string }
 )
 
-export interface VersionCheck {
-  /** Split like a shell would, never run through one. */
-  readonly cmd: string
-  /** ECMAScript regular expression; its first group is the version. */
-  readonly parse: string
-  /** npm semver range. */
-  readonly range: string
-  readonly timeoutMs: number
-}
+export type VersionCheck = Required<CamelKeys<AgentCliDocument['version_check']>>
 
 /** An absent list means any. */
-export interface Requires {
-  readonly os?: readonly ('darwin' | 'linux' | 'windows')[]
-  readonly arch?: readonly ('x64' | 'arm64' | 'x86' | 'arm')[]
-  readonly minDiskMb?: number
-  readonly minMemoryMb?: number
-}
+export type Requires = CamelKeys<Block<'requires'>>
+
+type Block<K extends keyof AgentCliDocument> = NonNullable<AgentCliDocument[K]>
 
 export interface Auth {
   /** Relative path of a SECRETS.md. */
@@ -112,12 +108,7 @@ export interface Auth {
   readonly expiry?: { readonly exitCode: number }
 }
 
-export interface SkipIf {
-  readonly cmd: string
-  readonly exitCode: number
-  readonly timeoutMs: number
-}
-
+export type SkipIf = Required<CamelKeys<NonNullable<SetupStepDocument['skip_if']>>>
 export type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
 
 interface SetupStepCommon {
@@ -161,7 +152,7 @@ export type SandboxSource =
 export interface SandboxProfile {
   readonly provider: string
   readonly config: Readonly<Record<string, unknown>>
-  readonly limits: { readonly timeoutMs?: number; readonly memoryMb?: number; readonly cpuMs?: number }
+  readonly limits: CamelKeys<SandboxBlock<'limits'>>
   readonly env: {
     /** Relative path of a SECRETS.md. */
     readonly secretsRef?: string
@@ -169,49 +160,24 @@ export interface SandboxProfile {
     readonly passthrough: readonly string[]
     readonly set: Readonly<Record<string, string>>
   }
-  readonly network?: { readonly egress: readonly string[]; readonly ingress: readonly string[] }
-  readonly mounts: readonly {
-    readonly source: 'workspace' | { readonly ref: string } | { readonly file: string } | { readonly inline: unknown }
-    readonly at: string
-    readonly mode: 'read-write' | 'read-only'
-  }[]
+  readonly network?: Required<SandboxBlock<'network'>>
+  readonly mounts: readonly Required<SandboxBlock<'mounts'>[number]>[]
   readonly readOnly: boolean
-  readonly fs?: {
-    readonly read: readonly string[]
-    readonly write: readonly string[]
-    readonly deny: readonly string[]
-  }
-  readonly exec?: { readonly allow: boolean; readonly spawn: readonly string[] }
+  readonly fs?: Required<SandboxBlock<'fs'>>
+  readonly exec?: Required<SandboxBlock<'exec'>>
   readonly ttyRequired: boolean
   /** `lifecycle`, `identity`, `policy` and `metadata`: carried, not read. */
   readonly carried: Pick<SandboxDocument, 'lifecycle' | 'identity' | 'policy' | 'metadata'>
 }
 
-export interface Models {
-  readonly default?: string
-  /** Absent: any. */
-  readonly allowed?: readonly string[]
-  /** Slot to variable: slot `default` is given the model's id, other slots name variables to pass through. */
-  readonly env: Readonly<Record<string, string>>
-}
+type SandboxBlock<K extends keyof SandboxDocument> = NonNullable<SandboxDocument[K]>
+
+export type Models = Block<'models'> & Required<Pick<Block<'models'>, 'env'>>
 
 /** What the manifest declares; what it does not state is false. */
-export interface ManifestCapabilities {
-  readonly streaming: boolean
-  readonly toolCalls: boolean
-  readonly subAgents: boolean
-  readonly fileIo: boolean
-  readonly multimodal: boolean
-  readonly resumable: boolean
-  readonly bidirectional: boolean
-}
+export type ManifestCapabilities = Readonly<Record<CamelKey<CapabilityName>, boolean>>
 
-export interface Mode {
-  readonly id: string
-  readonly description?: string
-  readonly binArgsAppend: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-}
+export type Mode = CamelKeys<ModeDocument & Required<Pick<ModeDocument, 'bin_args_append' | 'env'>>>
 
 interface OptionCommon {
   readonly id: string
@@ -230,8 +196,6 @@ export type Option = OptionCommon &
     | { readonly type: 'enum'; readonly default?: string; readonly enum: readonly string[] }
   )
 
-export interface Continuation {
-  readonly default: ContinuationStrategy
-  readonly supported: readonly ContinuationStrategy[]
-  readonly pinnedSession: { readonly idleTimeoutMs: number; readonly keyScope: readonly KeyScope[] }
+export type Continuation = Pick<Block<'continuation'>, 'default' | 'supported'> & {
+  readonly pinnedSession: Required<CamelKeys<NonNullable<Block<'continuation'>['pinned_session']>>>
 }

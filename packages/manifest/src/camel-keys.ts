@@ -1,4 +1,4 @@
-type CamelKey<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelKey<Tail>>}` : K
+export type CamelKey<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelKey<Tail>>}` : K
 
 /** `T` with its own keys in camel case; what is below them is not touched. */
 export type CamelKeys<T> = { readonly [K in keyof T as CamelKey<K>]: T[K] }

@@ -6,7 +6,7 @@ import type { ParseResult } from './parse-manifest.js'
 import { parseRunner } from './runner-profile.js'
 import { parseSandbox } from './sandbox-profile.js'
 import { parseSecrets } from './secrets-manifest.js'
-import { createProblemList } from './problem.js'
+import { ProblemList } from './problem.js'
 import type { ManifestProblem } from './problem.js'
 import { readWithReferences } from './read-agent-cli.js'
 import type { ReadReferences } from './read-agent-cli.js'
@@ -80,7 +80,7 @@ function checkOther({ path, kind }: Target): CheckedFile {
 }
 
 function noManifest(path: string): readonly ManifestProblem[] {
-  const problems = createProblemList(createSourceText('', path))
+  const problems = new ProblemList(createSourceText('', path))
   problems.error('file_unreadable', 0, {
     message: 'The folder contains no manifest.',
     expected: 'an AGENT-CLI.md in the folder or below it',

@@ -18,7 +18,7 @@ export interface CompiledLaunch {
   readonly args: readonly string[]
   /** What modes, options and models add to the environment; never a secret. */
   readonly env: Readonly<Record<string, string>>
-  /** The model that was asked for, by `model`, by an option of that id, or by the manifest's default. */
+  /** The model that was requested, by `model` or by an option of that id, or the manifest's default. */
   readonly model?: string
 }
 
@@ -29,32 +29,25 @@ export interface CompiledLaunch {
  */
 export function compileLaunch(manifest: AgentCliManifest, request: LaunchRequest = {}): CompiledLaunch {
   const mode = findMode(manifest, request.mode)
-  const patches = [
-    ...(mode === undefined ? [] : [{ args: mode.binArgsAppend, env: mode.env }]),
-    ...optionPatches(manifest, request),
-  ]
+  const patches = [{ args: mode?.binArgsAppend ?? [], env: mode?.env ?? {} }, ...optionPatches(manifest, request)]
   const model = chooseModel(manifest, request)
   const modelVariable = Object.hasOwn(manifest.models.env, 'default') ? manifest.models.env['default'] : undefined
+  const modelEnv = model === undefined || modelVariable === undefined ? {} : { [modelVariable]: model }
   return {
-    args: [...manifest.binArgs, ...patches.flatMap((patch) => patch.args)],
-    env: Object.assign(
-      {},
-      model === undefined || modelVariable === undefined ? {} : { [modelVariable]: model },
-      ...patches.map((patch) => patch.env),
-    ) as Record<string, string>,
+    args: [...manifest.binArgs, ...patches.flatMap(({ args }) => args)],
+    env: Object.assign(modelEnv, ...patches.map(({ env }) => env)) as Record<string, string>,
     ...(model === undefined ? {} : { model }),
   }
 }
 
-function findMode(manifest: AgentCliManifest, id: string | undefined): Mode | undefined {
-  if (id === undefined) return undefined
-  const mode = manifest.modes.find((candidate) => candidate.id === id)
-  if (mode !== undefined) return mode
-  const ids = manifest.modes.map((candidate) => candidate.id)
-  throw new AgentprotoError('mode_unknown', `The adapter ${manifest.name} has no mode ${id}.`, {
+function findMode(manifest: AgentCliManifest, given: string | undefined): Mode | undefined {
+  const mode = manifest.modes.find(({ id }) => id === given)
+  if (mode !== undefined || given === undefined) return mode
+  const ids = manifest.modes.map(({ id }) => id)
+  throw new AgentprotoError('mode_unknown', `The adapter ${manifest.name} has no mode ${given}.`, {
     expected: ids.length === 0 ? 'no mode: the adapter declares none' : `one of ${ids.join(', ')}`,
-    given: id,
-    ...didYouMean(id, ids),
+    given,
+    ...didYouMean(given, ids),
   })
 }
 
@@ -64,16 +57,15 @@ interface Patch {
 }
 
 function optionPatches(manifest: AgentCliManifest, { options = {} }: LaunchRequest): readonly Patch[] {
-  const ids = manifest.options.map((option) => option.id)
-  for (const id of Object.keys(options)) {
-    if (ids.includes(id)) continue
-    throw new AgentprotoError('option_invalid', `The adapter ${manifest.name} has no option ${id}.`, {
+  const ids = manifest.options.map(({ id }) => id)
+  const unknown = Object.keys(options).find((id) => !ids.includes(id))
+  if (unknown !== undefined)
+    throw new AgentprotoError('option_invalid', `The adapter ${manifest.name} has no option ${unknown}.`, {
       expected: ids.length === 0 ? 'no option: the adapter declares none' : `one of ${ids.join(', ')}`,
-      given: id,
-      ...didYouMean(id, ids),
-      data: { option: id },
+      given: unknown,
+      ...didYouMean(unknown, ids),
+      data: { option: unknown },
     })
-  }
   return manifest.options.flatMap((option) => {
     if (!Object.hasOwn(options, option.id)) return []
     const value = checkOption(option, options[option.id])
@@ -81,15 +73,11 @@ function optionPatches(manifest: AgentCliManifest, { options = {} }: LaunchReque
   })
 }
 
-/** The value itself when it fits the option; the message names what is allowed. */
+/** The value, when it fits the option; the error says what is allowed. */
 function checkOption(option: Option, value: unknown): OptionValue {
-  const refuse = (expected: string, hint?: string): never => {
-    throw new AgentprotoError('option_invalid', `The option ${option.id} has a value that is not allowed.`, {
-      expected,
-      given: value,
-      ...(hint === undefined ? {} : { hint }),
-      data: { option: option.id },
-    })
+  const refuse = (expected: string, hint: { readonly hint?: string } = {}): never => {
+    const what = `The option ${option.id} has a value that is not allowed.`
+    throw new AgentprotoError('option_invalid', what, { expected, given: value, ...hint, data: { option: option.id } })
   }
   switch (option.type) {
     case 'boolean':
@@ -98,23 +86,25 @@ function checkOption(option: Option, value: unknown): OptionValue {
       return isWithin(option, value) ? value : refuse(integerPhrase(option))
     case 'enum': {
       if (typeof value === 'string' && option.enum.includes(value)) return value
-      return refuse(`one of ${option.enum.join(', ')}`, didYouMean(String(value), option.enum).hint)
+      return refuse(`one of ${option.enum.join(', ')}`, didYouMean(String(value), option.enum))
     }
     case 'string': {
-      if (typeof value !== 'string' || value.includes('\0')) return refuse('a text without NUL')
-      // Alone in its argument, such a value would be read as a flag of the agent.
+      if (typeof value !== 'string' || value.includes('\0')) return refuse('a string without NUL')
+      // An argument that is the value alone would be read as a flag of the agent.
       const alone = option.binArgsTemplate.includes('{value}')
-      return alone && /^--?[A-Za-z]/.test(value) ? refuse('a text that does not begin like a flag') : value
+      return alone && /^--?[A-Za-z]/.test(value) ? refuse('a string that does not begin like a flag') : value
     }
+    default:
+      return option satisfies never
   }
 }
 
-const isWithin = (
-  { min = -Infinity, max = Infinity }: Extract<Option, { type: 'integer' }>,
-  value: unknown,
-): value is number => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+type IntegerOption = Extract<Option, { type: 'integer' }>
 
-function integerPhrase({ min, max }: Extract<Option, { type: 'integer' }>): string {
+const isWithin = ({ min = -Infinity, max = Infinity }: IntegerOption, value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+
+function integerPhrase({ min, max }: IntegerOption): string {
   if (min !== undefined && max !== undefined) return `a whole number from ${min} to ${max}`
   if (min !== undefined) return `a whole number of at least ${min}`
   return max === undefined ? 'a whole number' : `a whole number of at most ${max}`
@@ -129,17 +119,15 @@ function optionPatch(option: Option, value: OptionValue): Patch {
   }
 }
 
-function chooseModel(manifest: AgentCliManifest, { model, options = {} }: LaunchRequest): string | undefined {
-  const byOption =
-    Object.hasOwn(options, 'model') && typeof options['model'] === 'string' ? options['model'] : undefined
-  const chosen = model ?? byOption
-  const { allowed, default: fallback } = manifest.models
-  if (chosen === undefined) return fallback
-  if (allowed === undefined || allowed.includes(chosen)) return chosen
-  throw new AgentprotoError('option_invalid', `The adapter ${manifest.name} does not allow the model ${chosen}.`, {
-    expected: `one of ${allowed.join(', ')}`,
+function chooseModel({ name, models }: AgentCliManifest, { model, options = {} }: LaunchRequest): string | undefined {
+  const byOption = Object.hasOwn(options, 'model') ? options['model'] : undefined
+  const chosen = model ?? (typeof byOption === 'string' ? byOption : undefined)
+  if (chosen === undefined) return models.default
+  if (models.allowed?.includes(chosen) !== false) return chosen
+  throw new AgentprotoError('option_invalid', `The adapter ${name} does not allow the model ${chosen}.`, {
+    expected: `one of ${models.allowed.join(', ')}`,
     given: chosen,
-    ...didYouMean(chosen, allowed),
+    ...didYouMean(chosen, models.allowed),
     data: { option: 'model' },
   })
 }

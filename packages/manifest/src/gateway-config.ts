@@ -1,7 +1,6 @@
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import { parseYaml } from './parse-yaml.js'
-import { createProblemList } from './problem.js'
-import type { ProblemList } from './problem.js'
+import { ProblemList } from './problem.js'
 import { checkSchema } from './schema-problems.js'
 import { createSourceText } from './source-text.js'
 import { validate } from './validators/config.js'
@@ -43,7 +42,7 @@ const CHARS_MAX = 64 * 1024
  * is a problem. Never throws for what the text holds.
  */
 export function parseConfig(text: string, { path }: ParseOptions): ParseResult<GatewayConfig> {
-  const problems = createProblemList(createSourceText(text, path))
+  const problems = new ProblemList(createSourceText(text, path))
   const value = readJson(text, problems)
   if (value === undefined || problems.failed) return { ok: false, problems: problems.sorted() }
   // The schema has just said that it is one.

@@ -103,22 +103,21 @@ function normaliseInstall(document: InstallMethodDocument): InstallMethod {
 }
 
 function normaliseAuth({ ref, state, login, refresh, expiry }: AuthDocument): Auth {
-  const done = login?.completes_when
   return {
     ...given('ref', ref),
-    state: { paths: state?.paths ?? [], env: state?.env ?? [] },
-    ...given(
-      'login',
-      login && {
-        cmd: login.cmd,
-        interactive: login.interactive ?? false,
-        requiresCallbackUrl: login.requires_callback_url ?? false,
-        ...given('completesWhen', done && { exitCode: 0, ...camelKeys(done) }),
-      },
-    ),
+    state: { paths: [], env: [], ...state },
+    ...given('login', login && normaliseLogin(login)),
     ...given('refresh', refresh),
     ...given('expiry', expiry && { exitCode: Number(expiry.detect.slice('exit_code:'.length)) }),
   }
+}
+
+function normaliseLogin({
+  completes_when: done,
+  ...login
+}: NonNullable<AuthDocument['login']>): NonNullable<Auth['login']> {
+  const completesWhen = given('completesWhen', done && { exitCode: 0, ...camelKeys(done) })
+  return { interactive: false, requiresCallbackUrl: false, ...camelKeys(login), ...completesWhen }
 }
 
 /** What a caller may choose for a session. */

@@ -1,7 +1,7 @@
 import { splitFrontMatter } from './front-matter.js'
 import { parseYaml } from './parse-yaml.js'
-import { createProblemList } from './problem.js'
-import type { ManifestProblem, ProblemList } from './problem.js'
+import { ProblemList } from './problem.js'
+import type { ManifestProblem } from './problem.js'
 import type { RuleContext } from './rule-context.js'
 import { checkSchema } from './schema-problems.js'
 import type { SchemaName } from './schemas.js'
@@ -44,7 +44,7 @@ export function parseManifest<Document, Manifest>(
   kind: ManifestKind<Document, Manifest>,
 ): PlacedResult<Manifest> {
   const source = createSourceText(text, path)
-  const problems = createProblemList(source, { confidential: kind.confidential ?? false })
+  const problems = new ProblemList(source, { confidential: kind.confidential ?? false })
   const front = splitFrontMatter(source, problems)
   const tree = front && parseYaml(front, problems)
   const context = ruleContext(tree ?? { value: undefined, offset: 0 }, path, problems)

@@ -6,42 +6,29 @@ import type { ProblemList } from './problem.js'
 import { YamlNesting } from './yaml-nesting.js'
 import type { YamlEntry, YamlTree } from './yaml-tree.js'
 
-// A manifest has some hundred nodes. The bounds end alias bombs and keep recursion off the stack's end.
+// A manifest has some hundred nodes. The limits end alias bombs, and recursion before the stack ends.
 const NODES_MAX = 20_000
 const DEPTH_MAX = 64
 
 /** Parses front matter; `undefined` when nothing can be made of it. Duplicate keys keep their first value. */
 export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree | undefined {
-  const document = parseSafely(front, problems)
+  const document = compose(front, problems)
   if (document === undefined) return undefined
   if (document.contents === null) return { value: {}, offset: 0, entries: new Map() }
-  const reader = new TreeReader(front.offset, problems)
-  const tree = reader.read(document.contents, 0)
-  if (tree !== undefined && tree.entries === undefined) {
-    problems.error('type_mismatch', tree.offset, {
-      message: 'The top level must be a mapping.',
-      expected: 'lines of key: value',
-      given: tree.value,
-    })
-    return undefined
-  }
-  return tree
+  const tree = new TreeReader(front.offset, problems).read(document.contents, 0)
+  if (tree === undefined || tree.entries !== undefined) return tree
+  problems.error('type_mismatch', tree.offset, {
+    message: 'The top level must be a mapping.',
+    expected: 'lines of key: value',
+    given: tree.value,
+  })
+  return undefined
 }
 
-function parseSafely(front: FrontMatter, problems: ProblemList): Document.Parsed | undefined {
-  try {
-    return compose(front, problems)
-  } catch (thrown) {
-    // Not known to happen; a fault of the parser must not become a crash of the host.
-    problems.error('yaml_syntax', front.offset, { message: `The YAML cannot be read: ${sentence(String(thrown))}` })
-    return undefined
-  }
-}
-
-/** The steps of the library's own `parseDocument`, with a watch between its lexer and its parser. */
+/** The steps of the library's own `parseDocument`, with the nesting check between its lexer and its parser. */
 function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document.Parsed | undefined {
   const nesting = new YamlNesting()
-  const tooDeep = new Error('too deep')
+  const tooDeep = new Error('The YAML is nested too deeply.')
   function* tokens(): Generator<CST.Token, void> {
     const parser = new Parser()
     for (const token of new Lexer().lex(yaml)) {
@@ -55,23 +42,26 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
     const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
     const [document, second] = composer.compose(tokens(), true, yaml.length)
     if (document === undefined) return undefined
-    reportFaults(document, offset, problems)
+    reportErrors(document, offset, problems)
     if (second !== undefined)
       problems.error('yaml_syntax', offset + second.range[0], {
-        message: 'The front matter holds a second YAML document.',
+        message: 'The front matter contains a second YAML document.',
+        expected: 'one document: no --- and no ... between the first line and the closing line',
       })
     return document.errors.length > 0 || second !== undefined ? undefined : document
   } catch (thrown) {
-    if (thrown !== tooDeep) throw thrown
-    problems.error('yaml_too_large', offset + nesting.offset, {
-      message: 'The YAML is nested too deeply.',
-      expected: `at most ${DEPTH_MAX} levels`,
-    })
+    if (thrown === tooDeep)
+      problems.error('yaml_too_large', offset + nesting.offset, {
+        message: tooDeep.message,
+        expected: `at most ${DEPTH_MAX} levels`,
+      })
+    // Not known to happen. An error of the parser must not become a crash of the host.
+    else problems.error('yaml_syntax', offset, { message: `The YAML cannot be read: ${sentence(String(thrown))}` })
     return undefined
   }
 }
 
-function reportFaults({ errors, warnings }: Document.Parsed, offset: number, problems: ProblemList): void {
+function reportErrors({ errors, warnings }: Document.Parsed, offset: number, problems: ProblemList): void {
   for (const error of errors.slice(0, PROBLEMS_MAX + 1))
     problems.error('yaml_syntax', offset + error.pos[0], { message: sentence(error.message) })
   for (const warning of warnings.slice(0, PROBLEMS_MAX + 1)) {
@@ -99,7 +89,7 @@ class TreeReader {
 
   read(node: Node, depth: number): YamlTree | undefined {
     const offset = this.#offset(node)
-    if (++this.#nodes > NODES_MAX || depth > DEPTH_MAX) return this.#tooLarge(offset)
+    if (++this.#nodes > NODES_MAX || depth > DEPTH_MAX) return this.#reportSize(offset)
     if (isAlias(node)) return this.#readAlias(node, depth)
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node)
     this.#open.add(node)
@@ -108,10 +98,16 @@ class TreeReader {
     return tree
   }
 
-  #readValue(node: Node, offset: number, depth: number): YamlTree | undefined {
+  #readValue(node: Node, offset: number, depth: number): YamlTree {
     if (isMap(node)) return this.#readMap(node, offset, depth)
     if (isSeq(node)) return this.#readList(node, offset, depth)
-    return { value: isScalar(node) ? this.#scalar(node.value, offset) : null, offset }
+    const value = isScalar(node) ? (node.value ?? null) : null
+    if (typeof value === 'string' && value.includes('\0'))
+      this.#problems.error('control_character', offset, {
+        message: 'A value contains the character NUL.',
+        given: 'U+0000',
+      })
+    return { value, offset }
   }
 
   #readMap(map: YAMLMap, offset: number, depth: number): YamlTree {
@@ -120,7 +116,15 @@ class TreeReader {
     for (const pair of map.items) {
       const keyOffset = this.#offset(pair.key as Node)
       const key = this.#key(pair, keyOffset)
-      if (key === undefined || this.#isDuplicate(entries, key, keyOffset)) continue
+      if (key === undefined) continue
+      if (entries.has(key)) {
+        this.#problems.error('key_duplicate', keyOffset, {
+          message: `The key ${show(key)} is given twice.`,
+          expected: 'each key once',
+          given: key,
+        })
+        continue
+      }
       const tree = pair.value === null ? { value: null, offset: keyOffset } : this.read(pair.value as Node, depth + 1)
       if (tree === undefined) continue
       value[key] = tree.value
@@ -130,11 +134,7 @@ class TreeReader {
   }
 
   #readList(list: YAMLSeq, offset: number, depth: number): YamlTree {
-    const items: YamlTree[] = []
-    for (const item of list.items) {
-      const tree = this.read(item as Node, depth + 1)
-      if (tree !== undefined) items.push(tree)
-    }
+    const items = list.items.flatMap((item) => this.read(item as Node, depth + 1) ?? [])
     return { value: items.map((item) => item.value), offset, items }
   }
 
@@ -146,46 +146,23 @@ class TreeReader {
     return undefined
   }
 
-  #key(pair: Pair, keyOffset: number): string | undefined {
-    const key = isScalar(pair.key) ? pair.key : undefined
-    if (key === undefined || (key.value !== null && typeof key.value === 'object')) {
-      this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain text.' })
+  #key({ key }: Pair, keyOffset: number): string | undefined {
+    if (!isScalar(key) || (key.value !== null && typeof key.value === 'object')) {
+      this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain string.' })
       return undefined
     }
     const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
-    if (text === '__proto__' || text.includes('\0')) {
-      this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
-      return undefined
-    }
-    return text
+    if (text !== '__proto__' && !text.includes('\0')) return text
+    this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
+    return undefined
   }
 
-  #isDuplicate(entries: ReadonlyMap<string, YamlEntry>, key: string, keyOffset: number): boolean {
-    if (!entries.has(key)) return false
-    this.#problems.error('key_duplicate', keyOffset, {
-      message: `The key ${show(key)} is given twice.`,
-      given: key,
-    })
-    return true
-  }
-
-  #scalar(value: unknown, offset: number): unknown {
-    if (typeof value === 'string' && value.includes('\0')) {
-      this.#problems.error('control_character', offset, {
-        message: 'A value holds the character NUL.',
-        given: 'U+0000',
-      })
-    }
-    return value ?? null
-  }
-
-  #tooLarge(offset: number): undefined {
-    if (!this.#full) {
+  #reportSize(offset: number): undefined {
+    if (!this.#full)
       this.#problems.error('yaml_too_large', offset, {
         message: 'The YAML is nested too deeply or expands to too much.',
         expected: `at most ${DEPTH_MAX} levels and ${NODES_MAX} values`,
       })
-    }
     this.#full = true
     return undefined
   }

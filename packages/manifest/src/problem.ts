@@ -92,68 +92,79 @@ export interface ProblemParts {
   readonly suggestion?: string | undefined
 }
 
-/** Collects the problems of one file. */
-export interface ProblemList {
-  error(code: ProblemCode, offset: number, parts: ProblemParts): void
-  warn(code: ProblemCode, offset: number, parts: ProblemParts): void
-  /** Takes over what was found in another file. */
-  adopt(problems: readonly ManifestProblem[]): void
-  readonly failed: boolean
-  /** Whether an error was reported at this very place. */
-  hasErrorAt(offset: number): boolean
-  /** Nothing more is taken. */
-  readonly full: boolean
-  /** In the order of the file. */
-  sorted(): readonly ManifestProblem[]
-}
-
-/** How many problems of one file are told. */
+/** How many problems of one file are reported. */
 export const PROBLEMS_MAX = 100
 
 /**
- * An empty list for a file; beyond 100 problems it only says that there are more. Of a confidential file it
- * shows keys and never values, since a secret may stand there by mistake.
+ * Collects the problems of one file, at most 100. Of a confidential file it shows keys and never values, because a
+ * secret may be in it by mistake.
  */
-export function createProblemList(source: SourceText, { confidential = false } = {}): ProblemList {
-  const problems: ManifestProblem[] = []
-  const errorOffsets = new Set<number>()
-  let full = false
-  let failed = false
+export class ProblemList {
+  readonly #source: SourceText
+  readonly #confidential: boolean
+  readonly #problems: ManifestProblem[] = []
+  readonly #errorOffsets = new Set<number>()
+  /** Whether an error was reported. */
+  failed = false
+  /** Whether the limit is reached, so that more problems would not be reported. */
+  full = false
 
-  const add = (problem: ManifestProblem): void => {
-    failed ||= problem.severity === 'error'
-    if (problems.length < PROBLEMS_MAX) problems.push(problem)
-    else if (!full) {
-      full = true
-      problems.push({
-        ...problem,
-        code: 'too_many_problems',
-        severity: 'error',
-        message: `There are more than ${PROBLEMS_MAX} problems; the rest is left out.`,
-      })
-      failed = true
-    }
+  constructor(source: SourceText, { confidential = false } = {}) {
+    this.#source = source
+    this.#confidential = confidential
   }
-  const at =
-    (severity: ManifestProblem['severity']) =>
-    (code: ProblemCode, offset: number, parts: ProblemParts): void => {
-      if (severity === 'error') errorOffsets.add(offset)
-      const problem = makeProblem(source, { code, severity, offset, parts })
-      add(confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem)
-    }
 
-  return {
-    error: at('error'),
-    warn: at('warning'),
-    adopt: (others) => others.forEach(add),
-    get failed() {
-      return failed
-    },
-    hasErrorAt: (offset) => errorOffsets.has(offset),
-    get full() {
-      return full
-    },
-    sorted: () => problems.toSorted(byPlace(source.file)),
+  error(code: ProblemCode, offset: number, parts: ProblemParts): void {
+    this.#errorOffsets.add(offset)
+    this.#add(this.#problem({ code, severity: 'error', offset, parts }))
+  }
+
+  warn(code: ProblemCode, offset: number, parts: ProblemParts): void {
+    this.#add(this.#problem({ code, severity: 'warning', offset, parts }))
+  }
+
+  /** Adds the problems of another file. */
+  adopt(problems: readonly ManifestProblem[]): void {
+    for (const problem of problems) this.#add(problem)
+  }
+
+  /** Whether an error was reported at this very place. */
+  hasErrorAt(offset: number): boolean {
+    return this.#errorOffsets.has(offset)
+  }
+
+  /** In the order of the file; those of other files come after them. */
+  sorted(): readonly ManifestProblem[] {
+    const { file } = this.#source
+    return this.#problems.toSorted(
+      (a, b) =>
+        Number(a.file !== file) - Number(b.file !== file) ||
+        (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column),
+    )
+  }
+
+  #add(problem: ManifestProblem): void {
+    if (this.full) return
+    this.full = this.#problems.length === PROBLEMS_MAX
+    this.failed ||= this.full || problem.severity === 'error'
+    const message = `There are more than ${PROBLEMS_MAX} problems. The others are not shown.`
+    this.#problems.push(this.full ? { ...problem, code: 'too_many_problems', severity: 'error', message } : problem)
+  }
+
+  #problem({ code, severity, offset, parts }: Finding): ManifestProblem {
+    const { message, expected, given, suggestion } = parts
+    const problem: ManifestProblem = {
+      code,
+      severity,
+      message,
+      file: this.#source.file,
+      ...this.#source.position(offset),
+      excerpt: this.#source.excerpt(offset),
+      ...(expected === undefined ? {} : { expected }),
+      ...(given === undefined ? {} : { given: show(given) }),
+      ...(suggestion === undefined ? {} : { suggestion }),
+    }
+    return this.#confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem
   }
 }
 
@@ -164,56 +175,29 @@ interface Finding {
   readonly parts: ProblemParts
 }
 
-function makeProblem(source: SourceText, { code, severity, offset, parts }: Finding): ManifestProblem {
-  const { line, column } = source.position(offset)
-  return {
-    code,
-    severity,
-    message: parts.message,
-    file: source.file,
-    line,
-    column,
-    excerpt: source.excerpt(offset),
-    ...(parts.expected === undefined ? {} : { expected: parts.expected }),
-    ...(parts.given === undefined ? {} : { given: show(parts.given) }),
-    ...(parts.suggestion === undefined ? {} : { suggestion: parts.suggestion }),
-  }
-}
-
 /** The problem with the key of its line only. */
 function withoutValues({ given, ...problem }: ManifestProblem): ManifestProblem {
   const key = /^[\s-]*[\w-]{1,40}:/.exec(problem.excerpt)?.[0] ?? ''
-  return {
-    ...problem,
-    excerpt: `${key} …`.trimStart(),
-    ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }),
-  }
+  const excerpt = `${key} …`.trimStart()
+  return { ...problem, excerpt, ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }) }
 }
 
 /** A value as people would write it, on one line, cut to 80 characters. */
 export function show(value: unknown): string {
-  if (value === null) return 'nothing'
   // JSON has no text for undefined alone.
-  const text = typeof value === 'string' ? value : value === undefined ? 'nothing' : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : (value ?? null) === null ? 'nothing' : JSON.stringify(value)
   const line = text.replace(/\s+/g, ' ')
   return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }
-
-/** The file that was asked for first, the files it refers to after it. */
-const byPlace =
-  (file: string) =>
-  (a: ManifestProblem, b: ManifestProblem): number =>
-    Number(a.file !== file) - Number(b.file !== file) ||
-    (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column)
 
 /** One problem on two lines for people: place, message, expected, given, suggestion, excerpt. */
 export function formatProblem(problem: ManifestProblem): string {
   const { file, line, column, severity, code, message, expected, given, suggestion, excerpt } = problem
   const details = [
-    expected === undefined ? undefined : `expected ${expected}`,
-    given === undefined ? undefined : `given ${given}`,
-    suggestion === undefined ? undefined : `try ${suggestion}`,
-  ].filter((part) => part !== undefined)
-  const tail = details.length === 0 ? '' : ` (${details.join('; ')})`
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(given === undefined ? [] : [`given ${given}`]),
+    ...(suggestion === undefined ? [] : [`try ${suggestion}`]),
+  ].join('; ')
+  const tail = details === '' ? '' : ` (${details})`
   return `${file}:${line}:${column} ${severity} ${code}: ${message}${tail}${excerpt === '' ? '' : `\n    ${excerpt}`}`
 }

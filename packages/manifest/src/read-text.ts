@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { createProblemList } from './problem.js'
+import { ProblemList } from './problem.js'
 import type { ManifestProblem, ProblemCode, ProblemParts } from './problem.js'
 import { createSourceText } from './source-text.js'
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024
 
-export type ReadText =
-  | { readonly ok: true; readonly text: string }
-  | {
-      readonly ok: false
-      readonly problems: readonly ManifestProblem[]
-      readonly missing: boolean
-      readonly isFolder: boolean
-    }
+export type ReadText = { readonly ok: true; readonly text: string } | Unread
+
+interface Unread {
+  readonly ok: false
+  readonly problems: readonly ManifestProblem[]
+  readonly missing: boolean
+  readonly isFolder: boolean
+}
 
 /**
  * Reads a UTF-8 file; reports when it is missing, too large or not text. A device or a pipe is refused: the one has
@@ -46,16 +46,17 @@ const READ_FAILURES: Readonly<Record<string, string>> = {
   EACCES: 'You do not have permission to read the file.',
 }
 
-const refuseCode = (path: string, code: string): ReadText =>
-  refuse(path, 'file_unreadable', {
-    parts: { message: READ_FAILURES[code] ?? `The file cannot be read (${code}).` },
-    missing: code === 'ENOENT' || code === 'ENOTDIR',
-    isFolder: code === 'EISDIR',
-  })
+const refuseCode = (path: string, code: string): ReadText => ({
+  ...refuse(path, 'file_unreadable', { message: READ_FAILURES[code] ?? `The file cannot be read (${code}).` }),
+  missing: code === 'ENOENT' || code === 'ENOTDIR',
+  isFolder: code === 'EISDIR',
+})
 
 const refuseSize = (path: string, given: number): ReadText =>
   refuse(path, 'file_too_large', {
-    parts: { message: 'The file is too large for a manifest.', expected: `at most ${FILE_BYTES_MAX} bytes`, given },
+    message: 'The file is too large for a manifest.',
+    expected: `at most ${FILE_BYTES_MAX} bytes`,
+    given,
   })
 
 function decode(bytes: Buffer, path: string): ReadText {
@@ -64,7 +65,7 @@ function decode(bytes: Buffer, path: string): ReadText {
   } catch {
     const text = bytes.toString('utf8')
     const parts = { message: 'The file is not UTF-8.', expected: 'a text file, saved as UTF-8' }
-    return refuse(path, 'encoding_invalid', { text, offset: firstDifference(text, bytes), parts })
+    return refuse(path, 'encoding_invalid', { ...parts, text, offset: firstDifference(text, bytes) })
   }
 }
 
@@ -77,17 +78,13 @@ function firstDifference(text: string, bytes: Buffer): number {
   return 0
 }
 
-interface Refusal {
-  readonly parts: ProblemParts
+interface Refusal extends ProblemParts {
   readonly text?: string
   readonly offset?: number
-  readonly missing?: boolean
-  readonly isFolder?: boolean
 }
 
-function refuse(path: string, code: ProblemCode, refusal: Refusal): ReadText {
-  const { parts, text = '', offset = 0, missing = false, isFolder = false } = refusal
-  const problems = createProblemList(createSourceText(text, path))
+function refuse(path: string, code: ProblemCode, { text = '', offset = 0, ...parts }: Refusal): Unread {
+  const problems = new ProblemList(createSourceText(text, path))
   problems.error(code, offset, parts)
-  return { ok: false, problems: problems.sorted(), missing, isFolder }
+  return { ok: false, problems: problems.sorted(), missing: false, isFolder: false }
 }

@@ -1,4 +1,4 @@
-/** What the text of a regular expression tells without running it. */
+/** What the text of a regular expression says, without running it. */
 export interface RegexShape {
   readonly groups: number
   /** Deepest nesting of groups. */
@@ -15,7 +15,7 @@ const WEIGHT_MAX = 10_000
 
 /**
  * Why a manifest's regular expression cannot be used to find a version, or nothing. It is only parsed here,
- * never run: V8 compiles on the first run, and a hostile expression kills the process there.
+ * never run: V8 compiles at the first run, and a hostile expression ends the process there.
  */
 export function regexProblem(pattern: string): string | undefined {
   try {
@@ -28,82 +28,55 @@ export function regexProblem(pattern: string): string | undefined {
   return depth > DEPTH_MAX || weight > WEIGHT_MAX ? 'it is too complex' : undefined
 }
 
+/** A group that is open, or the whole expression. */
 interface Frame {
   weight: number
   /** Whether the last element repeats without bound. */
   endsRepeated: boolean
 }
 
-const CLASS = /\[\^?(?:\\.|[^\]\\])*\]/y
+/** An escape, a class, or any one character; then what repeats it. */
+const ATOM = /\\[^]|\[\^?(?:\\.|[^\]\\])*\]|[^]/y
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y
 
 /** Walks a valid expression once. */
 export function regexShape(pattern: string): RegexShape {
-  const walk = new Walk()
-  let at = 0
-  while (at < pattern.length) {
+  const frames: Frame[] = [{ weight: 0, endsRepeated: false }]
+  let groups = 0
+  let depth = 0
+  let nestedRepetition = false
+  for (let at = 0; at < pattern.length;) {
     if (pattern[at] === '(') {
-      walk.open(isCapturing(pattern, at))
-      at += 1
+      if (isCapturing(pattern, at)) groups++
+      depth = Math.max(depth, frames.length)
+      frames.push({ weight: 1, endsRepeated: false })
+      at++
       continue
     }
-    const closes = pattern[at] === ')'
-    at = closes ? at + 1 : atomEnd(pattern, at)
-    const repeat = matchAt(QUANTIFIER, pattern, at)
-    at += repeat?.[0].length ?? 0
-    if (closes) walk.close(readQuantifier(repeat))
-    else walk.atom(readQuantifier(repeat))
+    const closed = pattern[at] === ')' ? frames.pop() : undefined
+    at += lengthOf(matchAt(ATOM, pattern, at))
+    const quantifier = matchAt(QUANTIFIER, pattern, at)
+    at += lengthOf(quantifier)
+    const isNested = addElement(frames.at(-1), closed ?? { weight: 1, endsRepeated: false }, readQuantifier(quantifier))
+    nestedRepetition ||= isNested
   }
-  return walk.shape()
+  return { groups, depth, weight: frames[0]?.weight ?? 0, nestedRepetition }
 }
 
-class Walk {
-  readonly #frames: Frame[] = [{ weight: 0, endsRepeated: false }]
-  #groups = 0
-  #depth = 0
-  #nestedRepetition = false
-
-  open(capturing: boolean): void {
-    if (capturing) this.#groups++
-    this.#depth = Math.max(this.#depth, this.#frames.length)
-    this.#frames.push({ weight: 1, endsRepeated: false })
-  }
-
-  close(quantifier: Quantifier): void {
-    const closed = this.#frames.length > 1 ? this.#frames.pop() : undefined
-    if (closed === undefined) return
-    if (quantifier.unbounded && closed.endsRepeated) this.#nestedRepetition = true
-    this.#add(closed, quantifier)
-  }
-
-  atom(quantifier: Quantifier): void {
-    this.#add({ weight: 1, endsRepeated: false }, quantifier)
-  }
-
-  #add(element: Frame, { times, unbounded }: Quantifier): void {
-    const frame = this.#frames.at(-1)
-    if (frame === undefined) return
-    frame.weight += element.weight * times
-    frame.endsRepeated = unbounded || element.endsRepeated
-  }
-
-  shape(): RegexShape {
-    const weight = this.#frames[0]?.weight ?? 0
-    return { groups: this.#groups, depth: this.#depth, weight, nestedRepetition: this.#nestedRepetition }
-  }
-}
-
-interface Quantifier {
-  readonly times: number
-  readonly unbounded: boolean
+/** Adds an element to the group that holds it; returns whether a repetition is repeated. */
+function addElement(frame: Frame | undefined, element: Frame, { times, unbounded }: Quantifier): boolean {
+  if (frame === undefined) return false
+  frame.weight += element.weight * times
+  frame.endsRepeated = unbounded || element.endsRepeated
+  return unbounded && element.endsRepeated
 }
 
 const isCapturing = (pattern: string, at: number): boolean =>
   pattern[at + 1] !== '?' || (pattern[at + 2] === '<' && pattern[at + 3] !== '=' && pattern[at + 3] !== '!')
 
-function atomEnd(pattern: string, at: number): number {
-  if (pattern[at] === '\\') return at + 2
-  return at + (pattern[at] === '[' ? (matchAt(CLASS, pattern, at)?.[0].length ?? 1) : 1)
+interface Quantifier {
+  readonly times: number
+  readonly unbounded: boolean
 }
 
 function readQuantifier(match: RegExpExecArray | null): Quantifier {
@@ -118,3 +91,5 @@ function matchAt(sticky: RegExp, text: string, at: number): RegExpExecArray | nu
   sticky.lastIndex = at
   return sticky.exec(text)
 }
+
+const lengthOf = (match: RegExpExecArray | null): number => match?.[0].length ?? 0

@@ -1,3 +1,4 @@
+import { nearest } from './nearest.js'
 import type { ProblemList } from './problem.js'
 
 /** What a rule sees: the document as YAML gave it, and a way to report a problem at a place in it. */
@@ -50,4 +51,19 @@ export function uniqueIds({ document, problems, at }: RuleContext, list: string,
     }
     seen.add(id)
   })
+}
+
+/** A mapping may have keys of its own, but a key that is almost one of ours is a typing error. */
+export function strayKeyRule({ document, problems, keyAt }: RuleContext, path: Path, known: readonly string[]): void {
+  for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
+    const suggestion = known.includes(key) ? undefined : nearest(key, known)
+    if (suggestion === undefined) continue
+    const message = `The key \`${[...path, key].join('.')}\` has no effect.`
+    problems.warn('key_unknown', keyAt(...path, key), {
+      message,
+      expected: `one of ${known.join(', ')}`,
+      given: key,
+      suggestion,
+    })
+  }
 }

@@ -5,7 +5,7 @@ import { given } from './given.js'
 import { nearest } from './nearest.js'
 import { parseManifest } from './parse-manifest.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
-import { fieldsOf, stringOf, valueAt } from './rule-context.js'
+import { stringOf, strayKeyRule, valueAt } from './rule-context.js'
 import type { RuleContext } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { secretValueRule } from './secret-value-rule.js'
@@ -38,7 +38,7 @@ export const SANDBOX_PROVIDERS: readonly string[] = [
 /** AIP-36's rules for a profile: the block at a path, or the whole of a SANDBOX.md. */
 export function sandboxRules(context: RuleContext, path: readonly string[], registered: readonly string[] = []): void {
   providerRule(context, path, [...SANDBOX_PROVIDERS, ...registered])
-  strayKeys(context, path)
+  strayKeyRule(context, path, path.length === 0 ? FILE_KEYS : PROFILE_KEYS)
   secretValueRule(context, [...path, 'env', 'set'])
 }
 
@@ -59,20 +59,6 @@ function providerRule(
 
 const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)
 const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
-
-/** The profile may have keys of its own, but a key that is almost one of ours is a typing error. */
-function strayKeys({ document, problems, keyAt }: RuleContext, path: readonly string[]): void {
-  const known = path.length === 0 ? FILE_KEYS : PROFILE_KEYS
-  for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
-    const meant = known.includes(key) ? undefined : nearest(key, known)
-    if (meant === undefined) continue
-    problems.warn('key_unknown', keyAt(...path, key), {
-      message: `The sandbox key \`${key}\` has no effect.`,
-      given: key,
-      suggestion: meant,
-    })
-  }
-}
 
 /** Turns a checked block or SANDBOX.md into a profile. */
 export function normaliseSandbox(document: SandboxDocument): SandboxProfile {

@@ -18,13 +18,12 @@ export function checkSchema(name: SchemaName, validate: Validator, { tree, probl
     if (problems.full) return
     // A misspelt key is one mistake: it is reported where it is, and not also as missing.
     if (error.keyword === 'required' && misspelt.has(keyId(error.path, missingKey(error)))) continue
-    const { code, offset, message, parts } = describe(error)
-    if (error.keyword === 'additionalProperties' && problems.hasErrorAt(offset)) continue
+    const { code, offset, ...parts } = describe(error)
     // Two branches of a schema may refuse the same thing.
-    const identity = `${code} ${offset} ${message}`
-    if (seen.has(identity)) continue
+    const identity = `${code} ${offset} ${parts.message}`
+    if (seen.has(identity) || (error.keyword === 'additionalProperties' && problems.hasErrorAt(offset))) continue
     seen.add(identity)
-    problems.error(code, offset, { message, ...parts })
+    problems.error(code, offset, parts)
   }
 }
 
@@ -34,36 +33,33 @@ export interface Checked {
 }
 
 type Schema = Readonly<Record<string, unknown>>
+type Path = readonly (string | number)[]
 
-interface Mistake {
-  readonly keyword: string
+/** An error of ajv with the place that it is about. */
+interface Mistake extends Pick<ErrorObject, 'keyword' | 'data' | 'propertyName'> {
   readonly params: Readonly<Record<string, unknown>>
-  readonly data: unknown
-  /** The schema that refused the value, and the file it is in. */
+  /** The schema that refused the value. */
   readonly schema: Schema
-  readonly schemaName: SchemaName
-  /** A key that is refused as a name. */
-  readonly propertyName: string | undefined
-  readonly path: readonly (string | number)[]
+  readonly path: Path
   /** How people write the path: `modes[0].id`. */
   readonly field: string
   readonly tree: YamlTree
+  /** What a schema expects, as a noun phrase. */
+  readonly phraseOf: (schema: unknown) => string | undefined
 }
 
 /** `if` and `propertyNames` only repeat that a schema inside them refused something. */
 const isMistake = ({ keyword }: ErrorObject): boolean => keyword !== 'if' && keyword !== 'propertyNames'
 
-function placed(error: ErrorObject, schemaName: SchemaName, tree: YamlTree): Mistake {
-  const { keyword, params, data, parentSchema, propertyName } = error
+function placed(error: ErrorObject, name: SchemaName, tree: YamlTree): Mistake {
   const path = pathIn(tree, error.instancePath)
-  const whole = schemaName === 'config' ? 'The configuration' : 'The front matter'
+  const whole = name === 'config' ? 'The configuration' : 'The front matter'
   const field = path.length === 0 ? whole : `\`${fieldName(path)}\``
-  const schema = (parentSchema ?? {}) as Schema
-  return { keyword, params, data, schema, schemaName, propertyName, path, field, tree }
+  return { ...error, schema: error.parentSchema ?? {}, path, field, tree, phraseOf: (schema) => titleOf(schema, name) }
 }
 
 /** A JSON pointer as a path: only the tree says whether `0` is an index or a key. */
-function pathIn(tree: YamlTree, pointer: string): readonly (string | number)[] {
+function pathIn(tree: YamlTree, pointer: string): Path {
   let at: YamlTree | undefined = tree
   const steps = pointer.split('/').slice(1)
   return steps.map((escaped) => {
@@ -75,10 +71,10 @@ function pathIn(tree: YamlTree, pointer: string): readonly (string | number)[] {
 }
 
 /** `['modes', 0, 'id']` as `modes[0].id`. */
-const fieldName = (path: readonly (string | number)[]): string =>
+const fieldName = (path: Path): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${part}`)).join('')
 
-const keyId = (path: Mistake['path'], key: string): string => JSON.stringify([...path, key])
+const keyId = (path: Path, key: string): string => JSON.stringify([...path, key])
 const missingKey = ({ params }: Mistake): string => String(params['missingProperty'])
 const unknownKey = ({ params }: Mistake): string => String(params['additionalProperty'])
 
@@ -93,26 +89,24 @@ const propertiesOf = ({ properties }: Schema): Readonly<Record<string, unknown>>
   (properties ?? {}) as Readonly<Record<string, unknown>>
 const knownKeys = (schema: Schema): readonly string[] => Object.keys(propertiesOf(schema))
 
-interface Finding {
+interface Finding extends ProblemParts {
   readonly code: ProblemCode
-  readonly message: string
-  readonly parts: Omit<ProblemParts, 'message'>
   /** Where in the file; the value itself when absent. */
   readonly offset?: number
 }
+
+type Describe = (error: Mistake) => Finding
 
 function describe(error: Mistake): Finding & { readonly offset: number } {
   const describeKeyword = error.propertyName === undefined ? DESCRIPTIONS[error.keyword] : describeName
   return { offset: locate(error.tree, error.path).value, ...(describeKeyword ?? describeOther)(error) }
 }
 
-type Describe = (error: Mistake) => Finding
-
 const describeMissing: Describe = (error) => ({
   code: 'key_missing',
   offset: locate(error.tree, error.path).key,
   message: `${error.field} needs the key \`${missingKey(error)}\`.`,
-  parts: { expected: phraseOf(propertiesOf(error.schema)[missingKey(error)], error.schemaName) },
+  expected: error.phraseOf(propertiesOf(error.schema)[missingKey(error)]),
 })
 
 const describeUnknown: Describe = (error) => {
@@ -122,15 +116,18 @@ const describeUnknown: Describe = (error) => {
     code: 'key_unknown',
     offset: locate(error.tree, [...error.path, given]).key,
     message: `${error.field} has no key \`${show(given)}\`.`,
-    parts: { expected: `one of ${known.join(', ')}`, given, suggestion: nearest(given, known) },
+    expected: `one of ${known.join(', ')}`,
+    given,
+    suggestion: nearest(given, known),
   }
 }
 
-const describeName: Describe = ({ propertyName = '', field, path, schema, schemaName, tree }) => ({
+const describeName: Describe = ({ propertyName = '', field, path, schema, tree, phraseOf }) => ({
   code: 'value_malformed',
   offset: locate(tree, [...path, propertyName]).key,
   message: `A key of ${field} has the wrong form.`,
-  parts: { expected: phraseOf(schema, schemaName), given: propertyName },
+  expected: phraseOf(schema),
+  given: propertyName,
 })
 
 const describeValue: Describe = ({ schema, data, path, field }) => {
@@ -139,11 +136,9 @@ const describeValue: Describe = ({ schema, data, path, field }) => {
     // AIP-45 makes an unknown protocol an error of its own: a host must refuse to load the manifest.
     code: path[0] === 'protocol' ? 'protocol_unsupported' : 'value_unknown',
     message: `${field} has a value that is not allowed.`,
-    parts: {
-      expected: allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`,
-      given: data,
-      suggestion: typeof data === 'string' ? nearest(data, allowed) : undefined,
-    },
+    expected: allowed.length === 1 ? allowed[0] : `one of ${allowed.join(', ')}`,
+    given: data,
+    suggestion: typeof data === 'string' ? nearest(data, allowed) : undefined,
   }
 }
 
@@ -156,17 +151,24 @@ const TYPE_PHRASES: Readonly<Record<string, string>> = {
   object: 'a mapping',
 }
 
-const describeType: Describe = ({ schema, schemaName, data, field }) => {
+const describeType: Describe = ({ schema, data, field, phraseOf }) => {
   const types = [schema['type'] as string | readonly string[]].flat()
   return {
     code: 'type_mismatch',
     message: `${field} has the wrong type.`,
-    parts: {
-      expected: phraseOf(schema, schemaName) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or '),
-      given: data,
-      suggestion: rewritten(data, types),
-    },
+    expected: phraseOf(schema) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or '),
+    given: data,
+    suggestion: rewritten(data, types),
   }
+}
+
+const BOOLEANS: Readonly<Record<string, string>> = {
+  true: 'true',
+  yes: 'true',
+  on: 'true',
+  false: 'false',
+  no: 'false',
+  off: 'false',
 }
 
 /** The value as the expected type would have it, where there is no doubt. */
@@ -174,16 +176,16 @@ function rewritten(data: unknown, types: readonly string[]): string | undefined 
   // YAML reads 1.0, true and 0123456 as numbers and booleans where a string was meant.
   if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(data)}"`
   if (typeof data !== 'string') return undefined
-  if (types.includes('boolean'))
-    return { true: 'true', yes: 'true', on: 'true', false: 'false', no: 'false', off: 'false' }[data.toLowerCase()]
+  if (types.includes('boolean')) return BOOLEANS[data.toLowerCase()]
   if (types.includes('integer') && /^-?\d+$/.test(data)) return data
   return types.includes('array') ? JSON.stringify([data]) : undefined
 }
 
-const describeForm: Describe = ({ schema, schemaName, data, field }) => ({
+const describeForm: Describe = ({ schema, data, field, phraseOf }) => ({
   code: 'value_malformed',
   message: `${field} has the wrong form.`,
-  parts: { expected: phraseOf(schema, schemaName) ?? `a match of ${String(schema['pattern'])}`, given: data },
+  expected: phraseOf(schema) ?? `a match of ${String(schema['pattern'])}`,
+  given: data,
 })
 
 const describeLimit =
@@ -191,10 +193,8 @@ const describeLimit =
   ({ keyword, schema, data, field }) => ({
     code,
     message: `${field} is ${verdict}.`,
-    parts: {
-      expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`,
-      given: data,
-    },
+    expected: `at ${keyword.startsWith('min') ? 'least' : 'most'} ${String(schema[keyword])}${unit}`,
+    given: data,
   })
 
 const describeDuplicate: Describe = ({ params, data, path, field, tree }) => {
@@ -203,14 +203,16 @@ const describeDuplicate: Describe = ({ params, data, path, field, tree }) => {
     code: 'item_duplicate',
     offset: locate(tree, [...path, index]).value,
     message: `${field} contains the same item twice.`,
-    parts: { given: (data as readonly unknown[])[index] },
+    expected: 'each item once',
+    given: (data as readonly unknown[])[index],
   }
 }
 
-const describeOther: Describe = ({ schema, schemaName, data, field }) => ({
+const describeOther: Describe = ({ schema, data, field, phraseOf }) => ({
   code: 'schema_violated',
   message: `${field} does not match the schema.`,
-  parts: { expected: phraseOf(schema, schemaName), given: data },
+  expected: phraseOf(schema),
+  given: data,
 })
 
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
@@ -233,10 +235,10 @@ const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
 }
 
 /** The noun phrase that a schema gives as its title, its own or that of the block it refers to. */
-function phraseOf(schema: unknown, name: SchemaName): string | undefined {
+function titleOf(schema: unknown, name: SchemaName): string | undefined {
   const { title, $ref } = (schema ?? {}) as Schema
   if (typeof title === 'string') return title
-  return typeof $ref === 'string' ? phraseOf(definitionOf($ref, name), name) : undefined
+  return typeof $ref === 'string' ? titleOf(definitionOf($ref, name), name) : undefined
 }
 
 /** `#/$defs/id` is a definition of the file itself or, within a shared block, of the blocks. */

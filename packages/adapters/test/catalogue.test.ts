@@ -66,10 +66,6 @@ test('readCatalogue gives what readAgentCli gives for each folder, through JSON 
   }
 })
 
-test('the example of the README does what it says', async () => {
-  expect((await readCatalogue()).get('demo')?.manifest.protocol).toBe('acp')
-})
-
 test('the catalogue has these agents', async () => {
   expect((await readdir(catalogPath)).toSorted()).toEqual(SLUGS)
 })

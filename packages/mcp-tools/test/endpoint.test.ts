@@ -1,8 +1,6 @@
 import { BOUNDS } from '@agentproto/contracts'
-import { createMcpEndpoint } from '@agentproto/mcp-tools'
 import { expect, test } from 'vitest'
-import { fakeAdapters, fakeWorkspaces, TOKEN } from '../../gateway-http/test/fake-gateway.ts'
-import { FakeSessions } from '../../gateway-http/test/fake-sessions.ts'
+import { TOKEN } from '../../gateway-http/test/fake-gateway.ts'
 import { connected } from './connected.ts'
 
 const ACCEPT = { accept: 'application/json, text/event-stream' }
@@ -50,19 +48,6 @@ test('an answer that is too deep is refused, not thrown at', async () => {
   for (let level = 0; level < 100; level++) content = { level: content }
   const refused = await tool('answer_agent_request', { sessionId: 's1', requestId: 'r1', action: 'accept', content })
   expect(refused).toMatchObject({ isError: true, code: 'invalid_request', field: 'content' })
-})
-
-test('the example of the README', async () => {
-  const [sessions, adapters, workspaces] = [new FakeSessions(), fakeAdapters, fakeWorkspaces()]
-  const endpoint = createMcpEndpoint({ sessions, adapters, workspaces, version: '0.1.0' })
-  const request = new Request('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-  })
-  const response = await endpoint.fetch(request, { type: 'owner', name: 'me' })
-  expect(await response.text()).toContain('start_agent_session')
-  await endpoint.close()
 })
 
 test('a closed endpoint refuses, and closes twice', async () => {

@@ -50,7 +50,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'adapter-gemini-cli': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'adapter-pty-repl': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
-  provisioning: { may: ['driver-agent-cli', 'manifest', 'secrets', 'subprocess'] },
+  provisioning: { may: ['adapters', 'driver-agent-cli', 'manifest', 'secrets', 'subprocess'], inTests: ['workspaces'] },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.
@@ -63,7 +63,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   runtime: { may: ALL_BUT_CLI },
   cli: {
     may: ['client', 'manifest', 'secrets', 'workspaces'],
-    lazily: ['acp-server', 'mcp-tools', 'runtime', 'subprocess'],
+    lazily: ['acp-server', 'mcp-tools', 'runtime', 'server', 'subprocess'],
   },
 }
 

@@ -29,8 +29,8 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/gateway-http . ./openapi ./package.json
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
-    @agentproto/provisioning . ./launch ./doctor ./package.json
-    @agentproto/runtime . ./audit ./package.json
+    @agentproto/provisioning . ./launch ./doctor ./catalog ./package.json
+    @agentproto/runtime . ./package.json
     @agentproto/sandbox . ./package.json
     @agentproto/secrets . ./package.json
     @agentproto/server . ./audit ./package.json
@@ -167,8 +167,6 @@ test('what each package exports', () => {
       DEFAULT_PORT Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial
       ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked
       SpawnAttempt Terminal TlsOptions createGateway openAdapters openTokens version
-    @agentproto/runtime/audit
-      OfflineAuditOptions auditOffline
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes

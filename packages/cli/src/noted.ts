@@ -6,7 +6,7 @@ export async function noted<T>(
   what: { readonly action: string; readonly [about: string]: unknown },
   work: () => Promise<T>,
 ): Promise<T> {
-  const { auditOffline } = await import('@agentproto/runtime/audit')
+  const { auditOffline } = await import('@agentproto/server/audit')
   const onProblem = (problem: string): void => print(io.stderr, `agentproto: ${problem}`)
   return auditOffline({ env: io.env, onProblem }, what, work)
 }

@@ -1,5 +1,5 @@
 import { type HomeLock, openAccess, openHome } from '@agentproto/server'
-import { openAgents } from './adapters/open-agents.js'
+import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { withConfig } from './config.js'
 import type { GatewayOptions } from './gateway-options.js'

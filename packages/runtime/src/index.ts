@@ -1,7 +1,7 @@
 // All of agentproto, embedded. This file is the package's contract: every export is named here.
 export { createGateway } from './create-gateway.js'
-export { openAdapters } from './adapters/open-adapters.js'
-export type { OpenAdaptersOptions } from './adapters/open-adapters.js'
+export { openAdapters } from './open-adapters.js'
+export type { OpenAdaptersOptions } from './open-adapters.js'
 export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
 export type { GatewayOptions } from './gateway-options.js'

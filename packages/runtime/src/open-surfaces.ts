@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
 import { type Access, BrowserCodes, HostNames, Listeners } from '@agentproto/server'
-import type { Agents } from './adapters/open-agents.js'
+import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
 import type { Observers } from './observe.js'
@@ -19,8 +19,8 @@ export interface Surfaces {
 
 export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions): Surfaces {
   const { clock, allowedHosts, allowedOrigins } = settings
-  const { sessions, permissions, archive, adapters, workspaces, tokens, principals } = parts
-  const { onProblem, audit, metrics } = parts
+  const { sessions, permissions, archive, adapters, workspaces, tokens } = parts
+  const { authenticate, revoked, onProblem, audit, metrics } = parts
   const services = { sessions, permissions, archive, adapters, workspaces, tokens, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
@@ -30,8 +30,8 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
   setMaxListeners(0, ending.signal)
   const app = createHttpApp({
     ...services,
-    authenticate: (token) => principals.authenticate(token),
-    revoked: (by) => principals.revoked(by),
+    authenticate,
+    revoked,
     browsers: new BrowserCodes(tokens, clock),
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),

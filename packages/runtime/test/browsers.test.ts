@@ -81,7 +81,7 @@ test('a code of the owner’s is good for one cookie, which no script and no oth
     body: { ok: true, name: expect.stringMatching(/^browser-[0-9a-f]{8}$/), expiresAt: '2026-11-22T12:00:00.000Z' },
   })
   expect(headers.get('set-cookie')).toMatch(
-    /^agentproto_7646=agp_t_[^;]+; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    /^agentproto_7646=agp_t_[^;]+; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
   )
   expect(headers.get('referrer-policy')).toBe('no-referrer')
   const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -94,7 +94,7 @@ test('a code of the owner’s is good for one cookie, which no script and no oth
 test('over TLS the cookie is sent over TLS alone', async () => {
   const { gateway, code } = await door()
   const { headers } = await gateway.app.request(`https://${HOST}/auth/exchange?code=${await code()}`)
-  expect(headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Strict; Secure$/)
+  expect(headers.get('set-cookie')).toMatch(/; HttpOnly; Secure; SameSite=Strict$/)
 })
 
 test('a code ends after a minute, one at a time and not more than sixteen; what is none is nobody’s', async () => {

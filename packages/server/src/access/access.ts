@@ -1,7 +1,6 @@
-import type { Clock, HomeLayout, TokenService } from '@agentproto/contracts'
+import type { Authenticate, Clock, HomeLayout, Principal, TokenService } from '@agentproto/contracts'
 import type { Audit } from '../audit/audit.js'
-import { ownerToken } from './owner-token.js'
-import { Principals } from './principals.js'
+import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type Redactor, SessionTokens } from './session-tokens.js'
 import { TokenStore } from './token-store.js'
 
@@ -20,7 +19,10 @@ export interface Access {
   readonly token: string
   readonly tokens: TokenService
   readonly sessionTokens: SessionTokens
-  readonly principals: Principals
+  /** The principal of a token. */
+  readonly authenticate: Authenticate
+  /** A signal that aborts when the token of a principal ends; the owner's does not. */
+  revoked(by: Principal): AbortSignal | undefined
 }
 
 interface Reporters {
@@ -32,12 +34,15 @@ interface Reporters {
 export function openAccess(options: AccessOptions, { redactor, onProblem, audit }: Reporters): Access {
   const { clock, layout, inMemory } = options
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
+  const owner = authenticateOwner(token)
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem })
   const sessionTokens = new SessionTokens(redactor)
   return {
     token,
     tokens: audit.wrap('tokens', named),
     sessionTokens,
-    principals: new Principals(token, named, sessionTokens),
+    // The owner first: most calls are the owner's, and its check costs no hash.
+    authenticate: (given) => owner(given) ?? named.authenticate(given) ?? sessionTokens.authenticate(given),
+    revoked: (by) => (by.type === 'session' ? sessionTokens.revoked(by) : named.revoked(by)),
   }
 }

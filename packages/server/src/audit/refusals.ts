@@ -1,4 +1,5 @@
 import { type Clock, type ErrorCode, type Principal, traceIdOf } from '@agentproto/contracts'
+import { RepeatLimit } from '../telemetry/repeat-limit.js'
 import type { AuditWriter } from './audit-log.js'
 
 /** A request that was rejected before any service was called. */
@@ -11,30 +12,24 @@ export interface Refusal {
   readonly tool?: string
 }
 
-/** Lines of one window; more are counted, and the count is one line at the start of the next window or at the end. */
+/** Lines in a minute; more are counted, and the count is one line. */
 const BURST = 10
-const WINDOW_MS = 60_000
 const MAX_CHARS = 200
 
 /** Records who was rejected, with a limit on lines: an attacker cannot fill the disk with them. */
 export class Refusals {
   readonly #log: AuditWriter
-  readonly #clock: Clock
-  #since = -Infinity
-  #count = 0
+  readonly #limit: RepeatLimit
 
   constructor(log: AuditWriter, clock: Clock) {
     this.#log = log
-    this.#clock = clock
+    this.#limit = new RepeatLimit(clock, BURST)
   }
 
   record({ code: outcome, by, method, path, from, tool }: Refusal): void {
-    const now = this.#clock.now()
-    if (now - this.#since >= WINDOW_MS) {
-      this.close()
-      this.#since = now
-    }
-    if (++this.#count > BURST) return
+    const { admitted, suppressed } = this.#limit.check('refused')
+    if (suppressed !== undefined) this.#log.write({ kind: 'refused', ...suppressed })
+    if (!admitted) return
     const principal = by === undefined ? undefined : { type: by.type, name: by.name }
     const traceId = by?.trace && traceIdOf(by.trace)
     const what = { method, path: path?.slice(0, MAX_CHARS), tool: tool?.slice(0, MAX_CHARS), from }
@@ -43,8 +38,7 @@ export class Refusals {
 
   /** Writes how many were counted without a line. */
   close(): void {
-    const repeated = this.#count - BURST
-    this.#count = 0
-    if (repeated > 0) this.#log.write({ kind: 'refused', repeated, since: new Date(this.#since).toISOString() })
+    const suppressed = this.#limit.suppressed('refused')
+    if (suppressed !== undefined) this.#log.write({ kind: 'refused', ...suppressed })
   }
 }

@@ -24,6 +24,8 @@ export interface GatewayLogOptions extends LogOptions {
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** How often one message is written in a minute. */
+const BURST = 20
 const MAX_TEXT_CHARS = 8_192
 
 /**
@@ -38,7 +40,7 @@ export class GatewayLog {
   constructor({ path, clock, redact, level = 'info', maxBytes = 5 * 1024 * 1024, files = 5 }: GatewayLogOptions) {
     const file = new LogFile({ path, maxBytes, files })
     this.#file = file
-    this.#repeats = new RepeatLimit(clock)
+    this.#repeats = new RepeatLimit(clock, BURST)
     this.#logger = pino(
       {
         level: level === 'off' ? 'silent' : level,

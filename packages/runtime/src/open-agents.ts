@@ -1,11 +1,10 @@
 import type { AdapterService, StartAgent, WorkspaceService } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
+import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import type { Observers } from '../observe.js'
-import type { Settings } from '../settings.js'
+import type { Observers } from './observe.js'
+import type { Settings } from './settings.js'
 import { agentHost } from './agent-host.js'
-import { HostAdapters } from './host-adapters.js'
-import { openCatalog } from './open-adapters.js'
 
 /** The agents of a host, and the folders that they work in. */
 export interface Agents {
@@ -20,7 +19,7 @@ export function openAgents(settings: Settings, { redactor, onProblem, audit }: O
   const host = agentHost(settings, { home, clock, redactor, onProblem, url: () => address.url })
   const workspaces = createWorkspaces({ home, clock, defaultCwd, onWarning: onProblem })
   const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
-  const catalog = openCatalog(settings, { host, layout, onProblem, workspaces, trust })
+  const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })
   return {
     workspaces: audit.wrap('workspaces', workspaces),
     adapters: audit.wrap('adapters', new HostAdapters(catalog, host)),

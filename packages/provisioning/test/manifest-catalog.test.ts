@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { expect, onTestFinished, test } from 'vitest'
-import { type CatalogFolder, ManifestCatalog } from '../src/adapters/adapter-catalog.js'
-import { workspaceAdapters } from '../src/adapters/workspace-adapters.js'
+import { type CatalogFolder, ManifestCatalog } from '../src/catalog/manifest-catalog.js'
+import { workspaceAdapters } from '../src/catalog/workspace-adapters.js'
 
-interface Ground {
+interface Setup {
   readonly root: string
   readonly problems: string[]
   readonly folders: CatalogFolder[]
@@ -15,7 +15,7 @@ interface Ground {
   readonly put: (folder: string, slug: string, more?: string) => void
 }
 
-function ground(): Ground {
+function setup(): Setup {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'agentproto-catalog-')))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const problems: string[] = []
@@ -48,8 +48,8 @@ adapter: no-such-adapter
 ${more}---
 `
 
-test('what nobody has verified is told with the adapter, as its manifest says it', async () => {
-  const { root, folders, catalog, put } = ground()
+test('a summary has what is unverified, as the manifest states it', async () => {
+  const { root, folders, catalog, put } = setup()
   folders.push({ path: root, source: 'user' })
   put(root, 'seen')
   put(root, 'unseen', 'metadata: { agentproto: { unverified: [Login, 7, Windows] } }\n')
@@ -63,8 +63,8 @@ test('what nobody has verified is told with the adapter, as its manifest says it
   expect(await catalog.get('unseen')).toMatchObject({ unverified: ['Login', 'Windows'] })
 })
 
-test('the modes of the agent that fit a permission mode are told with the adapter, where its manifest says so', async () => {
-  const { root, folders, catalog, put } = ground()
+test('a summary has the agent modes for a permission mode, as the manifest states them', async () => {
+  const { root, folders, catalog, put } = setup()
   folders.push({ path: root, source: 'user' })
   put(root, 'usual')
   put(root, 'own', 'metadata: { agentproto: { permission_modes: { ask: careful, approve-all: [wild, careful] } } }\n')
@@ -73,8 +73,8 @@ test('the modes of the agent that fit a permission mode are told with the adapte
   expect((await catalog.get('usual')).session).not.toHaveProperty('permissionModes')
 })
 
-test('an adapter that is added, changed, mended or removed is seen without a restart', async () => {
-  const { root, problems, folders, catalog, put } = ground()
+test('an adapter that is added, changed, fixed or removed is seen without a restart', async () => {
+  const { root, problems, folders, catalog, put } = setup()
   folders.push({ path: root, source: 'user' })
   await expect(catalog.get('mine')).rejects.toMatchObject({ code: 'adapter_not_found' })
   put(root, 'mine')
@@ -91,8 +91,8 @@ test('an adapter that is added, changed, mended or removed is seen without a res
   expect(await catalog.list()).toEqual([])
 })
 
-test('later folders win; a workspace adds adapters and replaces none', async () => {
-  const { root, problems, folders, catalog, put } = ground()
+test('later folders override earlier ones; a workspace adds adapters and replaces none', async () => {
+  const { root, problems, folders, catalog, put } = setup()
   const [workspace, bundled, user] = ['workspace', 'bundled', 'user'].map((name) => join(root, name))
   if (workspace === undefined || bundled === undefined || user === undefined) throw new Error('unreachable')
   folders.push(
@@ -103,20 +103,20 @@ test('later folders win; a workspace adds adapters and replaces none', async () 
   put(workspace, 'own')
   put(workspace, 'known')
   put(bundled, 'known')
-  put(bundled, 'mended')
-  put(user, 'mended')
+  put(bundled, 'fixed')
+  put(user, 'fixed')
   const sources = async (): Promise<unknown> => (await catalog.list()).map(({ slug, source }) => [slug, source])
   expect(await sources()).toEqual([
+    ['fixed', 'user'],
     ['known', 'bundled'],
-    ['mended', 'user'],
     ['own', 'workspace'],
   ])
   await sources()
   expect(problems).toEqual([expect.stringContaining('The adapter known of')])
 })
 
-test('the adapters of a workspace are looked for only while the owner trusts its folder', async () => {
-  const { root, put } = ground()
+test('the adapters of a workspace are found only while the owner trusts its folder', async () => {
+  const { root, put } = setup()
   const path = join(root, 'project')
   put(join(path, '.agentproto', 'adapters'), 'own')
   const workspaces = createWorkspaces({ home: join(root, 'home'), defaultCwd: root })

@@ -10,10 +10,10 @@ import {
   type SecretStatus,
 } from '@agentproto/contracts'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost } from '@agentproto/provisioning'
-import type { ManifestCatalog } from './adapter-catalog.js'
+import type { ProvisionHost } from '../provision-host.js'
+import type { ManifestCatalog } from './manifest-catalog.js'
 
-/** The catalogue with what can be done to an adapter's agent; what provisions is loaded when it is first asked for. */
+/** The catalogue, and installing, setting up and examining its agents; the code for that is loaded when it is first used. */
 export class HostAdapters implements AdapterService {
   readonly #catalog: ManifestCatalog
   readonly #host: ProvisionHost
@@ -33,28 +33,28 @@ export class HostAdapters implements AdapterService {
 
   async state(slug: string): Promise<AdapterState> {
     const adapter = await this.#catalog.adapter(slug)
-    const { createProvisioner } = await import('@agentproto/provisioning')
+    const { createProvisioner } = await import('../provisioner.js')
     return createProvisioner(adapter, this.#host).state()
   }
 
   async *provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
     const adapter = await this.#catalog.adapter(slug)
-    const { createProvisioner } = await import('@agentproto/provisioning')
+    const { createProvisioner } = await import('../provisioner.js')
     yield* createProvisioner(adapter, this.#host).run(request)
   }
 
   async *doctor(slug: string, request: DoctorRequest): AsyncIterable<DoctorCheck> {
     const adapter = await this.#catalog.adapter(slug)
-    const { examineAgent } = await import('@agentproto/provisioning/doctor')
+    const { examineAgent } = await import('../doctor/index.js')
     yield* examineAgent({ adapter, host: this.#host, request })
   }
 
   async add(source: string): Promise<AdapterSummary> {
-    const { addAdapter } = await import('@agentproto/provisioning')
+    const { addAdapter } = await import('../add-adapter.js')
     const { manifest } = await addAdapter(source, this.#host, new AbortController().signal)
     const added = await this.#catalog.get(manifest.id)
     if (added.source === 'user') return added
-    throw new AgentprotoError('path_invalid', 'The adapter was added, but another one of that name wins over it', {
+    throw new AgentprotoError('path_invalid', 'The adapter was added, but another adapter of that name overrides it', {
       given: `${manifest.id}, ${added.source}`,
     })
   }

@@ -4,8 +4,8 @@ import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-c
 import type { ProvisionHost } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
 import { createSecrets, type Redactor } from '@agentproto/secrets'
-import type { GatewayOptions } from '../gateway-options.js'
-import { version } from '../version.js'
+import type { GatewayOptions } from './gateway-options.js'
+import { version } from './version.js'
 
 export interface HostParts {
   readonly home: string

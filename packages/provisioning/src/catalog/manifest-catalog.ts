@@ -6,18 +6,13 @@ import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
 
-/**
- * Manifests from folders of folders, later folders winning; each is read when it is first needed, and again when it
- * has changed.
- */
-
 export interface CatalogFolder {
   readonly path: string
   readonly source: AdapterSummary['source']
 }
 
 export interface ManifestCatalogOptions {
-  /** In the order of rising precedence, asked at every look. One that does not exist holds nothing. */
+  /** In rising precedence, called at every lookup. A folder that does not exist is empty. */
   readonly folders: () => Promise<readonly CatalogFolder[]>
   /** Whether the manifest's executable is found on this host now. */
   readonly isInstalled: (manifest: AgentCliManifest) => Promise<boolean>
@@ -32,6 +27,7 @@ export interface LoadedAdapter extends LoadedAgentCli {
 
 const SLUG = /^[a-z0-9][a-z0-9-]{0,79}$/
 
+/** Manifests from folders of folders; later folders override earlier ones. A manifest is read at first use, and again when it has changed. */
 export class ManifestCatalog implements AdapterCatalog {
   readonly #options: ManifestCatalogOptions
   /** By the adapter's folder. */
@@ -47,7 +43,7 @@ export class ManifestCatalog implements AdapterCatalog {
     return Promise.all(await this.map((adapter) => this.#summary(adapter)))
   }
 
-  /** What is made of each adapter, in the order of their slugs. */
+  /** Maps each adapter, in the order of their slugs. */
   async map<T>(make: (adapter: LoadedAdapter) => T): Promise<readonly T[]> {
     const places = await this.#find()
     const slugs = [...places.keys()].sort()
@@ -84,19 +80,19 @@ export class ManifestCatalog implements AdapterCatalog {
     return found
   }
 
-  /** A workspace adds adapters and replaces none: else whoever writes into a folder would decide what a known name runs. */
+  /** A workspace adds adapters and replaces none: otherwise anyone who can write to its folder decides what a known name runs. */
   #shadow(slug: string, { path }: CatalogFolder): void {
     const directory = join(path, slug)
     if (this.#shadowed.has(directory)) return
     this.#shadowed.add(directory)
-    this.#options.onProblem(`The adapter ${slug} of ${directory} is left out: there is one of that name already.`)
+    this.#options.onProblem(`The adapter ${slug} of ${directory} is left out: another adapter has that name.`)
   }
 
   async #load(places: Places, slug: string): Promise<LoadedAdapter | undefined> {
     const folder = places.get(slug)
     if (folder === undefined) return undefined
     const directory = join(folder.path, slug)
-    // The bundled ones change with this program alone.
+    // Bundled adapters only change with this program.
     const state = folder.source === 'bundled' ? '' : await stateOf(directory)
     const known = this.#loaded.get(directory)
     if (known?.state === state) return known.adapter
@@ -140,7 +136,7 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 }
 
-/** `metadata.agentproto.unverified`, as far as it is a list of texts. */
+/** The texts of `metadata.agentproto.unverified`. */
 function unverified({ metadata }: AgentCliManifest): Pick<AdapterSummary, 'unverified'> {
   const own = metadata['agentproto']
   const stated = typeof own === 'object' && own !== null && 'unverified' in own ? own.unverified : undefined
@@ -148,7 +144,7 @@ function unverified({ metadata }: AgentCliManifest): Pick<AdapterSummary, 'unver
   return texts.length === 0 ? {} : { unverified: texts }
 }
 
-/** What a person types to install an agent. */
+/** The command that installs the agent. */
 const installHint = ({ id }: AgentCliManifest): string => `agentproto adapters install ${id}`
 
 /** Where each slug is. */
@@ -161,7 +157,7 @@ async function slugsIn({ path }: CatalogFolder): Promise<string[]> {
     .map(({ name }) => name)
 }
 
-/** What changes when somebody edits an adapter: time, size and number of its files. */
+/** Changes when an adapter is edited: time, size and number of its files. */
 async function stateOf(directory: string): Promise<string> {
   const names = await readdir(directory).catch(() => [])
   const files = names.filter((name) => name.endsWith('.md')).slice(0, FILES_MAX)
@@ -174,5 +170,5 @@ async function stateOf(directory: string): Promise<string> {
   return JSON.stringify(states)
 }
 
-/** An adapter has five files at most; nothing else is looked at. */
+/** An adapter has five files at most; further files are ignored. */
 const FILES_MAX = 32

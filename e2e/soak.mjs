@@ -28,8 +28,7 @@ try {
   for (let at = 1; at <= sessions; at++) {
     await oneSession()
     if (at % (sessions / 4) === 0) {
-      // A connection stays open for five seconds after its last call: a short run waits for that only once.
-      if (!quick || at === sessions) await downTo(report[0].descriptors)
+      await settled(at)
       report.push(measure(`${(at * 100) / sessions} %`))
     }
   }
@@ -80,6 +79,11 @@ async function atRest() {
     if (now !== before) since = Date.now()
     before = now
   }
+}
+
+/** A connection stays open for five seconds after its last call: a short run waits for that only once. */
+async function settled(at) {
+  if (!quick || at === sessions) await downTo(report[0].descriptors)
 }
 
 /** The same later; what does not end within a minute has leaked. */

@@ -24,7 +24,6 @@ const REPLACED_WORDS: Readonly<Record<string, string>> = {
   owe: 'pendingWrites',
   owed: 'pending',
   owes: 'has pending',
-  preface: 'prompt context',
   prefaces: 'prompt contexts',
   shelf: 'cache',
   spine: 'event log',

@@ -11,7 +11,6 @@ const UNFINISHED: readonly string[] = [
   'docs/events.md',
   'docs/http-api.md',
   'docs/mcp.md',
-  'docs/observability.md',
   'docs/permissions.md',
   'docs/provisioning.md',
   'docs/security.md',

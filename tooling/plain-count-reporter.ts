@@ -13,7 +13,7 @@ export class PlainCountReporter implements Reporter {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     if (this.#counts === undefined) process.once('exit', (code) => this.#print(code))
     this.#counts = countTests(modules, tests, unhandledErrors.length)
-    this.#summary = skipSummary(tests.filter(isSkipped).map((test) => test.meta().missing ?? []))
+    this.#summary = skipSummary(tests.filter(isSkipped).map(skippedTest))
   }
 
   // At exit: nothing is printed after it, and a failure of the teardown is known by then.
@@ -35,20 +35,25 @@ export function countLine({ passed, failed, skipped }: Counts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`
 }
 
-/**
- * One line for each missing program: how many tests need it, and what brings it.
- *
- * @param skipped For each skipped test the programs that it misses; none where the test itself says `skip`
- */
-export function skipSummary(skipped: readonly (readonly string[])[]): readonly string[] {
-  const programs = [...new Set(skipped.flat())].toSorted()
+export interface SkippedTest {
+  /** Its file, relative to the repository. */
+  readonly file: string
+  /** Programs that it needs and that were not found; none where the test itself says `skip`. */
+  readonly missing: readonly string[]
+}
+
+/** One line for each missing program: how many tests need it, and what brings it. */
+export function skipSummary(skipped: readonly SkippedTest[]): readonly string[] {
+  const programs = [...new Set(skipped.flatMap(({ missing }) => missing))].toSorted()
   const lines = programs.map((name) => {
-    const count = skipped.filter((missing) => missing.includes(name)).length
+    const count = skipped.filter(({ missing }) => missing.includes(name)).length
     return `  ${name}: ${count} ${count === 1 ? 'test' : 'tests'}; ${howToGet(name)}`
   })
-  const marked = skipped.filter((missing) => missing.length === 0).length
-  if (marked > 0) lines.push(`  marked as skipped in the test: ${marked}`)
-  return lines.length === 0 ? [] : ['Skipped, by what is missing:', ...lines]
+  const marked = skipped.filter(({ missing }) => missing.length === 0).map(({ file }) => file)
+  for (const file of new Set(marked)) {
+    lines.push(`  skipped by ${file} itself: ${marked.filter((each) => each === file).length}`)
+  }
+  return lines.length === 0 ? [] : ['Skipped tests:', ...lines]
 }
 
 function countTests(modules: readonly TestModule[], tests: readonly TestCase[], unhandled: number): Counts {
@@ -63,6 +68,10 @@ function countTests(modules: readonly TestModule[], tests: readonly TestCase[], 
 /** A file that cannot be loaded has no tests, and a hook that fails fails none of them: the file counts as one failure. */
 function failedAsAWhole(module: TestModule): boolean {
   return module.state() === 'failed' && ![...module.children.allTests('failed')].length
+}
+
+function skippedTest(test: TestCase): SkippedTest {
+  return { file: test.module.relativeModuleId, missing: test.meta().missing ?? [] }
 }
 
 function isSkipped(test: TestCase): boolean {

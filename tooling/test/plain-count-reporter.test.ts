@@ -9,12 +9,13 @@ test('the last line always has all three counts', () => {
 })
 
 test('the summary names each missing program once, with its package', () => {
-  expect(skipSummary([['tmux'], ['opencode'], ['tmux', 'zsh'], []])).toEqual([
-    'Skipped, by what is missing:',
+  const missing = [['tmux'], ['opencode'], ['tmux', 'zsh'], []]
+  expect(skipSummary(missing.map((names) => ({ file: 'a.test.ts', missing: names })))).toEqual([
+    'Skipped tests:',
     expect.stringMatching(/^ {2}opencode: 1 test; npm package opencode-ai@\S+, installed by pnpm test:agents$/),
     '  tmux: 2 tests; Debian package tmux',
     '  zsh: 1 test; Debian package zsh',
-    '  marked as skipped in the test: 1',
+    '  skipped by a.test.ts itself: 1',
   ])
   expect(skipSummary([])).toEqual([])
 })

@@ -11,6 +11,7 @@ export interface WorkspacePackage extends Manifest {
   /** Keys of its export map, in their order. */
   readonly exports: readonly string[]
   readonly bin: readonly string[]
+  readonly version: string
 }
 
 export function workspacePackages(): readonly WorkspacePackage[] {
@@ -29,12 +30,14 @@ function readPackage(folder: string): WorkspacePackage {
     devDependencies: keys(json.devDependencies),
     exports: keys(json.exports),
     bin: keys(json.bin),
+    version: json.version ?? '',
   }
 }
 
 type Names = Readonly<Record<string, unknown>>
 interface PackageJson {
   readonly name: string
+  readonly version: string
   readonly dependencies: Names
   readonly peerDependencies: Names
   readonly optionalDependencies: Names

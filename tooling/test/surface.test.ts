@@ -44,6 +44,11 @@ test('the packages, their entry points and their programs', () => {
   `)
 })
 
+test('all packages have one version, as docs/decisions/one-version.md says', () => {
+  const versions = workspacePackages().map(({ version }) => version)
+  expect([...new Set(versions)]).toHaveLength(1)
+})
+
 test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
     "@agentproto/acp-server

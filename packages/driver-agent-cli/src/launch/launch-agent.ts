@@ -1,4 +1,4 @@
-import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, DEFAULT_ARM_LIMITS, defined, systemClock } from '@agentproto/contracts'
 import type {
   AgentInfo,
   AgentSink,
@@ -31,31 +31,40 @@ const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
 const NOT_LAUNCHED = { command: '', args: [] }
 
 /**
- * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after whatever was
- * spawned is gone.
+ * Starts the agent of a manifest and opens its session (AIP-45 lifecycle). Rejects only after everything that was spawned
+ * has ended.
  * @throws `mode_unknown`, `option_invalid`, `protocol_unsupported`, `cwd_invalid`, `agent_not_installed`,
  * `setup_required`, `sandbox_unavailable`, `sandbox_read_only` before the spawn; `spawn_failed`, `handshake_failed`,
  * `auth_required`, `not_resumable`, `timeout`, `cancelled` after it
  */
 export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
-  const { host, sink, signal } = options
+  const prepared = await prepareLaunch(manifest, options)
+  try {
+    return await openAgent(prepared, manifest, options)
+  } catch (thrown) {
+    await prepared.confined.release()
+    throw await prepared.guard.failure(thrown)
+  }
+}
+
+type PreparedLaunch = Awaited<ReturnType<typeof prepareLaunch>>
+
+/** One check after the other, so that a launch that is wrong twice always fails the same way. */
+async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions) {
+  const { host, signal } = options
   const clock = host.clock ?? systemClock
-  const { compiled, meta, instructed, ...plan } = planLaunch(manifest, options)
-  // One after the other, so that a launch that is wrong twice always fails the same way.
+  const plan = planLaunch(manifest, options)
   const { arm, starts, profile } = await loadArm(manifest, { ...options, origin: plan.origin })
   const directories = await resolveDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
   const adapter = options.adapter ?? bare(manifest, options)
   const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, signal })
-  const env = agentEnvironment(manifest, host, { ...options, compiled, provided: guard.env })
+  const env = agentEnvironment(manifest, host, { ...options, compiled: plan.compiled, provided: guard.env })
   guard.learn(env)
   const own = [...args, ...(starts?.args ?? []), ...plan.args]
   const launch = { command, args: own, cwd: directories.cwd, env, marker: options.sessionId }
   const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
-  const gap = new ResumeGap(manifest, { host, clock })
-  const { timeoutMs } = adapter.sandbox.limits
-  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, clock)
   const connecting: ArmConnectOptions = {
     launch: confined.launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },
@@ -63,38 +72,42 @@ export async function launchAgent(manifest: AgentCliManifest, options: LaunchOpt
     signal,
     client: host.client ?? DEFAULT_CLIENT,
     serve: served(options, confined),
-    ...(profile === undefined ? {} : { profile }),
+    ...defined({ profile }),
   }
-  try {
-    await gap.wait(plan.origin, sink, signal)
-    const startedAt = clock.now()
-    const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
-    const origin = reachable(plan.origin, options, connection.info)
-    const { mcpServers, trace } = options
-    const told = { ...(meta === undefined ? {} : { meta }), ...(trace === undefined ? {} : { trace }) }
-    const opening = { ...directories, mcpServers, origin, ...told }
-    const mode = sessionMode(manifest, options.mode)
-    const redacted = guard.sink(sink)
-    const limited = limit?.sink(redacted) ?? redacted
-    const session = await openOrClose(connection, { opening, mode, sink: limited, signal })
-    gap.note(session.agentSessionId, startedAt)
-    const ended = limit?.start(connection, limited) ?? connection.ended
-    return new StartedAgent(connection, session, {
-      info: guard.info(connection.info),
-      ended: ended.then((end) => guard.end(end)),
-      clock,
-      sandbox: confined.sandbox,
-      instructed,
-      warnings: [...guard.warnings, ...confined.warnings],
-      release: () => {
-        limit?.cancel()
-        return confined.release()
-      },
-    })
-  } catch (thrown) {
-    await confined.release()
-    throw await guard.failure(thrown)
-  }
+  const { timeoutMs } = adapter.sandbox.limits
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, host, clock)
+  return { plan, arm, directories, guard, confined, connecting, limit, clock }
+}
+
+async function openAgent(
+  { plan, arm, directories, guard, confined, connecting, limit, clock }: PreparedLaunch,
+  manifest: AgentCliManifest,
+  options: LaunchOptions,
+): Promise<RunningAgent> {
+  const { host, signal, mcpServers, trace } = options
+  const gap = new ResumeGap(manifest, { host, clock })
+  await gap.wait(plan.origin, options.sink, signal)
+  const startedAt = clock.now()
+  const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
+  const origin = reachable(plan.origin, options, connection.info)
+  const opening = { ...directories, mcpServers, origin, ...defined({ meta: plan.meta, trace }) }
+  const redacted = guard.sink(options.sink)
+  const sink = limit?.sink(redacted) ?? redacted
+  const session = await openOrClose(connection, { opening, mode: sessionMode(manifest, options.mode), sink, signal })
+  gap.note(session.agentSessionId, startedAt)
+  const ended = limit?.start(connection, sink) ?? connection.ended
+  return new StartedAgent(connection, session, {
+    info: guard.info(connection.info),
+    ended: ended.then((end) => guard.end(end)),
+    clock,
+    sandbox: confined.sandbox,
+    instructed: plan.instructed,
+    warnings: [...guard.warnings, ...confined.warnings],
+    release: () => {
+      limit?.cancel()
+      return confined.release()
+    },
+  })
 }
 
 const served = (

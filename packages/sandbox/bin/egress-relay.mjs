@@ -1,6 +1,6 @@
-// egress-relay SOCKET PROXY_PORT FORWARDED_PORTS COMMAND [ARG…]: runs inside a sandbox without network. Gives the
-// command a proxy on the sandbox's own loopback, which is the gateway's allow-list behind a socket in the file
-// system; what listens there on a forwarded port is the host's. Ends with the command.
+// egress-relay SOCKET PROXY_PORT FORWARDED_PORTS COMMAND [ARG…]: runs inside a sandbox without a network. It offers the
+// command an HTTP proxy on the sandbox's loopback, which forwards to the gateway's proxy through a socket in the file
+// system. A forwarded port leads to the same port of the host's loopback. Exits with the command.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
@@ -11,7 +11,7 @@ const [socket, proxyPort, forwarded, command, ...args] = process.argv.slice(2)
 await listen(Number(proxyPort), (client, outside) => client.pipe(outside).pipe(client))
 for (const port of forwarded.split(',').filter(Boolean)) await listen(Number(port), forwardTo(port))
 
-// The command may connect at once, so it starts when there is somebody to answer.
+// The command may connect immediately, so it is started after the ports listen.
 const child = spawn(command, args, { stdio: 'inherit' })
 child.on('error', (error) => {
   process.stderr.write(`${error.message}\n`)
@@ -33,7 +33,7 @@ async function listen(port, join) {
   await once(server, 'listening')
 }
 
-/** For programs that know no proxy: asks it for a tunnel themselves. */
+/** For programs that do not use a proxy: requests a tunnel for each connection. */
 function forwardTo(port) {
   return (client, outside) => {
     let head = Buffer.alloc(0)

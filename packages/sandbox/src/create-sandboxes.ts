@@ -1,23 +1,23 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { SessionSandbox } from '@agentproto/contracts'
-import { asksForConfinement, createLocalProvider } from './local-provider.js'
+import { requiresConfinement, createLocalProvider } from './local-provider.js'
 import { createNodePermissionProvider } from './node-permission-provider.js'
 import { limitLaunch } from './process-limits.js'
 import { loadProvider } from './registered-provider.js'
 import type { RegisteredProvider } from './registered-provider.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
-/** Before a host-registered provider is given up, in milliseconds. */
+/** Time limit of a provider that the host registered, in milliseconds. */
 const PREPARE_MS = 60_000
 
 export interface SandboxesOptions {
   /** Providers by name, beside `local` and `node-permission`, which they may replace. */
   readonly providers?: Readonly<Record<string, RegisteredProvider>>
-  /** What becomes of an agent whose confinement does not hold here. Default `warn`: it runs, and the session says so. */
+  /** What to do with an agent that cannot be confined here. Default `warn`: it runs, and the session has a warning. */
   readonly whenUnavailable?: 'warn' | 'refuse'
 }
 
-/** A launch as it may be started, and what is to be said of it. */
+/** A launch that may be started, and what the session reports about it. */
 export interface ConfinedLaunch extends Omit<PreparedLaunch, 'enforced' | 'reason'> {
   readonly sandbox: SessionSandbox
   release(): Promise<void>
@@ -25,9 +25,9 @@ export interface ConfinedLaunch extends Omit<PreparedLaunch, 'enforced' | 'reaso
 
 export interface Sandboxes {
   /**
-   * Confines a launch as its profile asks (AIP-36).
-   * @throws `sandbox_read_only` when the profile forbids to run anything; `sandbox_unavailable` when its provider
-   * is not here, or cannot hold it and the host says `refuse`; `cancelled`
+   * Confines a launch as its profile requires (AIP-36).
+   * @throws `sandbox_read_only` when the profile permits no command; `sandbox_unavailable` when its provider
+   * is missing, or cannot enforce the profile and the host's policy is `refuse`; `cancelled`
    */
   confine(profile: ConfinementProfile, request: SandboxRequest): Promise<ConfinedLaunch>
 }
@@ -43,7 +43,7 @@ export function createSandboxes({ providers = {}, whenUnavailable = 'warn' }: Sa
     if (Object.hasOwn(providers, name)) return loadProvider(name, providers[name] ?? '')
     const found = Object.hasOwn(builtIn, name) ? builtIn[name] : undefined
     if (found !== undefined) return found
-    throw new AgentprotoError('sandbox_unavailable', `There is no sandbox provider ${name} on this host`, {
+    throw new AgentprotoError('sandbox_unavailable', `This host has no sandbox provider ${name}`, {
       expected: `one of ${[...Object.keys(builtIn), ...Object.keys(providers)].join(', ')}`,
       given: name,
       hint: 'Remote providers are modules that the host registers by name (`sandboxProviders`).',
@@ -54,10 +54,12 @@ export function createSandboxes({ providers = {}, whenUnavailable = 'warn' }: Sa
     const { provider: name } = profile
     if (profile.readOnly) throw readOnly(name)
     const provider = await providerOf(name)
-    const asked = provider !== builtIn['local'] || asksForConfinement(profile)
-    const prepared = asked ? await inTime(provider.prepare(profile, request), request) : unconfined(request)
+    const needsConfinement = provider !== builtIn['local'] || requiresConfinement(profile)
+    const prepared = needsConfinement
+      ? await withTimeLimit(provider.prepare(profile, request), request)
+      : unconfined(request)
     const { enforced, reason, warnings, release = async () => {} } = prepared
-    if (asked && !enforced && whenUnavailable === 'refuse') {
+    if (needsConfinement && !enforced && whenUnavailable === 'refuse') {
       await release()
       throw unavailable(name, reason)
     }
@@ -66,7 +68,7 @@ export function createSandboxes({ providers = {}, whenUnavailable = 'warn' }: Sa
       launch: limited.launch,
       sandbox: { provider: name, enforced, ...(reason === undefined ? {} : { reason }) },
       warnings: [
-        ...(asked && !enforced ? [`Not confined as asked: ${reason ?? 'unknown'}`] : []),
+        ...(needsConfinement && !enforced ? [`Not confined as required: ${reason ?? 'unknown'}`] : []),
         ...warnings,
         ...limited.warnings,
       ],
@@ -84,18 +86,18 @@ const unconfined = ({ launch }: SandboxRequest): PreparedLaunch => ({
   warnings: [],
 })
 
-function inTime(preparing: Promise<PreparedLaunch>, { clock, signal }: SandboxRequest): Promise<PreparedLaunch> {
+function withTimeLimit(preparing: Promise<PreparedLaunch>, { clock, signal }: SandboxRequest): Promise<PreparedLaunch> {
   return new Promise((resolve, reject) => {
-    const late = (thrown: AgentprotoError): void => {
+    const abandon = (thrown: AgentprotoError): void => {
       reject(thrown)
-      // What is prepared after all is nobody's.
+      // Release what is prepared too late: no session owns it.
       void preparing.then((prepared) => prepared.release?.()).catch(() => {})
     }
     const timeout = new AgentprotoError('timeout', 'The sandbox was not ready in time', {
       expected: `${PREPARE_MS} ms`,
     })
-    const timer = clock.after(PREPARE_MS, () => late(timeout))
-    const abort = (): void => late(new AgentprotoError('cancelled', 'The start of the agent was cancelled'))
+    const timer = clock.after(PREPARE_MS, () => abandon(timeout))
+    const abort = (): void => abandon(new AgentprotoError('cancelled', 'The start of the agent was cancelled'))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
     void preparing.then(resolve, reject).finally(() => {
@@ -106,12 +108,12 @@ function inTime(preparing: Promise<PreparedLaunch>, { clock, signal }: SandboxRe
 }
 
 const readOnly = (provider: string): AgentprotoError =>
-  new AgentprotoError('sandbox_read_only', 'The sandbox is read-only: no command may run in it', {
+  new AgentprotoError('sandbox_read_only', 'The sandbox is read-only: it permits no command', {
     expected: 'a sandbox profile without `read_only: true`',
     given: provider,
   })
 
-const unavailable = (provider: string, reason = 'it does not say why'): AgentprotoError =>
-  new AgentprotoError('sandbox_unavailable', `The sandbox ${provider} does not hold here: ${reason}`, {
-    hint: 'Make it available (Debian: apt-get install bubblewrap), or let the host only warn.',
+const unavailable = (provider: string, reason = 'it gave no reason'): AgentprotoError =>
+  new AgentprotoError('sandbox_unavailable', `The sandbox ${provider} cannot be enforced here: ${reason}`, {
+    hint: 'Make it available (Debian: apt-get install bubblewrap), or set `sandbox` to `warn` in the configuration.',
   })

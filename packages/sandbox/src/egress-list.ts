@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Where a connection is to go. */
+/** The target of a connection. */
 export interface Destination {
   readonly host: string
   readonly port: number
@@ -11,14 +11,14 @@ export interface Destination {
  * without a port. Pure.
  */
 export function isListed(list: readonly string[], { host, port }: Destination): boolean {
-  const asked = canonical(host)
+  const requested = canonical(host)
   return list.some((entry) => {
     const [, pattern = '', only] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? []
     if (only !== undefined && Number(only) !== port) return false
     const wanted = canonical(pattern)
-    if (!wanted.startsWith('*.')) return asked === wanted
+    if (!wanted.startsWith('*.')) return requested === wanted
     // An address has no subdomains.
-    return isIP(asked) === 0 && asked.length > wanted.length - 1 && asked.endsWith(wanted.slice(1))
+    return isIP(requested) === 0 && requested.length > wanted.length - 1 && requested.endsWith(wanted.slice(1))
   })
 }
 
@@ -36,5 +36,5 @@ for (const [net, bits] of [
 THIS_HOST.addSubnet('::', 127, 'ipv6')
 THIS_HOST.addSubnet('fe80::', 10, 'ipv6')
 
-/** Whether an address is this machine's own, or the link's, where clouds serve credentials. */
+/** Whether an address is this machine's own or link-local, where clouds serve credentials. */
 export const isThisHost = (address: string): boolean => THIS_HOST.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')

@@ -11,14 +11,14 @@ const MAX_CONNECTIONS = 256
 const CONNECT_MS = 30_000
 
 export interface EgressProxy {
-  /** Ends it and every connection through it. Idempotent. */
+  /** Closes the proxy and every connection through it. Idempotent. */
   close(): Promise<void>
 }
 
 /**
- * An HTTP proxy (CONNECT and plain requests) on a socket in the file system that connects to listed hosts
- * alone: the one way out of a sandbox that has no network of its own.
- * @param path of the socket; whoever may open it may use the proxy
+ * An HTTP proxy (CONNECT and plain requests) on a socket in the file system. It connects only to listed hosts, and is
+ * the only way out of a sandbox without a network.
+ * @param path of the socket; any process that may open it may use the proxy
  */
 export async function openEgressProxy(path: string, list: readonly string[]): Promise<EgressProxy> {
   const open = new Set<Duplex>()
@@ -98,8 +98,8 @@ function parsed(url: string): Destination | undefined {
 }
 
 /**
- * The address to connect to. Whoever owns a listed name must not lead to this machine by it: loopback is
- * reached only where it is listed as such.
+ * The address to connect to. The owner of a listed name must not be able to point it at this machine: loopback is
+ * reached only when it is listed itself.
  */
 async function allowedAddress(destination: Destination, list: readonly string[]): Promise<string | undefined> {
   if (!isListed(list, destination)) return undefined

@@ -14,15 +14,15 @@ import type { FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 const RELAY = fileURLToPath(new URL('../bin/egress-relay.mjs', import.meta.url))
-/** Any port will do: the sandbox's loopback is its own. */
+/** Any port works: the sandbox has its own loopback. */
 const PROXY_PORT = 3128
 const SOCKET_INSIDE = '/run/agentproto-egress'
 
-/** Whether a profile of `local` asks for anything but an environment and limits. */
-export const asksForConfinement = (profile: ConfinementProfile): boolean =>
+/** Whether a profile of `local` requires more than an environment and limits. */
+export const requiresConfinement = (profile: ConfinementProfile): boolean =>
   profile.network !== undefined || confinesFiles(profile)
 
-/** Confines with bubblewrap: namespaces of the kernel's, no container and no daemon. */
+/** Confines with bubblewrap: kernel namespaces, no container and no daemon. */
 export function createLocalProvider(): SandboxProvider {
   const found = new Map<string, Promise<Bubblewrap>>()
 
@@ -30,7 +30,7 @@ export function createLocalProvider(): SandboxProvider {
     const known = found.get(path) ?? findBubblewrap(path)
     found.set(path, known)
     const result = await known
-    // It may be installed while we run.
+    // It may be installed later, while we run.
     if (result.file === undefined) found.delete(path)
     return result
   }
@@ -41,10 +41,10 @@ export function createLocalProvider(): SandboxProvider {
     if (file === undefined) return { launch, enforced: false, reason, warnings: [] }
     const files = confinesFiles(profile) ? filePolicy(profile, withPrograms(request)) : NO_POLICY
     refuseImpossible(files)
-    const inside = await furnish(files, profile.network?.egress ?? [])
+    const inside = await prepareExtras(files, profile.network?.egress ?? [])
     const args = bubblewrapArgs({ ...(files === NO_POLICY ? {} : { files }), extras: inside.extras, cwd: launch.cwd })
     return {
-      launch: wrapped(launch, { file, args, ways: inside.proxied ? loopbackPorts(profile) : undefined }),
+      launch: wrapped(launch, { file, args, ports: inside.proxied ? loopbackPorts(profile) : undefined }),
       enforced: files.gaps.length === 0,
       ...(files.gaps.length === 0 ? {} : { reason: files.gaps.join('; ') }),
       warnings: [...files.warnings, ...unenforced(profile)],
@@ -57,7 +57,7 @@ export function createLocalProvider(): SandboxProvider {
 
 const NO_POLICY: FilePolicy = { places: [], texts: [], closed: false, gaps: [], warnings: [] }
 
-/** The programs that run inside, wherever the host has them. */
+/** Adds the programs that run inside, at their paths on the host. */
 const withPrograms = (request: SandboxRequest): SandboxRequest => ({
   ...request,
   readable: [...(request.readable ?? []), ...programs(request.launch), process.execPath, dirname(RELAY)],
@@ -68,14 +68,14 @@ function programs({ command, args: [script = ''] }: Launch): readonly string[] {
   return [command, packageOf(script), ...moduleFolders(dirname(script))]
 }
 
-/** Where Node looks for what the script imports: the `node_modules` of every folder above it. */
+/** Where Node looks for the script's imports: `node_modules` in every folder above it. */
 function moduleFolders(folder: string): readonly string[] {
   if (folder === dirname(folder)) return []
   const modules = join(folder, 'node_modules')
   return [...(existsSync(modules) ? [modules] : []), ...moduleFolders(dirname(folder))]
 }
 
-/** The folder that a script finds its modules in. */
+/** The folder that contains a script and its modules. */
 function packageOf(script: string): string {
   const modules = script.indexOf('/node_modules/')
   if (modules > 0) return script.slice(0, modules + '/node_modules'.length)
@@ -93,15 +93,15 @@ function refuseImpossible(files: FilePolicy): void {
   })
 }
 
-interface Furniture {
+interface Extras {
   readonly extras: readonly { readonly from: string; readonly at: string }[]
-  /** Whether there is a way out. */
+  /** Whether the egress proxy runs. */
   readonly proxied: boolean
   release(): Promise<void>
 }
 
-/** Makes what the host does not have: texts as files, and the way out of a sandbox without network. */
-async function furnish({ texts }: FilePolicy, egress: readonly string[]): Promise<Furniture> {
+/** Creates what does not exist on the host: texts as files, and the egress proxy of a sandbox without a network. */
+async function prepareExtras({ texts }: FilePolicy, egress: readonly string[]): Promise<Extras> {
   const proxied = egress.length > 0
   if (!proxied && texts.length === 0) return { extras: [], proxied, release: async () => {} }
   const scratch = await mkdtemp(join(shortFolder(), 'agentproto-'))
@@ -132,30 +132,30 @@ async function written({ at, text }: FilePolicy['texts'][number], from: string):
 interface Wrapper {
   readonly file: string
   readonly args: readonly string[]
-  /** Ports of the host's loopback that are listed; absent where nothing may be reached. */
-  readonly ways: readonly number[] | undefined
+  /** Listed ports of the host's loopback; absent when nothing may be reached. */
+  readonly ports: readonly number[] | undefined
 }
 
-function wrapped(launch: Launch, { file, args, ways }: Wrapper): Launch {
-  const relay = ways === undefined ? [] : [process.execPath, RELAY, SOCKET_INSIDE, String(PROXY_PORT), ways.join(',')]
+function wrapped(launch: Launch, { file, args, ports }: Wrapper): Launch {
+  const relay = ports === undefined ? [] : [process.execPath, RELAY, SOCKET_INSIDE, String(PROXY_PORT), ports.join(',')]
   return {
     ...launch,
     command: file,
     args: [...args, ...relay, launch.command, ...launch.args],
-    env: ways === undefined ? launch.env : { ...launch.env, ...PROXY_VARIABLES },
+    env: ports === undefined ? launch.env : { ...launch.env, ...PROXY_VARIABLES },
   }
 }
 
-/** A model's server on this machine is often called without a proxy. */
+/** Many agents call a model server on this machine without a proxy. */
 function loopbackPorts({ network }: ConfinementProfile): readonly number[] {
   const ports = (network?.egress ?? []).flatMap((entry) => /^(?:localhost|127\.0\.0\.1):(\d+)$/i.exec(entry)?.[1] ?? [])
   return [...new Set(ports.map(Number))].filter((port) => port !== PROXY_PORT)
 }
 
 const PROXY_URL = `http://127.0.0.1:${PROXY_PORT}`
-/** The sandbox's own, and what is forwarded there. */
+/** The sandbox's own loopback, and the ports that are forwarded there. */
 const LOOPBACK = 'localhost,127.0.0.1,::1'
-/** Programs read either spelling; Node's own `fetch` (24 and later) only when it is told to. */
+/** Programs read either spelling. Node's `fetch` (24 and later) also needs the last variable. */
 const PROXY_VARIABLES: Readonly<Record<string, string>> = {
   HTTP_PROXY: PROXY_URL,
   HTTPS_PROXY: PROXY_URL,
@@ -168,9 +168,9 @@ const PROXY_VARIABLES: Readonly<Record<string, string>> = {
 
 function unenforced({ exec, network }: ConfinementProfile): readonly string[] {
   return [
-    ...(exec === undefined ? [] : ['sandbox.exec is not enforced: bubblewrap does not tell programs apart']),
+    ...(exec === undefined ? [] : ['sandbox.exec is not enforced: bubblewrap does not distinguish programs']),
     ...((network?.ingress.length ?? 0) > 0
-      ? ['sandbox.network.ingress is not opened: nothing reaches the sandbox']
+      ? ['sandbox.network.ingress is not enforced: nothing can connect to the sandbox']
       : []),
   ]
 }

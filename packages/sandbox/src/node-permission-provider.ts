@@ -4,10 +4,10 @@ import { filePolicy } from './file-policy.js'
 import type { FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
-/** What the permission model of one Node confines, by the names of its switches. */
+/** The flag of one Node version's permission model, and what it confines. */
 export interface PermissionModel {
   readonly flag: '--permission' | '--experimental-permission'
-  /** Node 25 and later confine the network too, all or nothing. */
+  /** Node 25 and later can also confine the network: all hosts or none. */
   readonly network: boolean
 }
 
@@ -19,13 +19,13 @@ export function permissionModel(version: string): PermissionModel | undefined {
   return { flag: stable ? '--permission' : '--experimental-permission', network: major >= 25 }
 }
 
-/** Confines by Node's own permission model: scripts that are run by a Node, and nothing else. */
+/** Confines with Node's own permission model: only scripts that Node runs. */
 export function createNodePermissionProvider(): SandboxProvider {
   async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch> {
     const { launch } = request
     const model = isNodeScript(launch) ? permissionModel(versionOf(launch)) : undefined
     if (model === undefined) {
-      const reason = 'node-permission confines scripts that Node runs, from Node 20 on, and this agent is none'
+      const reason = 'node-permission confines only scripts that Node 20 or later runs, and this agent is not one'
       return { launch, enforced: false, reason, warnings: [] }
     }
     const files = filePolicy(profile, request)
@@ -49,16 +49,16 @@ function versionOf({ command }: Launch): string {
   return spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 10_000, env: {} }).stdout.trim()
 }
 
-interface Switches {
+interface FlagParts {
   readonly files: FilePolicy
   readonly model: PermissionModel
   readonly request: SandboxRequest
 }
 
-function flags(profile: ConfinementProfile, { files, model, request }: Switches): readonly string[] {
+function flags(profile: ConfinementProfile, { files, model, request }: FlagParts): readonly string[] {
   const writable = files.places.filter(({ access }) => access === 'read-write').map(({ at }) => at)
   const seen = files.places.filter(({ access }) => access !== 'hidden').map(({ at }) => at)
-  // Node itself has to read the script and its modules.
+  // Node itself must read the script and its modules.
   const readable = files.closed ? [...seen, ...(request.readable ?? []), ...modulesOf(request.launch)] : ['*']
   return [
     model.flag,
@@ -81,11 +81,11 @@ function gapsOf(
 ): readonly string[] {
   const moved = files.texts.length > 0 || files.places.some(({ from }) => from !== undefined)
   const gaps: readonly (readonly [boolean, string])[] = [
-    [!model.network, 'this Node does not confine the network'],
-    [model.network && (network?.egress ?? []).length > 0, 'Node opens the network for all hosts or for none'],
-    [exec?.allow === true, 'the programs that the agent runs are not confined'],
-    [(fs?.deny ?? []).length > 0, 'Node knows no exceptions to a folder that is allowed'],
-    [moved, 'Node shows every file where the host has it'],
+    [!model.network, 'this Node version does not confine the network'],
+    [model.network && (network?.egress ?? []).length > 0, 'Node permits network access to all hosts or none'],
+    [exec?.allow === true, 'programs that the agent runs are not confined'],
+    [(fs?.deny ?? []).length > 0, 'Node has no exceptions within an allowed folder'],
+    [moved, 'Node cannot mount a file at another path'],
   ]
   return gaps.flatMap(([open, gap]) => (open ? [gap] : []))
 }

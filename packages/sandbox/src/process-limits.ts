@@ -4,19 +4,19 @@ import type { ConfinementProfile } from './sandbox-provider.js'
 
 export interface LimitedLaunch {
   readonly launch: Launch
-  /** Limits of the profile that do not hold here. */
+  /** Limits of the profile that cannot be enforced here. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Puts `limits.memory_mb` and `limits.cpu_ms` on a launch by prlimit(1), which replaces itself by the agent. The
- * kernel counts them for each process of the tree by itself; `timeout_ms` is the driver's.
+ * Applies `limits.memory_mb` and `limits.cpu_ms` to a launch with prlimit(1), which replaces itself with the agent. The
+ * kernel counts them separately for each process of the tree. The driver enforces `timeout_ms`.
  */
 export async function limitLaunch(
   launch: Launch,
   { memoryMb, cpuMs }: ConfinementProfile['limits'],
 ): Promise<LimitedLaunch> {
-  // Not the address space: V8 reserves many times what it uses.
+  // Not the address space: V8 reserves far more than it uses.
   const flags = [
     ...(memoryMb === undefined ? [] : [`--data=${memoryMb * 1024 * 1024}`]),
     // SIGXCPU, and SIGKILL five seconds later.
@@ -28,6 +28,6 @@ export async function limitLaunch(
     return { launch: { ...launch, command: file, args: [...flags, launch.command, ...launch.args] }, warnings: [] }
   return {
     launch,
-    warnings: [`limits.memory_mb and limits.cpu_ms do not hold: ${process.platform} here has no prlimit`],
+    warnings: [`limits.memory_mb and limits.cpu_ms are not enforced: this host (${process.platform}) has no prlimit`],
   }
 }

@@ -1,11 +1,11 @@
 import type { Clock, Launch } from '@agentproto/contracts'
 
-/** AIP-36 as a provider sees it; the profile of a checked manifest is one. */
+/** An AIP-36 profile as a provider needs it. The sandbox profile of a checked manifest fits. */
 export interface ConfinementProfile {
   readonly provider: string
   readonly config: Readonly<Record<string, unknown>>
   readonly limits: { readonly timeoutMs?: number; readonly memoryMb?: number; readonly cpuMs?: number }
-  /** Absent: nothing may be reached. */
+  /** Absent: no network. */
   readonly network?: { readonly egress: readonly string[]; readonly ingress: readonly string[] }
   readonly mounts: readonly SandboxMount[]
   readonly readOnly: boolean
@@ -24,16 +24,16 @@ export interface SandboxMount {
   readonly mode: 'read-write' | 'read-only'
 }
 
-/** The launch that is to be confined, and the ground that it stands on. All paths are absolute. */
+/** The launch to confine, and its context. All paths are absolute. */
 export interface SandboxRequest {
   readonly launch: Launch
-  /** The session's folders beyond the working one; mounted as the workspace is. */
+  /** Folders of the session beside the working directory; mounted like the workspace. */
   readonly directories?: readonly string[]
-  /** Folders that are the agent's own, such as a private home. */
+  /** Folders that belong to the agent, such as a private home. */
   readonly writable?: readonly string[]
-  /** Folders that are needed to run, such as the one that the agent is installed in. */
+  /** Folders that are needed to run, such as the agent's installation. */
   readonly readable?: readonly string[]
-  /** Folders that no agent may look into, such as the gateway's state. */
+  /** Folders that no agent may read, such as the gateway's state. */
   readonly hidden?: readonly string[]
   /** Folder that the profile's `file` mounts are relative to. */
   readonly manifestDirectory?: string
@@ -43,24 +43,24 @@ export interface SandboxRequest {
   readonly signal: AbortSignal
 }
 
-/** What a provider made of a launch. */
+/** A launch as a provider changed it. */
 export interface PreparedLaunch {
   readonly launch: Launch
-  /** Whether everything that the profile asks for holds. */
+  /** Whether everything that the profile requires is enforced. */
   readonly enforced: boolean
-  /** Why not, or what does not. */
+  /** Why it is not, or what is not. */
   readonly reason?: string
-  /** For people: what was left out without weakening anything. */
+  /** For people: what was ignored without weakening the confinement. */
   readonly warnings: readonly string[]
-  /** Frees what was made for the launch, once its process is gone. Idempotent; never rejects. */
+  /** Frees what was created for the launch, after its process has ended. Idempotent; never rejects. */
   release?(): Promise<void>
 }
 
 /** One way to confine a process (AIP-36). A host may register its own. */
 export interface SandboxProvider {
   /**
-   * Changes a launch so that what it starts is confined. Never starts the agent itself.
-   * @throws `sandbox_unavailable` when the agent must not be started without it
+   * Changes a launch so that the process is confined. Never starts the agent itself.
+   * @throws `sandbox_unavailable` when the agent must not be started without the sandbox
    */
   prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch>
 }

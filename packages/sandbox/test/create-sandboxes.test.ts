@@ -11,7 +11,7 @@ const weak: SandboxProvider = {
   prepare: async (_profile, { launch }) => ({ launch, enforced: false, reason: 'the moon is full', warnings: [] }),
 }
 
-test('a bare local profile asks for no confinement, and nobody refuses it', async () => {
+test('a bare local profile requires no confinement, and is never refused', async () => {
   const request = requestOf('/tmp', ['/bin/true'])
   const { sandbox, launch, warnings } = await createSandboxes({ whenUnavailable: 'refuse' }).confine(
     profileOf(),
@@ -21,7 +21,7 @@ test('a bare local profile asks for no confinement, and nobody refuses it', asyn
   expect([launch, warnings]).toEqual([request.launch, []])
 })
 
-test('read_only refuses to run anything, whatever the provider', async () => {
+test('read_only permits no command, with any provider', async () => {
   for (const provider of ['local', 'node-permission', 'mastra-e2b']) {
     const confining = createSandboxes().confine(
       profileOf({ provider, readOnly: true }),
@@ -31,12 +31,12 @@ test('read_only refuses to run anything, whatever the provider', async () => {
   }
 })
 
-test('F82 what cannot be held is told, or refused where the host says so', async () => {
+test('F82 what cannot be enforced is a warning, or an error where the policy of the host is refuse', async () => {
   const request = requestOf('/tmp', ['/bin/true'])
   const profile = profileOf({ provider: 'weak' })
-  const told = await createSandboxes({ providers: { weak } }).confine(profile, request)
-  expect(told.sandbox).toEqual({ provider: 'weak', enforced: false, reason: 'the moon is full' })
-  expect(told.warnings).toEqual(['Not confined as asked: the moon is full'])
+  const confined = await createSandboxes({ providers: { weak } }).confine(profile, request)
+  expect(confined.sandbox).toEqual({ provider: 'weak', enforced: false, reason: 'the moon is full' })
+  expect(confined.warnings).toEqual(['Not confined as required: the moon is full'])
   const refusing = createSandboxes({ providers: { weak }, whenUnavailable: 'refuse' }).confine(profile, request)
   await expect(refusing).rejects.toMatchObject({
     code: 'sandbox_unavailable',
@@ -44,7 +44,7 @@ test('F82 what cannot be held is told, or refused where the host says so', async
   })
 })
 
-test('a remote provider that nobody registered is refused clearly', async () => {
+test('a remote provider that is not registered is an error that says so', async () => {
   const confining = createSandboxes().confine(profileOf({ provider: 'mastra-e2b' }), requestOf('/tmp', ['/bin/true']))
   await expect(confining).rejects.toMatchObject({
     code: 'sandbox_unavailable',
@@ -62,7 +62,7 @@ test('F90 a registered module is loaded by its absolute path', async () => {
   expect((await run(launch)).stdout).toBe('mastra-e2b\n')
 })
 
-test.each(['no-provider.mjs', 'absent.mjs'])('the module %s is no provider', async (name) => {
+test.each(['no-provider.mjs', 'absent.mjs'])('the module %s is not a provider', async (name) => {
   const confining = createSandboxes({ providers: { x: fixture(name) } }).confine(
     profileOf({ provider: 'x' }),
     requestOf('/tmp', ['/bin/true']),
@@ -88,7 +88,7 @@ test('a provider that is not ready when the start is cancelled is released when 
   await expect.poll(() => released).toBe(true)
 })
 
-test('limits.memory_mb and limits.cpu_ms hold, or the session is warned', async () => {
+test('limits.memory_mb and limits.cpu_ms are enforced, or the session has a warning', async () => {
   const script = `
     const kept = []
     try { for (let i = 0; i < 64; i++) kept.push(Buffer.alloc(32 << 20, 1)); console.log('had it') }

@@ -16,7 +16,7 @@ test.each([
   expect(isListed([entry], { host, port })).toBe(listed)
 })
 
-test('a listed name that leads to this machine, or to where clouds serve credentials, is known', () => {
+test('addresses of this machine and of cloud credentials are recognised', () => {
   const own = ['127.0.0.1', '127.9.9.9', '::1', '::', '0.0.0.0', '169.254.169.254', 'fe80::1', '::ffff:127.0.0.1']
   expect(own.filter((address) => !isThisHost(address))).toEqual([])
   expect(['10.0.0.1', '192.168.1.1', '93.184.216.34', '2606:2800:220:1::1'].filter(isThisHost)).toEqual([])

@@ -32,7 +32,7 @@ const held = (stdout: unknown): unknown =>
     ? { sandbox: { provider: 'local', enforced: false, reason: bubblewrap.reason } }
     : { sandbox: { provider: 'local', enforced: true }, stdout }
 
-test('F82 an agent that tries to write outside its mounts fails, by whatever path and as root too', async () => {
+test('F82 an agent that tries to write outside its mounts fails, by any path and also as root', async () => {
   const [workspace, outside] = [folder(), folder()]
   writeFileSync(join(outside, 'there'), 'as it was')
   const attempts = [
@@ -57,7 +57,7 @@ test('F82 an agent that tries to write outside its mounts fails, by whatever pat
   expect(readFileSync(join(outside, 'there'), 'utf8')).toBe('as it was')
 })
 
-test('F82 without a network block nothing is reached; nor does a proxy variable help', async () => {
+test('F82 without a network block nothing is reachable, and a proxy variable does not change that', async () => {
   const { port } = await httpServer('reached')
   const script = `
     const asks = ['http://127.0.0.1:${port}/', 'http://localhost:${port}/'].map((url) => fetch(url).then((r) => r.text(), () => 'cut'))
@@ -100,7 +100,7 @@ test('a listed host is reached through the proxy, any other is refused by name',
   expect(await confined(profile, request)).toEqual(held(lines.join('\n')))
 })
 
-test('the gateway’s state is not seen, a private home is, and what fs denies is not', async () => {
+test('the gateway’s state is hidden, a private home is visible, and what fs denies is hidden', async () => {
   const [workspace, state] = [folder(), folder()]
   mkdirSync(join(state, 'homes/a'), { recursive: true })
   writeFileSync(join(state, 'token'), 'secret')
@@ -118,7 +118,7 @@ test('the gateway’s state is not seen, a private home is, and what fs denies i
   expect(existsSync(join(state, 'other'))).toBe(false)
 })
 
-test('with fs.read only what is named and what programs need is seen', async () => {
+test('with fs.read only named paths and what programs need are visible', async () => {
   const [workspace, named, other] = [folder(), folder(), folder()]
   for (const at of [workspace, named, other]) writeFileSync(join(at, 'file'), at)
   const script = `cat ${named}/file ${other}/file ${workspace}/file 2>/dev/null; echo out > ${named}/file 2>/dev/null; true`
@@ -141,7 +141,7 @@ test('files and texts are mounted where the profile says', async () => {
   expect(await confined(profile, request)).toEqual(held('rulestext'))
 })
 
-test('what a profile says of files that cannot be held is a gap with its reason', async () => {
+test('what a profile requires of files and cannot be enforced is a gap with its reason', async () => {
   const profile = profileOf({
     mounts: [WORKSPACE],
     fs: { read: [], write: ['src/*.ts'], deny: [] },
@@ -150,13 +150,13 @@ test('what a profile says of files that cannot be held is a gap with its reason'
   const request = requestOf(folder(), ['/bin/true'])
   const { sandbox, warnings, release } = await createSandboxes().confine(profile, request)
   onTestFinished(release)
-  const gap = '`src/*.ts` of fs is neither a path nor a path and /**'
+  const gap = '`src/*.ts` in fs is neither a path nor a path with /**'
   const reason = bubblewrap.reason ?? gap
   expect(sandbox).toEqual({ provider: 'local', enforced: false, reason })
-  expect(warnings.slice(0, 1)).toEqual([`Not confined as asked: ${reason}`])
+  expect(warnings.slice(0, 1)).toEqual([`Not confined as required: ${reason}`])
 })
 
-test('F88 a temporary folder with a long name leaves the way out open', async () => {
+test('F88 the egress proxy works with a temporary folder with a long name', async () => {
   const long = join(folder(), 'x'.repeat(120))
   mkdirSync(long)
   vi.stubEnv('TMPDIR', long)

@@ -15,7 +15,7 @@ test.each([
   ['25.0.0', { flag: '--permission', network: true }],
 ])('Node %s confines by %o', (version, model) => expect(permissionModel(version)).toEqual(model))
 
-test('a script is confined to its mounts and starts nothing, and what is left open is told', async () => {
+test('a script is confined to its mounts and starts nothing, and gaps are reported', async () => {
   const [workspace, outside, scripts] = [folder(), folder(), folder()]
   const script = join(scripts, 'agent.mjs')
   writeFileSync(
@@ -40,11 +40,13 @@ test('a script is confined to its mounts and starts nothing, and what is left op
   onTestFinished(release)
   expect(JSON.parse((await run(launch)).stdout)).toEqual(['did', 'ERR_ACCESS_DENIED', 'ERR_ACCESS_DENIED'])
   const network = permissionModel(process.versions.node)?.network === true
-  const told = network ? { enforced: true } : { enforced: false, reason: 'this Node does not confine the network' }
-  expect(sandbox).toEqual({ provider: 'node-permission', ...told })
+  const expected = network
+    ? { enforced: true }
+    : { enforced: false, reason: 'this Node version does not confine the network' }
+  expect(sandbox).toEqual({ provider: 'node-permission', ...expected })
 })
 
-test('what is no script of Node’s is not confined, and says so', async () => {
+test('what is not a script that Node runs is not confined, and says so', async () => {
   const request = requestOf('/tmp', ['/bin/true'])
   const { launch, sandbox } = await createSandboxes().confine(profileOf({ provider: 'node-permission' }), request)
   expect(launch).toEqual(request.launch)

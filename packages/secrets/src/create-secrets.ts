@@ -24,24 +24,24 @@ export interface DeclaredSecret {
 /** A secret with its value. Hand it to an agent's environment, and to nothing else. */
 export interface ResolvedSecret {
   readonly slug: string
-  /** What an agent is given; of an oauth secret its access token. */
+  /** The value that an agent gets; for an oauth secret, its access token. */
   readonly text: string
   readonly place: SecretPlace
   readonly expiresAt?: string
 }
 
 export interface SetOptions {
-  /** Default: the keyring where there is one, else the file. */
+  /** Default: the keyring where one exists, else the file. */
   readonly place?: 'keyring' | 'file'
 }
 
 /** The secrets of one home. */
 export interface Secrets {
-  /** Those that are stored here, and how the declared ones stand; sorted by slug, never with a value. */
+  /** The stored and the declared secrets with their status, sorted by slug, never with a value. */
   list(declared?: readonly DeclaredSecret[]): Promise<readonly SecretStatus[]>
   /**
-   * Finds a secret: in the environment, in the keyring, in the file. Its value is registered for redaction.
-   * @returns undefined when it is not set
+   * Looks up a secret in the environment, the keyring and the file. Registers its value for redaction.
+   * @returns undefined when the secret is not set
    * @throws `storage_failed`
    */
   resolve(secret: DeclaredSecret): Promise<ResolvedSecret | undefined>
@@ -54,9 +54,9 @@ export interface Secrets {
 export interface SecretsOptions {
   /** Folder of agentproto's state. */
   readonly home: string
-  /** The host's environment: exposures are looked up in it. */
+  /** The host's environment, where declared variables are looked up. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Is told every value that is resolved or set. */
+  /** Receives every value that is resolved or set. */
   readonly redactor?: Pick<Redactor, 'add'>
   /** Default: the operating system's. `none` keeps everything in the file. */
   readonly keyring?: Keyring | 'none'
@@ -64,7 +64,7 @@ export interface SecretsOptions {
   readonly onWarning?: (message: string) => void
 }
 
-/** Opens the secrets of a home; nothing is read before it is asked for. */
+/** Opens the secrets of a home. Reads nothing until the first call. */
 export function createSecrets(options: SecretsOptions): Secrets {
   return new HomeSecrets(options)
 }
@@ -83,22 +83,22 @@ class HomeSecrets implements Secrets {
 
   async list(declared: readonly DeclaredSecret[] = []): Promise<readonly SecretStatus[]> {
     const stored = await this.#read()
-    const wanted = new Map<string, DeclaredSecret>(Object.keys(stored).map((slug) => [slug, { slug }]))
-    for (const secret of declared) wanted.set(secret.slug, merged(secret, wanted.get(secret.slug)))
-    return [...wanted.values()]
+    const bySlug = new Map<string, DeclaredSecret>(Object.keys(stored).map((slug) => [slug, { slug }]))
+    for (const secret of declared) bySlug.set(secret.slug, merged(secret, bySlug.get(secret.slug)))
+    return [...bySlug.values()]
       .map((secret) => this.#status(secret, entryOf(stored, secret.slug)))
       .sort((a, b) => (a.slug < b.slug ? -1 : 1))
   }
 
   async resolve(secret: DeclaredSecret): Promise<ResolvedSecret | undefined> {
     const { slug } = secret
-    const fromHost = this.#fromEnvironment(secret)
-    if (fromHost !== undefined) {
-      this.#options.redactor?.add(fromHost)
-      return { slug, text: fromHost, place: 'environment' }
+    const fromEnvironment = this.#fromEnvironment(secret)
+    if (fromEnvironment !== undefined) {
+      this.#options.redactor?.add(fromEnvironment)
+      return { slug, text: fromEnvironment, place: 'environment' }
     }
     const stored = entryOf(await this.#read(), slug)
-    const value = stored === undefined ? undefined : (stored.secret ?? (await this.#inKeyring(slug)))
+    const value = stored === undefined ? undefined : (stored.secret ?? (await this.#readKeyring(slug)))
     if (stored === undefined || value === undefined) return undefined
     this.#register(value)
     const { place, expiresAt } = stored
@@ -115,7 +115,7 @@ class HomeSecrets implements Secrets {
       updatedAt: new Date(this.#clock.now()).toISOString(),
       ...(value.kind === 'oauth' && value.expiresAt !== undefined ? { expiresAt: value.expiresAt } : {}),
     }
-    const inKeyring = place !== 'file' && (await this.#putIntoKeyring(slug, value, place === 'keyring'))
+    const inKeyring = place !== 'file' && (await this.#storeInKeyring(slug, value, place === 'keyring'))
     const stored: StoredSecret = inKeyring ? { ...entry, place: 'keyring' } : { ...entry, secret: value }
     await this.#change((secrets) => ({ ...secrets, [slug]: stored }))
     return this.#status({ slug }, stored)
@@ -135,27 +135,30 @@ class HomeSecrets implements Secrets {
     return variables.map((name) => this.#options.env[name]).find((value) => value !== undefined && value !== '')
   }
 
-  async #inKeyring(slug: string): Promise<SecretValue | undefined> {
+  async #readKeyring(slug: string): Promise<SecretValue | undefined> {
     const payload = await (await this.#openKeyring())?.get(slug)
     return payload === undefined ? undefined : parseSecretValue(parsed(payload))
   }
 
-  /** Whether it is there. A keyring that nobody asked for by name may fail: then it is the file's. */
-  async #putIntoKeyring(slug: string, value: SecretValue, wanted: boolean): Promise<boolean> {
+  /** Whether the keyring has stored it. If the caller did not ask for the keyring, a failure means the file is used. */
+  async #storeInKeyring(slug: string, value: SecretValue, wanted: boolean): Promise<boolean> {
     const keyring = await this.#openKeyring()
     if (keyring === undefined) {
-      if (wanted) throw new AgentprotoError('storage_failed', 'This host has no keyring', { hint: 'Use --store file' })
+      if (wanted)
+        throw new AgentprotoError('storage_failed', 'This host has no keyring', {
+          hint: 'Store the secret in the file: --store file',
+        })
       return false
     }
     try {
       const payload = JSON.stringify(value)
       await keyring.set(slug, payload)
-      // A keychain cuts what is too long for it without a word.
-      if ((await keyring.get(slug)) !== payload) throw notKept()
+      // A keychain truncates a value that is too long, without an error.
+      if ((await keyring.get(slug)) !== payload) throw truncated()
       return true
     } catch (thrown) {
       if (wanted) throw thrown
-      this.#options.onWarning?.('The keyring refused, so the secret is kept in a file that only you can read.')
+      this.#options.onWarning?.('The keyring rejected the secret, so it is stored in a file that only you can read.')
       return false
     }
   }
@@ -194,23 +197,25 @@ class HomeSecrets implements Secrets {
   }
 }
 
-/** Two adapters may declare one secret, each with variables of its own. */
+/** Two adapters may declare the same secret with different variables. */
 const merged = (secret: DeclaredSecret, before: DeclaredSecret | undefined): DeclaredSecret => ({
   ...before,
   ...secret,
   variables: [...new Set([...(before?.variables ?? []), ...(secret.variables ?? [])])],
 })
 
-/** `constructor` is a slug like any other. */
+/** A slug may be `constructor`, so only own properties count. */
 const entryOf = (secrets: StoredSecrets, slug: string): StoredSecret | undefined =>
   Object.hasOwn(secrets, slug) ? secrets[slug] : undefined
 
-const notKept = (): AgentprotoError =>
-  new AgentprotoError('storage_failed', 'The keyring did not keep the secret whole', { hint: 'Use --store file' })
+const truncated = (): AgentprotoError =>
+  new AgentprotoError('storage_failed', 'The keyring truncated the secret', {
+    hint: 'Store it in the file: --store file',
+  })
 
 const notFound = (slug: string, known: readonly string[]): AgentprotoError =>
   new AgentprotoError('secret_not_found', 'There is no such secret', {
-    expected: known.length === 0 ? 'a secret that was set, of which there is none' : `one of ${known.join(', ')}`,
+    expected: known.length === 0 ? 'a secret that is set; there is none' : `one of ${known.join(', ')}`,
     given: slug,
   })
 

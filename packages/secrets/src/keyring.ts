@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 
-/** The operating system's keyring, through its own command; values go through pipes, never through arguments. */
+/** The operating system's keyring, used through its own command. Values go through pipes, never through arguments. */
 export interface Keyring {
   /** @throws `storage_failed` */
   get(slug: string): Promise<string | undefined>
@@ -15,11 +15,11 @@ export interface Keyring {
 
 export interface KeyringOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Entries of one home are not those of another. */
+  /** Each home has its own entries. */
   readonly home: string
   /** Default: this process's. */
   readonly platform?: NodeJS.Platform
-  /** How long the keyring may take, in milliseconds; it may ask its owner to unlock it. */
+  /** Time limit of one call, in milliseconds. The keyring may ask its owner to unlock it. */
   readonly timeoutMs?: number
 }
 
@@ -29,7 +29,7 @@ const SERVICE = 'agentproto'
 export async function openKeyring(options: KeyringOptions): Promise<Keyring | undefined> {
   const { env, platform = process.platform } = options
   if (platform === 'darwin') return keychain('/usr/bin/security', options)
-  // Without a session bus nobody answers, and the command would wait for one.
+  // Without a session bus there is no service, and the command would wait for one.
   if (platform === 'win32' || !env['DBUS_SESSION_BUS_ADDRESS']) return undefined
   const command = await onPath('secret-tool', env['PATH'] ?? '')
   return command === undefined ? undefined : secretService(command, options)
@@ -42,7 +42,7 @@ function secretService(command: string, options: KeyringOptions): Keyring {
     async get(slug) {
       const { code, stdout, stderr } = await run(command, ['lookup', ...attributes(slug)], { ...options, input: '' })
       if (code === 0) return decoded(stdout)
-      // It says nothing where there is no such entry.
+      // Without output, there is no such entry.
       if (stderr.trim() === '') return undefined
       throw failed(stderr)
     },
@@ -58,7 +58,7 @@ function secretService(command: string, options: KeyringOptions): Keyring {
   }
 }
 
-/** `security` reports this where there is no such entry. */
+/** Exit code of `security` when there is no such entry. */
 const NOT_FOUND = 44
 
 /** macOS: the login keychain. `security -i` reads its commands from stdin, so that no value is an argument. */
@@ -77,7 +77,7 @@ function keychain(command: string, options: KeyringOptions): Keyring {
     async set(slug, payload) {
       const line = ['add-generic-password', '-U', ...place(slug), '-w', encoded(payload)].map(quoted).join(' ')
       const { code, stderr } = await run(command, ['-i'], { ...options, input: `${line}\n` })
-      // Interactive mode ends with 0 whatever its commands did.
+      // Interactive mode exits with 0 even if its command failed.
       if (code !== 0 || stderr.trim() !== '') throw failed(stderr)
     },
     async delete(slug) {
@@ -92,15 +92,15 @@ function keychain(command: string, options: KeyringOptions): Keyring {
 
 const quoted = (word: string): string => `"${word.replaceAll(/["\\]/g, String.raw`\$&`)}"`
 
-// Both commands print what they hold as text on one line, and one of them prints other things as hexadecimal.
+// Both commands print a value as one line of text, and one of them prints other values as hexadecimal.
 const encoded = (payload: string): string => Buffer.from(payload).toString('base64')
 const decoded = (text: string): string => Buffer.from(text.trim(), 'base64').toString('utf8')
 
-/** What the command says may hold no value: it is given none to repeat. */
+/** stderr cannot contain a value: no value is passed as an argument. */
 const failed = (stderr: string): AgentprotoError =>
-  new AgentprotoError('storage_failed', 'The keyring refused', {
+  new AgentprotoError('storage_failed', 'The keyring rejected the request', {
     given: stderr.trim(),
-    hint: 'Unlock it, or keep the secret in a file: agentproto secrets set --store file',
+    hint: 'Unlock the keyring, or store the secret in the file: agentproto secrets set --store file',
   })
 
 interface RunOptions extends KeyringOptions {
@@ -125,13 +125,13 @@ function run(command: string, args: readonly string[], { env, input, timeoutMs =
       })
     }
     child.once('error', (cause) =>
-      reject(new AgentprotoError('storage_failed', 'The keyring cannot be reached', { cause })),
+      reject(new AgentprotoError('storage_failed', 'The keyring command could not be started', { cause })),
     )
     child.once('close', (code, signal) => {
       if (signal === null) resolve({ code, ...printed })
       else reject(new AgentprotoError('storage_failed', `The keyring did not answer within ${timeoutMs / 1_000} s`))
     })
-    // A command that does not read its stdin has its reasons, and says them by its exit code.
+    // A command that does not read its stdin reports why by its exit code.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
   })

@@ -1,45 +1,45 @@
-/** Knows the values that must appear nowhere, and takes them out of whatever is written or sent. */
+/** Removes registered secret values from everything that is written or sent. */
 export interface Redactor {
-  /** Registers a value, and the forms in which programs print it. Shorter ones than {@link REDACTABLE_CHARS_MIN} are left. */
+  /** Registers a value and the forms in which programs print it. Ignores values shorter than {@link REDACTABLE_CHARS_MIN}. */
   add(value: string): void
-  /** Forgets a value that opens nothing any more. */
+  /** Removes a value that is no longer a secret. */
   remove(value: string): void
   /** Whether nothing is registered. */
   readonly empty: boolean
   redact(text: string): string
-  /** The same for each text in plain data; what holds none is returned as it is. */
+  /** Redacts each string in plain data. Data without a value is returned as the same object. */
   redactData<T>(data: T): T
-  /** The same for a text that is JSON, which stays valid JSON. */
+  /** Redacts JSON text; the result is valid JSON. */
   redactJson(json: string): string
-  /** How many characters at the end of a text may be the beginning of a value that goes on in the next one. */
+  /** How many characters at the end of a text may be the start of a value that continues in the next text. */
   openEnd(text: string): number
 }
 
-/** A shorter value cannot be told from ordinary text. */
+/** A shorter value is indistinguishable from ordinary text. */
 export const REDACTABLE_CHARS_MIN = 6
 
 const MARK = '[redacted]'
-/** Tokens are renewed for ever; of more values than this the oldest are forgotten. */
+/** Tokens are renewed all the time; beyond this number the oldest values are dropped. */
 const MAX_VALUES = 1_000
-/** Deeper data is no message of an agent's; it is left out whole. */
+/** No message of an agent is nested deeper. Deeper data is replaced as a whole. */
 const MAX_DEPTH = 200
 
-/** Makes a redactor that knows nothing yet. */
+/** Creates a redactor without values. */
 export function createRedactor(): Redactor {
   return new ValueRedactor()
 }
 
 class ValueRedactor implements Redactor {
-  /** Forms by value, in the order in which they came. */
+  /** Forms by value, in the order of registration. */
   readonly #values = new Map<string, readonly string[]>()
-  /** Made of the values when it is next needed. */
+  /** Built from the values when it is next needed. */
   #sorted: readonly string[] | undefined
 
   get empty(): boolean {
     return this.#values.size === 0
   }
 
-  /** The longest first, so that a value that holds another is taken out whole. */
+  /** The longest first, so that a value that contains another is removed as a whole. */
   get #forms(): readonly string[] {
     this.#sorted ??= [...new Set([...this.#values.values()].flat())].sort((a, b) => b.length - a.length)
     return this.#sorted
@@ -72,7 +72,7 @@ class ValueRedactor implements Redactor {
   redactJson(document: string): string {
     const json = withoutTokens(document)
     if (!this.#forms.some((form) => json.includes(form))) return json
-    // A value may also look like a number or a piece of syntax, so the texts in it are looked at, not the document.
+    // A value may look like a number or like JSON syntax, so the strings are redacted, not the document.
     try {
       return JSON.stringify(this.#clean(JSON.parse(json), 0))
     } catch {
@@ -105,7 +105,7 @@ class ValueRedactor implements Redactor {
   }
 }
 
-/** Tokens of gateways, the owner's, named ones and those of sessions: nobody has their values, but all have this shape. */
+/** Gateway tokens of the owner, of names and of sessions: their values are not stored, but all have this format. */
 const TOKENS = /agp_[cots]_[0-9a-f]{16}_[A-Za-z0-9_-]{43}/g
 
 const withoutTokens = (text: string): string => (text.includes('agp_') ? text.replace(TOKENS, MARK) : text)
@@ -113,13 +113,13 @@ const withoutTokens = (text: string): string => (text.includes('agp_') ? text.re
 const keepUnchanged = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
   after.some((item, index) => item !== before[index]) ? after : before
 
-/** As it is, as JSON writes it (once, and inside JSON inside JSON), as an address writes it; and each line of a long one. */
+/** The value itself, as a JSON string (also JSON in JSON), as a URL component, and each line of a long value. */
 function formsOf(value: string): readonly string[] {
   const parts = [value, ...linesOf(value)].filter((part) => part.length >= REDACTABLE_CHARS_MIN)
-  return parts.flatMap((part) => [part, escaped(part), escaped(escaped(part)), inAddress(part)])
+  return parts.flatMap((part) => [part, escaped(part), escaped(escaped(part)), inUrl(part)])
 }
 
-/** A key file is printed line by line; its frame (`-----BEGIN …`) is no secret. */
+/** A key file may be printed line by line. Its frame (`-----BEGIN …`) is not secret. */
 function linesOf(value: string): readonly string[] {
   if (!value.includes('\n')) return []
   return value.split(/\r?\n/).filter((line) => line.length >= 16 && !line.startsWith('-----'))
@@ -127,16 +127,16 @@ function linesOf(value: string): readonly string[] {
 
 const escaped = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-function inAddress(text: string): string {
+function inUrl(text: string): string {
   try {
     return encodeURIComponent(text)
   } catch {
-    // Half a surrogate pair has no such form.
+    // A lone surrogate cannot be encoded.
     return text
   }
 }
 
-/** The longest proper beginning of a form with which the text ends. */
+/** Length of the longest start of a form, not the whole form, that the text ends with. */
 function overlap(text: string, form: string): number {
   const first = form.charAt(0)
   for (let at = text.indexOf(first, text.length - form.length + 1); at >= 0; at = text.indexOf(first, at + 1)) {

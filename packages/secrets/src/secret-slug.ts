@@ -1,10 +1,10 @@
 import { AgentprotoError } from '@agentproto/contracts'
 
-/** AIP-19: `anthropic-api-key`, or `acme/deploy-key` of an owner. */
+/** AIP-19: `anthropic-api-key`, or with an owner `acme/deploy-key`. */
 const SLUG = /^([a-z][a-z0-9-]*[a-z0-9]\/)?[a-z][a-z0-9-]*[a-z0-9]$/
 const SLUG_CHARS_MAX = 80
 
-/** Whether a text can name a secret (AIP-19). */
+/** Whether a text is a valid name of a secret (AIP-19). */
 export const isSecretSlug = (slug: string): boolean => slug.length <= SLUG_CHARS_MAX && SLUG.test(slug)
 
 /** @throws `invalid_request` */

@@ -4,14 +4,14 @@ import { AgentprotoError } from '@agentproto/contracts'
 import * as z from 'zod'
 import { valueSchema } from './secret-value.js'
 
-/** The file `secrets.json`: for its owner alone, replaced as a whole under a lock. */
+/** The file `secrets.json`: readable only by its owner, replaced as a whole under a lock. */
 
 const entrySchema = z.strictObject({
   kind: z.enum(['opaque', 'oauth', 'keypair', 'json']),
   place: z.enum(['keyring', 'file']),
   updatedAt: z.string(),
   expiresAt: z.string().exactOptional(),
-  /** Absent where the keyring has it. */
+  /** Absent when the value is in the keyring. */
   secret: valueSchema.exactOptional(),
 })
 
@@ -22,17 +22,17 @@ export type StoredSecrets = Readonly<Record<string, StoredSecret>>
 
 type Warn = (message: string) => void
 
-/** What is stored. A file that cannot be understood counts as empty, with a warning. @throws `storage_failed` */
+/** The stored secrets. An invalid file counts as empty, with a warning. @throws `storage_failed` */
 export async function readSecrets(path: string, warn: Warn): Promise<StoredSecrets> {
   const read = await readState(path)
-  if (read.state === 'unreadable') warn(`${path} is left alone: it is not what this version writes.`)
+  if (read.state === 'unreadable') warn(`${path} is ignored: its format is not the one of this version.`)
   if (read.state !== 'read') return {}
   await keepPrivate(path, warn)
   return read.secrets
 }
 
 /**
- * Changes what is stored, under a lock between processes.
+ * Changes the stored secrets, under a lock between processes.
  * @throws `storage_failed`
  */
 export async function changeSecrets(
@@ -45,7 +45,7 @@ export async function changeSecrets(
     if (read.state === 'unreadable') {
       const aside = `${path}.unreadable-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
       await rename(path, aside)
-      warn(`${path} was not what this version writes, and is now ${aside}.`)
+      warn(`${path} had another format than the one of this version. It was moved to ${aside}.`)
     }
     const secrets = await change(read.state === 'read' ? read.secrets : {})
     const { default: writeFileAtomic } = await import('write-file-atomic')
@@ -78,12 +78,12 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Somebody's backup or editor may have opened it to others. */
+/** A backup or an editor may have made the file readable by others. */
 async function keepPrivate(path: string, warn: Warn): Promise<void> {
   const { mode } = await stat(path)
   if (process.platform === 'win32' || (mode & 0o077) === 0) return
   await chmod(path, 0o600)
-  warn(`${path} could be read by other users; now its owner alone can.`)
+  warn(`${path} could be read by other users. Now only its owner can read it.`)
 }
 
 async function withLock(path: string, run: () => Promise<void>): Promise<void> {
@@ -92,11 +92,11 @@ async function withLock(path: string, run: () => Promise<void>): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     release = await lock(path, {
-      // The file need not exist yet.
+      // The file may not exist yet.
       realpath: false,
       retries: { retries: 150, factor: 1.2, minTimeout: 5, maxTimeout: 100, randomize: true },
       stale: 60_000,
-      // A keyring that asks its owner may hold it longer than a lock lives; the file is replaced whole either way.
+      // A keyring that waits for its owner may hold the lock for longer than it is valid. The file is replaced as a whole anyway.
       onCompromised: () => undefined,
     })
     await run()

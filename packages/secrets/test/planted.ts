@@ -2,7 +2,7 @@
 export interface PlantedSecret {
   readonly kind: string
   readonly value: string
-  /** How programs print it, where nobody knows the value itself but what stands around it tells. Default: as it is. */
+  /** How programs print it, where only the text around the value shows that it is one. Default: the value. */
   readonly said: string
   /** Text of it that must be found nowhere. */
   readonly core: string

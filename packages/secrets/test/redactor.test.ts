@@ -8,7 +8,7 @@ const redactorOf = (...values: string[]) => {
   return redactor
 }
 
-test('a value is taken out in every form in which programs print it', () => {
+test('a value is redacted in every form in which programs print it', () => {
   const value = 'pa"ss\\wörd/1'
   const redactor = redactorOf(value)
   const once = JSON.stringify({ value })
@@ -19,17 +19,17 @@ test('a value is taken out in every form in which programs print it', () => {
   expect(clean).not.toContain('w%C3%B6rd')
 })
 
-test('of two values where one holds the other, the whole is taken out', () => {
+test('of two values where one contains the other, the longer is redacted as a whole', () => {
   expect(redactorOf('abcdef', 'abcdefghij').redact('x abcdefghij y abcdef')).toBe('x [redacted] y [redacted]')
 })
 
-test('a key file is taken out line by line, but not its frame', () => {
+test('a key file is redacted line by line, but not its frame', () => {
   const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n-----END KEY-----\n'
   expect(redactorOf(key).redact('line 2: MIIEvQIBADANBgkqhkiG')).toBe('line 2: [redacted]')
   expect(redactorOf(key).redact('-----BEGIN KEY-----')).toBe('-----BEGIN KEY-----')
 })
 
-test('a token of a gateway is known by its shape, in text and in JSON, although nobody has registered it', () => {
+test('a gateway token is redacted by its format, in text and in JSON, without being registered', () => {
   const redactor = createRedactor()
   for (const kind of ['o', 't', 's']) {
     const token = `agp_${kind}_0123456789abcdef_${'aB3_-'.repeat(9).slice(0, 43)}`
@@ -42,13 +42,13 @@ test('a token of a gateway is known by its shape, in text and in JSON, although 
   expect(redactor.redact('agp_t_short and agp_x_0123456789abcdef_')).toContain('agp_t_short')
 })
 
-test('a value that is removed is ordinary text again', () => {
+test('a removed value is ordinary text again', () => {
   const redactor = redactorOf('opensesame')
   redactor.remove('opensesame')
   expect([redactor.redact('opensesame'), redactor.empty]).toEqual(['opensesame', true])
 })
 
-test('a value too short to be told from text is left', () => {
+test('a value that is too short is not redacted', () => {
   const redactor = redactorOf('yes', '12345')
   expect(redactor.empty).toBe(true)
   expect(redactor.redact('yes 12345')).toBe('yes 12345')
@@ -61,7 +61,7 @@ test('JSON stays JSON, whatever the value looks like', () => {
   expect(redactor.redactJson('{"a":1}')).toBe('{"a":1}')
 })
 
-test('data without a value is the same object, data with one is clean in keys and depths', () => {
+test('data without a value is the same object; a value is redacted in keys and at any depth', () => {
   const redactor = redactorOf('s3cret-value')
   const clean = { a: [{ b: 'x' }] }
   expect(redactor.redactData(clean)).toBe(clean)
@@ -70,7 +70,7 @@ test('data without a value is the same object, data with one is clean in keys an
   })
 })
 
-test('no text that is cut into pieces gives a value away when open ends are held back', () => {
+test('a value that is split into pieces is redacted when open ends are held back', () => {
   const value = 'sk-abc-abc-abd'
   const words = fc.array(fc.oneof(fc.constantFrom('s', 'sk-', 'sk-abc', '-abc', '-abd', value), fc.string()), {
     maxLength: 12,
@@ -95,7 +95,7 @@ test('no text that is cut into pieces gives a value away when open ends are held
   )
 })
 
-test('values beyond the bound push the oldest out, and nothing grows', () => {
+test('values beyond the limit evict the oldest', () => {
   const redactor = redactorOf(...Array.from({ length: 1_001 }, (_, index) => `value-number-${index};`))
   expect(redactor.redact('value-number-0; value-number-1; value-number-1000;')).toBe(
     'value-number-0; [redacted] [redacted]',

@@ -23,7 +23,7 @@ test('a secret is found in the environment first, then in the store', async () =
   })
 })
 
-test('the file is for its owner alone, and is made so again', async () => {
+test('the file is readable only by its owner, and its mode is restored', async () => {
   const home = tempHome()
   const warnings: string[] = []
   const secrets = secretsOf(home, { onWarning: (warning) => warnings.push(warning) })
@@ -38,7 +38,7 @@ test('the file is for its owner alone, and is made so again', async () => {
   expect(warnings.join()).toContain('other users')
 })
 
-test('what is listed tells where and when, never what', async () => {
+test('a listing has the place and the time, never the value', async () => {
   const home = tempHome()
   const secrets = secretsOf(home, { env: { TOKEN_B: 'given-by-the-host' } })
   await secrets.set('key-a', opaque)
@@ -54,7 +54,7 @@ test('what is listed tells where and when, never what', async () => {
   expect(JSON.stringify(list)).not.toContain(VALUE)
 })
 
-test('an oauth secret holds its three parts and gives the access token', async () => {
+test('an oauth secret keeps its three parts and resolves to the access token', async () => {
   const home = tempHome()
   const redactor = createRedactor()
   const expiresAt = '2026-12-01T00:00:00.000Z'
@@ -69,7 +69,7 @@ test('an oauth secret holds its three parts and gives the access token', async (
   expect(redactor.redact('access-4711 and refresh-4711')).toBe('[redacted] and [redacted]')
 })
 
-test('a removed secret is gone; one that is not there is named, with those that are', async () => {
+test('a removed secret is gone; an unknown one is an error that names the known ones', async () => {
   const secrets = secretsOf(tempHome())
   await secrets.set('key-a', opaque)
   await expect(secrets.remove('key-b')).rejects.toMatchObject({
@@ -111,11 +111,11 @@ test('F45 an unreadable file is moved aside before it is written', async () => {
   expect(await secrets.list()).toEqual([])
   await secrets.set('key-a', opaque)
   expect(await secrets.list()).toHaveLength(1)
-  const aside = /now (.*)\.$/.exec(warnings.at(-1) ?? '')?.[1] ?? ''
+  const aside = /moved to (.*)\.$/.exec(warnings.at(-1) ?? '')?.[1] ?? ''
   expect(readFileSync(aside, 'utf8')).toBe('{"version":1,"secrets":')
 })
 
-test('with a keyring the value is in it alone, and in no argument', async () => {
+test('with a keyring the value is stored only there, and in no argument', async () => {
   const home = tempHome()
   const folder = tempHome()
   const env = fakeSecretTool(folder)
@@ -131,7 +131,7 @@ test('with a keyring the value is in it alone, and in no argument', async () => 
   for (const form of [VALUE, Buffer.from(VALUE).toString('base64').slice(0, 12)]) expect(calls).not.toContain(form)
 })
 
-test('a keyring that refuses is told: by the file where nobody asked for it, by an error where somebody did', async () => {
+test('a keyring that fails is reported: the file is used by default, an error where the keyring was requested', async () => {
   const home = tempHome()
   const folder = tempHome()
   const warnings: string[] = []
@@ -139,6 +139,6 @@ test('a keyring that refuses is told: by the file where nobody asked for it, by 
   writeFileSync(join(folder, 'locked'), '')
   const secrets = createSecrets({ home, env, onWarning: (warning) => warnings.push(warning) })
   expect(await secrets.set('key-a', opaque)).toMatchObject({ place: 'file' })
-  expect(warnings.join()).toContain('keyring refused')
+  expect(warnings.join()).toContain('keyring rejected')
   await expect(secrets.set('key-a', opaque, { place: 'keyring' })).rejects.toMatchObject({ code: 'storage_failed' })
 })

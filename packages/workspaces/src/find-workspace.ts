@@ -7,7 +7,7 @@ export function findWorkspace(file: StoredWorkspaces, slug: string): StoredWorks
   if (workspace !== undefined) return workspace
   const slugs = file.workspaces.map((candidate) => candidate.slug)
   throw new AgentprotoError('workspace_not_found', `There is no workspace ${slug}.`, {
-    expected: slugs.length === 0 ? 'a workspace, and none is registered' : `one of ${slugs.join(', ')}`,
+    expected: slugs.length === 0 ? 'a registered workspace; there is none' : `one of ${slugs.join(', ')}`,
     given: slug,
     hint: 'Run: agentproto workspace add <folder>',
     data: { known: slugs },

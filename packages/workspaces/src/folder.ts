@@ -3,17 +3,17 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { ErrorCode, ErrorParts } from '@agentproto/contracts'
-import { codeOf } from './workspaces-file.js'
+import { codeOf } from './json-file.js'
 
-/** What a message calls the folder, the code that it is refused with, and what else the error says. */
+/** What a message calls the folder, the error code when it is refused, and what else the error says. */
 export interface FolderRole extends Pick<ErrorParts, 'hint' | 'data'> {
   readonly what: string
   readonly code: ErrorCode
 }
 
 /**
- * The real path of an absolute path that is a folder one can enter.
- * @throws the role's code: not absolute, not there, not a folder, not accessible
+ * The real path of an absolute path, which must be an accessible folder.
+ * @throws the role's code: not absolute, missing, not a folder, not accessible
  */
 export async function realFolder(path: string, { what, code, ...parts }: FolderRole): Promise<string> {
   const refuse = (problem: string, cause?: unknown): never => {
@@ -24,7 +24,7 @@ export async function realFolder(path: string, { what, code, ...parts }: FolderR
       ...(cause === undefined ? {} : { cause }),
     })
   }
-  if (path.includes('\0')) return refuse('holds the character NUL')
+  if (path.includes('\0')) return refuse('contains the character NUL')
   if (!isAbsolute(path)) return refuse('is not absolute')
   try {
     const real = await realpath(path)
@@ -41,9 +41,9 @@ export async function realFolder(path: string, { what, code, ...parts }: FolderR
 const FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   ENOTDIR: 'does not exist',
-  EACCES: 'may not be entered',
-  EPERM: 'may not be entered',
-  ELOOP: 'is a circle of links',
+  EACCES: 'is not accessible to you',
+  EPERM: 'is not accessible to you',
+  ELOOP: 'is a cycle of links',
   ENAMETOOLONG: 'is too long',
 }
 
@@ -53,6 +53,6 @@ export const realFolderIfAny = (path: string): Promise<string | undefined> =>
 
 /** Whether a real path is a folder or below it. */
 export function isWithin(path: string, folder: string): boolean {
-  const way = relative(folder, path)
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+  const step = relative(folder, path)
+  return step === '' || (step !== '..' && !step.startsWith(`..${sep}`) && !isAbsolute(step))
 }

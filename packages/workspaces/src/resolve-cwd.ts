@@ -10,7 +10,7 @@ interface ResolveRequest {
 }
 
 /**
- * AIP-46's order: `cwd`, `workspaceSlug`, the active workspace, the host's own folder with a warning.
+ * AIP-46's order: `cwd`, `workspaceSlug`, the active workspace, the host's default folder with a warning.
  * @throws `workspace_not_found`, `cwd_invalid`
  */
 export async function resolveCwd(
@@ -28,16 +28,16 @@ export async function resolveCwd(
 
 async function resolveExplicit(file: StoredWorkspaces, cwd: string, slug: string | undefined): Promise<ResolvedCwd> {
   const real = await realFolder(cwd, { what: 'The working directory', code: 'cwd_invalid' })
-  const home = await innermost(file, real)
-  const workspaceSlug = home?.slug ?? NO_WORKSPACE
+  const workspace = await innermost(file, real)
+  const workspaceSlug = workspace?.slug ?? NO_WORKSPACE
   const ignored = slug !== undefined && slug !== workspaceSlug
   const warnings = ignored
-    ? [`The workspace ${slug} was not used: the working directory ${real} was given, and it wins.`]
+    ? [`The workspace ${slug} was not used: the given working directory ${real} takes precedence.`]
     : []
   return { cwd: real, workspaceSlug, warnings }
 }
 
-/** The registered workspace that holds a real path; the innermost where they nest. */
+/** The registered workspace that contains a real path; the innermost where they are nested. */
 async function innermost(file: StoredWorkspaces, real: string): Promise<StoredWorkspace | undefined> {
   let found: { readonly workspace: StoredWorkspace; readonly folder: string } | undefined
   for (const workspace of file.workspaces) {
@@ -48,9 +48,9 @@ async function innermost(file: StoredWorkspaces, real: string): Promise<StoredWo
   return found?.workspace
 }
 
-/** The path itself and not its real one: AIP-46 says that a session's cwd equals the workspace's path. */
+/** The path as registered, not the real one: AIP-46 says that a session's cwd equals the workspace's path. */
 async function resolveWorkspace({ slug, path }: StoredWorkspace): Promise<ResolvedCwd> {
-  const hint = `Put the folder back, or run: agentproto workspace remove ${slug}`
+  const hint = `Restore the folder, or run: agentproto workspace remove ${slug}`
   await realFolder(path, {
     what: `The folder of the workspace ${slug}`,
     code: 'cwd_invalid',
@@ -61,12 +61,12 @@ async function resolveWorkspace({ slug, path }: StoredWorkspace): Promise<Resolv
 }
 
 async function resolveDefault(file: StoredWorkspaces, defaultCwd: string): Promise<ResolvedCwd> {
-  const cwd = await realFolder(defaultCwd, { what: 'The host’s own folder', code: 'cwd_invalid' })
+  const cwd = await realFolder(defaultCwd, { what: 'The default folder of the host', code: 'cwd_invalid' })
   const why =
     file.active === undefined ? 'No workspace is active' : `The active workspace ${file.active} is not registered`
   return {
     cwd,
     workspaceSlug: NO_WORKSPACE,
-    warnings: [`${why}, and no working directory was given: the agent runs in the host’s own folder, ${cwd}.`],
+    warnings: [`${why}, and no working directory was given: the agent runs in the default folder of the host, ${cwd}.`],
   }
 }

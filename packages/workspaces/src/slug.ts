@@ -2,10 +2,10 @@ import { basename } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { SLUG, SLUG_CHARS_MAX } from './workspaces-file.js'
 
-/** What sessions report when no workspace is involved (AIP-46), so that no workspace may be called so. */
+/** What sessions report when no workspace is involved (AIP-46). No workspace may have this slug. */
 export const NO_WORKSPACE = 'default'
 
-/** A slug for a folder, made from its name and unique among the taken ones. */
+/** A slug for a folder, made from its name, that no other workspace has. */
 export function slugFor(path: string, taken: ReadonlySet<string>): string {
   const name = basename(path)
     .normalize('NFKD')
@@ -27,7 +27,7 @@ export function checkSlug(slug: string): string {
   const reserved = slug === NO_WORKSPACE
   throw new AgentprotoError(
     'workspace_invalid',
-    reserved ? `The slug ${slug} stands for no workspace.` : 'The slug is not valid.',
+    reserved ? `The slug ${slug} is reserved: it means that no workspace is involved.` : 'The slug is not valid.',
     {
       expected: reserved
         ? 'another slug'

@@ -1,12 +1,10 @@
 import { AgentprotoError, homeLayout, systemClock } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import * as z from 'zod'
 import { realFolder, realFolderIfAny } from './folder.js'
-import { readTrustedFile, writeTrustedFile } from './trusted-file.js'
-import type { StoredTrust } from './trusted-file.js'
-import { moveAside, withLock } from './workspaces-file.js'
+import { type Changed, JsonFile } from './json-file.js'
 import type { WorkspacesOptions } from './workspaces.js'
 
-/** A folder whose own adapters, in `.agentproto/adapters`, the owner lets in. */
+/** A folder whose own adapters, in `.agentproto/adapters`, the owner allows. */
 export interface TrustedFolder {
   /** Its real path. */
   readonly path: string
@@ -15,60 +13,56 @@ export interface TrustedFolder {
 }
 
 /**
- * Which folders the owner trusts. Trust is in a folder and not in a workspace's name, which could be given to
- * another one, and it is by its real path: a link that is turned elsewhere is not trusted there.
+ * Which folders the owner trusts. Trust belongs to a folder and not to the name of a workspace, which could be given
+ * to another folder. It belongs to the real path: a link that is pointed elsewhere later is not trusted there.
  */
 export interface WorkspaceTrust {
   /** None where the file cannot be read: what is not known is not trusted. */
   list(): Promise<readonly TrustedFolder[]>
   /** Idempotent. @throws `path_invalid`, `storage_failed`, `workspace_invalid` when there are too many */
   trust(path: string): Promise<TrustedFolder>
-  /** Takes the trust back, also from a folder that is gone. @returns whether it was trusted. @throws `storage_failed` */
+  /** Revokes the trust, even of a folder that no longer exists. @returns whether it was trusted. @throws `storage_failed` */
   distrust(path: string): Promise<boolean>
 }
 
 const TRUSTED_MAX = 1_000
 
-/** The trusted folders of a home, in its `trusted.json`. Every call reads the file; every change is made under a lock. */
+// Loose: a key that another version wrote is kept when we write.
+const folderSchema = z.looseObject({ path: z.string().min(1), trustedAt: z.string() })
+const fileSchema = z.looseObject({ version: z.literal(1), trusted: z.array(folderSchema) })
+type StoredTrust = z.infer<typeof fileSchema>
+
+/**
+ * The trusted folders of a home, in its `trusted.json`: a file of its own, because AIP-46 defines what is in
+ * `workspaces.json`. Every call reads the file; every change is made under a lock.
+ */
 export function createWorkspaceTrust({
   home,
   clock = systemClock,
   onWarning = ignore,
 }: Omit<WorkspacesOptions, 'defaultCwd'>): WorkspaceTrust {
   const path = homeLayout(home).trusted
-  // Once for a file, however often it is asked.
+  const empty: StoredTrust = { version: 1, trusted: [] }
+  const file = new JsonFile({ path, what: 'file of trusted folders', schema: fileSchema, empty, clock, onWarning })
+  // Warn once about a file, however often it is read.
   let warned = false
-
-  const change = <T>(run: (before: StoredTrust) => readonly [StoredTrust, T]): Promise<T> =>
-    withLock(path, async (isHeld) => {
-      const before = (await readTrustedFile(path)) ?? (await beginAnew(path, clock, onWarning))
-      const [after, result] = run(before)
-      if (after !== before) {
-        if (!isHeld())
-          throw new AgentprotoError('storage_failed', 'The lock on the trusted folders was lost.', {
-            hint: 'Try again.',
-          })
-        await writeTrustedFile(path, after)
-      }
-      return result
-    })
 
   return {
     list: async () => {
-      const file = await readTrustedFile(path)
-      if (file === undefined && !warned) onWarning(`No folder is trusted: ${path} cannot be read.`)
-      warned = file === undefined
-      return (file?.trusted ?? []).map(toFolder)
+      const { content, problem } = await file.read()
+      if (problem !== undefined && !warned) onWarning(`No folder is trusted: ${path} cannot be read: ${problem}.`)
+      warned = problem !== undefined
+      return content.trusted.map(toFolder)
     },
     trust: async (folder) => {
       const real = await realFolder(folder, { what: 'The path of the folder', code: 'path_invalid' })
-      return change((file) => withTrust(file, real, new Date(clock.now()).toISOString()))
+      return file.change((before) => withTrust(before, real, new Date(clock.now()).toISOString()))
     },
     distrust: async (folder) => {
-      const gone = new Set([folder, await realFolderIfAny(folder)])
-      return change((file) => {
-        const trusted = file.trusted.filter((entry) => !gone.has(entry.path))
-        return trusted.length === file.trusted.length ? [file, false] : [{ ...file, trusted }, true]
+      const revoked = new Set([folder, await realFolderIfAny(folder)])
+      return file.change((before) => {
+        const trusted = before.trusted.filter((entry) => !revoked.has(entry.path))
+        return trusted.length === before.trusted.length ? [before, false] : [{ ...before, trusted }, true]
       })
     },
   }
@@ -76,25 +70,16 @@ export function createWorkspaceTrust({
 
 const ignore = (): void => {}
 
-function withTrust(file: StoredTrust, path: string, trustedAt: string): readonly [StoredTrust, TrustedFolder] {
+function withTrust(file: StoredTrust, path: string, trustedAt: string): Changed<StoredTrust, TrustedFolder> {
   const known = file.trusted.find((entry) => entry.path === path)
   if (known !== undefined) return [file, toFolder(known)]
-  if (file.trusted.length >= TRUSTED_MAX) {
+  if (file.trusted.length >= TRUSTED_MAX)
     throw new AgentprotoError('workspace_invalid', 'There are too many trusted folders.', {
       expected: `at most ${TRUSTED_MAX}`,
+      hint: 'Revoke the trust of one first: agentproto workspace distrust <slug>',
     })
-  }
-  return [
-    { ...file, trusted: [...file.trusted, { path, trustedAt }] },
-    { path, trustedAt },
-  ]
-}
-
-/** Moves an unreadable file aside; the list begins with nothing trusted. */
-async function beginAnew(path: string, clock: Clock, onWarning: (message: string) => void): Promise<StoredTrust> {
-  const aside = await moveAside(path, clock.now())
-  onWarning(`The file of trusted folders could not be read; it was moved to ${aside}, and nothing of it is trusted.`)
-  return { version: 1, trusted: [] }
+  const added = { path, trustedAt }
+  return [{ ...file, trusted: [...file.trusted, added] }, added]
 }
 
 const toFolder = ({ path, trustedAt }: TrustedFolder): TrustedFolder => ({ path, trustedAt })

@@ -2,25 +2,26 @@ import { AgentprotoError, homeLayout, systemClock } from '@agentproto/contracts'
 import type { Clock, ResolvedCwd, Workspace, WorkspaceService, WorkspacesFile } from '@agentproto/contracts'
 import { findWorkspace } from './find-workspace.js'
 import { realFolder, realFolderIfAny } from './folder.js'
+import { type Changed, JsonFile } from './json-file.js'
 import { resolveCwd } from './resolve-cwd.js'
 import { checkSlug, slugFor } from './slug.js'
-import { emptyFile, moveAside, readWorkspacesFile, withLock, writeWorkspacesFile } from './workspaces-file.js'
+import { workspacesSchema } from './workspaces-file.js'
 import type { StoredWorkspace, StoredWorkspaces } from './workspaces-file.js'
 
 export interface WorkspacesOptions {
   /** Root of the home, as for `homeLayout`; `workspaces.json` is in it. */
   readonly home: string
-  /** Absolute folder that a spawn falls back to, with a warning. */
+  /** Absolute folder that a spawn uses, with a warning, where nothing else is given. */
   readonly defaultCwd: string
   readonly clock?: Clock
-  /** Told once of each thing that people should know, such as an unreadable file that was moved aside. */
+  /** Called for what people should know, such as an unreadable file that was moved aside. */
   readonly onWarning?: (message: string) => void
 }
 
 type AddRequest = Parameters<WorkspaceService['add']>[0]
 
 /**
- * The workspaces of a home (AIP-46): named folders in `workspaces.json`. Every call reads the file, so that
+ * The workspaces of a home (AIP-46): named folders in `workspaces.json`. Every call reads the file, so
  * several processes see each other's changes; every change is made under a lock and replaces the file.
  */
 export function createWorkspaces({
@@ -29,47 +30,19 @@ export function createWorkspaces({
   clock = systemClock,
   onWarning = ignore,
 }: WorkspacesOptions): WorkspaceService {
-  const path = homeLayout(home).workspaces
-  // Changes of one process wait for each other here rather than on the lock, which retries by time.
-  let last: Promise<unknown> = Promise.resolve()
+  const file = new JsonFile({
+    path: homeLayout(home).workspaces,
+    what: 'workspaces file',
+    schema: workspacesSchema,
+    empty: { version: 1, workspaces: [] },
+    clock,
+    onWarning,
+  })
 
   const read = async (): Promise<StoredWorkspaces> => {
-    const file = await readWorkspacesFile(path)
-    if (file.state !== 'unreadable') return file.state === 'read' ? file.content : emptyFile()
-    return change((current) => [current, current])
-  }
-
-  const readLocked = async (): Promise<StoredWorkspaces> => {
-    // Read again: another process may have moved the file aside and written a good one since.
-    const file = await readWorkspacesFile(path)
-    if (file.state === 'read') return file.content
-    if (file.state === 'unreadable') {
-      const aside = await moveAside(path, clock.now())
-      onWarning(
-        `The workspaces file could not be read (${file.reason}); it was moved to ${aside}, and the list begins anew.`,
-      )
-    }
-    return emptyFile()
-  }
-
-  /** Reads, changes and writes as one; nothing is written when the content stays the same object. */
-  const change = <T>(run: Change<T>): Promise<T> => {
-    const turn = last.then(() =>
-      withLock(path, async (isHeld) => {
-        const before = await readLocked()
-        const [after, result] = await run(before)
-        if (after !== before) {
-          if (!isHeld())
-            throw new AgentprotoError('storage_failed', 'The lock on the workspaces file was lost.', {
-              hint: 'Try again.',
-            })
-          await writeWorkspacesFile(path, after)
-        }
-        return result
-      }),
-    )
-    last = turn.catch(ignore)
-    return turn
+    const { content, problem } = await file.read()
+    // A change that changes nothing still moves an unreadable file aside.
+    return problem === undefined ? content : file.change((current) => [current, current])
   }
 
   return {
@@ -77,17 +50,14 @@ export function createWorkspaces({
     add: async (request) => {
       const real = await realFolder(request.path, { what: 'The path of the workspace', code: 'path_invalid' })
       const slug = request.slug === undefined ? undefined : checkSlug(request.slug)
-      return change((file) => addWorkspace(file, { ...request, real, slug, now: new Date(clock.now()).toISOString() }))
+      const now = new Date(clock.now()).toISOString()
+      return file.change((before) => addWorkspace(before, { ...request, real, slug, now }))
     },
-    remove: (slug) => change((file) => [withoutWorkspace(file, slug), undefined]),
-    use: (slug) => change((file) => useWorkspace(file, slug, new Date(clock.now()).toISOString())),
+    remove: (slug) => file.change((before) => [withoutWorkspace(before, slug), undefined]),
+    use: (slug) => file.change((before) => useWorkspace(before, slug, new Date(clock.now()).toISOString())),
     resolve: async (request): Promise<ResolvedCwd> => resolveCwd(await read(), request, defaultCwd),
   }
 }
-
-/** The content after the change, and what the caller gets. */
-type Change<T> = (file: StoredWorkspaces) => Changed<T> | Promise<Changed<T>>
-type Changed<T> = readonly [StoredWorkspaces, T]
 
 const ignore = (): void => {}
 
@@ -102,7 +72,7 @@ const WORKSPACES_MAX = 1_000
 async function addWorkspace(
   file: StoredWorkspaces,
   { real, slug, label, use, now }: Addition,
-): Promise<Changed<Workspace>> {
+): Promise<Changed<StoredWorkspaces, Workspace>> {
   if (file.workspaces.length >= WORKSPACES_MAX) {
     throw new AgentprotoError('workspace_invalid', 'There are too many workspaces.', {
       expected: `at most ${WORKSPACES_MAX}`,
@@ -132,11 +102,11 @@ async function addWorkspace(
 
 async function refuseSameFolder(file: StoredWorkspaces, real: string): Promise<void> {
   for (const workspace of file.workspaces) {
-    // A folder that is gone is no duplicate of one that is there.
+    // A folder that no longer exists is not a duplicate.
     const other = await realFolderIfAny(workspace.path)
     if (other !== real) continue
     throw new AgentprotoError('workspace_exists', `The folder is already the workspace ${workspace.slug}.`, {
-      expected: 'a folder that is no workspace yet',
+      expected: 'a folder that is not a workspace yet',
       given: real,
       hint: `Run: agentproto workspace use ${workspace.slug}`,
       data: { slug: workspace.slug },
@@ -151,7 +121,7 @@ function withoutWorkspace(file: StoredWorkspaces, slug: string): StoredWorkspace
   return { ...rest, ...(active === undefined || active === slug ? {} : { active }), workspaces }
 }
 
-function useWorkspace(file: StoredWorkspaces, slug: string, now: string): Changed<Workspace> {
+function useWorkspace(file: StoredWorkspaces, slug: string, now: string): Changed<StoredWorkspaces, Workspace> {
   const used = { ...findWorkspace(file, slug), updatedAt: now }
   const workspaces = file.workspaces.map((workspace) => (workspace.slug === slug ? used : workspace))
   return [{ ...file, active: slug, workspaces }, toWorkspace(used)]

@@ -61,7 +61,7 @@ test('removing the active workspace leaves none active', async () => {
 test.each([
   ['a relative path', 'a/b', 'is not absolute'],
   ['a path that is not there', '/no/such/folder', 'does not exist'],
-  ['a path with NUL', '/a\0b', 'holds the character NUL'],
+  ['a path with NUL', '/a\0b', 'contains the character NUL'],
 ])('add refuses %s', async (_, path, message) => {
   const { service } = await tempHome()
   await expect(service.add({ path })).rejects.toMatchObject({

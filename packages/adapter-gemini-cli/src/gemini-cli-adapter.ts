@@ -15,12 +15,13 @@ import { checkFolder } from './check-folder.js'
 import { TurnProcess } from './turn-process.js'
 import type { TurnOutcome } from './turn-process.js'
 
-/** What is known of the conversation in Gemini's own store. */
+/** Whether Gemini has stored the conversation. */
 type Stored = 'no' | 'perhaps' | 'yes'
 
 /**
- * Gemini CLI without ACP: its headless mode, one process a turn, each going on with the conversation of the one before
- * (AIP-45 `protocol: proprietary`). In this mode it asks nobody: what its approval mode does not allow, it has no tool for.
+ * Gemini CLI without ACP: its headless mode, with one process for each turn, which continues the conversation of the
+ * turn before (AIP-45 `protocol: proprietary`). In this mode Gemini never asks for permission: it has no tool for what its
+ * approval mode does not allow.
  */
 export class GeminiCliAdapter implements AgentCliClient {
   readonly #events = new EventQueue<AgentCliEvent>()
@@ -28,20 +29,20 @@ export class GeminiCliAdapter implements AgentCliClient {
   #sessionId: string = randomUUID()
   #stored: Stored = 'no'
   #turn: TurnProcess | undefined
-  /** The process of the turn before has ended, with whatever it left. */
-  #gone: Promise<unknown> = Promise.resolve()
-  /** The turn that runs, or whose process has not ended yet. */
+  /** Settles when the process of the previous turn and its children have ended. */
+  #previousGone: Promise<unknown> = Promise.resolve()
+  /** The turn that is running, or whose process has not ended yet. */
   #sending: Promise<void> | undefined
   #number = 0
   #cancelled = false
   #closed = false
 
-  /** Id of the conversation; Gemini takes ours. */
+  /** Id of the conversation. We choose it, and Gemini uses it. */
   get sessionId(): string {
     return this.#sessionId
   }
 
-  /** Looks whether there is anything to run; the first turn runs it. @throws `agent_not_installed`, `cwd_invalid` */
+  /** Checks that the executable exists; the first turn starts it. @throws `agent_not_installed`, `cwd_invalid` */
   async connect(options: AgentCliConnectOptions): Promise<AgentCliInfo> {
     const { command, cwd, resume } = options
     await checkFolder(cwd)
@@ -58,11 +59,12 @@ export class GeminiCliAdapter implements AgentCliClient {
 
   async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
     const { options } = this.#ready()
-    const before = this.#sending
-    if (before && !this.#cancelled) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
+    const previous = this.#sending
+    if (previous && !this.#cancelled)
+      throw new AgentprotoError('turn_in_progress', 'A turn of this session is already running')
     this.#cancelled = false
     const prompt = typeof message === 'string' ? message : promptText(message)
-    const sending = this.#say(prompt, options, before)
+    const sending = this.#runTurn(prompt, options, previous)
     this.#sending = sending
     try {
       await sending
@@ -71,18 +73,18 @@ export class GeminiCliAdapter implements AgentCliClient {
     }
   }
 
-  /** @param before a cancelled turn whose process takes its time to end: two at once would spoil their conversation */
-  async #say(prompt: string, options: AgentCliConnectOptions, before: Promise<void> | undefined): Promise<void> {
+  /** @param previous a cancelled turn whose process has not ended: two at once would corrupt the conversation */
+  async #runTurn(prompt: string, options: AgentCliConnectOptions, previous: Promise<void> | undefined): Promise<void> {
     const number = ++this.#number
-    await before?.catch(() => {})
+    await previous?.catch(() => {})
     let outcome = await this.#run(prompt, options)
-    // A turn that was cancelled early may have left nothing to go on with.
+    // A turn that was cancelled early may have stored nothing to continue.
     if (outcome.sessionMissing && this.#stored === 'perhaps' && !this.#cancelled && number === this.#number) {
       this.#stored = 'no'
       outcome = await this.#run(prompt, options)
     }
     this.#stored = outcome.result && !outcome.result.error ? 'yes' : this.#stored === 'yes' ? 'yes' : 'perhaps'
-    // Nobody waits for its end any more: it would be taken for that of the turn after it.
+    // A later turn has started: this end would be taken for the end of that turn.
     if (number === this.#number) await this.#events.push(this.#conclude(outcome))
   }
 
@@ -112,13 +114,13 @@ export class GeminiCliAdapter implements AgentCliClient {
     const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => {
       if (number === this.#number) return this.#events.push(events)
     }
-    // Both bear the marker of the session, by which what the first left behind is found and ended.
-    await this.#gone
+    // Both processes have the session's marker, by which leftovers of the first are found and ended.
+    await this.#previousGone
     const turn = await TurnProcess.start(this.#arguments(options), prompt, { options, emit })
     this.#turn = turn
-    this.#gone = turn.gone
+    this.#previousGone = turn.gone
     try {
-      // A cancel, or a close, that came while it started.
+      // Cancelled or closed while the process was starting.
       if (this.#cancelled) await turn.end()
       return await turn.outcome
     } finally {
@@ -147,5 +149,5 @@ export class GeminiCliAdapter implements AgentCliClient {
   }
 }
 
-/** Gemini's exit code of a session that has used up its turns. */
+/** Gemini exits with 53 when a session has used all of its turns. */
 const reasonOf = (exitCode: number | undefined): TurnEnd['reason'] => (exitCode === 53 ? 'max_turn_requests' : 'error')

@@ -1,24 +1,24 @@
 import { defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
 import type { AgentCliEvent, StreamError, TokenUsage, ToolKind, Json } from '@agentproto/contracts'
 
-/** How Gemini CLI says that its turn is over. */
+/** The end of a turn as Gemini CLI reports it. */
 export interface GeminiResult {
   readonly error?: Omit<StreamError, 'type'>
   readonly usage?: TokenUsage
 }
 
-/** What one line of `--output-format stream-json` is. */
+/** One line of `--output-format stream-json`. */
 export type GeminiLine =
   | { readonly is: 'events'; readonly events: readonly AgentCliEvent[] }
   | { readonly is: 'result'; readonly result: GeminiResult }
 
-/** Reads one line of stdout. What is no JSON is kept as output, what is of no known type as an extension. */
+/** Reads one line of stdout. A line that is not JSON becomes output, a line of unknown type an extension. */
 export function readLine(line: string): GeminiLine {
   const event = parse(line)
   if (event === undefined) return events(line.trim() === '' ? [] : [{ type: 'output', stream: 'stdout', text: line }])
   switch (event['type']) {
     case 'init':
-      return events(named(event))
+      return events(modelOf(event))
     case 'message':
       return events(message(event))
     case 'tool_use':
@@ -27,33 +27,33 @@ export function readLine(line: string): GeminiLine {
       return events(toolResult(event))
     case 'error':
       return events([
-        { type: 'notice', severity: event['severity'] === 'warning' ? 'warning' : 'error', text: said(event) },
+        { type: 'notice', severity: event['severity'] === 'warning' ? 'warning' : 'error', text: messageOf(event) },
       ])
     case 'result':
       return { is: 'result', result: resultOf(event) }
     default:
-      return events(kept(event))
+      return events(extension(event))
   }
 }
 
 const events = (list: readonly AgentCliEvent[]): GeminiLine => ({ is: 'events', events: list })
 
-const kept = (event: Json): readonly AgentCliEvent[] => [
+const extension = (event: Json): readonly AgentCliEvent[] => [
   { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: event },
 ]
 
-const said = (event: Json): string => asString(event['message']) ?? JSON.stringify(event)
+const messageOf = (event: Json): string => asString(event['message']) ?? JSON.stringify(event)
 
-/** The model that it chose; there is nothing to choose from. */
-function named({ model }: Json): readonly AgentCliEvent[] {
+/** The model that Gemini chose; there is no list to choose from. */
+function modelOf({ model }: Json): readonly AgentCliEvent[] {
   return typeof model === 'string' ? [{ type: 'config', config: { modelId: model } }] : []
 }
 
 function message(event: Json): readonly AgentCliEvent[] {
   const content = asString(event['content'])
-  // The user's own words come back first.
+  // The first message repeats the prompt.
   if (event['role'] === 'user' || content === '') return []
-  return content === undefined ? kept(event) : [{ type: 'text-delta', text: content }]
+  return content === undefined ? extension(event) : [{ type: 'text-delta', text: content }]
 }
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -72,7 +72,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 
 function toolUse(event: Json): readonly AgentCliEvent[] {
   const { tool_id: id, tool_name: name, parameters } = event
-  if (typeof id !== 'string') return kept(event)
+  if (typeof id !== 'string') return extension(event)
   const toolName = asString(name)
   const input = asRecord(parameters)
   const path = asString(input['file_path']) ?? asString(input['path'])
@@ -94,14 +94,14 @@ function toolUse(event: Json): readonly AgentCliEvent[] {
 
 function toolResult(event: Json): readonly AgentCliEvent[] {
   const { tool_id: id, status, output, error } = event
-  if (typeof id !== 'string') return kept(event)
-  const told = output ?? asString(asRecord(error)['message'])
+  if (typeof id !== 'string') return extension(event)
+  const text = output ?? asString(asRecord(error)['message'])
   return [
     {
       type: 'tool-result',
       toolCallId: id,
       status: status === 'success' ? 'completed' : 'failed',
-      ...defined({ output: told }),
+      ...defined({ output: text }),
     },
   ]
 }

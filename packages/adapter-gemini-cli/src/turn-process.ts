@@ -6,42 +6,42 @@ import type { AgentProcess } from '@agentproto/subprocess'
 import { readLine } from './stream-json.js'
 import type { GeminiResult } from './stream-json.js'
 
-/** Gemini's own exit codes: the conversation does not exist, and the limit of its turns. */
+/** Exit codes of Gemini: the conversation does not exist, and its turn limit is reached. */
 const NO_SUCH_SESSION = 42
 const TURN_LIMIT = 53
 
-/** How long it may take to end after its result, in milliseconds. */
+/** How long the process may take to exit after its result, in milliseconds. */
 const EXIT_GRACE_MS = 3_000
 
-/** How the process of one turn came out. */
+/** The outcome of the process of one turn. */
 export interface TurnOutcome {
-  /** What it said of the end; undefined when it ended without a word. */
+  /** The reported end; undefined when the process exited without reporting one. */
   readonly result: GeminiResult | undefined
   readonly exit: ProcessExit
   readonly stderrTail: string
-  /** It did not find the conversation that it was to go on with. */
+  /** The conversation to continue does not exist. */
   readonly sessionMissing: boolean
 }
 
-/** Gemini CLI for the length of one turn. */
+/** The process of Gemini CLI for one turn. */
 export class TurnProcess {
   readonly #agent: AgentProcess
   readonly outcome: Promise<TurnOutcome>
-  /** Nothing of it is left, or will be ended any more: what bears its session's marker until then is. */
+  /** Settles when the process and its children have ended. Until then, processes with the session's marker are ended. */
   readonly gone: Promise<unknown>
   #result: GeminiResult | undefined
-  /** Something of the turn was told. */
-  #spoke = false
+  /** Whether any event of the turn was emitted. */
+  #hasEmitted = false
 
   private constructor(agent: AgentProcess) {
     this.#agent = agent
-    this.outcome = agent.closed.then((exit) => this.#ended(exit))
+    this.outcome = agent.closed.then((exit) => this.#outcomeOf(exit))
     this.gone = agent.closed.then(() => agent.terminate()).catch(() => {})
   }
 
   /**
-   * Starts it and hands it the prompt on stdin: as an argument it would be cut at 128 KiB, and seen by everybody.
-   * @param emit takes events; its promise holds the reading up
+   * Starts the process and writes the prompt to its stdin: an argument would be limited to 128 KiB and visible to all users.
+   * @param emit receives events; reading waits for its promise
    */
   static async start(
     args: readonly string[],
@@ -57,7 +57,7 @@ export class TurnProcess {
     const agent = await spawnAgentProcess(
       { command, args, cwd, env: { GEMINI_CLI_NO_RELAUNCH: 'true', ...env }, marker: env[SESSION_MARKER] ?? '' },
       {
-        // Its turn is over, or not wanted any more: there is nothing to wait for.
+        // The turn is over or cancelled: there is nothing to wait for.
         graces: { stdinGraceMs: 0, termGraceMs },
         onLines: (lines) => (turn ? emit(turn.#read(lines)) : void early.push(...lines)),
         onStderr: (lines) => emit([{ type: 'output', stream: 'stderr', text: lines.join('\n') }]),
@@ -70,7 +70,7 @@ export class TurnProcess {
     return turn
   }
 
-  /** Ends it and what it started. */
+  /** Ends the process and its children. */
   async end(): Promise<void> {
     await this.#agent.terminate()
   }
@@ -79,25 +79,25 @@ export class TurnProcess {
     const events: AgentCliEvent[] = []
     for (const line of lines) {
       const read = readLine(line)
-      if (read.is === 'result') this.#resulted(read.result)
+      if (read.is === 'result') this.#setResult(read.result)
       else events.push(...read.events)
     }
-    this.#spoke ||= events.some(({ type }) => type !== 'output')
+    this.#hasEmitted ||= events.some(({ type }) => type !== 'output')
     return events
   }
 
-  /** It ends by itself then; its tools and its MCP servers may not. */
-  #resulted(result: GeminiResult): void {
+  /** The process then exits by itself, but its tools and MCP servers may not. */
+  #setResult(result: GeminiResult): void {
     if (this.#result) return
     this.#result = result
     systemClock.after(EXIT_GRACE_MS, () => void this.end().catch(() => {}))
   }
 
-  #ended(exit: ProcessExit): TurnOutcome {
+  #outcomeOf(exit: ProcessExit): TurnOutcome {
     const stderrTail = this.#agent.stderrTail()
     const result =
       this.#result ?? (exit.exitCode === TURN_LIMIT ? { error: { message: exitMessage(exit, stderrTail) } } : undefined)
-    const sessionMissing = exit.exitCode === NO_SUCH_SESSION && !this.#spoke && /resum/i.test(stderrTail)
+    const sessionMissing = exit.exitCode === NO_SUCH_SESSION && !this.#hasEmitted && /resum/i.test(stderrTail)
     return { result, exit, stderrTail, sessionMissing }
   }
 }

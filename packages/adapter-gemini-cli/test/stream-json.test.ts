@@ -3,7 +3,7 @@ import { readLine } from '../src/stream-json.ts'
 
 const eventsOf = (line: unknown) => readLine(typeof line === 'string' ? line : JSON.stringify(line))
 
-test('the assistant’s words are text, the user’s own are left out', () => {
+test('messages of the assistant are text, those of the user are ignored', () => {
   const message = { type: 'message', content: 'hi', delta: true }
   expect(eventsOf({ ...message, role: 'assistant' })).toEqual({
     is: 'events',
@@ -12,7 +12,7 @@ test('the assistant’s words are text, the user’s own are left out', () => {
   expect(eventsOf({ ...message, role: 'user' })).toEqual({ is: 'events', events: [] })
 })
 
-test('a tool call has its kind, what it does and where', () => {
+test('a tool call has a kind, a title and locations', () => {
   const use = {
     type: 'tool_use',
     tool_id: 't1',
@@ -39,7 +39,7 @@ test('a tool call has its kind, what it does and where', () => {
   })
 })
 
-test('a result is a success, or an error with its reason', () => {
+test('a result is a success, or an error with a message', () => {
   expect(eventsOf({ type: 'result', status: 'success' })).toEqual({ is: 'result', result: {} })
   const failed = {
     type: 'result',
@@ -53,7 +53,7 @@ test('a result is a success, or an error with its reason', () => {
   })
 })
 
-test('warnings are notices; what is unknown is kept', () => {
+test('warnings are notices; unknown lines are extensions', () => {
   expect(eventsOf({ type: 'error', severity: 'warning', message: 'Loop detected' })).toMatchObject({
     events: [{ type: 'notice', severity: 'warning', text: 'Loop detected' }],
   })

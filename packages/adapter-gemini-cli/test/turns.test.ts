@@ -31,7 +31,7 @@ async function open(origin: SessionOrigin = { how: 'new' }) {
   return { session, sink, say }
 }
 
-test('a conversation has an id from its start, by which a later run goes on with it', async () => {
+test('a conversation has an id from its start, and a later run continues it by that id', async () => {
   const first = await open()
   const { agentSessionId } = first.session
   expect(agentSessionId).toMatch(/^[0-9a-f-]{36}$/)
@@ -42,7 +42,7 @@ test('a conversation has an id from its start, by which a later run goes on with
   expect(second.sink.text).toBe('echo one|remember')
 })
 
-test('F55 a conversation that is not there is an error, never a new one', async () => {
+test('F55 a conversation that does not exist is an error, never a new one', async () => {
   const { say } = await open({ how: 'resume', agentSessionId: randomUUID() })
   const signals = await say('remember')
   expect(signals.slice(-2)).toMatchObject([
@@ -51,7 +51,7 @@ test('F55 a conversation that is not there is an error, never a new one', async 
   ])
 })
 
-test('a conversation whose first turn was cancelled before it was stored begins again under its id', async () => {
+test('a conversation whose first turn was cancelled before it was stored starts again with its id', async () => {
   const { session, say, sink } = await open()
   const sent = session.send([{ type: 'text', text: 'hang' }])
   await sink.until(() => sink.text.includes('working'))
@@ -62,7 +62,7 @@ test('a conversation whose first turn was cancelled before it was stored begins 
   expect(sink.text).toBe('workingecho againecho again|remember')
 })
 
-test('F15 after a cancel whose process takes its time to end, the next turn is answered, and only it', async () => {
+test('F15 after a cancel whose process ends late, only the next turn gets an answer', async () => {
   const { session, say, sink } = await open()
   await say('echo one')
   const sent = session.send([{ type: 'text', text: 'stubborn' }])
@@ -77,7 +77,7 @@ test('F15 after a cancel whose process takes its time to end, the next turn is a
   ])
 })
 
-test('usage and model are told', async () => {
+test('usage and model are reported', async () => {
   const { say } = await open()
   const signals = await say('echo hi')
   expect(signals).toContainEqual({ type: 'config', config: { modelId: 'auto' } })

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// Runs a program in a terminal: `pty-host.mjs COLUMNS COMMAND ARGUMENTS…`. What it shows comes as lines of JSON on
-// stdout, `{"data"}`; what is typed goes in as lines of JSON on stdin, `{"type"}`. A process of its own, so that the
-// program's whole tree is ended like that of any other agent.
+// Runs a program in a terminal: `pty-host.mjs COLUMNS COMMAND ARGUMENTS…`. Output is written as lines of JSON to stdout,
+// `{"data"}`; keys are read as lines of JSON from stdin, `{"type"}`. This is a process of its own so that the program's
+// process tree can be ended like that of any other agent.
 import { createInterface } from 'node:readline'
 import { spawn } from '@lydell/node-pty'
 
@@ -23,7 +23,7 @@ terminal.onData((data) => {
 
 terminal.onExit(({ exitCode, signal }) => {
   process.stdout.write('', () => {
-    // It ends as its program did. 0 is no signal.
+    // Exit like the program did. 0 means no signal.
     if (signal) {
       process.removeAllListeners('SIGTERM')
       process.kill(process.pid, signal)
@@ -34,7 +34,7 @@ terminal.onExit(({ exitCode, signal }) => {
   })
 })
 
-// The host has hung up.
+// The gateway closed the pipe.
 const hangUp = () => terminal.kill('SIGHUP')
 createInterface({ input: process.stdin })
   .on('line', (line) => terminal.write(JSON.parse(line).type))

@@ -1,4 +1,4 @@
-/** Takes the echo of what was typed off what a terminal shows. Line ends, spaces and prompts are the terminal's own. */
+/** Removes the echo of typed text from terminal output. Ignores line ends, spaces and prompts, which the terminal adds. */
 export class EchoFilter {
   readonly #typed: string
   readonly #prompts: readonly RegExp[]
@@ -6,21 +6,21 @@ export class EchoFilter {
   #held: string[] = []
   #done: boolean
 
-  /** @param prompts what may stand before an echoed line */
+  /** @param prompts what may precede an echoed line */
   constructor(typed: string, prompts: readonly RegExp[]) {
     this.#typed = squashed(typed)
-    // A prompt that waits is a whole line; before an echo it is the beginning of one.
+    // A prompt that waits is a whole line. Before an echo it is the start of a line.
     this.#prompts = prompts.map(({ source, flags }) => new RegExp(source.replace(/\\s\*\$$/, '\\s*'), flags))
     this.#done = this.#typed === ''
   }
 
-  /** Whether more of the echo may come; `line` is what stands on the line that has not ended. */
+  /** Whether more of the echo may follow; `line` is the line that has not ended. */
   expects(line: string): boolean {
     return !this.#done && this.#typed.startsWith(this.#seen + squashed(this.#bare(line)))
   }
 
-  /** Takes lines; returns those that are no echo. */
-  take(lines: readonly string[]): readonly string[] {
+  /** Returns the lines that are not part of the echo. */
+  filter(lines: readonly string[]): readonly string[] {
     if (this.#done) return lines
     const output: string[] = []
     for (const line of lines) {
@@ -30,7 +30,7 @@ export class EchoFilter {
     return output
   }
 
-  /** No more of the echo comes; returns what was held back for it. */
+  /** Ends the filter; returns the lines that were held back. */
   end(): readonly string[] {
     this.#done = true
     return this.#held.splice(0)

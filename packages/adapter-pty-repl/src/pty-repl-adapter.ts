@@ -16,15 +16,15 @@ import type { ReplQuestion, ReplSettings } from './settings.js'
 import { TerminalText } from './terminal-text.js'
 import { Terminal } from './terminal.js'
 
-/** How much of what was shown an end carries, in characters. */
+/** How much of the output is kept for the end, in characters. */
 const TAIL = 4_096
 
-/** What it is busy with. */
+/** What the program is doing. */
 type State = 'starting' | 'waiting' | 'working' | 'interrupted' | 'ended'
 
 /**
- * Any program that shows a prompt in a terminal and waits (AIP-45 `protocol: proprietary`). A turn is what it shows from
- * the typed line to its next prompt. What it means is nothing that a terminal tells: there are no thoughts and no tools.
+ * Any program that shows a prompt in a terminal and waits (AIP-45 `protocol: proprietary`). A turn is the output from the
+ * typed line to the next prompt. A terminal shows only text, so there are no thoughts and no tools.
  */
 export class PtyReplAdapter implements AgentCliClient {
   ended: Promise<AgentCliEnd> | undefined
@@ -34,9 +34,9 @@ export class PtyReplAdapter implements AgentCliClient {
   #terminal: Terminal | undefined
   #state: State = 'starting'
   #echo = new EchoFilter('', [])
-  /** Newlines that are said only once something follows them. */
+  /** Newlines that are emitted only when more text follows. */
   #newlines = ''
-  /** Something of the turn was said. */
+  /** Whether text of the turn was emitted. */
   #begun = false
   #quiet: Timer | undefined
   #question: { readonly id: string; readonly question: ReplQuestion } | undefined
@@ -44,24 +44,24 @@ export class PtyReplAdapter implements AgentCliClient {
   #tail = ''
   #ready: () => void = () => {}
 
-  /** Starts it and waits for its first prompt. @throws `manifest_invalid`, `agent_not_installed`, `agent_exited` */
+  /** Starts the program and waits for its first prompt. @throws `manifest_invalid`, `agent_not_installed`, `agent_exited` */
   async connect(options: AgentCliConnectOptions): Promise<void> {
     const settings = parseSettings(options.settings)
     this.#settings = settings
     const ready = new Promise<void>((resolve) => (this.#ready = resolve))
     const terminal = await Terminal.open(options, {
       columns: settings.columns,
-      onData: (data) => this.#show(data),
+      onData: (data) => this.#onOutput(data),
     })
     this.#terminal = terminal
-    this.ended = terminal.ended.then((end) => this.#over(end))
+    this.ended = terminal.ended.then((end) => this.#onEnded(end))
     await Promise.race([ready, this.ended.then(failedStart), abortOf(options.abortSignal)])
   }
 
   async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
     const { terminal, settings } = this.#connected()
     if (this.#state !== 'waiting') {
-      throw new AgentprotoError('turn_in_progress', 'The program has not come back to its prompt')
+      throw new AgentprotoError('turn_in_progress', 'The program has not returned to its prompt')
     }
     const typed = typing(typeof message === 'string' ? message : promptText(message), settings)
     if ('refused' in typed) throw new AgentprotoError('not_supported', typed.refused)
@@ -108,34 +108,34 @@ export class PtyReplAdapter implements AgentCliClient {
     throw new AgentprotoError('session_ended', 'The program is not running')
   }
 
-  #show(data: string): void | Promise<void> {
-    const lines = this.#echo.take(this.#shown.feed(data))
+  #onOutput(data: string): void | Promise<void> {
+    const lines = this.#echo.filter(this.#shown.feed(data))
     this.#quiet?.cancel()
-    this.#quiet = systemClock.after(this.#settings?.quietMs ?? 0, () => void this.#silent())
-    return this.#say(lines.join(''))
+    this.#quiet = systemClock.after(this.#settings?.quietMs ?? 0, () => void this.#onSilence())
+    return this.#emit(lines.join(''))
   }
 
-  /** It has said nothing for a while: it waits, it asks, or it is slow in the middle of a line. */
-  #silent(): void | Promise<void> {
+  /** No output for a while: the program waits, asks a question, or is slow in the middle of a line. */
+  #onSilence(): void | Promise<void> {
     const { prompt, questions } = this.#connectedSettings()
     const { line } = this.#shown
     const waiting = prompt.exec(line)
-    if (waiting) return this.#prompted(waiting.groups?.['said'] ?? '')
+    if (waiting) return this.#onPrompt(waiting.groups?.['said'] ?? '')
     const asked = this.#state === 'working' ? questions.find(({ pattern }) => pattern.test(line)) : undefined
     if (asked) return this.#ask(asked)
     if (line === '' || this.#echo.expects(line)) return
-    return this.#say([...this.#echo.end(), this.#shown.takeLine()].join(''))
+    return this.#emit([...this.#echo.end(), this.#shown.takeLine()].join(''))
   }
 
   #connectedSettings(): ReplSettings {
     return this.#settings ?? parseSettings({ prompt: '>' })
   }
 
-  #prompted(said: string): void | Promise<void> {
+  #onPrompt(said: string): void | Promise<void> {
     const state = this.#state
     if (state === 'ended' || state === 'waiting') return
     this.#shown.takeLine()
-    void this.#say(this.#echo.end().join('') + said)
+    void this.#emit(this.#echo.end().join('') + said)
     this.#state = 'waiting'
     this.#begun = false
     if (state === 'starting') return this.#ready()
@@ -151,13 +151,13 @@ export class PtyReplAdapter implements AgentCliClient {
     return this.#events.push([{ type: 'agent-prompt', requestId, request: { kind: 'permission', toolCall, options } }])
   }
 
-  #say(text: string): void | Promise<void> {
+  #emit(text: string): void | Promise<void> {
     if (text === '') return
     this.#tail = (this.#tail + text).slice(-TAIL)
     if (this.#state !== 'working' && this.#state !== 'interrupted') {
       return this.#events.push([{ type: 'output', stream: 'stdout', text: text.trimEnd() }])
     }
-    // Newlines after the typed line and before the prompt are the terminal's.
+    // The terminal adds newlines after the typed line and before the prompt.
     const whole = this.#begun ? this.#newlines + text : text.replace(/^\n+/, '')
     const said = whole.replace(/\n+$/, '')
     this.#newlines = whole.slice(said.length)
@@ -165,9 +165,9 @@ export class PtyReplAdapter implements AgentCliClient {
     if (said !== '') return this.#events.push([{ type: 'text-delta', text: said }])
   }
 
-  #over(end: AgentCliEnd): AgentCliEnd {
+  #onEnded(end: AgentCliEnd): AgentCliEnd {
     this.#quiet?.cancel()
-    void this.#say([...this.#echo.end(), this.#shown.takeLine()].join(''))
+    void this.#emit([...this.#echo.end(), this.#shown.takeLine()].join(''))
     this.#state = 'ended'
     return { ...end, stderrTail: end.stderrTail || this.#tail }
   }
@@ -175,10 +175,13 @@ export class PtyReplAdapter implements AgentCliClient {
 
 function failedStart({ message, stderrTail }: AgentCliEnd): never {
   const last = stderrTail?.trimEnd().split('\n').at(-1)
-  throw new AgentprotoError('agent_exited', last ? `${message}; it showed: ${last}` : (message ?? 'The program ended'))
+  throw new AgentprotoError(
+    'agent_exited',
+    last ? `${message}. Its last output: ${last}` : (message ?? 'The program ended'),
+  )
 }
 
 const abortOf = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) =>
-    signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'The start was given up'))),
+    signal.addEventListener('abort', () => reject(new AgentprotoError('cancelled', 'The start was cancelled'))),
   )

@@ -1,7 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import * as z from 'zod'
 
-/** What a manifest says of its prompt, in `metadata.agentproto.adapter`. */
+/** Settings of the adapter, in `metadata.agentproto.adapter` of the manifest. */
 
 const key = z.string().min(1).max(64)
 const pattern = z
@@ -18,7 +18,7 @@ const pattern = z
   })
 
 const question = z.strictObject({
-  /** Of the whole last line, when it waits. */
+  /** Regular expression of the whole last line while the program waits. */
   pattern,
   options: z
     .array(
@@ -26,7 +26,7 @@ const question = z.strictObject({
         optionId: key,
         name: key.optional(),
         kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
-        /** What is typed; Enter follows. */
+        /** The text to type; Enter follows. */
         reply: z.string().max(500),
       }),
     )
@@ -36,23 +36,23 @@ const question = z.strictObject({
 
 const settings = z.strictObject({
   /**
-   * Regular expression of the whole line on which it waits for a prompt. A group named `said` is what stands there
-   * before the prompt, where answers may end without a newline.
+   * Regular expression of the whole line on which the program waits for a prompt. A group named `said` matches output
+   * before the prompt on that line, for answers that end without a newline.
    */
   prompt: pattern,
-  /** Regular expression of what stands before further lines of one input; it is only taken off the echo. */
+  /** Regular expression of the prompt before further lines of one input; only used to remove the echo. */
   continuation: pattern.optional(),
-  /** How a prompt of several lines is typed. Without it, one is refused. */
+  /** How a prompt of several lines is typed. Without it, such a prompt is refused. */
   multiline: z
     .union([z.literal('paste'), z.strictObject({ open: z.string().max(100), close: z.string().max(100) })])
     .optional(),
-  /** Questions that it asks in the middle of a turn, each a line that waits. */
+  /** Questions that the program asks within a turn, each on a line that waits. */
   questions: z.array(question).max(32).default([]),
-  /** What is typed to interrupt a turn. Default: Ctrl-C. */
+  /** The key that interrupts a turn. Default: Ctrl-C. */
   interrupt: key.default('\u0003'),
-  /** How long it must have been silent before its last line counts, in milliseconds. */
+  /** How long the program must be silent before its last line is looked at, in milliseconds. */
   quietMs: z.int().min(10).max(5_000).default(60),
-  /** Longest line that is typed, in bytes. A program that reads whole lines from its terminal loses the rest of a longer one. */
+  /** Limit of a typed line, in bytes. A program that reads whole lines from its terminal loses the rest of a longer line. */
   maxLineBytes: z.int().min(80).max(1_000_000).default(4_095),
   columns: z.int().min(20).max(10_000).default(4_096),
 })
@@ -60,9 +60,7 @@ const settings = z.strictObject({
 export type ReplSettings = z.output<typeof settings>
 export type ReplQuestion = ReplSettings['questions'][number]
 
-/**
- * @throws `manifest_invalid`, naming the place
- */
+/** @throws `manifest_invalid`, naming the key */
 export function parseSettings(input: unknown): ReplSettings {
   const parsed = settings.safeParse(input ?? {})
   if (parsed.success) return parsed.data

@@ -1,15 +1,15 @@
-/** Longest line that is kept until its end, in characters; a longer one is handed over in pieces. */
+/** Limit of a line that is kept until it ends, in characters; a longer line is returned in pieces. */
 const MAX_LINE = 64 * 1024
 
-// What a terminal is told beside text: CSI (its parameters and final letter are looked at), OSC and the other
-// strings up to their terminator, and two-letter sequences.
+// Escape sequences: CSI (with parameters and a final letter), OSC and other strings up to their terminator, and
+// two-letter sequences.
 const CSI = /^\u001B\[([0-?]*)[ -/]*([@-~])/
 const TEXT_STRING = /^\u001B[\]PX^_][^\u0007\u001B]*(?:\u0007|\u001B\\)/
 const SHORT = /^\u001B[ -/]*[0-~]/
-/** The beginning of a sequence whose rest has not come yet. */
+/** The start of a sequence that is not complete yet. */
 const UNFINISHED = /^\u001B(?:$|\[[0-?]*[ -/]*$|[\]PX^_][^\u0007\u001B]{0,4096}\u001B?$|[ -/]+$)/
 
-/** What a terminal shows, as text: sequences removed, and what was overwritten on a line forgotten. */
+/** Terminal output as plain text: without escape sequences and without overwritten parts of a line. */
 export class TerminalText {
   #pending = ''
   #line = ''
@@ -21,14 +21,14 @@ export class TerminalText {
     return this.#line
   }
 
-  /** Takes the line that has not ended, which then begins anew. */
+  /** Returns the line that has not ended, and starts a new one. */
   takeLine(): string {
     const line = this.#line
     this.#line = ''
     return line
   }
 
-  /** Takes what the program wrote; returns the lines that ended, each with its newline. */
+  /** Adds output of the program; returns the lines that ended, each with its newline. */
   feed(data: string): string[] {
     const ended: string[] = []
     let rest = this.#pending + data
@@ -78,7 +78,7 @@ export class TerminalText {
     }
   }
 
-  /** Handles an escape sequence; returns its length, or 0 when its end has not come yet. */
+  /** Handles an escape sequence; returns its length, or 0 when it is not complete yet. */
   #sequence(rest: string): number {
     if (UNFINISHED.test(rest)) {
       this.#pending = rest
@@ -92,10 +92,10 @@ export class TerminalText {
     return (TEXT_STRING.exec(rest) ?? SHORT.exec(rest))?.[0].length ?? 1
   }
 
-  /** What cursor movements and erasures do to the line; colours and the rest do nothing. */
+  /** Applies cursor movements and erasures to the line; other sequences have no effect. */
   #move(parameters: string, letter: string): void {
     const toFirstColumn = letter === 'H' || (letter === 'G' && (parameters === '' || parameters === '1'))
-    // What comes is written over what is there.
+    // Output that follows overwrites the line.
     if (toFirstColumn) this.#returned = true
     const erasesRest = (letter === 'K' || letter === 'J') && this.#returned
     if (erasesRest || (letter === 'K' && parameters === '2')) this.#line = ''

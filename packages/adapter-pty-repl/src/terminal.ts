@@ -6,18 +6,18 @@ import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/s
 import type { AgentProcess } from '@agentproto/subprocess'
 
 const HOST = fileURLToPath(new URL('../bin/pty-host.mjs', import.meta.url))
-/** How long the program may take to end when its terminal is hung up, in milliseconds. */
+/** How long the program may take to exit after its terminal is hung up, in milliseconds. */
 const HANG_UP_MS = 500
 
 export interface TerminalOptions {
   readonly columns: number
-  /** Takes what the program shows; a returned promise holds it up. */
+  /** Receives output of the program; reading waits for a returned promise. */
   readonly onData: (data: string) => void | Promise<void>
 }
 
-/** A program in a terminal of its own. The terminal is held by a helper process, which is the head of its tree. */
+/** A program in its own terminal. A helper process holds the terminal and is the root of the process tree. */
 export class Terminal {
-  /** Settles when the program ended; never rejects. */
+  /** Settles when the program has ended; never rejects. */
   readonly ended: Promise<AgentCliEnd>
   readonly #agent: AgentProcess
 
@@ -54,7 +54,7 @@ export class Terminal {
     void this.#agent.write(JSON.stringify({ type: keys }))
   }
 
-  /** Hangs up, and ends the program with all that it started. */
+  /** Hangs up, and ends the program and its children. */
   async close(): Promise<void> {
     await this.#agent.terminate()
   }

@@ -8,7 +8,7 @@ test('a line is typed, and Enter after it', () => {
   expect(typing('hello', settings())).toEqual({ keys: 'hello\r', echo: 'hello' })
 })
 
-test('control characters are keys, and are left out of what is text', () => {
+test('control characters are removed from a prompt', () => {
   expect(typing('a\u0003b\u001B[Ac\td', settings())).toMatchObject({ keys: 'ab[Ac    d\r' })
 })
 
@@ -18,12 +18,12 @@ test('several lines are fenced or pasted, or refused', () => {
   expect(typing('a\nb', settings())).toMatchObject({ refused: expect.stringContaining('one line') })
 })
 
-test('a line that its terminal would cut is refused', () => {
+test('a line that the terminal would truncate is refused', () => {
   expect(typing('ü'.repeat(3_000), settings())).toMatchObject({ refused: expect.stringContaining('4095 bytes') })
   expect(typing('ü'.repeat(3_000), settings({ maxLineBytes: 10_000 }))).toHaveProperty('keys')
 })
 
-test('settings that are wrong say where', () => {
+test('invalid settings are an error that names the key', () => {
   expect(() => parseSettings({})).toThrow(/prompt/)
   expect(() => parseSettings({ prompt: '(' })).toThrow(/prompt: Invalid regular expression/)
   expect(() => parseSettings({ prompt: '>', promt: 1 })).toThrow(/promt/)

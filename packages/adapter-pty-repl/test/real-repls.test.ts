@@ -21,7 +21,7 @@ test('node: values, errors, memory and several lines', async () => {
   expect(await say('nothing.at.all')).toContain('ReferenceError: nothing is not defined')
 })
 
-test('node: a turn that does not end is interrupted, and the prompt is back', async () => {
+test('node: a turn that does not end is interrupted, and the prompt returns', async () => {
   const { session, sink, say } = await open(launch(process.execPath, ['--interactive']), { prompt: '>' })
   const sent = session.send([{ type: 'text', text: 'console.log("on"); while (true) {}' }])
   await sink.until(() => sink.text.includes('on'))
@@ -53,7 +53,7 @@ test('bash: output, exit of the shell', needs('bash'), async () => {
   expect(await connection.ended).toMatchObject({ exitCode: 3, duringTurn: true })
 })
 
-test('bc has no prompt: one that is not there is given up within the limit', needs('bc'), async () => {
+test('bc has no prompt: the start fails within the time limit', needs('bc'), async () => {
   await expect(
     open(launch(findProgram('bc') ?? '', ['-q']), { prompt: '>' }, { handshakeMs: 500 }),
   ).rejects.toMatchObject({

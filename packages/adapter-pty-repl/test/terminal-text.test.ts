@@ -22,12 +22,12 @@ test.each([
   expect(shown(data)).toEqual(lines)
 })
 
-test('a sequence that the pipe cuts anywhere is one sequence', () => {
+test('a sequence that arrives in pieces is one sequence', () => {
   const data = 'a\u001B[38;5;12mb\u001B]8;;http://x\u001B\\c\u001B[0m\r\n> '
   for (let at = 0; at <= data.length; at++) expect(shown(data.slice(0, at), data.slice(at))).toEqual(['abc\n', '> '])
 })
 
-test('no byte sequence breaks it, and no escape character comes through', () => {
+test('any input gives text without escape characters', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -42,7 +42,7 @@ test('no byte sequence breaks it, and no escape character comes through', () => 
   )
 })
 
-test('a line without an end is handed over in pieces', () => {
+test('a line without an end is returned in pieces', () => {
   const lines = shown('x'.repeat(200_000))
   expect(lines.join('')).toHaveLength(200_000)
 })

@@ -88,7 +88,7 @@ test('what each package exports', () => {
       OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
       PERMISSION_OPTION_KINDS PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionModeChange
       PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
-      PlanPart Principal Problem ProcessExit PromptPreface PromptRequest Protocol ProtocolArm
+      PlanPart Principal Problem ProcessExit PromptContextPart PromptRequest Protocol ProtocolArm
       ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn
       REQUEST_STATES RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd
       ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore

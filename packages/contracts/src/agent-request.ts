@@ -2,8 +2,8 @@ import type { RuleLifetime } from './permission-rule.js'
 import type { ToolCall } from './tool-call.js'
 
 /**
- * What an agent asks of its user in the middle of a turn: a permission or a question (elicitation).
- * Requests are durable: listed, answered once, cancelled with their turn.
+ * What an agent asks its user during a turn: a permission or a question (elicitation). Requests are durable: they are
+ * listed, answered once, and cancelled with their turn.
  */
 
 export const PERMISSION_OPTION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const
@@ -17,7 +17,7 @@ export interface PermissionOption {
 
 export interface PermissionRequest {
   readonly kind: 'permission'
-  /** The tool call that waits; its `toolCallId` may be new to the turn. */
+  /** The tool call that is blocked; its `toolCallId` may be new in the turn. */
   readonly toolCall: ToolCall
   readonly options: readonly PermissionOption[]
 }
@@ -25,7 +25,7 @@ export interface PermissionRequest {
 export interface QuestionRequest {
   readonly kind: 'question'
   readonly message: string
-  /** `form`: JSON Schema of the answer's content. `url`: the person is to visit it. */
+  /** `form`: `schema` describes the answer's content. `url`: the user has to open `url`. */
   readonly mode: 'form' | 'url'
   readonly schema?: unknown
   readonly url?: string
@@ -34,12 +34,12 @@ export interface QuestionRequest {
 
 export type AgentRequest = PermissionRequest | QuestionRequest
 
-/** What the agent is told. `reason`: why, where no person decided; protocols that have a place for it carry it. */
+/** The answer that the agent receives. `reason`: why, if no person decided; sent where the protocol supports it. */
 export type AgentAnswer =
   | {
       readonly outcome: 'selected'
       readonly optionId: string
-      /** A person's word that the answer holds for later calls like this one too; it makes a rule. */
+      /** The answer also applies to later calls like this one; it becomes a rule. */
       readonly remember?: RuleLifetime
       readonly reason?: string
     }
@@ -48,8 +48,8 @@ export type AgentAnswer =
   | { readonly outcome: 'cancelled'; readonly reason?: string }
 
 /**
- * Who or what gave an answer: a principal's name, a permission mode or the id of a rule, the clock, or the end of
- * what the request was a part of. `gateway-end`: nobody decided, because the gateway ended while it waited.
+ * Who or what answered: a principal, a permission mode or a rule by its id, the timeout, or the end of the turn or session.
+ * `gateway-end`: the gateway ended while the request was pending.
  */
 export type AnsweredBy =
   | { readonly type: 'principal'; readonly name: string }
@@ -66,8 +66,8 @@ export interface SessionRequest {
   readonly turn: number
   readonly request: AgentRequest
   /**
-   * `interrupted`: the gateway ended while it waited, so its agent is not there to be told. A person may still decide
-   * for the next time that the agent asks the same (`remember`).
+   * `interrupted`: the gateway ended while the request was pending, so its agent is gone. It can still be answered with
+   * `remember` for the next time that the agent asks the same.
    */
   readonly state: RequestState
   readonly createdAt: string
@@ -79,6 +79,6 @@ export interface SessionRequest {
 export const REQUEST_STATES = ['pending', 'resolved', 'interrupted'] as const
 export type RequestState = (typeof REQUEST_STATES)[number]
 
-/** Whether a request is answered without a person. */
+/** Which requests are answered without a person. */
 export const PERMISSION_MODES = ['ask', 'approve-reads', 'approve-all', 'deny-all'] as const
 export type PermissionMode = (typeof PERMISSION_MODES)[number]

@@ -1,6 +1,6 @@
-/** Time and identity come through these seams, so that tests advance them and never sleep. */
+/** Time and ids are injected through these interfaces, so that tests control them and never sleep. */
 
-/** A timer that can be taken back. */
+/** A timer that can be cancelled. */
 export interface Timer {
   cancel(): void
 }
@@ -16,20 +16,20 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms)
-    // Browsers return a number, which has no unref and keeps nothing alive.
+    // Browsers return a number, which has no `unref` and keeps no process alive.
     if (typeof timer === 'object') timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },
 }
 
-/** Makes a new identifier with the given prefix, unique for ever. */
+/** Creates a unique id with the given prefix. */
 export type NewId = (prefix: string) => string
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /**
- * Random and not time-ordered, so that ids of one minute differ in their first characters and people
- * can name a session by a short prefix.
+ * Random and not ordered by time, so that ids of one minute differ in their first characters and a short prefix names a
+ * session.
  */
 export const randomId: NewId = (prefix) => {
   const bytes = crypto.getRandomValues(new Uint8Array(14))

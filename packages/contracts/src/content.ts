@@ -65,7 +65,7 @@ export const TOOL_KINDS = [
 ] as const
 export type ToolKind = (typeof TOOL_KINDS)[number]
 
-/** The text of a prompt, with a short placeholder for whatever is no text. */
+/** The text of a prompt, with a short placeholder for content that is not text. */
 export function promptText(content: readonly ContentBlock[]): string {
   return content.map(blockText).join('\n')
 }

@@ -1,6 +1,6 @@
 /**
- * The one table of error codes. HTTP problems, MCP results and CLI exits are all read from it; a test
- * compares it with `docs/errors.md` in both directions.
+ * The table of error codes. HTTP problems, MCP results and CLI exit codes are derived from it; a test compares it with
+ * `docs/errors.md` in both directions.
  */
 
 /** What one error code means on each surface. */
@@ -9,11 +9,11 @@ export interface ErrorRow {
   readonly title: string
   /** HTTP status of the problem document. */
   readonly status: number
-  /** How an MCP tool reports it: a refused argument or a result with `isError`. */
+  /** How an MCP tool reports it: an invalid argument, or a result with `isError`. */
   readonly mcp: 'invalid-params' | 'tool-error'
   /** Exit code of the `agentproto` command line (see {@link EXIT}). */
   readonly exit: number
-  /** Whether the same call can succeed later without being changed. */
+  /** Whether the same call can succeed later without a change. */
   readonly retryable: boolean
 }
 
@@ -32,40 +32,40 @@ const absent = { exit: EXIT.empty, mcp: 'invalid-params' } as const
 /** Every code that agentproto reports, with its meaning on each surface. */
 export const ERRORS = {
   // The request itself.
-  invalid_request: row(400, 'The request is not valid', usage),
+  invalid_request: row(400, 'The request is invalid', usage),
   invalid_json: row(400, 'The body is not JSON', usage),
-  unauthorized: row(401, 'A token is needed', { exit: EXIT.denied }),
+  unauthorized: row(401, 'A valid token is required', { exit: EXIT.denied }),
   forbidden: row(403, 'The token does not allow this', { exit: EXIT.denied }),
-  host_not_allowed: row(403, 'The Host header is not one of this gateway', { exit: EXIT.denied }),
-  origin_not_allowed: row(403, 'The Origin header is not one of this gateway', { exit: EXIT.denied }),
-  route_not_found: row(404, 'There is no such route', usage),
-  method_not_allowed: row(405, 'The route does not take this method', usage),
+  host_not_allowed: row(403, 'The Host header does not name this gateway', { exit: EXIT.denied }),
+  origin_not_allowed: row(403, 'The Origin is not allowed', { exit: EXIT.denied }),
+  route_not_found: row(404, 'Route not found', usage),
+  method_not_allowed: row(405, 'The route does not support this method', usage),
   payload_too_large: row(413, 'The body is too large', usage),
   unsupported_media_type: row(415, 'The body must be application/json', usage),
 
-  // What a request names.
-  session_not_found: row(404, 'There is no such session', absent),
-  turn_not_found: row(404, 'There is no such turn', absent),
-  request_not_found: row(404, 'There is no such request', absent),
-  rule_not_found: row(404, 'There is no such rule', absent),
-  adapter_not_found: row(404, 'There is no such adapter', usage),
-  workspace_not_found: row(404, 'There is no such workspace', usage),
-  token_not_found: row(404, 'There is no such token', absent),
-  token_exists: row(409, 'The name of the token is taken', usage),
-  workspace_exists: row(409, 'The workspace slug is taken', usage),
-  workspace_invalid: row(422, 'The workspace is not valid', usage),
-  cwd_invalid: row(422, 'The working directory is not valid', usage),
-  cwd_not_allowed: row(403, 'The working directory is outside what the caller may use', { exit: EXIT.denied }),
-  path_invalid: row(422, 'The path is not valid', usage),
+  // What a request refers to.
+  session_not_found: row(404, 'Session not found', absent),
+  turn_not_found: row(404, 'Turn not found', absent),
+  request_not_found: row(404, 'Request not found', absent),
+  rule_not_found: row(404, 'Rule not found', absent),
+  adapter_not_found: row(404, 'Adapter not found', usage),
+  workspace_not_found: row(404, 'Workspace not found', usage),
+  token_not_found: row(404, 'Token not found', absent),
+  token_exists: row(409, 'A token with this name exists', usage),
+  workspace_exists: row(409, 'A workspace with this slug exists', usage),
+  workspace_invalid: row(422, 'The workspace is invalid', usage),
+  cwd_invalid: row(422, 'The working directory is invalid', usage),
+  cwd_not_allowed: row(403, 'The caller may not use this working directory', { exit: EXIT.denied }),
+  path_invalid: row(422, 'The path is invalid', usage),
 
   // Manifests and their compilation.
-  manifest_invalid: row(422, 'The manifest is not valid', usage),
+  manifest_invalid: row(422, 'The manifest is invalid', usage),
   protocol_unsupported: row(422, 'The protocol of the manifest is not supported', usage),
   mode_unknown: row(422, 'The adapter has no such mode', usage),
-  option_invalid: row(422, 'The option is not one the adapter takes', usage),
+  option_invalid: row(422, 'The adapter does not accept this option', usage),
   continuation_unsupported: row(422, 'The adapter does not support this continuation', usage),
   sandbox_unavailable: row(422, 'The sandbox cannot be applied here'),
-  sandbox_read_only: row(422, 'The sandbox lets no command run'),
+  sandbox_read_only: row(422, 'The sandbox does not allow commands'),
 
   // Sessions.
   no_adapter_installed: row(501, 'No adapter is installed'),
@@ -74,59 +74,59 @@ export const ERRORS = {
   setup_required: row(424, 'The agent is not set up'),
   turn_in_progress: row(409, 'A turn is in progress', { retryable: true }),
   queue_full: row(429, 'The prompt queue of the session is full', { retryable: true }),
-  token_limit_reached: row(429, 'The limit of tokens is reached'),
-  session_limit_reached: row(429, 'The limit of live sessions is reached', { retryable: true }),
-  stream_limit_reached: row(429, 'The limit of open streams is reached', { retryable: true }),
+  token_limit_reached: row(429, 'The maximum number of tokens is reached'),
+  session_limit_reached: row(429, 'The maximum number of live sessions is reached', { retryable: true }),
+  stream_limit_reached: row(429, 'The maximum number of open streams is reached', { retryable: true }),
   session_ended: row(409, 'The session has ended'),
   session_starting: row(409, 'The session is still starting', { retryable: true }),
   session_live: row(409, 'The session is live'),
-  request_resolved: row(409, 'The request has been answered already'),
+  request_resolved: row(409, 'The request was already answered'),
   request_interrupted: row(410, 'The request ended with its gateway'),
-  rule_limit_reached: row(409, 'There are too many rules'),
+  rule_limit_reached: row(409, 'The maximum number of rules is reached'),
   not_supported: row(501, 'The agent does not support this'),
   not_resumable: row(409, 'The session cannot be resumed'),
-  idempotency_conflict: row(409, 'The idempotency key was used with another request', usage),
-  hook_stopped: row(403, 'A hook of the gateway refused it', { exit: EXIT.denied }),
+  idempotency_conflict: row(409, 'The idempotency key was used for a different request', usage),
+  hook_stopped: row(403, 'A hook of the gateway denied the request', { exit: EXIT.denied }),
   permission_denied: row(403, 'The permission was denied', { exit: EXIT.denied }),
   empty_turn: row(502, 'The turn produced nothing', { exit: EXIT.empty }),
 
   // Agents that start agents.
-  delegation_denied: row(403, 'The session may not do this', { exit: EXIT.denied }),
-  cwd_outside_parent: row(403, 'The folder is outside the ground of the session that asks', { exit: EXIT.denied }),
-  max_depth_exceeded: row(403, 'The session may not have children', { exit: EXIT.denied }),
-  child_quota_exceeded: row(429, 'The session has as many children as it may', { retryable: true }),
+  delegation_denied: row(403, 'The session is not allowed to do this', { exit: EXIT.denied }),
+  cwd_outside_parent: row(403, 'The folder is outside the folders of the parent session', { exit: EXIT.denied }),
+  max_depth_exceeded: row(403, 'The session may not start child sessions', { exit: EXIT.denied }),
+  child_quota_exceeded: row(429, 'The maximum number of child sessions is reached', { retryable: true }),
 
   // Provisioning.
   install_failed: row(502, 'The agent could not be installed'),
-  version_mismatch: row(424, 'The installed version of the agent does not fit'),
+  version_mismatch: row(424, 'The installed version of the agent is not supported'),
   setup_failed: row(502, 'A setup step of the agent failed'),
   provisioning_busy: row(409, 'The agent is being installed or set up', { retryable: true }),
-  secret_not_found: row(404, 'There is no such secret', absent),
+  secret_not_found: row(404, 'Secret not found', absent),
 
   // Agents.
   spawn_failed: row(502, 'The agent could not be started'),
   handshake_failed: row(502, 'The agent did not complete the handshake'),
-  protocol_error: row(502, 'The agent broke its protocol'),
-  prompt_failed: row(502, 'The agent failed the prompt'),
-  agent_exited: row(502, 'The agent ended unexpectedly'),
-  termination_failed: row(500, 'Processes of the agent could not be ended'),
-  timeout: row(504, 'It took too long', { exit: EXIT.timeout, retryable: true }),
-  cancelled: row(499, 'It was cancelled', { exit: EXIT.interrupted }),
+  protocol_error: row(502, 'The agent violated its protocol'),
+  prompt_failed: row(502, 'The agent could not process the prompt'),
+  agent_exited: row(502, 'The agent exited unexpectedly'),
+  termination_failed: row(500, 'Processes of the agent could not be terminated'),
+  timeout: row(504, 'The operation timed out', { exit: EXIT.timeout, retryable: true }),
+  cancelled: row(499, 'The operation was cancelled', { exit: EXIT.interrupted }),
 
   // The host.
-  storage_failed: row(507, 'The store could not be written', { retryable: true }),
-  storage_corrupt: row(500, 'The store holds something unreadable'),
-  listen_failed: row(500, 'The gateway cannot listen there', usage),
+  storage_failed: row(507, 'Writing to the store failed', { retryable: true }),
+  storage_corrupt: row(500, 'Stored data is unreadable'),
+  listen_failed: row(500, 'The gateway cannot listen on this address', usage),
   daemon_not_running: row(503, 'No gateway is running', { retryable: true }),
   daemon_running: row(409, 'A gateway is already running for this home'),
   shutting_down: row(503, 'The gateway is shutting down', { retryable: true }),
-  internal: row(500, 'Something went wrong inside agentproto'),
+  internal: row(500, 'Internal error'),
 } as const satisfies Record<string, ErrorRow>
 
 /** A code of the error table. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** The four parts of a message and what machines may want beside it. */
+/** The four parts of a message, and data for programs. */
 export interface ErrorParts {
   /** What was expected, as a noun phrase. */
   readonly expected?: string
@@ -187,7 +187,7 @@ export class AgentprotoError extends Error {
     return ERRORS[this.code]
   }
 
-  /** The problem document of this error; holds no stack and no cause. */
+  /** The problem document of this error, without stack and cause. */
   toProblem(): Problem {
     const { expected, given, hint, data } = this.parts
     return {
@@ -210,14 +210,14 @@ export function isAgentprotoError(value: unknown): value is AgentprotoError {
   return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[BRAND] === true
 }
 
-/** The one door for unknown throws: keeps ours, wraps the rest as `fallback` with its cause. */
+/** Converts anything that was thrown: keeps our errors, wraps others as `fallback` with their cause. */
 export function toAgentprotoError(thrown: unknown, fallback: ErrorCode = 'internal'): AgentprotoError {
   if (isAgentprotoError(thrown)) return thrown
   const what = thrown instanceof Error ? thrown.message : String(thrown)
   return new AgentprotoError(fallback, what || ERRORS[fallback].title, { cause: thrown })
 }
 
-/** Turns a received problem document back into the error it was; an unknown shape becomes `internal`. */
+/** Converts a received problem document back to its error; an unknown shape becomes `internal`. */
 export function fromProblem(problem: unknown): AgentprotoError {
   const p = (typeof problem === 'object' && problem !== null ? problem : {}) as Partial<Problem>
   const known = typeof p.code === 'string' && Object.hasOwn(ERRORS, p.code)
@@ -228,8 +228,7 @@ export function fromProblem(problem: unknown): AgentprotoError {
     ...(typeof p.hint === 'string' ? { hint: p.hint } : {}),
     data,
   })
-  error.message =
-    typeof p.detail === 'string' ? p.detail : 'The gateway answered with something that is no problem document.'
+  error.message = typeof p.detail === 'string' ? p.detail : 'The answer of the gateway is not a problem document.'
   return error
 }
 

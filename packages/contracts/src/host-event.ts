@@ -6,25 +6,25 @@ import type { SessionFailure, SessionStatus, StopReason } from './session.js'
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
 
 /**
- * What the host put before a prompt; the agent is told it as text in front of the content. `instructions` of the spawn,
- * where the agent has no channel of its own for them; the `transcript` of a conversation that it cannot take up by
- * itself; an `interruption` that this prompt caused, which is no wish to stop (failure mode 19).
+ * Context that the host sends as text before the content of a prompt: `instructions` of the spawn, if the agent has no
+ * channel for them; the `transcript` of a conversation that the agent cannot resume itself; the `interruption` that this
+ * prompt caused, so that the agent does not take it for a wish to stop (failure mode 19).
  */
-export interface PromptPreface {
+export interface PromptContextPart {
   readonly kind: 'instructions' | 'transcript' | 'interruption'
   readonly text: string
 }
 export interface UserPrompt {
   readonly type: 'user-prompt'
   readonly content: readonly ContentBlock[]
-  /** `spawn` for the prompt given at start, `queue` for one that waited. */
+  /** `spawn` for the prompt of the start, `queue` for a queued one. */
   readonly origin?: 'prompt' | 'spawn' | 'queue'
-  readonly preface?: readonly PromptPreface[]
-  /** When a prompt that waited began to. */
+  readonly preface?: readonly PromptContextPart[]
+  /** When the prompt was queued. */
   readonly queuedAt?: string
-  /** W3C `traceparent` of the call that brought it, where that is part of a trace. */
+  /** W3C `traceparent` of the call that sent it, if that is part of a trace. */
   readonly traceparent?: string
-  /** `false`: it waited for something that was stopped, and the agent never gets it. */
+  /** `false`: it was queued behind a turn that was stopped, and is never sent to the agent. */
   readonly sent?: false
 }
 export interface StatusChange {
@@ -40,8 +40,8 @@ export interface AgentPromptResolved {
   readonly by: AnsweredBy
 }
 /**
- * How requests are answered from here on; it has the type of the agent's own settings, which are set by the same call
- * and may follow it to a mode that fits.
+ * The permission mode from here on. It has the type of the agent's own settings, which the same call sets and which may
+ * change to a matching mode.
  */
 export interface PermissionModeChange {
   readonly type: 'config'
@@ -54,7 +54,7 @@ export interface RuntimeProgress {
   readonly elapsedMs: number
   readonly idleMs: number
   readonly currentTool?: string
-  /** What is waited for, where it is not the agent's turn. */
+  /** What the session waits for, if it is not the agent. */
   readonly message?: string
 }
 export interface RuntimeWarning {
@@ -62,12 +62,12 @@ export interface RuntimeWarning {
   readonly message: string
   readonly idleMs?: number
 }
-/** A repair of the log itself; appended, never a rewrite. */
+/** A repair of the log, which is appended; the log is never rewritten. */
 export interface Repair {
   readonly type: 'repair'
   readonly detail: string
 }
-/** The last event of a run of the agent; only a resume can be followed by more. */
+/** The last event of a run of the agent; more events follow only after a resume. */
 export interface SessionStopped {
   readonly type: 'session-stopped'
   readonly status: SessionStatus

@@ -59,7 +59,7 @@ export type {
   AgentPromptResolved,
   HostEvent,
   HostEventType,
-  PromptPreface,
+  PromptContextPart,
   Repair,
   PermissionModeChange,
   RuntimeProgress,

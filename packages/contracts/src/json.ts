@@ -1,4 +1,4 @@
-/** Reading data of unknown shape, such as what an agent sent: each value is checked before it is used. */
+/** Reads data of unknown shape, such as agent output. */
 
 export type Json = Readonly<Record<string, unknown>>
 

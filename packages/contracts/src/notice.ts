@@ -1,6 +1,6 @@
 /**
- * What an arm tells its host about the session beside the turn's stream events. The arm never numbers
- * or stores; the registry makes a host event of each notice, in the order in which they came.
+ * What an arm emits about the session, beside the stream events of a turn. The registry turns each notice into a host
+ * event, in the order in which they arrive.
  */
 
 export interface PlanEntry {
@@ -21,7 +21,7 @@ export interface AgentCommand {
   readonly hint?: string
 }
 
-/** One knob that the running agent offers. */
+/** One setting that the running agent offers. */
 export interface ConfigOption {
   readonly id: string
   readonly name: string
@@ -33,7 +33,7 @@ export interface ConfigOption {
   readonly values?: readonly { readonly value: string; readonly name: string; readonly description?: string }[]
 }
 
-/** What can be set on the running agent; what is absent is unchanged. */
+/** The settings of the running agent; absent members are unchanged. */
 export interface AgentConfig {
   readonly modeId?: string
   readonly modes?: readonly AgentMode[]
@@ -55,9 +55,9 @@ export type AgentNotice =
     }
   | { readonly type: 'config'; readonly config: AgentConfig }
   | { readonly type: 'title'; readonly title: string }
-  /** Whole lines of the child's stderr, or of its stdout where they are no protocol. */
+  /** Whole lines of the agent's stderr, or of its stdout if they are not part of the protocol. */
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  /** The agent's word to the user: a notice, a compaction. */
+  /** A message of the agent to the user: a notice, a compaction. */
   | { readonly type: 'notice'; readonly severity: 'info' | 'warning' | 'error'; readonly text: string }
-  /** An update of a kind that nobody here knows; kept, never dropped. */
+  /** An update of an unknown kind; it is kept. */
   | { readonly type: 'extension'; readonly kind: string; readonly payload: unknown }

@@ -1,22 +1,22 @@
 import type { TraceContext } from './trace-context.js'
 
-/** What a principal may do: look; drive sessions; or change the gateway itself. Each holds what is before it. */
+/** What a principal may do: read; drive sessions; change the gateway. Each scope includes the ones before it. */
 export const SCOPES = ['read', 'operate', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Who calls. Decided from the token alone, never from what the caller says of itself. */
+/** The caller. Only its token decides who it is, never what the caller says. */
 export type Principal = (OwnerPrincipal | TokenPrincipal | SessionPrincipal) & {
-  /** The trace that this call is part of, as its caller says: passed on and written down; nothing is decided by it. */
+  /** The trace that the caller says the call is part of. It is passed on and logged; nothing depends on it. */
   readonly trace?: TraceContext
 }
 
-/** Whoever reads the home's token: may do everything. */
+/** The holder of the home's token, who may do everything. */
 export interface OwnerPrincipal {
   readonly type: 'owner'
   readonly name: string
 }
 
-/** Whoever bears a named token. */
+/** The holder of a named token. */
 export interface TokenPrincipal {
   readonly type: 'token'
   /** The token's name. */
@@ -26,7 +26,7 @@ export interface TokenPrincipal {
   readonly workspaces?: readonly string[]
 }
 
-/** The agent of one session: sees that session and its descendants, and drives these when it may delegate. */
+/** The agent of a session: it sees that session and its descendants, and drives the descendants if it may delegate. */
 export interface SessionPrincipal {
   readonly type: 'session'
   /** `session <id>`. */
@@ -36,23 +36,23 @@ export interface SessionPrincipal {
   readonly delegates: boolean
 }
 
-/** Tells who a bearer token belongs to; undefined for a token that nobody has. */
+/** Returns the principal of a bearer token; undefined for an unknown token. */
 export type Authenticate = (token: string) => Principal | undefined
 
-/** A named token as it is listed; its value is told once, when it is made. */
+/** A named token as it is listed. Its value is only returned when it is created. */
 export interface NamedToken {
   readonly name: string
   readonly scope: Scope
   readonly workspaces?: readonly string[]
   /** ISO-8601. */
   readonly createdAt: string
-  /** ISO-8601; absent for one that was never rotated. */
+  /** ISO-8601; absent if it was never rotated. */
   readonly rotatedAt?: string
-  /** ISO-8601, when it ends by itself; absent for one that does not. */
+  /** ISO-8601; absent if it does not expire. */
   readonly expiresAt?: string
 }
 
-/** A token with its value, as only its maker sees it. */
+/** A token with its value. */
 export interface NewToken extends NamedToken {
   readonly token: string
 }
@@ -62,14 +62,14 @@ export interface TokenService {
   list(): Promise<readonly NamedToken[]>
   /**
    * @param request Its name, scope and bounds
-   * @param by Who asks, for the audit log; so below
-   * @returns The token with its value, which is told this once and not stored
+   * @param by The caller, for the audit log
+   * @returns The token with its value, which is not stored
    * @throws `token_exists`, `token_limit_reached`, `invalid_request` (an `admin` token with bounds), `storage_failed`
    */
   create(request: TokenRequest, by?: Principal): Promise<NewToken>
-  /** Ends a token; its open streams end with it. @throws `token_not_found`, `storage_failed` */
+  /** Revokes a token and closes its open streams. @throws `token_not_found`, `storage_failed` */
   revoke(name: string, by?: Principal): Promise<void>
-  /** Gives a token a new value; the old one is nobody's from then on. @throws `token_not_found`, `storage_failed` */
+  /** Gives a token a new value; the old one becomes invalid. @throws `token_not_found`, `storage_failed` */
   rotate(name: string, by?: Principal): Promise<NewToken>
 }
 
@@ -77,20 +77,20 @@ export interface TokenRequest {
   readonly name: string
   readonly scope: Scope
   readonly workspaces?: readonly string[] | undefined
-  /** ISO-8601, when it ends by itself. */
+  /** ISO-8601, when it expires. */
   readonly expiresAt?: string
 }
 
-/** Lets browsers in, whose pages should not see a token. */
+/** Logs in browsers, whose pages must not see a token. */
 export interface BrowserLogin {
   /**
-   * @param by Who may let one in
-   * @returns A code that lets in one browser, once and soon
-   * @throws `token_limit_reached` while too many wait to be used
+   * @param by The caller, whose scope the browser gets
+   * @returns A code that logs in one browser, once and within a short time
+   * @throws `token_limit_reached` while too many codes are unused
    */
   code(by: Principal): BrowserCode
   /**
-   * @returns The token that a code stands for; undefined for one that nobody has, that was used or that is too old
+   * @returns The token for a code; undefined for a code that is unknown, used or expired
    * @throws `token_limit_reached`, `storage_failed`
    */
   exchange(code: string): Promise<BrowserToken | undefined>

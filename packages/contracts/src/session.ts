@@ -1,7 +1,7 @@
 import type { PermissionMode } from './agent-request.js'
 import type { AgentConfig } from './notice.js'
 
-/** The record of one run of an agent CLI: AIP-46's fields to the letter, then ours. */
+/** The record of a session: the fields of AIP-46, then ours. */
 
 export const SESSION_STATUSES = ['starting', 'running', 'exited', 'killed', 'error'] as const
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
@@ -23,7 +23,7 @@ export const STOP_REASONS = [
 ] as const
 export type StopReason = (typeof STOP_REASONS)[number]
 
-/** What a person reads beside the reason. */
+/** Explains the reason to a person. */
 export const STOP_REASON_TEXT: Readonly<Record<StopReason, string>> = {
   completed: 'the agent ended by itself',
   user_canceled: 'a person ended it',
@@ -62,7 +62,7 @@ export interface SessionFailure {
   readonly crashBundlePath?: string
 }
 
-/** A session that an agent has stored itself, and may load or resume. */
+/** A session that an agent stored itself and may load or resume. */
 export interface StoredAgentSession {
   readonly agentSessionId: string
   readonly cwd?: string
@@ -70,7 +70,7 @@ export interface StoredAgentSession {
   readonly updatedAt?: string
 }
 
-/** What the running agent said of itself in its handshake. */
+/** What the agent reported in its handshake. */
 export interface AgentInfo {
   readonly name?: string
   readonly version?: string
@@ -83,7 +83,7 @@ export interface AgentCapabilities {
   readonly list: boolean
   readonly close: boolean
   readonly fork: boolean
-  /** Absent as false: it can be told to forget a session. */
+  /** Whether it can delete a session; absent means false. */
   readonly delete?: boolean
   readonly image: boolean
   readonly audio: boolean
@@ -96,28 +96,28 @@ export interface AgentCapabilities {
 /** What confines the agent's process (AIP-36). */
 export interface SessionSandbox {
   readonly provider: string
-  /** Whether everything that its profile asks for holds. */
+  /** Whether everything in its profile is enforced. */
   readonly enforced: boolean
-  /** Why not, or what does not. */
+  /** What is not enforced, and why. */
   readonly reason?: string
 }
 
-/** What a session was granted of starting others, with all defaults filled in. */
+/** The permission of a session to start others, with all defaults filled in. */
 export interface DelegationGrant {
-  /** Longest life of a child, and its life when it names none. */
+  /** Maximum and default lifetime of a child. */
   readonly ttlSeconds: number
-  /** Generations that may still follow. */
+  /** Generations that may follow. */
   readonly maxDepth: number
-  /** Children that live at once. */
+  /** Children that may be live at the same time. */
   readonly maxChildren: number
   readonly permissionMode: PermissionMode
   readonly adapters: readonly string[]
   readonly modes: readonly string[]
-  /** Names. */
+  /** Names of options. */
   readonly options: readonly string[]
 }
 
-/** The turn that runs, or the last one. */
+/** The running turn, or the last one. */
 export interface SessionTurn {
   readonly number: number
   readonly state: 'idle' | 'busy' | 'awaiting-input'
@@ -143,14 +143,13 @@ export interface Session {
   readonly exitCode?: number
   readonly label?: string
 
-  // Beyond it. Liveness has three axes, none inferred from another: the process (`status`), the
-  // connection, and the turn.
+  // Additions. Liveness has three independent axes: the process (`status`), the connection and the turn.
   readonly hostId: string
   readonly type: 'user' | 'system' | 'spawned'
   readonly title?: string
   /** Number of the last turn that has begun. */
   readonly turnCount: number
-  /** How many of them never reached the agent, since what they waited for was stopped; absent for none. */
+  /** How many of them were never sent, since the turn before them was stopped; absent for none. */
   readonly unsentTurns?: number
   readonly turn: SessionTurn
   readonly lastActiveAt: string
@@ -159,45 +158,45 @@ export interface Session {
   readonly failure?: SessionFailure
   readonly signal?: string
   readonly resumable: boolean
-  /** ISO-8601; the session ends then, whatever it does. */
+  /** ISO-8601; the session ends at this time. */
   readonly expiresAt?: string
   /**
-   * How it was taken up again the last time: by the agent's own `load` or `resume`, by `native` arguments of its start,
-   * by a `transcript` that it is told, or not at all (`fresh`).
+   * How it was last resumed: by the agent's own `load` or `resume`, by `native` start arguments, with a `transcript` in the
+   * prompt, or without its conversation (`fresh`).
    */
   readonly resumedHow?: 'load' | 'resume' | 'native' | 'transcript' | 'fresh'
   /**
-   * How the agent got the instructions of the spawn: by its own `channel`, or with a `prompt`; `pending` until then.
+   * How the agent received the instructions of the spawn: by its own `channel` or with a `prompt`; `pending` until then.
    * Absent without instructions.
    */
   readonly instructed?: 'pending' | 'channel' | 'prompt'
   readonly agentSessionId?: string
-  /** Id of the session whose conversation it began with. */
+  /** Id of the session that it was forked from. */
   readonly forkedFrom?: string
   readonly agent?: AgentInfo
   readonly config?: AgentConfig
   readonly permissionMode: PermissionMode
-  /** Absent until its agent was started. */
+  /** Absent until the agent was started. */
   readonly sandbox?: SessionSandbox
   readonly additionalDirectories?: readonly string[]
   readonly warnings: readonly string[]
   readonly pendingRequests: number
   /**
-   * How it is, as the host sees it: `degraded` after a warning of silence, `stale` without a connection,
-   * `dead` without a process, `unknown` while it starts.
+   * `degraded` after a warning of inactivity, `stale` without a connection, `dead` without a process, `unknown` while it
+   * starts.
    */
   readonly health?: SessionHealth
-  /** Prompts that wait for their turn; absent for none. */
+  /** Number of queued prompts; absent for none. */
   readonly queuedPrompts?: number
   readonly lastSeq: number
-  /** Present for a session that ran elsewhere and was imported; such a one is never resumable. */
+  /** Present for an imported session, which is never resumable. */
   readonly imported?: SessionImport
-  /** The session whose agent started it, and the first of that line; absent for one that a person started. */
+  /** The session whose agent started it, and the first ancestor; absent if a person started it. */
   readonly parentSessionId?: string
   readonly rootSessionId?: string
-  /** Steps from the first of the line; absent for 0. */
+  /** Generations below the first ancestor; absent for 0. */
   readonly depth?: number
-  /** What its agent may do about sessions of its own; absent for nothing. */
+  /** What its agent may start; absent if nothing. */
   readonly delegation?: DelegationGrant
 }
 
@@ -205,11 +204,11 @@ export interface Session {
 export interface SessionImport {
   /** ISO-8601. */
   readonly at: string
-  /** Its id where it was exported. */
+  /** Its id on that host. */
   readonly id: string
   readonly hostId: string
 }
 
-/** Whether the agent's process is meant to be there. */
+/** Whether the session is starting or running. */
 export const isLive = (session: Pick<Session, 'status'>): boolean =>
   session.status === 'starting' || session.status === 'running'

@@ -2,8 +2,8 @@ import type { AgentRequest } from './agent-request.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
 
 /**
- * AIP-45's closed taxonomy of stream events, the only thing that a protocol arm says about a turn
- * (notices about the session are in `notice.ts`).
+ * AIP-45's closed taxonomy of stream events: everything that a protocol arm emits about a turn. Notices about the
+ * session are in `notice.ts`.
  */
 
 export interface TextDelta {
@@ -17,7 +17,7 @@ export interface Thought {
   readonly messageId?: string
 }
 
-/** The agent waits for an answer; the request is a resource of its own (see {@link AgentRequest}). */
+/** The agent waits for an answer to a request (see {@link AgentRequest}). */
 export interface AgentPrompt {
   readonly type: 'agent-prompt'
   readonly requestId: string
@@ -57,9 +57,9 @@ export interface TokenUsage {
 export interface StreamError {
   readonly type: 'error'
   readonly message: string
-  /** The agent's own code, as it gave it. */
+  /** The agent's own error code. */
   readonly agentCode?: number | string
-  /** The last lines of the child's stderr, where the process is to blame. */
+  /** The last lines of stderr, if the process caused it. */
   readonly stderrTail?: string
   readonly data?: unknown
 }

@@ -1,6 +1,6 @@
 /**
- * Text that arrives in small pieces. Adding strings to one another would keep a node for each piece until
- * somebody reads the whole; joining now and then keeps the characters alone.
+ * Text that arrives in small pieces. Concatenated strings keep a node for each piece until they are read; joining them now
+ * and then keeps only the characters.
  */
 export class TextBuffer {
   readonly #maxChars: number
@@ -9,7 +9,7 @@ export class TextBuffer {
   #pieceChars = 0
   #chars = 0
 
-  /** @param maxChars what comes beyond is dropped */
+  /** @param maxChars text beyond it is dropped */
   constructor(maxChars: number) {
     this.#maxChars = maxChars
   }

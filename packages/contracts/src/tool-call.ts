@@ -1,8 +1,8 @@
 import type { ToolContent, ToolKind, ToolLocation } from './content.js'
 
-/** What an agent does with a tool, told in steps that a reader merges by `toolCallId`. */
+/** What an agent does with a tool, in steps that a reader merges by `toolCallId`. */
 
-/** An upsert by `toolCallId`: what is absent is unchanged. */
+/** An upsert by `toolCallId`: absent members are unchanged. */
 export interface ToolCall {
   readonly type: 'tool-call'
   readonly toolCallId: string
@@ -16,7 +16,7 @@ export interface ToolCall {
   readonly output?: unknown
 }
 
-/** The last word on a tool call. `interrupted` is set by the host where the agent never said. */
+/** The end of a tool call. The host sets `interrupted` if the agent reported no end. */
 export interface ToolResult {
   readonly type: 'tool-result'
   readonly toolCallId: string

@@ -1,25 +1,25 @@
 /**
- * W3C Trace Context: which distributed trace a call is part of, and which span of it made the call. The gateway makes no
- * spans: what its caller said goes to the agent as it is, and nothing is decided by it.
+ * W3C Trace Context: the distributed trace that a call is part of, and the span that made it. The gateway creates no spans:
+ * it passes the context of its caller on to the agent, and nothing depends on it.
  */
 export interface TraceContext {
   /** `00-<trace id>-<parent id>-<flags>`, in lower-case hex. */
   readonly traceparent: string
-  /** What tracing systems add of their own; at most 512 characters. */
+  /** Vendor data; at most 512 characters. */
   readonly tracestate?: string
 }
 
-/** Where a trace context stands by these two names: headers, variables of an environment, `_meta` of ACP and MCP. */
+/** What holds a trace context under these names: headers, environment variables, `_meta` of ACP and MCP. */
 export interface TraceCarrier {
   readonly traceparent?: unknown
   readonly tracestate?: unknown
 }
 
 const MAX_TRACESTATE_CHARS = 512
-/** Longer members are the first to go (§3.3.1.5). */
+/** Longer members are removed first (§3.3.1.5). */
 const LONG_MEMBER_CHARS = 128
 const MAX_MEMBERS = 32
-/** What is read at most: so many members of the greatest length have no more. */
+/** The maximum that is read: 32 members of the maximum length. */
 const MAX_READ_CHARS = MAX_MEMBERS * 514
 
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
@@ -27,8 +27,8 @@ const KEY = /^(?:[a-z][a-z0-9_*/-]{0,255}|[a-z0-9][a-z0-9_*/-]{0,240}@[a-z][a-z0
 const VALUE = /^[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/
 
 /**
- * The trace context that a carrier holds; undefined for none, and for one that is not valid: a bad one is dropped and never
- * an error (W3C Trace Context §4.3). A bad `tracestate` is dropped alone.
+ * The trace context of a carrier; undefined if there is none, or if it is invalid: that is never an error (W3C Trace Context
+ * §4.3). An invalid `tracestate` is dropped without the `traceparent`.
  */
 export function traceOf({ traceparent: given, tracestate: state }: TraceCarrier): TraceContext | undefined {
   const traceparent = typeof given === 'string' ? parentOf(given) : undefined
@@ -37,7 +37,7 @@ export function traceOf({ traceparent: given, tracestate: state }: TraceCarrier)
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate }
 }
 
-/** The id of the whole trace, by which tracing systems find it. */
+/** The id of the trace. */
 export const traceIdOf = ({ traceparent }: Pick<TraceContext, 'traceparent'>): string => traceparent.slice(3, 35)
 
 function parentOf(given: string): string | undefined {
@@ -45,7 +45,7 @@ function parentOf(given: string): string | undefined {
   const [, version, trace, parent, flags, rest] = TRACEPARENT.exec(given) ?? []
   if (version === undefined) return undefined
   if (version === '00') return rest === undefined ? given : undefined
-  // Of a later version only these fields are known, and so it is passed on as the version that is (§3.2.3).
+  // Of a later version only these fields are known, so it is passed on as version 00 (§3.2.3).
   return `00-${trace}-${parent}-${Number.parseInt(flags ?? '', 16) & 1 ? '01' : '00'}`
 }
 
@@ -65,7 +65,7 @@ function stateOf(given: string): string | undefined {
   return members.length === 0 || members.length > MAX_MEMBERS ? undefined : bounded(members)
 }
 
-/** Whole members are left out until it is short enough: long ones, then those that were added first, at the end. */
+/** Removes whole members until it is short enough: long ones first, then from the end. */
 function bounded(members: readonly string[]): string | undefined {
   const all = members.join(',')
   if (all.length <= MAX_TRACESTATE_CHARS) return all

@@ -26,7 +26,7 @@ export class TurnCollector {
     else if (event.turn !== this.#number) return undefined
     this.#last = event
     this.#beginning ??= { startedAt: event.ts, firstSeq: event.seq }
-    this.#parts.take(event)
+    this.#parts.add(event)
     if (event.type === 'user-prompt') this.#beginning = beginningOf(event)
     if (event.type === 'error') this.#error = event.message
     return event.type === 'turn-end' ? this.#result(event) : undefined

@@ -3,9 +3,9 @@ import type { EventGap, SessionEvent } from './event-log.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
 import { TextBuffer } from './text-buffer.js'
 
-/** What a turn put out, as a whole: its events merged, so that nobody has to add them up. */
+/** The output of a turn: its events merged into parts. */
 
-/** Present where something was cut; the log has all of it. */
+/** Present if something was cut; the log has all of it. */
 export interface PartCut {
   readonly originalChars: number
 }
@@ -23,7 +23,7 @@ export interface ToolPart extends Omit<ToolResult, 'type' | 'status'> {
   readonly cut?: PartCut
 }
 
-/** The plan as it was at last. */
+/** The last version of the plan. */
 export interface PlanPart {
   readonly type: 'plan'
   readonly entries: readonly PlanEntry[]
@@ -33,17 +33,17 @@ export type TurnPart = TextPart | ToolPart | PlanPart
 
 /** The output of one turn. */
 export interface TurnOutput {
-  /** The agent's text of the turn, joined. */
+  /** The text of the agent, joined. */
   readonly text: string
-  /** In the order in which each began. */
+  /** In the order in which each part began. */
   readonly parts: readonly TurnPart[]
-  /** How many further parts there were; absent for none. */
+  /** Number of further parts; absent for none. */
   readonly omittedParts?: number
-  /** Events of the turn that cannot be read any more: what they said is in neither text nor parts. Absent for none. */
+  /** Events that can no longer be read and are missing in text and parts; absent for none. */
   readonly gaps?: readonly EventGap[]
 }
 
-/** Bounds of a turn's output, in characters and counts; what is beyond is only in the log. */
+/** Bounds of the output, in characters and counts; the rest is only in the log. */
 export const TURN_BOUNDS = {
   /** The joined text. */
   textChars: 8 * 1024 * 1024,
@@ -54,50 +54,50 @@ export const TURN_BOUNDS = {
   toolFieldChars: 32 * 1024,
   /** All parts of a turn together. */
   allPartsChars: 4 * 1024 * 1024,
-  /** Gaps that are told one by one; those beyond are told as one with the last. */
+  /** Gaps that are listed one by one; further ones are merged with the last. */
   gaps: 100,
 } as const
 
-/** Merges the events of one turn as they come. */
+/** Merges the events of one turn as they arrive. */
 export class TurnParts {
   readonly #text = new TextBuffer(TURN_BOUNDS.textChars)
-  readonly #parts: Growing[] = []
-  readonly #tools = new Map<string, GrowingTool>()
+  readonly #parts: PartBuilder[] = []
+  readonly #tools = new Map<string, ToolBuilder>()
   readonly #gaps: EventGap[] = []
-  #last: GrowingText | undefined
+  #last: TextBuilder | undefined
   #plan: { entries: readonly PlanEntry[] } | undefined
   #omitted = 0
   #room: number = TURN_BOUNDS.allPartsChars
 
-  /** Takes an event of the turn; those that put nothing out change nothing. */
-  take(event: SessionEvent): void {
+  /** Adds an event of the turn; events without output change nothing. */
+  add(event: SessionEvent): void {
     switch (event.type) {
       case 'text-delta':
         this.#text.add(event.text)
-        return this.#say('text', event.text, event.messageId)
+        return this.#addText('text', event.text, event.messageId)
       case 'thought':
-        return this.#say('thought', event.text, event.messageId)
+        return this.#addText('thought', event.text, event.messageId)
       case 'tool-call':
       case 'tool-result':
-        return this.#call(event)
+        return this.#addToolCall(event)
       case 'plan':
-        return this.#planned(event.entries)
+        return this.#setPlan(event.entries)
       default:
     }
   }
 
-  /** Events of the turn are gone: what comes now does not follow what came before. */
+  /** Records lost events: the next event does not continue the last one. */
   skip(gap: EventGap): void {
     this.#last = undefined
     addGap(this.#gaps, gap)
   }
 
-  /** How many characters are kept, the joined text aside. */
+  /** Number of characters that are kept, without the joined text. */
   get chars(): number {
     return TURN_BOUNDS.allPartsChars - this.#room
   }
 
-  /** Everything so far. */
+  /** The output so far. */
   output(): TurnOutput {
     return {
       text: this.#text.toString(),
@@ -107,54 +107,54 @@ export class TurnParts {
     }
   }
 
-  #say(type: TextPart['type'], text: string, messageId: string | undefined): void {
+  #addText(type: TextPart['type'], text: string, messageId: string | undefined): void {
     let last = this.#last
     if (last === undefined || last.type !== type || last.messageId !== messageId) {
-      last = new GrowingText(type, messageId, Math.min(TURN_BOUNDS.partChars, this.#room))
-      this.#add(last)
+      last = new TextBuilder(type, messageId, Math.min(TURN_BOUNDS.partChars, this.#room))
+      this.#addPart(last)
       this.#last = last
     }
     this.#room -= last.add(text)
   }
 
-  #call(event: ToolCall | ToolResult): void {
+  #addToolCall(event: ToolCall | ToolResult): void {
     this.#last = undefined
     let tool = this.#tools.get(event.toolCallId)
     if (tool === undefined) {
-      // Beyond the bound calls are counted and forgotten: a flood of them must not be remembered by its ids.
+      // Calls beyond the bound are only counted: not even their ids are kept, since there may be millions.
       if (this.#parts.length >= TURN_BOUNDS.parts) return void this.#omitted++
-      tool = new GrowingTool(event.toolCallId)
+      tool = new ToolBuilder(event.toolCallId)
       this.#tools.set(event.toolCallId, tool)
-      this.#add(tool)
+      this.#addPart(tool)
     }
     this.#room -= tool.merge(event, this.#room)
   }
 
-  #planned(entries: readonly PlanEntry[]): void {
+  #setPlan(entries: readonly PlanEntry[]): void {
     this.#last = undefined
     if (this.#plan !== undefined) return void (this.#plan.entries = entries)
     const plan = { entries }
     this.#plan = plan
-    this.#add({ part: () => ({ type: 'plan', entries: plan.entries }) })
+    this.#addPart({ part: () => ({ type: 'plan', entries: plan.entries }) })
   }
 
-  #add(part: Growing): void {
+  #addPart(part: PartBuilder): void {
     if (this.#parts.length < TURN_BOUNDS.parts) this.#parts.push(part)
     else this.#omitted++
   }
 }
 
-/** Adds to the gaps of one turn, which are bounded. */
+/** Adds a gap to the bounded list of a turn. */
 export function addGap(gaps: EventGap[], gap: EventGap): void {
   const last = gaps.length < TURN_BOUNDS.gaps ? undefined : gaps.pop()
   gaps.push(last === undefined ? gap : { after: last.after, first: gap.first })
 }
 
-interface Growing {
+interface PartBuilder {
   part(): TurnPart
 }
 
-class GrowingText implements Growing {
+class TextBuilder implements PartBuilder {
   readonly type: TextPart['type']
   readonly messageId: string | undefined
   readonly #buffer: TextBuffer
@@ -168,7 +168,7 @@ class GrowingText implements Growing {
     this.#buffer = new TextBuffer(this.#room)
   }
 
-  /** @returns how many characters were kept */
+  /** @returns the number of characters that were kept */
   add(text: string): number {
     this.#chars += text.length
     if (this.#room === 0) return 0
@@ -188,21 +188,21 @@ const BULKY = ['content', 'input', 'output'] as const
 const PLAIN = ['toolName', 'title', 'kind', 'status', 'locations'] as const
 type Fields = { -readonly [K in keyof Omit<ToolPart, 'type' | 'cut'>]: ToolPart[K] }
 
-class GrowingTool implements Growing {
+class ToolBuilder implements PartBuilder {
   readonly #fields: Fields
   readonly #chars = new Map<string, number>()
-  /** Characters of the fields that did not fit, by field. */
+  /** Original size of the fields that did not fit. */
   readonly #cut = new Map<string, number>()
 
   constructor(toolCallId: string) {
     this.#fields = { toolCallId, status: 'pending' }
   }
 
-  /** What is absent is unchanged. @returns how many more characters are kept */
+  /** Absent members are unchanged. @returns the change of the number of kept characters */
   merge(event: ToolCall | ToolResult, room: number): number {
     for (const name of PLAIN) if (event[name] !== undefined) Object.assign(this.#fields, { [name]: event[name] })
     let grown = 0
-    for (const name of BULKY) if (event[name] !== undefined) grown += this.#bulky(name, event[name], room - grown)
+    for (const name of BULKY) if (event[name] !== undefined) grown += this.#mergeBulky(name, event[name], room - grown)
     return grown
   }
 
@@ -211,8 +211,8 @@ class GrowingTool implements Growing {
     return { type: 'tool', ...this.#fields, ...(originalChars === 0 ? {} : { cut: { originalChars } }) }
   }
 
-  /** A field that is too long is left out as a whole: half of a structure would be none. */
-  #bulky(name: (typeof BULKY)[number], value: unknown, room: number): number {
+  /** A field that is too long is omitted: half of a structure would be invalid. */
+  #mergeBulky(name: (typeof BULKY)[number], value: unknown, room: number): number {
     const chars = charsOf(value)
     const before = this.#chars.get(name) ?? 0
     const fits = chars <= TURN_BOUNDS.toolFieldChars && chars - before <= room
@@ -225,7 +225,7 @@ class GrowingTool implements Growing {
   }
 }
 
-/** About as long as its JSON, without writing that: an agent may repeat a long output with each update. */
+/** The approximate length of its JSON, without serialising: an agent may repeat a long output with each update. */
 function charsOf(root: unknown): number {
   const rest: unknown[] = [root]
   let chars = 0

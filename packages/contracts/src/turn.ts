@@ -1,13 +1,13 @@
 import type { ContentBlock } from './content.js'
-import type { PromptPreface } from './host-event.js'
+import type { PromptContextPart } from './host-event.js'
 import type { TokenUsage, TurnEndReason } from './stream-event.js'
 import type { TurnOutput } from './turn-parts.js'
 
-/** One turn as a resource: what it was, without what it put out. */
+/** One turn, without its output. */
 export interface Turn {
   readonly number: number
   readonly state: 'running' | 'ended'
-  /** When its prompt began to wait; absent for one that did not wait. */
+  /** When its prompt was queued; absent if it was not. */
   readonly queuedAt?: string
   readonly startedAt: string
   readonly endedAt?: string
@@ -15,9 +15,9 @@ export interface Turn {
   readonly durationMs?: number
   readonly reason?: TurnEndReason
   readonly empty?: boolean
-  /** `false`: its prompt never reached the agent, since what it waited for was stopped. */
+  /** `false`: its prompt was never sent, since the turn before it was stopped. */
   readonly sent?: false
-  /** Tokens, where the agent says. */
+  /** Tokens, if the agent reports them. */
   readonly usage?: TokenUsage
   /** First and last sequence number of the turn's events. */
   readonly firstSeq: number
@@ -28,18 +28,18 @@ export interface Turn {
 /** A finished turn as `wait` returns it. */
 export interface TurnResult extends Turn, TurnOutput {}
 
-/** A turn with its prompt, and what it has put out so far. */
+/** A turn with its prompt and its output so far. */
 export interface TurnDetail extends TurnResult {
   readonly prompt: readonly ContentBlock[]
-  readonly preface?: readonly PromptPreface[]
+  readonly preface?: readonly PromptContextPart[]
 }
 
-/** A turn whose prompt waits for those before it. */
+/** A turn whose prompt is queued. */
 export interface QueuedTurn {
   readonly number: number
   readonly state: 'queued'
   readonly queuedAt: string
   readonly prompt: readonly ContentBlock[]
-  /** Its events will have greater sequence numbers than this. */
+  /** The events of the turn will have greater sequence numbers. */
   readonly afterSeq: number
 }

@@ -20,16 +20,16 @@ export interface WorkspacesFile {
   readonly workspaces: readonly Workspace[]
 }
 
-/** What a spawn runs in. */
+/** The folder of a session. */
 export interface ResolvedCwd {
   /** Absolute and existing. */
   readonly cwd: string
-  /** `default` where no workspace was involved. */
+  /** `default` without a workspace. */
   readonly workspaceSlug: string
   readonly warnings: readonly string[]
 }
 
-/** AIP-46's resolution order: `cwd`, `workspaceSlug`, the active one, the host's own folder with a warning. */
+/** Resolution order of AIP-46: `cwd`, `workspaceSlug`, the active workspace, the folder of the host with a warning. */
 export interface WorkspaceResolver {
   /** @throws `workspace_not_found`, `cwd_invalid` */
   resolve(request: { readonly cwd?: string; readonly workspaceSlug?: string }): Promise<ResolvedCwd>
@@ -38,7 +38,7 @@ export interface WorkspaceResolver {
 export interface WorkspaceService extends WorkspaceResolver {
   list(): Promise<WorkspacesFile>
   /**
-   * @param by Who asks, for the audit log; so below
+   * @param by The caller, for the audit log
    * @throws `workspace_invalid`, `workspace_exists`, `path_invalid`
    */
   add(request: AddWorkspaceRequest, by?: Principal): Promise<Workspace>

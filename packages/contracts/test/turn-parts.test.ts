@@ -9,7 +9,7 @@ type Payload = SessionEvent extends infer E
 
 function merged(...events: readonly Payload[]): ReturnType<TurnParts['output']> {
   const parts = new TurnParts()
-  for (const event of events) parts.take({ seq: 1, ts: '', sessionId: 's', ...event })
+  for (const event of events) parts.add({ seq: 1, ts: '', sessionId: 's', ...event })
   return parts.output()
 }
 

@@ -10,13 +10,13 @@ export interface AdapterSummary {
   /** Version of the manifest. */
   readonly version: string
   readonly protocol: Protocol
-  /** Whether its executable is found on this host now. */
+  /** Whether its executable is on this host. */
   readonly installed: boolean
   /** Where its manifest came from. */
   readonly source: 'bundled' | 'user' | 'workspace' | 'host'
-  /** What to run when it is not installed. */
+  /** How to install it. */
   readonly installHint?: string
-  /** What of the manifest nobody has seen on a real agent, in its author's words; absent where all was. */
+  /** Parts of the manifest that were not verified with the real agent, in the words of its author; absent if all were. */
   readonly unverified?: readonly string[]
   /** Ids of its modes. */
   readonly modes: readonly string[]
@@ -26,16 +26,16 @@ export interface AdapterSummary {
 /** AIP-45 `session`, with its defaults filled in. */
 export interface AdapterSessionPolicy {
   readonly mode: 'ephemeral' | 'persistent' | 'resumable'
-  /** Milliseconds; absent when the manifest does not state it. */
+  /** Milliseconds; absent if the manifest does not state it. */
   readonly idleTimeoutMs?: number
   readonly maxTurns?: number
-  /** AIP-45 `continuation.supported`; absent where the manifest declares none. */
+  /** AIP-45 `continuation.supported`; absent if the manifest declares none. */
   readonly continuation?: readonly ContinuationStrategy[]
-  /** The agent takes up a conversation by arguments of its own start. */
+  /** The agent resumes a conversation by start arguments. */
   readonly resumesByFlags?: boolean
-  /** The time between two starts of the agent with one conversation, in milliseconds; absent for none. */
+  /** Minimum milliseconds between two starts with the same conversation; absent for none. */
   readonly resumeAfterMs?: number
-  /** The agent's own modes that fit each permission mode, the best first, where its manifest says so. */
+  /** The modes of the agent that match each permission mode, best first, if the manifest declares them. */
   readonly permissionModes?: Readonly<Partial<Record<PermissionMode, readonly string[]>>>
 }
 

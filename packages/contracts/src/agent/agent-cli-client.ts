@@ -4,8 +4,8 @@ import type { ContentBlock } from '../content.js'
 import type { StreamEvent } from '../stream-event.js'
 
 /**
- * AIP-45 `protocol: proprietary`: what the default export of an adapter package is, or makes. A host guards every
- * promise of it with limits, and gives each turn one end whatever the adapter does.
+ * AIP-45 `protocol: proprietary`: the interface of the default export of an adapter package. The host puts a time limit on
+ * every promise, and ends each turn exactly once whatever the adapter does.
  */
 
 /** The manifest's `capabilities`. */
@@ -22,27 +22,27 @@ export interface AgentCliCapabilities {
 export interface AgentCliConnectOptions {
   /** Absolute, existing. */
   readonly cwd: string
-  /** The whole environment of the agent; an adapter reads no other. */
+  /** The whole environment of the agent; an adapter must not read another. */
   readonly env: Readonly<Record<string, string>>
-  /** Aborts when the start is given up, and when the session is closed. */
+  /** Aborts when the start is cancelled and when the session is closed. */
   readonly abortSignal: AbortSignal
   readonly capabilities: AgentCliCapabilities
 
   // Beyond AIP-45.
   /** Absolute path of the manifest's executable. */
   readonly command: string
-  /** Its arguments: `bin_args`, then those of mode and options. */
+  /** Its arguments: `bin_args`, then those of the mode and the options. */
   readonly args: readonly string[]
   readonly additionalDirectories: readonly string[]
-  /** The adapter's own block of the manifest's metadata (`metadata.agentproto.adapter`). */
+  /** The block of the adapter in the metadata of the manifest (`metadata.agentproto.adapter`). */
   readonly settings?: unknown
-  /** Id of the conversation to go on with, as the adapter gave it in an earlier run. */
+  /** Id of the conversation to resume, as the adapter returned it in an earlier run. */
   readonly resume?: string
   /** From SIGTERM to SIGKILL, in milliseconds. */
   readonly termGraceMs: number
 }
 
-/** What an adapter says of the agent that it connected with. */
+/** What an adapter reports about its agent. */
 export interface AgentCliInfo {
   readonly name?: string
   readonly version?: string
@@ -52,7 +52,7 @@ export interface AgentCliInfo {
 export interface AgentCliEnd extends ProcessExit {
   readonly message?: string
   readonly stderrTail?: string
-  /** It could not be talked with any more, and was ended for that. */
+  /** The connection failed, and the agent was ended because of it. */
   readonly broken?: boolean
 }
 
@@ -61,14 +61,14 @@ export type AgentCliEvent = StreamEvent | AgentSignal
 
 /** A connected agent, as an adapter implements it (AIP-45). */
 export interface AgentCliClient {
-  /** Starts the agent. @throws {@link AgentprotoError}, or anything else, which is a failed handshake */
+  /** Starts the agent. @throws {@link AgentprotoError}; anything else counts as a failed handshake */
   connect(options: AgentCliConnectOptions): Promise<AgentCliInfo | void>
   /**
-   * Sends a turn. Its events end with one `turn-end`, or one `error` that ends it; this promise may settle before or
-   * after. A text, unless the manifest says `multimodal`.
+   * Sends a turn. Its events end with one `turn-end` or one `error`; this promise may settle before or after. The message is
+   * text unless the manifest says `multimodal`.
    */
   send(turnId: string, message: string | readonly ContentBlock[]): Promise<void>
-  /** The events of all turns, or of the next one; it is asked for again before a turn when it has ended. */
+  /** The events of all turns, or of the next one; called again before a turn if the last iteration has ended. */
   events(): AsyncIterable<AgentCliEvent>
   /** Ends a turn within a second. */
   cancel(turnId: string): Promise<void>
@@ -76,13 +76,13 @@ export interface AgentCliClient {
   close(): Promise<void>
 
   // Beyond AIP-45.
-  /** Takes the answer to an `agent-prompt` that it emitted; without this method nobody is asked. */
+  /** Receives the answer to an `agent-prompt` that it emitted. Without this method requests are not asked. */
   answer?(requestId: string, answer: AgentAnswer): void | Promise<void>
-  /** Settles when the agent ended by itself; never rejects. Without it, only the end of `events` tells. */
+  /** Settles when the agent ended by itself; never rejects. Without it, the end of `events` means that the agent ended. */
   readonly ended?: Promise<AgentCliEnd> | undefined
-  /** Its id of the conversation, by which a later run can go on with it. */
+  /** Its id of the conversation, with which a later run can resume it. */
   readonly sessionId?: string | undefined
 }
 
-/** The default export of an adapter package: a client, or a class or a function that makes one for each session. */
+/** The default export of an adapter package: a client, or a class or function that creates one for each session. */
 export type AgentCliAdapter = AgentCliClient | (new () => AgentCliClient) | (() => AgentCliClient)

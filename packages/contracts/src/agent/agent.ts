@@ -5,21 +5,21 @@ import type { AgentInfo, SessionSandbox, StoredAgentSession } from '../session.j
 import type { StreamEvent } from '../stream-event.js'
 import type { TraceContext } from '../trace-context.js'
 
-/** A running agent as its host sees it, whatever protocol it speaks. */
+/** A running agent, independent of its protocol. */
 
-/** What an arm says, in the one order in which the agent said it. `agent-prompt` is the host's to emit. */
+/** What an arm emits, in the order of the agent. The host itself emits `agent-prompt`. */
 export type AgentSignal = Exclude<StreamEvent, { type: 'agent-prompt' }> | AgentNotice
 
-/** The host's end of a running agent. */
+/** Receives what a running agent emits. */
 export interface AgentSink {
   /**
-   * Takes a batch (one read of the child is one batch). A returned promise is back-pressure: the arm
-   * reads nothing more of the child until it settles.
+   * Receives a batch (one read of the agent's output). A returned promise is back-pressure: the arm reads no more output
+   * until it settles.
    */
   emit(batch: readonly AgentSignal[]): void | Promise<void>
   /**
-   * Asks the user. Everything emitted before is logged before the request is. Settles when the request
-   * is answered or its turn ends; `signal` aborts when the agent withdraws it.
+   * Asks the user. What was emitted before is logged before the request. Settles when the request is answered or its turn
+   * ends; `signal` aborts when the agent withdraws it.
    */
   ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer>
 }
@@ -32,7 +32,7 @@ export interface StdioMcpServer {
   readonly env: readonly { readonly name: string; readonly value: string }[]
 }
 
-/** An MCP server that the agent is to use, in ACP's shape. */
+/** An MCP server for the agent to use, in ACP's shape. */
 export type McpServer =
   | StdioMcpServer
   | {
@@ -40,21 +40,21 @@ export type McpServer =
       readonly name: string
       readonly url: string
       readonly headers: readonly { readonly name: string; readonly value: string }[]
-      /** The same server as a program, for agents that reach none in this way; never sent to the others. */
+      /** The same server as a program, for agents without HTTP support; never sent to others. */
       readonly otherwise?: StdioMcpServer
     }
 
-/** How the conversation begins. */
+/** How the conversation starts. */
 export type SessionOrigin =
   | { readonly how: 'new' }
-  /** `fork`: a new conversation that knows the old one's past. */
+  /** `fork`: a new conversation with the history of the old one. */
   | { readonly how: 'load' | 'resume' | 'fork'; readonly agentSessionId: string }
 
-/** What the registry hands to `startAgent`. */
+/** What the registry passes to `startAgent`. */
 export interface StartAgentOptions {
   readonly sessionId: string
   readonly adapterSlug: string
-  /** The workspace that the session belongs to, where its setup may be one of its own. */
+  /** The workspace of the session, which may have its own setup. */
   readonly workspaceSlug?: string
   /** Absolute, existing, resolved. */
   readonly cwd: string
@@ -64,13 +64,13 @@ export interface StartAgentOptions {
   readonly options?: Readonly<Record<string, string | number | boolean>>
   /** `native`: by arguments of the agent's own start. */
   readonly origin: SessionOrigin | { readonly how: 'native'; readonly agentSessionId: string }
-  /** What the agent is to keep to in all of the conversation; see {@link RunningAgent.instructed}. */
+  /** Instructions for the whole conversation; see {@link RunningAgent.instructed}. */
   readonly instructions?: string
-  /** Whether the agent may start sessions of its own: it is given the gateway's tools. */
+  /** Whether the agent may start sessions: it gets the tools of the gateway. */
   readonly delegates?: boolean
   /** Added to the agent's environment: the session's own variables. */
   readonly env: Readonly<Record<string, string>>
-  /** The trace in which it is started: of its environment, and of the request that opens the session. */
+  /** The trace of the start, for its environment and for the request that opens the session. */
   readonly trace?: TraceContext
   /** Aborts the start; the process tree is gone before the promise rejects. */
   readonly signal: AbortSignal
@@ -84,9 +84,9 @@ export interface ProcessExit {
 
 /** Why a running agent ended by itself. */
 export interface AgentEnd extends ProcessExit {
-  /** Whether a turn was running at that moment; its `error` and `turn-end` were emitted before this settles. */
+  /** Whether a turn was running; its `error` and `turn-end` were emitted before this settles. */
   readonly duringTurn: boolean
-  /** `timeout`: its host's limit of time ended it. */
+  /** `timeout`: a time limit of the host ended it. */
   readonly cause: 'exit' | 'transport' | 'protocol' | 'timeout'
   readonly message: string
   readonly stderrTail: string
@@ -94,13 +94,13 @@ export interface AgentEnd extends ProcessExit {
 
 export interface AgentProcessInfo {
   readonly pid: number
-  /** Opaque; with `pid` it names one process for ever. */
+  /** Opaque; together with `pid` it identifies a process for ever. */
   readonly startTime: string
-  /** Value of `AGENTPROTO_SESSION_ID` in its descendants, where several sessions share it: none of their ids. */
+  /** Value of `AGENTPROTO_SESSION_ID` in its descendants if several sessions share the process; it is none of their ids. */
   readonly marker?: string
 }
 
-/** Change of what the running agent is set to; each known id only. */
+/** A change of the settings of the running agent; only known ids. */
 export type ConfigChange =
   | { readonly mode: string }
   | { readonly model: string }
@@ -109,39 +109,38 @@ export type ConfigChange =
 /** An agent that is ready for its first turn. */
 export interface RunningAgent {
   readonly info: AgentInfo
-  /** Empty, or another, until a turn has ended, where the agent names its session only then. */
+  /** Empty or provisional until a turn has ended, if the agent names its session only then. */
   readonly agentSessionId: string
   readonly process?: AgentProcessInfo
   readonly sandbox?: SessionSandbox
-  /** Whether the instructions of the start went through a channel of the agent's own; if not, they are the host's to tell. */
+  /** Whether the agent received the instructions through its own channel; otherwise the host sends them with a prompt. */
   readonly instructed?: boolean
-  /** What the start could not honour, for people. */
+  /** What the start could not apply, for people. */
   readonly warnings: readonly string[]
   /**
-   * Sends one prompt. Resolves once the turn's `turn-end` was emitted; never rejects for what the agent
-   * did wrong (that is an `error` event and a `turn-end` with reason `error`).
-   * @param trace The trace that the prompt is part of, told to the agent where its protocol has a place for it
+   * Sends one prompt. Resolves when the `turn-end` was emitted. It never rejects for an error of the agent, which is an
+   * `error` event and a `turn-end` with reason `error`.
+   * @param trace The trace that the prompt is part of, sent to the agent if its protocol supports it
    * @throws `turn_in_progress` while a turn runs
    */
   send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void>
   /** Asks the agent to end the running turn; its `turn-end` still comes. Idempotent. */
   cancel(): Promise<void>
-  /** What the agent has stored itself, or of it that of one folder. @throws `not_supported` */
+  /** Sessions that the agent stored itself, all or those of one folder. @throws `not_supported` */
   storedSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
-  /** @throws `not_supported` when the agent offers no such thing */
+  /** @throws `not_supported` if the agent does not offer it */
   configure(change: ConfigChange): Promise<void>
   /**
-   * Ends the agent: protocol close, stdin end, SIGTERM, SIGKILL, and resolves once nothing of its
-   * process tree lives. Idempotent.
-   * @throws `termination_failed` when something of it still lives
+   * Ends the agent: protocol close, stdin end, SIGTERM, SIGKILL. Resolves when its whole process tree is gone. Idempotent.
+   * @throws `termination_failed` if a process still lives
    */
   stop(): Promise<ProcessExit>
-  /** Settles when the agent ended without being told to; never rejects. After `stop` it stays pending. */
+  /** Settles when the agent ended by itself; never rejects. After `stop` it stays pending. */
   readonly ended: Promise<AgentEnd>
 }
 
 /**
- * Starts an agent for a session. Rejects only after whatever was spawned is gone.
+ * Starts an agent for a session. Rejects only after all spawned processes are gone.
  * @throws `agent_not_installed`, `mode_unknown`, `option_invalid`, `cwd_invalid` (before the spawn);
  * `spawn_failed`, `handshake_failed`, `auth_required`, `not_resumable`, `timeout`, `cancelled` (after)
  */

@@ -1,10 +1,10 @@
-/** Where things are below `AGENTPROTO_HOME`. Directories are 0700, files 0600. */
+/** The files below `AGENTPROTO_HOME`. Directories are 0700, files 0600. */
 export interface HomeLayout {
   readonly root: string
   readonly sessions: string
   readonly sessionsIndex: string
   readonly workspaces: string
-  /** Folders whose own adapters the owner lets in. */
+  /** Folders whose adapters the owner trusts. */
   readonly trusted: string
   readonly config: string
   /** `{pid, startedAt, url, local?, version}` of the gateway that serves this home. */
@@ -18,13 +18,13 @@ export interface HomeLayout {
   readonly logs: string
   /** Adapters that the owner added. */
   readonly adapters: string
-  /** Agents installed for this home, one npm prefix each. */
+  /** Agents installed for this home, one npm prefix per agent. */
   readonly agents: string
-  /** Private homes of agents, one folder an adapter, where the policy is `isolated`. */
+  /** Private homes of agents, one folder per adapter, for the policy `isolated`. */
   readonly homes: string
-  /** Permission rules of workspaces, one file each. */
+  /** Permission rules of workspaces, one file per workspace. */
   readonly rules: string
-  /** How far each agent is installed and set up, one file an adapter. */
+  /** The install and setup state of agents, one file per adapter. */
   readonly provisioning: string
 }
 
@@ -35,14 +35,14 @@ export interface DaemonRecord {
   readonly startedAt: string
   readonly url: string
   /**
-   * Where programs of this machine reach it in plain HTTP, where `url` is TLS or not on loopback: with the owner's
-   * token or a session's.
+   * Plain HTTP on loopback for programs of this machine, with the token of the owner or of a session; present if `url` is TLS
+   * or not on loopback.
    */
   readonly local?: string
   readonly version: string
 }
 
-/** The layout below a root; pure, so that nothing is made by asking. */
+/** The layout below a root; creates no files. */
 export function homeLayout(root: string): HomeLayout {
   const at = (name: string): string => `${root}/${name}`
   return {
@@ -66,6 +66,6 @@ export function homeLayout(root: string): HomeLayout {
   }
 }
 
-/** The home that an environment names: `AGENTPROTO_HOME`, else `.agentproto` in the user's folder. */
+/** The home of an environment: `AGENTPROTO_HOME`, else `.agentproto` in the user's folder. */
 export const homeFrom = (env: Readonly<Record<string, string | undefined>>, userHome: string): string =>
   env['AGENTPROTO_HOME'] || `${userHome}/.agentproto`

@@ -13,9 +13,8 @@ import type { AgentInfo, StoredAgentSession } from '../session.js'
 import type { TraceContext } from '../trace-context.js'
 
 /**
- * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical
- * events once, at its boundary. The connection and the session are two things, so that one process can
- * hold several sessions where the agent can.
+ * AIP-45's protocol arms. An arm speaks one protocol to one agent process and translates it to canonical events.
+ * Connection and session are separate, so that one process can hold several sessions if the agent supports it.
  */
 
 export const PROTOCOLS = ['acp', 'mcp', 'proprietary'] as const
@@ -23,13 +22,13 @@ export type Protocol = (typeof PROTOCOLS)[number]
 
 /** What is launched: directly, never through a shell. */
 export interface Launch {
-  /** Absolute path of an executable; not looked at where the arm's profile says that nothing is launched. */
+  /** Absolute path of an executable; ignored if the profile of the arm says that nothing is launched. */
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   /** The whole environment; nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>
-  /** Value of `AGENTPROTO_SESSION_ID` in `env`, by which stray descendants are found. */
+  /** Value of `AGENTPROTO_SESSION_ID` in `env`, used to find stray descendants. */
   readonly marker: string
 }
 
@@ -60,14 +59,14 @@ export interface ArmConnectOptions {
   readonly limits: ArmLimits
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Name and version that the host gives of itself. */
+  /** Name and version of the host. */
   readonly client: { readonly name: string; readonly version: string }
   /**
-   * What the host does for agents that ask it to: files and commands of the session's folders, outside of whatever
-   * confines the agent. Default: nothing.
+   * What the host does for agents that ask: read and write files, and run commands, in the folders of the session and outside
+   * of the agent's sandbox. Default: nothing.
    */
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
-  /** What the manifest says beside the launch, for this arm alone, which parses it. */
+  /** The part of the manifest that only this arm parses. */
   readonly profile?: unknown
 }
 
@@ -76,23 +75,23 @@ export interface OpenSessionOptions {
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
   readonly origin: SessionOrigin
-  /** Goes with the request that opens the session, where the protocol has a place for it (ACP: `_meta`). */
+  /** Sent with the request that opens the session, if the protocol supports it (ACP: `_meta`). */
   readonly meta?: Readonly<Record<string, unknown>>
   /** The trace that the request that opens the session is part of. */
   readonly trace?: TraceContext
 }
 
 export interface ArmSession {
-  /** Empty, or another, until a turn has ended, where the agent names its session only then. */
+  /** Empty or provisional until a turn has ended, if the agent names its session only then. */
   readonly agentSessionId: string
   readonly warnings: readonly string[]
-  /** Once the connection ended by itself: whether a turn of this session ran then, and not only of a sibling. */
+  /** After the connection ended by itself: whether a turn of this session was running, and not only one of a sibling. */
   readonly interrupted?: boolean
   /** See {@link RunningAgent.send}. */
   send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void>
   cancel(): Promise<void>
   configure(change: ConfigChange): Promise<void>
-  /** Closes this session in the agent where it can; the process stays. */
+  /** Closes this session in the agent if it supports it; the process stays. */
   close(): Promise<void>
 }
 
@@ -101,16 +100,16 @@ export interface ArmConnection {
   readonly process?: AgentProcessInfo
   /** @throws `handshake_failed`, `auth_required`, `not_resumable`, `timeout` */
   openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
-  /** What the agent has stored itself, or of it that of one folder. @throws `not_supported` */
+  /** Sessions that the agent stored itself, all or those of one folder. @throws `not_supported` */
   listSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
   /** Ends the connection and the whole process tree. Idempotent. @throws `termination_failed` */
   close(): Promise<ProcessExit>
-  /** Settles when the agent ended without being told to. */
+  /** Settles when the agent ended by itself. */
   readonly ended: Promise<AgentEnd>
 }
 
 export interface ProtocolArm {
   readonly protocol: Protocol
-  /** Rejects only after whatever was spawned is gone. */
+  /** Rejects only after all spawned processes are gone. */
   connect(options: ArmConnectOptions): Promise<ArmConnection>
 }

@@ -1,8 +1,8 @@
-/** Secrets as everybody but their store sees them: by slug, never by value (AIP-19). */
+/** Secrets as all but their store see them: by slug, never by value (AIP-19). */
 
 export type SecretKind = 'opaque' | 'oauth' | 'keypair' | 'json'
 
-/** Where a secret's value is. */
+/** Where the value of a secret is stored. */
 export type SecretPlace = 'environment' | 'keyring' | 'file'
 
 export interface SecretStatus {
@@ -10,10 +10,10 @@ export interface SecretStatus {
   readonly kind: SecretKind
   readonly set: boolean
   readonly place?: SecretPlace
-  /** Environment variables that carry it to an agent. */
+  /** Environment variables that pass it to an agent. */
   readonly variables: readonly string[]
   /** When it was last set here, ISO-8601. */
   readonly updatedAt?: string
-  /** Of an oauth secret's access token, ISO-8601. */
+  /** Of the access token of an oauth secret, ISO-8601. */
   readonly expiresAt?: string
 }

@@ -5,14 +5,14 @@ export interface TranscriptTurn {
 }
 
 const LAST_TURNS = 10
-/** Longest preamble, in characters; the oldest messages are left out first. */
+/** Maximum length in characters; the oldest messages are omitted first. */
 const MAX_CHARS = 200_000
 const NOTHING: TranscriptTurn = { role: 'user', text: '' }
 const NAMES = { user: 'User', agent: 'Agent' } as const
 
 /**
- * What an agent without memory is told of what went before (AIP-45 `transcript`). Empty when nothing did.
- * @param lastTurns how many turns, each a message of the user with its answers; default 10
+ * The text that tells an agent the conversation so far (AIP-45 `transcript`). Empty without a conversation.
+ * @param lastTurns Number of turns, each a message of the user with its answers; default 10
  */
 export function transcriptPreamble(transcript: readonly TranscriptTurn[], lastTurns = LAST_TURNS): string {
   const begins = transcript.flatMap(({ role }, index) => (role === 'user' ? [index] : []))
@@ -29,7 +29,7 @@ function fitting(turns: readonly TranscriptTurn[]): readonly string[] {
     const { role, text } = turns[index] ?? NOTHING
     const message = `${NAMES[role]}: ${text}`
     room -= message.length
-    // A single message that is too long is cut: its end is what the next one answers.
+    // A single message that is too long is cut at its start, since the next one answers its end.
     if (room < 0) {
       if (messages.length === 0) messages.unshift(`${NAMES[role]}: …${text.slice(-MAX_CHARS)}`)
       break

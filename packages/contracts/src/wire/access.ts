@@ -2,19 +2,19 @@ import { AgentprotoError } from '../errors.js'
 import type { Principal, Scope } from '../principal.js'
 import type { WorkspacesFile } from '../workspace.js'
 
-// Who may do what; the scopes are in the table of operations. What has none is only for the owner.
+// Who may call what. The scopes are in the table of operations; what has no scope is only for the owner.
 
-/** The sessions that a principal reaches: all of these must hold. */
+/** The sessions that a principal may use; all conditions must match. */
 export interface SessionBounds {
-  /** Those of these workspaces. */
+  /** In one of these workspaces. */
   readonly workspaces?: readonly string[]
-  /** The descendants of this session. */
+  /** A descendant of this session. */
   readonly under?: string
-  /** With `under`: that session too. */
+  /** With `under`: also that session. */
   readonly itself?: boolean
 }
 
-/** Whether a principal may use what needs a scope; a row that is missing is the owner's alone. */
+/** Whether a principal has a scope. Without a scope only the owner passes. */
 export function mayUse(by: Principal, needed: Scope | undefined): boolean {
   if (by.type === 'owner') return true
   if (needed === undefined) return false
@@ -30,45 +30,45 @@ const HOLDS: Readonly<Record<Scope, readonly Scope[]>> = {
 }
 
 /**
- * Refuses a principal that may not use what needs a scope.
+ * Checks that a principal has a scope.
  * @throws `forbidden`, `delegation_denied` for a session
  */
 export function assertMayUse(by: Principal, needed: Scope | undefined): void {
   if (mayUse(by, needed)) return
   if (by.type === 'session' && needed === 'operate') {
-    throw new AgentprotoError('delegation_denied', 'The session was not granted delegation', {
-      hint: 'Whoever starts it may grant it: "delegation": {} in the request',
+    throw new AgentprotoError('delegation_denied', 'The session may not start or drive other sessions', {
+      hint: 'Start it with "delegation": {} in the request',
     })
   }
-  throw new AgentprotoError('forbidden', 'The token does not allow this', {
+  throw new AgentprotoError('forbidden', 'The token does not have the required scope', {
     expected: needed === undefined ? 'the owner’s token' : `a token with the scope ${needed}`,
     given: by.type === 'token' ? `the scope ${by.scope}` : by.name,
   })
 }
 
 /**
- * Refuses a principal that may not change how requests are answered from now on. An agent may not for its children
- * either, whose permissions are a part of its own; what holds in a workspace is for those who run the gateway.
+ * Checks that a principal may decide about future requests. An agent may not, not even for its children, whose permissions are
+ * a subset of its own. Rules of a workspace need the scope `admin`.
  * @throws `forbidden`
  */
 export function assertMayDecideAhead(by: Principal, lifetime: 'once' | 'session' | 'workspace'): void {
   if (by.type !== 'session' && (lifetime !== 'workspace' || mayUse(by, 'admin'))) return
-  throw new AgentprotoError('forbidden', 'The token does not allow deciding ahead of a request', {
-    expected: lifetime === 'workspace' ? 'a token with the scope admin' : 'a token that is no session’s',
+  throw new AgentprotoError('forbidden', 'The token may not decide about future requests', {
+    expected: lifetime === 'workspace' ? 'a token with the scope admin' : 'a token that does not belong to a session',
     given: by.type === 'token' ? `the scope ${by.scope}` : by.name,
   })
 }
 
 /**
- * The sessions that a principal reaches with what needs a scope; undefined for all. An agent reads its own session,
- * and drives only those below it: it must not answer, prompt or end itself.
+ * The sessions that a principal may use with a scope; undefined for all. An agent reads its own session, and drives only its
+ * descendants: it must not answer, prompt or end itself.
  */
 export function boundsOf(by: Principal, needed: Scope | undefined): SessionBounds | undefined {
   if (by.type === 'session') return { under: by.sessionId, itself: needed === 'read' }
   return by.type === 'token' && by.workspaces !== undefined ? { workspaces: by.workspaces } : undefined
 }
 
-/** The workspaces that a principal sees. An agent sees none: its children run in its own ground. */
+/** The workspaces that a principal may see. An agent sees none: its children run in its own folders. */
 export function visibleWorkspaces(file: WorkspacesFile, by: Principal): WorkspacesFile {
   if (by.type === 'owner' || (by.type === 'token' && by.workspaces === undefined)) return file
   const bounds = new Set(by.type === 'token' ? by.workspaces : [])

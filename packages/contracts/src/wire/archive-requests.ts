@@ -4,12 +4,12 @@ import * as z from 'zod'
 export const ARCHIVE_BOUNDS = {
   /** An import, in characters. */
   importChars: 256 * 1024 * 1024,
-  /** One event of an import, or an import that is one JSON document. */
+  /** One event of an import, or a whole import as one JSON document. */
   importLineChars: 64 * 1024 * 1024,
-  /** Events of an import that were gone when it was exported. */
+  /** Lost events of an import. */
   importGoneEvents: 10_000,
   searchHits: 200,
-  /** Sessions that a search names as not wholly readable. */
+  /** Sessions that a search lists as partly unreadable. */
   searchUnreadable: 100,
   searchChars: 200,
 } as const
@@ -19,13 +19,13 @@ export const searchQuerySchema = z.strictObject({
   limit: z.coerce.number().int().min(1).max(ARCHIVE_BOUNDS.searchHits).optional(),
   adapter: z.string().optional(),
   workspace: z.string().optional(),
-  after: z.string().optional().describe('nextCursor of the answer before'),
+  after: z.string().optional().describe('nextCursor of the previous page'),
 })
 export type SearchQuery = z.infer<typeof searchQuerySchema>
 
 export const pruneRequestSchema = z.strictObject({
   olderThanMs: z.int().min(0).describe('Sessions that ended longer ago than this, in milliseconds'),
-  dryRun: z.boolean().optional().describe('Only tell which'),
+  dryRun: z.boolean().optional().describe('Only list them'),
 })
 export type PruneRequest = z.infer<typeof pruneRequestSchema>
 

@@ -22,7 +22,7 @@ export const createTokenSchema = z.strictObject({
   workspaces: z.array(slug).min(1).max(100).optional(),
 })
 
-/** Install, setup and login of an adapter's agent; the route says `until` where. */
+/** Install, setup and login of an agent; the route gives `until`. */
 export const provisionRequestSchema = z.strictObject({
   force: z.boolean().optional().describe('Run the phase again even if it is done'),
   allowUnverified: z.boolean().optional().describe('Run an installer or unpack a download that has no checksum'),

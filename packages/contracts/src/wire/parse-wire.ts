@@ -2,34 +2,30 @@ import type { z } from 'zod'
 import { AgentprotoError } from '../errors.js'
 
 /**
- * Parses what a caller sent with one of the wire schemas, so that HTTP and MCP refuse with the same words.
+ * Parses the input of a caller with a wire schema. HTTP and MCP report the same errors.
  * @param subject What is parsed, for the message: `body`, `query`, `arguments`
  * @returns the parsed value, with its defaults
- * @throws `invalid_request` naming the first field that is wrong, what was expected there, and what was given
+ * @throws `invalid_request` with the first invalid field, what was expected and what was given
  */
 export function parseWire<S extends z.ZodType>(schema: S, value: unknown, subject: string): z.output<S> {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const { path, field = path, expected, given, what } = describe(result.error.issues[0], value)
-  throw new AgentprotoError(
-    'invalid_request',
-    what ?? `The ${path === '' ? subject : `field "${path}"`} is not valid`,
-    {
-      expected,
-      given,
-      data: { field },
-    },
-  )
+  throw new AgentprotoError('invalid_request', what ?? `The ${path === '' ? subject : `field "${path}"`} is invalid`, {
+    expected,
+    given,
+    data: { field },
+  })
 }
 
 type Issue = z.core.$ZodIssue
 
 interface Complaint {
   readonly path: string
-  /** The field to name to machines, where it is not the path. */
+  /** The field for programs, if it is not the path. */
   readonly field?: string
   readonly expected: string
-  /** Words, never the value of an object: it may be too deep to serialise. */
+  /** A description, never the value of an object, which may be too deep to serialise. */
   readonly given: string
   readonly what?: string
 }
@@ -46,13 +42,13 @@ function describe(issue: Issue | undefined, root: unknown): Complaint {
       field,
       expected: `no ${keys}`,
       given: words(valueAt(root, issue.path)),
-      what: 'There is no such field',
+      what: 'Unknown field',
     }
   }
   return { path, expected: expectation(issue), given: words(valueAt(root, issue.path)) }
 }
 
-/** Tells of the branch that the caller came nearest to; where there is none, of all. */
+/** Describes the branch that matches best; without one, all branches. */
 function describeUnion(
   branches: readonly (readonly Issue[])[],
   path: readonly PropertyKey[],

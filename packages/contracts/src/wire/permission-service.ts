@@ -2,15 +2,15 @@ import type { PermissionRule, RuleScope } from '../permission-rule.js'
 import type { Principal } from '../principal.js'
 import type { AddRuleRequest } from './requests.js'
 
-/** The rules of a host's sessions and workspaces. */
+/** The permission rules of sessions and workspaces. */
 export interface PermissionService {
   /**
-   * The rules of a workspace; of a session, its own and then its workspace's.
-   * @throws `session_not_found`, `workspace_not_found`, as the calls below
+   * The rules of a workspace; of a session, its own and then those of its workspace.
+   * @throws `session_not_found`, `workspace_not_found`, as do the calls below
    */
   rules(scope: RuleScope): Promise<readonly PermissionRule[]>
   /**
-   * Makes a rule; the same one made twice is one. Requests that wait are answered by it at once.
+   * Adds a rule; adding the same one twice gives one. It answers pending requests at once.
    * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
    */
   addRule(scope: RuleScope, request: AddRuleRequest, by: Principal): Promise<PermissionRule>

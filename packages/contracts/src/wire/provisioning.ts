@@ -7,13 +7,13 @@ import type { SecretStatus } from '../agent/secret.js'
 /** From a manifest to an agent that can be started (AIP-45 §Lifecycle, §Setup surface, §Auth surface). */
 
 export type ProvisionPhase = 'install' | 'version_check' | 'setup' | 'login'
-/** In the order in which they come. */
+/** In the order in which they run. */
 export const PROVISION_PHASES: readonly ProvisionPhase[] = ['install', 'version_check', 'setup', 'login']
 
-/** AIP-29's states of a login; `not_needed` where the manifest has no `auth`. */
+/** AIP-29's states of a login; `not_needed` if the manifest has no `auth`. */
 export type AuthState = 'not_needed' | 'unknown' | 'unauthed' | 'authed'
 
-/** One setup step: where it stands, and what a caller without a terminal has to give for it. */
+/** One setup step, and the input that it needs. */
 export interface SetupStepState {
   readonly id: string
   readonly kind: 'cmd' | 'prompt' | 'oauth' | 'external'
@@ -24,7 +24,7 @@ export interface SetupStepState {
   readonly needs?: SetupInput
 }
 
-/** What a pending step waits for. */
+/** The input that a pending step needs. */
 export type SetupInput =
   | {
       readonly kind: 'value'
@@ -32,21 +32,21 @@ export type SetupInput =
       readonly type: 'text' | 'select' | 'boolean' | 'secret'
       readonly options?: readonly { readonly value: string; readonly label: string }[]
       readonly default?: string | number | boolean
-      /** A page that tells the value, or on which something is to be done. */
+      /** A page that shows the value, or on which the user has to do something. */
       readonly url?: string
     }
   | { readonly kind: 'secret'; readonly slug: string }
   | { readonly kind: 'terminal'; readonly command: string }
 
-/** How far an adapter's agent is provisioned on this host. */
+/** The provisioning state of an agent on this host. */
 export interface AdapterState {
   readonly slug: string
   readonly installed: boolean
-  /** Absolute path of what is run. */
+  /** Absolute path of the executable. */
   readonly executable?: string
-  /** The install method that succeeded here; absent where the agent was there already. */
+  /** The install method that succeeded; absent if the agent was already installed. */
   readonly method?: string
-  /** As last checked. */
+  /** At the last check. */
   readonly version?: string
   readonly versionRange: string
   readonly versionOk?: boolean
@@ -57,9 +57,9 @@ export interface AdapterState {
   readonly login?: string
   /** The secrets that the manifest declares; never a value. */
   readonly secrets: readonly SecretStatus[]
-  /** Whether a session can be started as far as this host can tell. */
+  /** Whether a session can be started, as far as this host knows. */
   readonly ready: boolean
-  /** What a person runs next. */
+  /** The next command to run. */
   readonly next?: string
 }
 
@@ -69,7 +69,7 @@ export interface ProvisionRequest extends Readonly<z.infer<typeof provisionReque
   readonly signal?: AbortSignal | undefined
 }
 
-/** What happens while an agent is provisioned, in order. Never holds a secret. */
+/** Progress of provisioning, in order. Never contains a secret. */
 export type ProvisionEvent =
   | {
       readonly type: 'phase'
@@ -77,7 +77,7 @@ export type ProvisionEvent =
       readonly state: 'started' | 'done' | 'skipped'
       readonly detail?: string
     }
-  /** One install method: why it was skipped or failed, or what is run. */
+  /** An install method: what it runs, or why it was skipped or failed. */
   | {
       readonly type: 'method'
       readonly method: string
@@ -93,47 +93,48 @@ export type ProvisionEvent =
     }
   /** A line that an installer, a step or a login printed. */
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly line: string }
-  /** Bytes that have come of a download. */
+  /** Bytes of a download. */
   | { readonly type: 'progress'; readonly bytes: number; readonly total?: number }
   | { readonly type: 'warning'; readonly message: string }
-  /** The last one. */
+  /** The last event. */
   | { readonly type: 'state'; readonly state: AdapterState }
 
 export interface DoctorRequest extends Readonly<z.infer<typeof doctorRequestSchema>> {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One finding about an adapter's agent. */
+/** One finding about an agent. */
 export interface DoctorCheck {
   /** Stable, such as `version` or `live.resume`. */
   readonly id: string
   readonly title: string
   readonly verdict: 'ok' | 'warn' | 'fail' | 'skip'
   readonly detail: string
-  /** What the manifest declares, and what was found, where the two are compared. */
+  /** What the manifest declares and what was found, if they were compared. */
   readonly declared?: string
   readonly found?: string
   readonly hint?: string
 }
 
-/** The adapters of a gateway, and what can be done to them. */
+/** The adapters of a gateway and their provisioning. */
 export interface AdapterService extends AdapterCatalog {
   /** @throws `adapter_not_found` */
   state(slug: string): Promise<AdapterState>
   /**
-   * Runs the phases that are not done, up to `until`. Who asks is for the audit log; so below. Leaving the iteration ends what runs; what was done stays done.
+   * Runs the phases that are not done, up to `until`. Leaving the iteration cancels the work; finished phases stay done.
    * The iteration throws `adapter_not_found`, `install_failed`, `version_mismatch`, `setup_required` (with `pending`),
    * `setup_failed` (with `step`), `auth_required`, `provisioning_busy`, `cancelled`.
    */
   provision(slug: string, request: ProvisionRequest, by?: Principal): AsyncIterable<ProvisionEvent>
   /**
-   * Adds or replaces an adapter of the owner's.
-   * @param source folder with an AGENT-CLI.md, absolute, or an npm package that has one
+   * Adds or replaces an adapter of the owner.
+   * @param source Absolute folder with an AGENT-CLI.md, or npm package with one
+   * @param by The caller, for the audit log
    * @throws `manifest_invalid`, `path_invalid`, `install_failed`
    */
   add(source: string, by?: Principal): Promise<AdapterSummary>
-  /** Examines an adapter's agent, one finding after the other. @throws `adapter_not_found` */
+  /** Checks an agent, one finding after the other. @throws `adapter_not_found` */
   doctor(slug: string, request: DoctorRequest, by?: Principal): AsyncIterable<DoctorCheck>
-  /** Every secret that is stored or declared; never a value. */
+  /** The secrets that are stored or declared; never a value. */
   secrets(): Promise<readonly SecretStatus[]>
 }

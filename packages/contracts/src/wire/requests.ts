@@ -6,8 +6,7 @@ import { RULE_LIFETIMES } from '../permission-rule.js'
 import { SESSION_STATUSES } from '../session.js'
 
 /**
- * What callers send, over HTTP and MCP alike: one schema each, so that the two cannot drift. Objects are
- * strict: a field that nobody reads is refused, never silently dropped.
+ * What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored.
  */
 
 /** Bounds of the wire, in bytes, characters or counts. */
@@ -25,11 +24,11 @@ export const BOUNDS = {
   contentBlocks: 256,
   ttlSeconds: 30 * 24 * 60 * 60,
   queuedPrompts: 10,
-  /** Of one request that waits for a turn. */
+  /** Of one request that waits for the end of a turn. */
   waitSeconds: 300,
-  /** Levels of an answer's content; what is deeper parses, and then no longer serialises. */
+  /** Nesting of the content of an answer: deeper JSON parses but may not serialise. */
   contentDepth: 64,
-  /** Levels of a body. */
+  /** Nesting of a body. */
   jsonDepth: 128,
 } as const
 
@@ -44,13 +43,13 @@ export const permissionModeSchema = z.enum(PERMISSION_MODES)
 const ruleLifetimeSchema = z.enum(RULE_LIFETIMES)
 const toolKindSchema = z.enum(TOOL_KINDS)
 
-/** A rule for the permission requests of a session or of a workspace; at least one of the three says of what. */
+/** A rule for the permission requests of a session or a workspace; it needs a `toolKind`, a `path` or a `command`. */
 export const addRuleSchema = z.strictObject({
   decision: z.enum(['allow', 'deny']),
   toolKind: toolKindSchema.optional(),
-  path: path.optional().describe('Path pattern; a relative one begins at the session’s or the workspace’s folder'),
-  command: path.optional().describe('Words of a command; * within a word, a last ** for any words'),
-  lifetime: z.enum(['once', 'session']).optional().describe('Of a session’s rule; default session'),
+  path: path.optional().describe('Path pattern; relative to the folder of the session or workspace'),
+  command: path.optional().describe('Words of a command; * within a word, a trailing ** for any words'),
+  lifetime: z.enum(['once', 'session']).optional().describe('For a rule of a session; default session'),
 })
 export type AddRuleRequest = z.infer<typeof addRuleSchema>
 
@@ -103,59 +102,59 @@ export const promptSchema = z.union([
   z.array(contentBlockSchema).min(1).max(BOUNDS.contentBlocks),
 ])
 
-/** AIP-45's strategies, as far as a session of this host can be told to use one. */
+/** AIP-45's continuation strategies. */
 const continuationSchema = z.enum(CONTINUATION_STRATEGIES)
 
-/** What a session is allowed of starting others; each member that is absent has its default. */
+/** What a session may start; absent members have defaults. */
 export const delegationSchema = z.strictObject({
-  /** Longest life of a child, and its life when it names none. Default one hour. */
+  /** Maximum and default lifetime of a child. Default one hour. */
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional(),
-  /** Generations below it. Default 1. */
+  /** Generations below the session. Default 1. */
   maxDepth: z.int().min(1).max(8).optional(),
-  /** Children of one session that live at once. Default 5. */
+  /** Children that may be live at the same time. Default 5. */
   maxChildren: z.int().min(1).max(64).optional(),
-  /** The most that a child may be let; never more than the session's own mode, which is the default. */
+  /** The least strict mode of a child; never less strict than the session's own, which is the default. */
   permissionMode: permissionModeSchema.optional(),
-  /** Agents that it may start. Default: its own. */
+  /** Adapters that it may start. Default: its own. */
   adapters: z.array(slug).min(1).max(64).optional(),
-  /** Modes that it may start them in, beside its own. */
+  /** Modes that children may use, beside its own. */
   modes: z.array(slug).max(64).optional(),
-  /** Names of options that it may set on them, beside those that it has itself. */
+  /** Names of options that children may have, beside its own. */
   options: z.array(slug).max(64).optional(),
 })
 export type DelegationRequest = z.infer<typeof delegationSchema>
 
-/** AIP-46 SpawnAgentRequest and our additions. */
+/** AIP-46 SpawnAgentRequest, with additions. */
 export const spawnAgentSchema = z.strictObject({
   adapter: slug.describe('Slug of the AIP-45 adapter to run'),
   workspaceSlug: slug.optional().describe('Workspace to run in; the active one when absent'),
   cwd: path.optional().describe('Absolute folder to run in; wins over workspaceSlug'),
   prompt: promptSchema.optional().describe('Initial prompt'),
   label: label.optional().describe('Free text to group and filter by'),
-  title: label.optional().describe('Title; the first prompt gives one when absent'),
+  title: label.optional().describe('Title; default the beginning of the first prompt'),
   mode: slug.optional().describe('Id of one of the adapter’s modes'),
   options: z.record(z.string(), optionValue).optional().describe('Values for the adapter’s options'),
   permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
   additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
-  mcpServers: z.array(mcpServerSchema).max(32).optional().describe('MCP servers that the agent is to use'),
+  mcpServers: z.array(mcpServerSchema).max(32).optional().describe('MCP servers for the agent to use'),
   instructions: z
     .string()
     .min(1)
     .max(BOUNDS.instructionsChars)
     .optional()
-    .describe('What the agent is to keep to in all of the conversation'),
-  continuation: continuationSchema.optional().describe('How it is taken up again, of those that the adapter supports'),
-  ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this long'),
-  delegation: delegationSchema.optional().describe('Let the agent start others; {} for the defaults'),
+    .describe('Instructions for the whole conversation'),
+  continuation: continuationSchema.optional().describe('How it is resumed; one that the adapter supports'),
+  ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this time'),
+  delegation: delegationSchema.optional().describe('Let the agent start other sessions; {} for the defaults'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
 export type SpawnAgentRequest = z.infer<typeof spawnAgentSchema>
 
 export const promptRequestSchema = z.strictObject({
   prompt: promptSchema,
-  /** HTTP: hold the answer back until the turn has ended. */
+  /** HTTP: answer when the turn has ended. */
   wait: z.boolean().optional(),
-  /** While a turn runs: refuse (the default), wait for its end, or interrupt it. */
+  /** While a turn is running: reject (the default), queue, or interrupt it. */
   whenBusy: z.enum(['reject', 'queue', 'interrupt']).optional(),
   /** The same key within 10 minutes gives the same turn. */
   idempotencyKey: idempotencyKey.optional(),
@@ -163,8 +162,8 @@ export const promptRequestSchema = z.strictObject({
 export type PromptRequest = z.infer<typeof promptRequestSchema>
 
 /**
- * `fresh`: begin a new conversation where the agent has lost the old one, or cannot take it up. `continuation`: in which
- * way to take it up, of those that the adapter supports; default that of the spawn.
+ * `fresh`: start a new conversation if the agent cannot resume the old one. `continuation`: a strategy that the adapter
+ * supports; default that of the spawn.
  */
 export const resumeRequestSchema = z.strictObject({
   fresh: z.boolean().optional(),
@@ -173,8 +172,8 @@ export const resumeRequestSchema = z.strictObject({
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
 
 /**
- * What is to be set on a running agent; each is one of the values that the session's `config` offers. The
- * `permissionMode` is the host's own, so that one of a session that has ended can be set too.
+ * Settings of a running agent; the values are those that the `config` of the session offers. The `permissionMode` belongs to
+ * the host and can also be set on an ended session.
  */
 export const configRequestSchema = z
   .strictObject({
@@ -187,7 +186,7 @@ export const configRequestSchema = z
   .meta({ minProperties: 1 })
 export type ConfigRequest = z.infer<typeof configRequestSchema>
 
-/** What the new session has instead of what the old one has. */
+/** What the new session does not take over from the old one. */
 export const forkRequestSchema = z.strictObject({
   prompt: promptSchema.optional(),
   label: label.optional(),
@@ -195,9 +194,9 @@ export const forkRequestSchema = z.strictObject({
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
 
-/** Without `turn` whatever runs is ended, and what waits behind it is never sent; with it that one alone. */
+/** Without `turn` the running turn is ended and queued prompts are dropped; with it only that turn. */
 export const interruptRequestSchema = z.strictObject({
-  turn: z.int().min(1).optional().describe('Number of the one turn that is meant, be it running or queued'),
+  turn: z.int().min(1).optional().describe('Number of a single turn, running or queued'),
 })
 export type InterruptRequest = z.infer<typeof interruptRequestSchema>
 
@@ -206,8 +205,7 @@ export const killRequestSchema = z.strictObject({
 })
 
 /**
- * Whether a value that was parsed from JSON has no more levels than that, itself the first. Without recursion: a depth
- * that breaks others must not break this.
+ * Whether parsed JSON is nested at most that deep. Iterative, so that a deep value cannot overflow the stack.
  */
 export function isWithinDepth(value: unknown, levels: number): boolean {
   let level = [value].filter(isObject)
@@ -226,7 +224,7 @@ const isShallow = (content: unknown): boolean => isWithinDepth(content, BOUNDS.c
 export const answerRequestSchema = z.union([
   z.strictObject({
     optionId: z.string().min(1),
-    remember: ruleLifetimeSchema.optional().describe('Make a rule of it, for later calls like this one'),
+    remember: ruleLifetimeSchema.optional().describe('Make it a rule for later calls like this one'),
   }),
   z.strictObject({
     action: z.enum(['accept', 'decline', 'cancel']),
@@ -235,7 +233,7 @@ export const answerRequestSchema = z.union([
 ])
 export type AnswerRequest = z.infer<typeof answerRequestSchema>
 
-/** What the agent is told when a caller answers with this. */
+/** The answer that the agent receives. */
 export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
   if ('optionId' in given) {
     const { optionId, remember } = given
@@ -274,7 +272,7 @@ export const turnsQuerySchema = z.strictObject({
 /** A page of turns. */
 export type TurnQuery = Readonly<z.infer<typeof turnsQuerySchema>>
 
-/** `waitSeconds`: hold the answer back until the turn has ended, at most that long. */
+/** `waitSeconds`: answer when the turn has ended or that time is up. */
 export const turnQuerySchema = z.strictObject({
   waitSeconds: z.coerce.number().int().min(0).max(BOUNDS.waitSeconds).optional(),
 })

@@ -5,27 +5,27 @@ import type { Principal } from '../principal.js'
 import type { Session } from '../session.js'
 import type { Turn } from '../turn.js'
 
-/** What is done with sessions as stored documents: found again, carried elsewhere, mended, thrown away. */
+/** Sessions as stored documents: search, export, import, repair, prune. */
 
-/** One place where a text was found. */
+/** One match of a search. */
 export interface SearchHit {
   readonly sessionId: string
   readonly title?: string
   readonly turn?: number
-  /** The event that the message begins with. */
+  /** The first event of the message. */
   readonly seq: number
   readonly ts: string
   readonly type: SessionEventType
-  /** The text around the place, on one line. */
+  /** The text around the match, on one line. */
   readonly excerpt: string
 }
 
 export interface SearchResult {
-  /** Of the newest session first; of one session in the order of its log. */
+  /** Newest session first; within a session in the order of its log. */
   readonly hits: readonly SearchHit[]
-  /** Present when the limit or the time was reached before every session was looked at. */
+  /** Present if the limit or the time was reached before all sessions were searched. */
   readonly nextCursor?: string
-  /** Sessions that could not be looked at as a whole, and how many of their events cannot be read; absent for none. */
+  /** Sessions with events that can no longer be read, and how many; absent for none. */
   readonly unreadable?: readonly UnreadableEvents[]
 }
 
@@ -39,11 +39,11 @@ export interface PruneResult {
   readonly pruned: readonly Pick<Session, 'id' | 'title' | 'label' | 'endedAt'>[]
 }
 
-/** Something that was wrong with a stored session. */
+/** A defect of a stored session. */
 export interface RepairFinding {
   readonly kind: 'torn-tail' | 'unreadable-events' | 'dangling-turn' | 'no-end' | 'record-differs'
   readonly detail: string
-  /** Whether it is mended now; always false in a dry run, and for events that cannot be read any more. */
+  /** Whether it was repaired; always false in a dry run, and for events that can no longer be read. */
   readonly mended: boolean
 }
 
@@ -53,17 +53,17 @@ export interface RepairReport {
   readonly findings: readonly RepairFinding[]
 }
 
-/** What the transcript says of one turn. */
+/** One turn of a transcript. */
 export interface TurnTranscript extends Turn {
-  /** The agent's text, joined; of a very long one the beginning. What cannot be read any more is marked `[gap]`. */
+  /** The text of the agent, joined; only its beginning if it is very long. Events that can no longer be read are marked `[gap]`. */
   readonly text: string
-  /** Events of the turn that cannot be read any more; absent for none. */
+  /** Events of the turn that can no longer be read; absent for none. */
   readonly gaps?: readonly EventGap[]
   readonly prompt: string
   readonly tools: readonly { readonly name: string; readonly status: string }[]
 }
 
-/** The first line of an export as JSON Lines, and the frame of one as JSON. */
+/** The first line of a JSON Lines export, and the top-level members of a JSON export. */
 export interface ExportHead {
   readonly format: 'agentproto.session.v1'
   readonly exportedAt: string
@@ -71,27 +71,27 @@ export interface ExportHead {
 }
 
 /**
- * Stored sessions as documents, beside {@link SessionService}. Nothing of it holds a whole log in memory.
- * Every call that names a session can throw `session_not_found`.
+ * Stored sessions as documents. No method holds a whole log in memory. Every call that names a session can throw
+ * `session_not_found`.
  */
 export interface SessionArchive {
   /**
-   * Looks through the transcripts: prompts, answers, thoughts, tools, errors. Reads the logs each time; there is no index.
-   * @param within Sessions that the caller reaches; all when absent
+   * Searches prompts, answers, thoughts, tools and errors. Reads the logs each time; there is no index.
+   * @param within The sessions that the caller may use; absent for all
    */
   search(query: SearchQuery, within?: SessionBounds, signal?: AbortSignal): Promise<SearchResult>
-  /** Forgets sessions that ended long ago. A live one is never among them. */
+  /** Deletes sessions that ended long ago, never a live one. */
   prune(request: PruneRequest, by: Principal): Promise<PruneResult>
   /**
-   * Checks a stored session against its log and mends it by appending, never by rewriting.
+   * Checks a stored session against its log and repairs it by appending, never by rewriting.
    * @throws `session_live`
    */
   repair(id: string, options: { readonly dryRun: boolean }, by: Principal): Promise<RepairReport>
   /** The session as a text, in pieces. */
   export(id: string, format: ExportFormat): Promise<AsyncIterable<string>>
   /**
-   * Takes in what `export` gave as `json` or `jsonl`, in pieces of any size. It gets another id when its own is taken, says where
-   * it is from (`imported`), and is never resumable. Nothing of it stays when it is not valid.
+   * Imports what `export` returned as `json` or `jsonl`, in pieces of any size. The session gets a new id if its own is used, has
+   * its origin in `imported`, and is never resumable. An invalid import leaves nothing behind.
    * @throws `invalid_request`, `payload_too_large`, `storage_failed`
    */
   import(text: AsyncIterable<string>, by: Principal): Promise<Session>

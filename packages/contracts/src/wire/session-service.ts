@@ -17,15 +17,15 @@ import type {
 } from './requests.js'
 
 /**
- * The registry as HTTP, MCP and the command line see it. Every call is asynchronous and passes plain
- * data, so that the registry can live in another process.
+ * The sessions of a gateway. Every call is asynchronous and passes plain data, so that the registry can run in another
+ * process.
  */
 
-/** What an interrupt came upon. */
+/** The result of an interrupt. */
 export interface Interrupted {
-  /** Whether there was something to end: a turn that ran or, where it was named, one that waited. */
+  /** Whether there was a turn to end: a running one or, if it was given, a queued one. */
   readonly wasBusy: boolean
-  /** The turn that was named waited, and is never sent; its end is logged when its place in the queue has come. */
+  /** The given turn was queued and is never sent; its end is logged when its turn comes. */
   readonly sent?: false
 }
 
@@ -37,21 +37,21 @@ export interface SessionPage {
 /** The reasons that a caller may give for a kill. */
 export type KillReason = Extract<StopReason, 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'>
 
-/** Why a hook of the host itself ends a session; the stop reason is `hook_stopped`. No caller can say it. */
+/** Why a hook of the host ends a session; the stop reason is `hook_stopped`. Callers cannot give it. */
 export interface HookStop {
   readonly hook: SessionFailure
 }
 
 /**
- * A reader of one session's log that pulls: a slow one costs nothing and loses nothing. One reader has
- * one caller; end it with `close`.
+ * Reads the log of one session by pull: a slow reader costs nothing and loses nothing. It has one caller, who ends it with
+ * `close`.
  */
 export interface EventReader {
-  /** Stored events that were not handed out yet, where that is known. */
+  /** Number of stored events that were not read yet, if known. */
   readonly behind?: number
   /**
-   * The next batch: at once what is there, else when something comes.
-   * @returns undefined at the end: the session has ended and every event was handed out
+   * The next batch, at once or when an event is stored.
+   * @returns undefined at the end: the session has ended and every event was read
    */
   next(signal?: AbortSignal): Promise<EventBatch | undefined>
   close(): void
@@ -62,7 +62,7 @@ export interface OutputReader {
   close(): void
 }
 
-/** Names one request of one session. */
+/** Identifies one request of one session. */
 export interface RequestKey {
   readonly id: string
   readonly requestId: string
@@ -70,89 +70,88 @@ export interface RequestKey {
 
 export interface SessionService {
   /**
-   * AIP-46 `POST /sessions/agent`. Resolves when the session is running; with a `prompt`, once that
-   * prompt is admitted.
+   * AIP-46 `POST /sessions/agent`. Resolves when the session is running or, with a `prompt`, when that is
+   * accepted.
    * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`,
    * `cwd_invalid`, `session_limit_reached`, `spawn_failed`, `handshake_failed`, `shutting_down`, …
    */
   spawn(request: SpawnAgentRequest, by: Principal): Promise<Session>
-  /** @param within Only those that the caller reaches; absent for all */
+  /** @param within The sessions that the caller may use; absent for all */
   list(filter?: SessionFilter, within?: SessionBounds): Promise<SessionPage>
   /**
-   * @param within A session outside of it is not found, as if it were not there
+   * @param within A session outside of it is reported as not found
    * @throws `session_not_found`; so does every call below that names a session
    */
   get(id: string, within?: SessionBounds): Promise<Session>
   /**
-   * Admits one prompt: reserves the turn, logs it, sends it.
+   * Accepts one prompt: reserves the turn, logs the prompt, sends it.
    * @throws `turn_in_progress`, `session_ended`, `session_starting`, `storage_failed`
    */
   prompt(id: string, request: PromptRequest, by: Principal): Promise<{ readonly turn: number }>
   /**
-   * Waits for the end of one turn; misses neither a turn that is over nor matches an older one.
+   * Waits for the end of one turn, also if it has already ended.
    * @throws `turn_not_found`, `cancelled` when `signal` aborts
    */
   waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
   /** Turns that have begun, oldest first: at most 1 000 at a time, those after number `after`. */
   turns(id: string, query?: TurnQuery): Promise<readonly Turn[]>
   /**
-   * One turn with its prompt and what it has put out so far, bounded; or the prompt that waits for its turn.
+   * One turn with its prompt and its bounded output so far; or the queued prompt.
    * @throws `turn_not_found`
    */
   turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
   /**
-   * Starts the agent of a session that has ended again, in its old conversation; `resumedHow` says how.
-   * A prompt to such a session does the same first.
+   * Starts the agent of an ended session again, in its conversation; `resumedHow` says how. A prompt to an ended session does
+   * this first.
    * @throws `session_live`, `not_resumable`, and what `spawn` throws of the start
    */
   resume(id: string, request: ResumeRequest, by: Principal): Promise<Session>
   /**
-   * Sets mode, model and options of the running agent, one after the other; the first that is refused ends it. What was
-   * set is set again when the session is resumed.
+   * Sets mode, model and options of the running agent, one after the other, until one is refused. The settings are restored
+   * when the session is resumed.
    * @throws `session_ended`, `session_starting`, `not_supported`, `mode_unknown`, `option_invalid`
    */
   configure(id: string, request: ConfigRequest, by: Principal): Promise<Session>
   /**
-   * A new session in the same place whose agent knows what was said so far; the old one goes on unchanged.
-   * @throws `not_supported` where the agent cannot, `turn_in_progress`, and what `spawn` throws of the start
+   * A new session in the same folder whose agent knows the conversation so far; the old one is unchanged.
+   * @throws `not_supported` if the agent cannot fork, `turn_in_progress`, and what `spawn` throws of the start
    */
   fork(id: string, request: ForkRequest, by: Principal): Promise<Session>
   /**
-   * Ends the running turn, and what waits behind it is never sent. With a `turn` it is that one alone: where that runs,
-   * what waits goes on; where it is queued, it is never sent. Idempotent; the session lives on. Resolves once the turn
-   * has ended, or is known to be never sent.
+   * Ends the running turn; queued prompts are never sent. With a `turn` only that one is ended, or never sent if it is queued;
+   * the others continue. Idempotent; the session stays live. Resolves when the turn has ended, or is known never to be sent.
    */
   interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<Interrupted>
   /**
-   * Resolves after the whole process tree is gone; `ok` is false when it was gone already.
+   * Resolves when the whole process tree is gone; `ok` is false if it was already gone.
    * @throws `termination_failed`
    */
   kill(id: string, by: Principal, reason?: KillReason | HookStop): Promise<{ readonly ok: boolean }>
-  /** Kills where needed, then deletes the record and the log. */
+  /** Kills the session if it is live, then deletes its record and its log. */
   forget(id: string, by: Principal): Promise<void>
   /** The last lines of the ring (at most 2 000), oldest first. */
   output(id: string, lastN?: number): Promise<readonly OutputLine[]>
   /** One page of the log. */
   events(id: string, after: number, limit: number): Promise<EventBatch>
-  /** Follows the log after `after`, past what is there now. */
+  /** Follows the log after `after`, including future events. */
   follow(id: string, after: number): Promise<EventReader>
-  /** Follows the projection after `cursor`, from the start of the ring without one. */
+  /** Follows the output after `cursor`; without one from the start of the ring. */
   followOutput(id: string, cursor?: string): Promise<OutputReader>
   /**
-   * What a session's agent has asked, the newest last; without an id, what waits for a person in the sessions
-   * within bounds: pending requests, and interrupted ones whose session can be resumed.
+   * The requests of a session, newest last. Without an id: the requests of all sessions within bounds that wait for a person,
+   * pending ones and interrupted ones whose session can be resumed.
    */
   requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]>
   /**
-   * Answers a request once. With `remember`, the answer becomes a rule as well.
+   * Answers a request once. With `remember` the answer also becomes a rule.
    * @throws `request_not_found`, `request_resolved` (naming who answered), `request_interrupted`, `invalid_request`
    */
   answer(which: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest>
-  /** Status changes of all sessions within bounds, for lists that live. */
+  /** Changes of all sessions within bounds. */
   watch(within?: SessionBounds): SessionWatcher
 }
 
-/** A reader of all sessions' changes. A reader that lags gets each session's latest record, not every step. */
+/** Reads the changes of all sessions. A slow reader gets the latest record of each session, not every change. */
 export interface SessionWatcher {
   next(signal?: AbortSignal): Promise<readonly SessionChange[] | undefined>
   close(): void
@@ -162,5 +161,5 @@ export type SessionChange =
   | { readonly type: 'session'; readonly session: Session }
   | { readonly type: 'forgotten'; readonly id: string }
 
-/** Convenience of readers: whether a record ends a run of the agent. */
+/** Whether a record ends a run of the agent. */
 export const isTerminalRecord = (record: EventRecord): boolean => record.type === 'session-stopped'

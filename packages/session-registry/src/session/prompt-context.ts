@@ -1,4 +1,4 @@
-import type { ContentBlock, PromptPreface, Session, SessionEvent, UserPrompt } from '@agentproto/contracts'
+import type { ContentBlock, PromptContextPart, Session, SessionEvent, UserPrompt } from '@agentproto/contracts'
 import type { AgentFacts } from './input.js'
 import { NO_CONTEXT, type SessionState } from './state.js'
 
@@ -17,7 +17,7 @@ export function contextOfStart({ spawn, session }: SessionState, facts: AgentFac
 }
 
 /** What goes before the next prompt. */
-export function pendingContext({ spawn, session, context }: SessionState): readonly PromptPreface[] {
+export function pendingContext({ spawn, session, context }: SessionState): readonly PromptContextPart[] {
   const { instructions } = spawn
   const { transcript } = context
   return [
@@ -47,7 +47,7 @@ export function contextAfter({ context, session }: SessionState, event: SessionE
 const withInstructions = (session: Session): Session => ({ ...session, instructed: 'prompt' })
 
 /** To a model, the end of its turn looks like a request to stop; this one had another reason (failure mode 19). */
-export const INTERRUPTION: PromptPreface = {
+export const INTERRUPTION: PromptContextPart = {
   kind: 'interruption',
   text: '[Your last turn was interrupted only so that this message reaches you now. It is not a request to stop.]',
 }

@@ -3,7 +3,7 @@ import {
   type AgentRequest,
   type ContentBlock,
   isLive,
-  type PromptPreface,
+  type PromptContextPart,
   type Session,
   type SessionHealth,
   type SessionRequest,
@@ -129,7 +129,7 @@ export interface Ask {
 export interface PromptContext {
   readonly transcript?: string | undefined
   /** Kinds that the running turn's prompt began with. */
-  readonly offered: readonly PromptPreface['kind'][]
+  readonly offered: readonly PromptContextPart['kind'][]
   readonly isSent: boolean
 }
 

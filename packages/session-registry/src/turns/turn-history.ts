@@ -73,7 +73,7 @@ export class TurnHistory implements LogObserver {
     if (event.type === 'user-prompt') this.begin(event, event.seq, event.ts)
     const running = this.#running
     if (running === undefined || event.turn !== running.turn.number) return
-    running.parts.take(event)
+    running.parts.add(event)
     if (event.type === 'error') running.error = event.message
     if (event.type === 'turn-end') this.#end(running, event)
   }

@@ -84,7 +84,7 @@ async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }
     if (event.type === 'gap' && event.gap.after < lastSeq) parts.skip(event.gap)
     if (event.type === 'gap') continue
     if (event.seq > lastSeq) break
-    parts.take(event)
+    parts.add(event)
   }
   return parts.output()
 }

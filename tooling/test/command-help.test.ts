@@ -1,28 +1,29 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import type { Io } from '../../packages/cli/src/io.ts'
+import type { CliContext } from '../../packages/cli/src/cli-context.ts'
 import { createProgram, runProgram } from '../../packages/cli/src/program.ts'
 
-type Command = ReturnType<typeof createProgram>
+type Command = Awaited<ReturnType<typeof createProgram>>
 
-function io(): { readonly io: Io; text(): string } {
+function recording(): { readonly context: CliContext; text(): string } {
   const stdout = new PassThrough()
   const read = (): string => String(stdout.read() ?? '')
-  return { io: { stdin: new PassThrough(), stdout, stderr: new PassThrough(), env: {}, cwd: '/' }, text: read }
+  return { context: { stdin: new PassThrough(), stdout, stderr: new PassThrough(), env: {}, cwd: '/' }, text: read }
 }
 
-// People look at `--help` first. A new command needs a line in packages/cli/src/program/examples.ts.
+// `--help` is where people look first. Each file of packages/cli/src/commands has the examples of its command.
 
 function paths(command: Pick<Command, 'commands' | 'name'>, path: readonly string[] = []): string[][] {
   return [[...path], ...command.commands.flatMap((child) => paths(child, [...path, child.name()]))]
 }
 
-const all = paths(createProgram(io().io, () => Promise.resolve()))
+const program = await createProgram(recording().context, () => Promise.resolve())
+const all = paths(program)
 
-test.each(all)('--help of %s %s %s says what it does and shows examples', async (...path) => {
-  const { io: own, text } = io()
+test.each(all)('--help of %s %s %s shows what it does and examples', async (...path) => {
+  const { context, text } = recording()
   const words = path.filter((word) => typeof word === 'string')
-  expect(await runProgram(own, [...words, '--help'])).toBe(0)
+  expect(await runProgram(context, [...words, '--help'])).toBe(0)
   const help = text()
   expect(help).toMatch(/^Usage: agentproto/)
   expect(help).toContain('Examples:')
@@ -46,6 +47,6 @@ test('every option has a description', () => {
       if (description === '') silent.push(`${command.name()} ${flags}`)
     command.commands.forEach(look)
   }
-  look(createProgram(io().io, () => Promise.resolve()))
+  look(program)
   expect(silent).toEqual([])
 })

@@ -11,8 +11,8 @@ import { ROOT } from '../packages.ts'
 // The pages are generated from the commands: `npx vitest run --project unit tooling/test/man-pages -u` writes them.
 
 const FOLDER = join(ROOT, 'packages/cli/man')
-const io = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }
-const pages = manPages(createProgram(io, () => Promise.resolve()))
+const context = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }
+const pages = manPages(await createProgram(context, () => Promise.resolve()))
 
 test.each(pages)('$file matches the commands', async ({ file, text }) => {
   await expect(text).toMatchFileSnapshot(join(FOLDER, file))

@@ -2,7 +2,7 @@ import type { CallOptions, Client } from '@agentproto/client'
 import type { AgentAnswer, AnswerRequest, EventReader, EventRecord, Principal } from '@agentproto/contracts'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
-/** The services that MCP's tools are made of, of a gateway in another process. It decides by the client's token. */
+/** The services of the MCP tools, over a client of the gateway, which authorises by the client's token. */
 export function clientServices({
   sessions,
   adapters,
@@ -12,12 +12,12 @@ export function clientServices({
     adapters,
     workspaces,
     sessions: {
-      spawn: (request, by) => sessions.start(request, traced(by)),
+      spawn: (request, by) => sessions.start(request, traceOf(by)),
       list: (filter) => sessions.list(filter),
       get: (id) => sessions.get(id),
-      prompt: (id, request, by) => sessions.prompt(id, request, traced(by)),
+      prompt: (id, request, by) => sessions.prompt(id, request, traceOf(by)),
       waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
-      resume: (id, request, by) => sessions.resume(id, request, traced(by)),
+      resume: (id, request, by) => sessions.resume(id, request, traceOf(by)),
       interrupt: (id, _by, request) => sessions.interrupt(id, request),
       kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
       output: (id, lastN) => sessions.output(id, lastN),
@@ -28,9 +28,9 @@ export function clientServices({
   }
 }
 
-const traced = ({ trace }: Principal): CallOptions => (trace === undefined ? {} : { trace })
+const traceOf = ({ trace }: Principal): CallOptions => (trace === undefined ? {} : { trace })
 
-/** An answer as it is sent. */
+/** An answer in its wire form. */
 function wireAnswer(answer: AgentAnswer): AnswerRequest {
   switch (answer.outcome) {
     case 'selected':
@@ -44,18 +44,18 @@ function wireAnswer(answer: AgentAnswer): AnswerRequest {
   }
 }
 
-/** Pulls the log, an event at a time; connected once somebody asks for the first. */
+/** Reads the log one event at a time. It connects at the first read. */
 function eventReader(sessions: Client['sessions'], id: string, after: number): EventReader {
-  const leaving = new AbortController()
-  const events = sessions.events(id, { after, signal: leaving.signal, onGap: () => undefined })[Symbol.asyncIterator]()
+  const abort = new AbortController()
+  const events = sessions.events(id, { after, signal: abort.signal, onGap: () => undefined })[Symbol.asyncIterator]()
   return {
     async next(signal) {
-      signal?.addEventListener('abort', () => leaving.abort(), { once: true })
+      signal?.addEventListener('abort', () => abort.abort(), { once: true })
       const { done, value } = await events.next()
       if (done === true) return undefined
       const record: EventRecord = { seq: value.seq, type: value.type, json: JSON.stringify(value) }
       return { records: [record] }
     },
-    close: () => leaving.abort(),
+    close: () => abort.abort(),
   }
 }

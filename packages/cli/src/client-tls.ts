@@ -1,26 +1,26 @@
 import { readFileSync } from 'node:fs'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Io } from './io.js'
+import type { CliContext } from './cli-context.js'
 
-/** Whom a client trusts and what it shows, in PEM. */
+/** The TLS options of a client, in PEM. */
 export interface ClientTls {
   readonly ca?: string
   readonly cert?: string
   readonly key?: string
 }
 
-/** The files that the environment names. @throws `path_invalid` */
-export function clientTls({ env }: Pick<Io, 'env'>): ClientTls {
-  const named = Object.entries(VARIABLES).flatMap(([part, name]) => {
+/** Reads the files that the environment names. @throws `path_invalid` */
+export function clientTls({ env }: Pick<CliContext, 'env'>): ClientTls {
+  const files = Object.entries(VARIABLES).flatMap(([part, name]) => {
     const path = env[name]
-    return path ? [[part, textOf(path, name)]] : []
+    return path ? [[part, read(path, name)]] : []
   })
-  return Object.fromEntries(named)
+  return Object.fromEntries(files)
 }
 
 const VARIABLES = { ca: 'AGENTPROTO_TLS_CA', cert: 'AGENTPROTO_TLS_CERT', key: 'AGENTPROTO_TLS_KEY' } as const
 
-function textOf(path: string, name: string): string {
+function read(path: string, name: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
@@ -28,20 +28,20 @@ function textOf(path: string, name: string): string {
   }
 }
 
-/** Throws what kept TLS from working as something to act on; anything else as it is. */
-export function tellTls(url: string, thrown: unknown): never {
+/** Rethrows a TLS failure with what to do about it, and any other error as it is. */
+export function explainTlsFailure(url: string, thrown: unknown): never {
   const { code, message } = thrown as NodeJS.ErrnoException
   const { origin } = new URL(url)
-  const about = { given: message, cause: thrown }
+  const details = { given: message, cause: thrown }
   if (code !== undefined && UNTRUSTED.test(code))
-    throw new AgentprotoError('unauthorized', `The certificate of ${origin} cannot be trusted`, {
-      ...about,
-      hint: 'Name the certificate of who signed it in AGENTPROTO_TLS_CA, and call it by a name that it is for',
+    throw new AgentprotoError('unauthorized', `The certificate of ${origin} is not trusted`, {
+      ...details,
+      hint: 'Set AGENTPROTO_TLS_CA to the certificate of its CA, and use a host name that the certificate contains',
     })
   if (code !== undefined && WANTS_CERTIFICATE.test(code))
-    throw new AgentprotoError('unauthorized', `${origin} asks for a certificate that it knows`, {
-      ...about,
-      hint: 'Name one and its key in AGENTPROTO_TLS_CERT and AGENTPROTO_TLS_KEY',
+    throw new AgentprotoError('unauthorized', `${origin} requires a client certificate`, {
+      ...details,
+      hint: 'Set AGENTPROTO_TLS_CERT and AGENTPROTO_TLS_KEY to one that it accepts',
     })
   throw thrown
 }

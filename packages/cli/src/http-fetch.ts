@@ -4,9 +4,9 @@ import type { Fetch, FetchReader, FetchResponse } from '@agentproto/client'
 import type { ClientTls } from './client-tls.js'
 
 /**
- * A `fetch` over `node:http`. The built-in one takes 100 ms to load, twice as long as Node itself, and each
- * of our commands is a process of its own.
- * @param tls Whom it trusts and what it shows, where the address is https
+ * A `fetch` over `node:http`: it loads faster than the built-in one and takes client certificates
+ * (docs/decisions/http-client.md).
+ * @param tls For addresses with https
  */
 export const httpFetch =
   (tls: ClientTls = {}): Fetch =>
@@ -26,7 +26,7 @@ export const httpFetch =
       sent.end(body)
     })
     return isTls
-      ? answer.catch(async (thrown: unknown) => (await import('./client-tls.js')).tellTls(url, thrown))
+      ? answer.catch(async (thrown: unknown) => (await import('./client-tls.js')).explainTlsFailure(url, thrown))
       : answer
   }
 

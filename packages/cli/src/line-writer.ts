@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import type { Output } from './io.js'
+import type { Output } from './cli-context.js'
 
-/** Writes lines to a pipe; the promise is there while its reader does not keep up. */
+/** Writes lines to a pipe. It returns a promise while the pipe is full. */
 export function lineWriter(stream: Output): (line: string) => Promise<void> | undefined {
   let full: Promise<void> | undefined
   return function writeLine(line) {

@@ -1,9 +1,9 @@
-import type { Io } from './io.js'
+import type { CliContext } from './cli-context.js'
 import { version } from './version.js'
 
 /** Entry of the executable. `--version` is answered before anything else is loaded. */
 async function main(argv: readonly string[]): Promise<number> {
-  const io: Io = {
+  const context: CliContext = {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
@@ -15,10 +15,10 @@ async function main(argv: readonly string[]): Promise<number> {
     return 0
   }
   const { runProgram } = await import('./program.js')
-  return runProgram(io, argv)
+  return runProgram(context, argv)
 }
 
-// `agentproto … | head` closes our stdout early; that is its right and no failure.
+// `agentproto … | head` closes stdout early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })

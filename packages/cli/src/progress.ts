@@ -1,43 +1,27 @@
-import { paintOf, type Io } from './io.js'
+import { paintFor, type CliContext } from './cli-context.js'
 import { duration } from './render/age.js'
 
-const QUIET_MS = 300
+const SHOW_AFTER_MS = 300
 const FRAME_MS = 100
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/**
- * Tells a person at a terminal what takes long, on stderr, once it does. It leaves no trace.
- * @returns ends it; idempotent
- */
-export function progress(io: Io, what: string): () => void {
-  const { stderr } = io
-  if (stderr.isTTY !== true) return () => undefined
+/** Does work. When it takes long, shows a spinner on stderr at a terminal, and erases it at the end. */
+export async function withProgress<T>(context: CliContext, label: string, work: () => Promise<T>): Promise<T> {
+  const { stderr } = context
+  if (stderr.isTTY !== true) return work()
   const startedAt = Date.now()
   let frame = 0
   const draw = (): void => {
-    const took = Date.now() - startedAt
-    if (took < QUIET_MS) return
+    const elapsed = Date.now() - startedAt
+    if (elapsed < SHOW_AFTER_MS) return
     frame = (frame + 1) % FRAMES.length
-    stderr.write(`\r\u001B[K${paintOf(io, stderr).dim(`${FRAMES[frame]} ${what} … ${duration(took)}`)}`)
+    stderr.write(`\r\u001B[K${paintFor(context, stderr).dim(`${FRAMES[frame]} ${label} … ${duration(elapsed)}`)}`)
   }
   const timer = setInterval(draw, FRAME_MS)
-  // What it waits for keeps the process alive, not its picture.
-  timer.unref()
-  let isOpen = true
-  return () => {
-    if (!isOpen) return
-    isOpen = false
-    clearInterval(timer)
-    if (frame > 0) stderr.write('\r\u001B[K')
-  }
-}
-
-/** Does work under a progress picture. */
-export async function withProgress<T>(io: Io, what: string, work: () => Promise<T>): Promise<T> {
-  const done = progress(io, what)
   try {
     return await work()
   } finally {
-    done()
+    clearInterval(timer)
+    if (Date.now() - startedAt >= SHOW_AFTER_MS) stderr.write('\r\u001B[K')
   }
 }

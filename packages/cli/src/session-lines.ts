@@ -1,14 +1,16 @@
 import { isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 
-/** A table shows the last line of at most this many sessions: each costs a call. */
-const MAX_CALLS = 40
+/** A table shows the last line of at most this many sessions, because each costs a request. */
+const MAX_REQUESTS = 40
 const TURN_END = /^── turn-end /
 
-/** The last thing that each live session said, by id. What cannot be had is left out. */
+/** The last output line of each live session, by id. Lines that cannot be read are left out. */
 export async function lastLinesOf(client: Client, sessions: readonly Session[]): Promise<Map<string, string>> {
-  const asked = sessions.filter((session) => isLive(session) && session.lastOutputAt !== undefined).slice(0, MAX_CALLS)
-  const entries = await Promise.all(asked.map(async ({ id }) => [id, await lastLineOf(client, id)] as const))
+  const withOutput = sessions
+    .filter((session) => isLive(session) && session.lastOutputAt !== undefined)
+    .slice(0, MAX_REQUESTS)
+  const entries = await Promise.all(withOutput.map(async ({ id }) => [id, await lastLineOf(client, id)] as const))
   return new Map(entries.flatMap(([id, line]) => (line === undefined ? [] : [[id, line]])))
 }
 

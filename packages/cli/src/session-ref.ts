@@ -1,10 +1,22 @@
 import { AgentprotoError, BOUNDS, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
+import type { CliContext } from './cli-context.js'
+import { connect } from './daemon/connect.js'
+import { omitUndefined } from './omit-undefined.js'
 import { shortId } from './render/short-id.js'
 
+/** Connects to the gateway and finds the session that the argument of a command names. */
+export async function openSession(
+  context: CliContext,
+  ref: string,
+): Promise<{ readonly client: Client; readonly session: Session }> {
+  const client = await connect(context)
+  return { client, session: await findSession(client, ref) }
+}
+
 /**
- * The session that a person means: by its id, by the first characters of it (with or without `s_`), or by
- * its label. Of several with one label the only live one is meant.
+ * The session that a reference names: its id, the first characters of the id (with or without `s_`), or its label.
+ * When several sessions share a label, the only live one wins.
  * @throws `session_not_found`; `invalid_request` naming the candidates
  */
 export async function findSession(client: Client, ref: string): Promise<Session> {
@@ -12,27 +24,23 @@ export async function findSession(client: Client, ref: string): Promise<Session>
   return exact ?? pickSession(await candidates(client, ref), ref)
 }
 
-/** The gateway looks for the text anywhere in ids, labels and titles, which is more than is meant, and never less. */
+/** The gateway searches ids, labels and titles for the text, so that its answer holds every match and more. */
 async function candidates(client: Client, ref: string): Promise<readonly Session[]> {
   const found: Session[] = []
-  // Longer than what the gateway searches for, and than any label.
+  // Longer than any label, and than what the gateway accepts as a search text.
   if (ref === '' || ref.length > BOUNDS.labelChars) return found
   let after: string | undefined
   do {
-    const page = await client.sessions.list({
-      q: ref,
-      limit: BOUNDS.listMax,
-      ...(after === undefined ? {} : { after }),
-    })
-    found.push(...page.sessions.filter((session) => isMeant(session, ref)))
+    const page = await client.sessions.list({ q: ref, limit: BOUNDS.listMax, ...omitUndefined({ after }) })
+    found.push(...page.sessions.filter((session) => matches(session, ref)))
     after = page.nextCursor
   } while (after !== undefined)
   return found
 }
 
 export function pickSession(sessions: readonly Session[], ref: string): Session {
-  const named = sessions.filter(({ id }) => id === ref)
-  const matching = named.length > 0 ? named : sessions.filter((session) => isMeant(session, ref))
+  const exact = sessions.filter(({ id }) => id === ref)
+  const matching = exact.length > 0 ? exact : sessions.filter((session) => matches(session, ref))
   const [only, second] = matching
   if (only !== undefined && second === undefined) return only
   if (only === undefined) throw noSession(ref)
@@ -41,18 +49,18 @@ export function pickSession(sessions: readonly Session[], ref: string): Session 
   throw ambiguous(ref, matching)
 }
 
-const isMeant = ({ id, label }: Session, ref: string): boolean =>
+const matches = ({ id, label }: Session, ref: string): boolean =>
   ref !== '' && (label === ref || id.startsWith(ref) || id.startsWith(`s_${ref}`))
 
 const noSession = (ref: string): AgentprotoError =>
   new AgentprotoError('session_not_found', 'No session has this id or label', {
     given: ref,
-    hint: 'See the sessions with: agentproto sessions',
+    hint: 'List the sessions with: agentproto sessions',
   })
 
 function ambiguous(ref: string, matching: readonly Session[]): AgentprotoError {
   const names = matching.slice(0, 5).map(({ id, label }) => shortId(id) + (label === undefined ? '' : ` (${label})`))
-  return new AgentprotoError('invalid_request', `${matching.length} sessions are meant by this`, {
+  return new AgentprotoError('invalid_request', `${matching.length} sessions match this`, {
     given: ref,
     hint: `Use a longer id: ${names.join(', ')}${matching.length > 5 ? ', …' : ''}`,
   })

@@ -1,11 +1,10 @@
 import { EXIT, isAgentprotoError } from '@agentproto/contracts'
 
 /**
- * Runs work that is watched rather than waited for: Ctrl-C or SIGTERM ends it as asked, which is no failure
- * of the work.
- * @returns the work's exit code, or 130 when it was ended
+ * Runs work that Ctrl-C or SIGTERM ends, which is not a failure of the work.
+ * @returns the work's result, or exit code 130 when a signal ended it
  */
-export async function interruptible(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | number> {
   const abort = new AbortController()
   const stop = (): void => abort.abort()
   process.once('SIGINT', stop)

@@ -23,7 +23,7 @@ test(
     expect(await run('sessions', 'start', 'demo', '--label', 'try')).toMatchObject({ code: 0, stderr: '' })
 
     const screen = terminal(['sessions', '--attach', 'try'], home, { columns: 100, rows: 44 })
-    await screen.shows(/idle {3}\/detach leaves\n❯/)
+    await screen.shows(/idle {3}\/detach exits\n❯/)
     screen.type('remember blue')
     screen.press('Enter')
     await screen.shows(/── turn 1 · end_turn/)
@@ -45,7 +45,7 @@ test(
     await expect(stable(interrupted, home)).toMatchFileSnapshot(golden('attach'))
     screen.type('/detach')
     screen.press('Enter')
-    await screen.shows(/Detached; the session goes on\..*\nexit code 0/s)
+    await screen.shows(/Detached; the session keeps running\..*\nexit code 0/s)
 
     await run('sessions', 'start', 'demo', '--label', 'asking', '-p', 'ask a.txt hello')
     await run('sessions', 'start', 'demo', '--label', '日本語 🎉', '-p', 'hang')

@@ -27,12 +27,12 @@ function type(to: AttachScreen, text: string): AttachAction | undefined {
   return action
 }
 function show(to: AttachScreen, events: readonly (StreamEvent | HostEvent)[]): void {
-  for (const event of log(events)) to.event(event)
+  for (const event of log(events)) to.apply(event)
 }
 
 test('a line that is typed is a prompt, and the row below tells that the agent is idle', () => {
   const one = screen()
-  expect(one.live(NOW).rows).toEqual(['s_abcdefgh · demo · idle   /detach leaves', '❯ '])
+  expect(one.live(NOW).rows).toEqual(['s_abcdefgh · demo · idle   /detach exits', '❯ '])
   expect(type(one, 'hello\n')).toEqual({ type: 'prompt', text: 'hello' })
   expect(one.live(NOW)).toMatchObject({ rows: [expect.anything(), '❯ '], cursor: { row: 1, column: 2 } })
 })
@@ -96,7 +96,7 @@ test('a question is asked field by field and refuses what does not fit', () => {
   ])
   expect(one.live(NOW).rows.slice(-3)).toEqual(['? Which? (1/4)', '  Esc declines', '  Your name: '])
   type(one, '\n')
-  expect(one.live(NOW).rows.at(-2)).toContain('An answer is needed.')
+  expect(one.live(NOW).rows.at(-2)).toContain('This field is required.')
   type(one, 'Ann\n')
   expect(one.live(NOW).rows.at(-2)).toContain('1 s, 2 m; Enter for "m"')
   type(one, '\n')
@@ -131,7 +131,7 @@ test('Ctrl-C on an idle session clears the line first, and says what a second on
   const one = screen()
   type(one, 'abc')
   expect(one.key(named('c', true), NOW)).toBeUndefined()
-  expect(one.live(NOW).rows).toEqual(['Ctrl-C again detaches; the session goes on.', expect.any(String), '❯ '])
+  expect(one.live(NOW).rows).toEqual(['Ctrl-C again detaches; the session keeps running.', expect.any(String), '❯ '])
   expect(one.key(named('c', true), NOW + 5_000)).toBeUndefined()
   expect(one.key(named('c', true), NOW + 5_500)).toEqual({ type: 'detach' })
 })
@@ -167,7 +167,7 @@ test('slash commands of the agent are shown as one is typed, and completed by Ta
   one.key(named('tab'), NOW)
   expect(type(one, 'a.ts\n')).toEqual({ type: 'prompt', text: '/compare a.ts' })
   type(one, '/nope')
-  expect(one.live(NOW).rows[0]).toContain('No such command')
+  expect(one.live(NOW).rows[0]).toContain('Not a command')
   one.key(named('tab'), NOW)
   expect(one.live(NOW).rows.at(-1)).toBe('❯ /nope')
 })
@@ -182,20 +182,20 @@ test('earlier prompts of the session are found with the arrow keys', () => {
 test('an outage is said once, keeps the line, and its end is said', () => {
   const one = screen()
   show(one, [prompted, { type: 'text-delta', text: 'half a li' }])
-  one.away()
-  one.away()
-  expect(one.takeFinished()).toEqual(['❯ go', 'half a li', '! The gateway is away; waiting for it.'])
+  one.disconnected()
+  one.disconnected()
+  expect(one.takeFinished()).toEqual(['❯ go', 'half a li', '! The gateway does not answer; reconnecting.'])
   expect(type(one, 'more\n')).toBeUndefined()
   expect(one.live(NOW).rows.at(-1)).toBe('❯ more')
-  one.back()
-  one.back()
-  expect(one.takeFinished()).toEqual(['! The gateway is back.'])
+  one.reconnected()
+  one.reconnected()
+  expect(one.takeFinished()).toEqual(['! Connected again.'])
 })
 
 test('a prompt that was not taken comes back, unless another is typed by now', () => {
   const one = screen()
-  one.giveBack('lost')
+  one.restorePrompt('lost')
   expect(one.live(NOW).rows.at(-1)).toBe('❯ lost')
-  one.giveBack('other')
+  one.restorePrompt('other')
   expect(one.live(NOW).rows.at(-1)).toBe('❯ lost')
 })

@@ -21,8 +21,8 @@ test('of several with one label the only live one is meant', () => {
   expect(pick('twice')).toBe('s_xyz333')
 })
 
-test('a name that means several is refused with the candidates', () => {
-  expect(() => pick('ab')).toThrow(/2 sessions are meant.*s_abc111 \(try\), s_abd222 \(twice\)/)
+test('an ambiguous name is refused with the candidates', () => {
+  expect(() => pick('ab')).toThrow(/2 sessions match.*s_abc111 \(try\), s_abd222 \(twice\)/)
 })
 
 test('a name that means none says where the ids are', () => {

@@ -18,7 +18,7 @@ test(
   async () => {
     const path = await home()
     const screen = terminal(['sessions', '--attach', 'try'], path)
-    await screen.shows(/^try · demo · .*idle {3}\/detach leaves\n❯/m)
+    await screen.shows(/^try · demo · .*idle {3}\/detach exits\n❯/m)
     screen.type('remember blue')
     await screen.shows(/^❯ remember blue$/m)
     screen.press('Enter')
@@ -40,7 +40,7 @@ test(
 
     screen.type('/detach')
     screen.press('Enter')
-    await screen.shows(/Detached; the session goes on\..*\nexit code 0/)
+    await screen.shows(/Detached; the session keeps running\..*\nexit code 0/)
     const { stdout } = await cli(['sessions', 'show', 'try', '--json'], { home: path })
     expect(JSON.parse(stdout)).toMatchObject({ status: 'running', turn: { state: 'idle' }, turnCount: 3 })
   },
@@ -104,18 +104,18 @@ test('attach sits out an outage: a new port, nothing lost, and a sleeping sessio
   await screen.shows(/chunk 3/)
   first.child.kill('SIGKILL')
   await first.ended
-  await screen.shows(/! The gateway is away; waiting for it\.[\s\S]*gateway away/)
+  await screen.shows(/! The gateway does not answer; reconnecting\.[\s\S]*reconnecting/)
   screen.type('recall')
   screen.press('Enter')
   await screen.shows(/your line is kept[\s\S]*❯ recall/)
   const second = await serve(path)
   expect(second.url).not.toBe(first.url)
-  await screen.shows(/! The gateway is back\.[\s\S]*── session error[\s\S]*a prompt wakes it/)
+  await screen.shows(/! Connected again\.[\s\S]*── session error[\s\S]*a prompt resumes it/)
   screen.press('Enter')
   const shown = await screen.shows(/remember blue[\s\S]*── turn 3 · end_turn/)
   expect(shown.match(/chunk 2/g)).toHaveLength(1)
   screen.press('C-d')
-  await screen.shows(/Detached; the session goes on/)
+  await screen.shows(/Detached; the session keeps running/)
 })
 
 test('--watch says that the gateway is away, and goes on when it is back', needs('tmux'), async () => {
@@ -126,7 +126,7 @@ test('--watch says that the gateway is away, and goes on when it is back', needs
   await screen.shows(/try .* idle/)
   first.child.kill('SIGKILL')
   await first.ended
-  await screen.shows(/The gateway is away; waiting for it/)
+  await screen.shows(/The gateway does not answer; reconnecting/)
   await serve(path)
   await screen.shows(/try .* error[\s\S]*q ends this view; the sessions go on/)
   screen.press('q')

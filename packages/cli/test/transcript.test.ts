@@ -7,7 +7,7 @@ import { log } from './samples.js'
 
 function rows(events: readonly (StreamEvent | HostEvent)[], width = 60): string[] {
   const transcript = new Transcript({ paint: createPaint(false), width: () => width })
-  const final = log(events).flatMap((event) => transcript.take(event))
+  const final = log(events).flatMap((event) => transcript.apply(event))
   return transcript.partial === '' ? final : [...final, `${transcript.partial}▏`]
 }
 const text = (value: string): StreamEvent => ({ type: 'text-delta', text: value })

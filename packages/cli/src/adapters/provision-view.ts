@@ -1,53 +1,53 @@
 import type { ProvisionEvent } from '@agentproto/contracts'
 import { LiveArea } from '../attach/live-area.js'
-import { paintOf, print, widthOf, type Io } from '../io.js'
+import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'
 import type { Paint } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 
-/** What an install, a setup or a login does, as lines that stay and, at a terminal, one that lives. */
+/** The progress of an install, a setup or a login: finished lines and, at a terminal, one live line below them. */
 export class ProvisionView {
-  readonly #io: Io
+  readonly #context: CliContext
   readonly #paint: Paint
   readonly #area: LiveArea | undefined
-  #doing = ''
+  #activity = ''
   #live = ''
 
-  constructor(io: Io) {
-    this.#io = io
-    this.#paint = paintOf(io, io.stderr)
-    this.#area = io.stderr.isTTY === true ? new LiveArea(io.stderr) : undefined
+  constructor(context: CliContext) {
+    this.#context = context
+    this.#paint = paintFor(context, context.stderr)
+    this.#area = context.stderr.isTTY === true ? new LiveArea(context.stderr) : undefined
   }
 
-  take(event: ProvisionEvent): void {
-    if (event.type === 'phase' && event.state === 'started') this.#doing = DOING[event.phase]
+  handle(event: ProvisionEvent): void {
+    if (event.type === 'phase' && event.state === 'started') this.#activity = ACTIVITIES[event.phase]
     if (event.type === 'output') this.#live = oneLine(event.line)
     if (event.type === 'progress') this.#live = amount(event)
     if (event.type === 'method' || event.type === 'step' || event.type === 'phase') this.#live = ''
     const lines = linesOf(event, this.#paint)
-    // A log wants every line that was printed, a person the last one.
+    // A log gets every line of output, a terminal the last one.
     const printed =
       event.type === 'output' && this.#area === undefined ? [this.#paint.dim(`    ${oneLine(event.line)}`)] : []
     this.#draw([...lines, ...printed])
   }
 
-  /** Leaves the screen to somebody else: a question, a program, the shell. */
+  /** Erases the live line, before something else uses the screen. */
   release(): void {
     this.#area?.close()
   }
 
   #draw(finished: readonly string[]): void {
     if (this.#area === undefined) {
-      if (finished.length > 0) print(this.#io.stderr, finished)
+      if (finished.length > 0) print(this.#context.stderr, finished)
       return
     }
-    const text = [this.#doing, this.#live].filter(Boolean).join(': ')
-    const rows = text === '' ? [] : [this.#paint.dim(cut(`  ${text}`, widthOf(this.#io.stderr) - 1))]
+    const text = [this.#activity, this.#live].filter(Boolean).join(': ')
+    const rows = text === '' ? [] : [this.#paint.dim(cut(`  ${text}`, widthOf(this.#context.stderr) - 1))]
     this.#area.draw(finished, { rows })
   }
 }
 
-const DOING = {
+const ACTIVITIES = {
   install: 'Installing',
   version_check: 'Checking the version',
   setup: 'Setting up',

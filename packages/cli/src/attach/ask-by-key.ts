@@ -1,28 +1,33 @@
 import type { AgentRequest, AnswerRequest } from '@agentproto/contracts'
-import { paintOf, type Io } from '../io.js'
+import { paintFor, type CliContext } from '../cli-context.js'
 import { openKeyboard } from './keyboard.js'
 import { isCtrl, type Key } from './key.js'
 import { LiveArea } from './live-area.js'
 import { requestDialog } from './request-dialog.js'
 
 /**
- * Puts one request to the person at the terminal, drawn on stderr.
- * @returns undefined when the signal aborts, because it was answered elsewhere or the turn is over
+ * Shows one request on stderr until a key answers it.
+ * @returns undefined when the signal aborts, because it was answered elsewhere or the turn has ended
  */
-export function askByKey(io: Io, request: AgentRequest, signal: AbortSignal): Promise<AnswerRequest | undefined> {
+export function askByKey(
+  context: CliContext,
+  request: AgentRequest,
+  signal: AbortSignal,
+): Promise<AnswerRequest | undefined> {
+  const { stdin, stderr } = context
   const dialog = requestDialog(request)
-  const area = new LiveArea(io.stderr)
-  const paint = paintOf(io, io.stderr)
+  const area = new LiveArea(stderr)
+  const paint = paintFor(context, stderr)
   function draw(): void {
-    const { rows, column } = dialog.view({ paint, width: io.stderr.columns ?? 80 })
+    const { rows, column } = dialog.view({ paint, width: stderr.columns ?? 80 })
     area.draw([], { rows, ...(column === undefined ? {} : { cursor: { row: rows.length - 1, column } }) })
   }
   return new Promise((resolve) => {
-    const keyboard = openKeyboard({ stdin: io.stdin, output: io.stderr }, onKey)
+    const keyboard = openKeyboard({ stdin, output: stderr }, onKey)
     signal.addEventListener('abort', onAbort, { once: true })
     draw()
     function onKey(key: Key): void {
-      // Raw mode makes Ctrl-C a key; it is to do here what it does everywhere else in a run.
+      // Raw mode makes Ctrl-C a key. Here it must do what it does in the rest of a run.
       if (isCtrl(key, 'c')) {
         process.emit('SIGINT')
         return

@@ -1,10 +1,4 @@
-import {
-  promptText,
-  type AnswerRequest,
-  type Session,
-  type SessionEvent,
-  type SessionRequest,
-} from '@agentproto/contracts'
+import { promptText, type AnswerRequest, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { Paint } from '../render/paint.js'
 import { cut } from '../render/fit.js'
 import { Transcript } from '../render/transcript.js'
@@ -15,7 +9,7 @@ import type { LiveRows } from './live-area.js'
 import { requestDialog, type RequestDialog } from './request-dialog.js'
 import { StatusRow } from './status-row.js'
 
-/** What a key asks of the program. */
+/** What a key asks the program to do. */
 export type AttachAction =
   | { readonly type: 'prompt'; readonly text: string }
   | { readonly type: 'answer'; readonly requestId: string; readonly answer: AnswerRequest }
@@ -28,15 +22,11 @@ export interface ScreenOptions {
   readonly width: () => number
 }
 
-type Asked = Pick<SessionRequest, 'requestId' | 'request'>
 /** A second Ctrl-C within this time, in milliseconds, detaches. */
 const DETACH_MS = 2_000
 const PROMPT = '❯ '
 
-/**
- * The screen of `sessions --attach`: events and keys in, rows and actions out. It knows no terminal and
- * calls nobody.
- */
+/** The screen of `sessions --attach`: events and keys in, rows and actions out. It has no terminal and calls nothing. */
 export class AttachScreen {
   readonly #options: ScreenOptions
   readonly #transcript: Transcript
@@ -45,7 +35,7 @@ export class AttachScreen {
   readonly #dialogs = new Map<string, RequestDialog>()
   #finished: string[] = []
   #note = ''
-  #isAway = false
+  #isDisconnected = false
   #interruptedAt = -Infinity
 
   constructor(options: ScreenOptions) {
@@ -54,13 +44,9 @@ export class AttachScreen {
     this.#status = new StatusRow(options.session)
   }
 
-  get hasEnded(): boolean {
-    return this.#status.hasEnded
-  }
-
-  event(event: SessionEvent): void {
-    this.#finished.push(...this.#transcript.take(event))
-    this.#status.take(event)
+  apply(event: SessionEvent): void {
+    this.#finished.push(...this.#transcript.apply(event))
+    this.#status.apply(event)
     if (event.type === 'user-prompt') this.#editor.remember(promptText(event.content))
     if (event.type === 'agent-prompt') this.#dialogs.set(event.requestId, requestDialog(event.request))
     if (event.type === 'agent-prompt-resolved') this.#dialogs.delete(event.requestId)
@@ -70,31 +56,26 @@ export class AttachScreen {
     }
   }
 
-  /** Requests that were open before the part of the log that is shown. */
-  pending(requests: readonly Asked[]): void {
-    for (const { requestId, request } of requests) this.#dialogs.set(requestId, requestDialog(request))
+  /** The gateway does not answer. The transcript reports it once. */
+  disconnected(): void {
+    if (this.#isDisconnected) return
+    this.#isDisconnected = true
+    this.#finished.push(...this.#aside('The gateway does not answer; reconnecting.'))
   }
 
-  /** The gateway does not answer: said in the transcript, once. */
-  away(): void {
-    if (this.#isAway) return
-    this.#isAway = true
-    this.#finished.push(...this.#aside('The gateway is away; waiting for it.'))
+  /** The gateway answers again. The events that were missed follow. */
+  reconnected(): void {
+    if (!this.#isDisconnected) return
+    this.#isDisconnected = false
+    this.#finished.push(...this.#aside('Connected again.'))
   }
 
-  /** The gateway answers again; what happened meanwhile follows. */
-  back(): void {
-    if (!this.#isAway) return
-    this.#isAway = false
-    this.#finished.push(...this.#aside('The gateway is back.'))
-  }
-
-  /** A prompt that was not taken comes back into the line, unless something else is typed by now. */
-  giveBack(text: string): void {
+  /** Puts a refused prompt back into the line, unless something else is typed by now. */
+  restorePrompt(text: string): void {
     if (this.#editor.text === '') this.#editor.text = text
   }
 
-  /** Something that the person should know, until the next key. */
+  /** A message that is shown until the next key. */
   note(text: string): void {
     this.#note = text
   }
@@ -103,8 +84,8 @@ export class AttachScreen {
     this.#note = ''
     if (isCtrl(key, 'c')) return this.#controlC(now)
     if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
-    const asked = this.#asked
-    if (asked !== undefined) return answerOf(asked, key)
+    const open = this.#openRequest
+    if (open !== undefined) return answerOf(open, key)
     if (key.name === 'tab') return this.#complete()
     const line = this.#editor.key(key)
     return line === undefined ? undefined : this.#submit(line)
@@ -123,9 +104,9 @@ export class AttachScreen {
     const { partial } = this.#transcript
     const status = this.#status.row({ now, width, paint, hint: this.#hint() })
     const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), status]
-    const asked = this.#asked
-    if (asked !== undefined) {
-      const { rows, column } = asked.dialog.view({ paint, width })
+    const open = this.#openRequest
+    if (open !== undefined) {
+      const { rows, column } = open.dialog.view({ paint, width })
       const cursor = column === undefined ? {} : { cursor: { row: above.length + rows.length - 1, column } }
       return { rows: [...above, ...rows], ...cursor }
     }
@@ -148,16 +129,13 @@ export class AttachScreen {
     if (completion !== undefined) this.#editor.text = completion.text
   }
 
-  /** A row of ours in the transcript. */
+  /** A row of the screen itself in the transcript. */
   #aside(text: string): string[] {
-    return [...this.#transcript.pause(), this.#options.paint.yellow(cut(`! ${text}`, this.#options.width()))]
+    return [...this.#transcript.finishPartial(), this.#options.paint.yellow(cut(`! ${text}`, this.#options.width()))]
   }
 
-  /**
-   * The request that keys go to. A line that is being typed comes first: a key that was meant for it must
-   * never answer.
-   */
-  get #asked(): { readonly requestId: string; readonly dialog: RequestDialog } | undefined {
+  /** The request that gets the keys. None while a line is typed: a key of the line must never answer a request. */
+  get #openRequest(): { readonly requestId: string; readonly dialog: RequestDialog } | undefined {
     if (this.#editor.text !== '') return undefined
     const [first] = this.#dialogs
     return first === undefined ? undefined : { requestId: first[0], dialog: first[1] }
@@ -168,11 +146,11 @@ export class AttachScreen {
     this.#interruptedAt = now
     if (isSecond) return { type: 'detach' }
     if (this.#status.isBusy) {
-      this.#note = 'Interrupting; Ctrl-C again leaves the session running and detaches.'
+      this.#note = 'Interrupting; Ctrl-C again detaches, and the session keeps running.'
       return { type: 'interrupt' }
     }
     this.#editor.clear()
-    this.#note = 'Ctrl-C again detaches; the session goes on.'
+    this.#note = 'Ctrl-C again detaches; the session keeps running.'
     return undefined
   }
 
@@ -180,14 +158,14 @@ export class AttachScreen {
     const text = line.trim()
     if (text === '') return undefined
     if (text === '/detach' || text === '/quit') return { type: 'detach' }
-    if (this.#isAway) {
+    if (this.#isDisconnected) {
       this.#editor.text = line
-      this.#note = 'The gateway is away; your line is kept until it is back.'
+      this.#note = 'The gateway does not answer; your line is kept.'
       return undefined
     }
     if (this.#status.isBusy) {
       this.#editor.text = line
-      this.#note = 'A turn is running: wait for its end, or interrupt it with Ctrl-C.'
+      this.#note = 'A turn is running. Wait for its end, or interrupt it with Ctrl-C.'
       return undefined
     }
     return { type: 'prompt', text: line }
@@ -195,10 +173,10 @@ export class AttachScreen {
 
   #hint(): string {
     if (this.#dialogs.size > 0 && this.#editor.text !== '') return 'Ctrl-U clears your line, then answer'
-    if (this.#isAway) return 'gateway away'
+    if (this.#isDisconnected) return 'reconnecting'
     if (this.#status.isBusy) return 'Ctrl-C interrupts'
-    if (this.#status.hasEnded) return 'a prompt wakes it'
-    return '/detach leaves'
+    if (this.#status.hasEnded) return 'a prompt resumes it'
+    return '/detach exits'
   }
 }
 

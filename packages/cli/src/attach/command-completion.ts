@@ -1,17 +1,17 @@
 import type { AgentCommand } from '@agentproto/contracts'
 import { oneLine } from '../render/printable.js'
 
-/** What attach itself understands. */
-const OWN: readonly AgentCommand[] = [{ name: 'detach', description: 'leave; the session goes on' }]
+/** The commands of the attach screen itself. */
+const OWN: readonly AgentCommand[] = [{ name: 'detach', description: 'exit; the session keeps running' }]
 
-/** Slash commands: those of the agent and our own, for a line that begins with one. */
+/** Completion of a slash command, of the agent or of the screen. */
 export interface Completion {
-  /** As much of the command as is certain. */
+  /** The common start of all matching commands. */
   readonly text: string
   readonly matching: readonly AgentCommand[]
 }
 
-/** @returns undefined for a line that is no command, or whose command is complete */
+/** @returns undefined for a line that is not a command, or whose command is complete */
 export function completeCommand(line: string, agents: readonly AgentCommand[]): Completion | undefined {
   if (!/^\/\S*$/.test(line)) return undefined
   const typed = line.slice(1)
@@ -22,10 +22,10 @@ export function completeCommand(line: string, agents: readonly AgentCommand[]): 
   return { text: `/${commonStart(matching.map(({ name }) => name))}`, matching }
 }
 
-/** The commands on one line; a single one with what it does. */
+/** The matching commands on one line; a single one with its description. */
 export function commandHint({ matching }: Completion): string {
   const [only, second] = matching
-  if (only === undefined) return 'No such command; it is sent as it is.'
+  if (only === undefined) return 'Not a command; it is sent as a prompt.'
   if (second !== undefined) return matching.map(({ name }) => `/${oneLine(name)}`).join('  ')
   const hint = only.hint === undefined ? '' : ` <${only.hint}>`
   return `${oneLine(`/${only.name}${hint}`)}  ${oneLine(only.description)}`

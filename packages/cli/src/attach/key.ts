@@ -1,6 +1,6 @@
-/** One key press, as `node:readline` tells it. */
+/** One key press, as `node:readline` reports it. */
 export interface Key {
-  /** What it types; absent for keys that type nothing. */
+  /** The typed text; absent for keys that type nothing. */
   readonly text?: string
   /** `return`, `up`, `escape`, `a`, `paste-start`, … */
   readonly name?: string

@@ -1,8 +1,8 @@
 import { emitKeypressEvents } from 'node:readline'
-import type { Input, Output } from '../io.js'
+import type { Input, Output } from '../cli-context.js'
 import type { Key } from './key.js'
 
-/** The keys of a terminal, one by one, until it is closed. */
+/** Reports the keys of a terminal until it is closed. */
 export interface Keyboard {
   close(): void
 }
@@ -17,8 +17,8 @@ const BRACKETED_PASTE_ON = '\u001B[?2004h'
 const BRACKETED_PASTE_OFF = '\u001B[?2004l'
 
 /**
- * Takes the terminal in raw mode, so that Ctrl-C is a key like any other. Pasted text is told apart from
- * typed text, or else a newline in it would submit.
+ * Sets the terminal to raw mode, so that Ctrl-C is a key like any other, and to bracketed paste, so that a newline in
+ * pasted text does not submit.
  */
 export function openKeyboard(
   { stdin, output }: { readonly stdin: Input; readonly output: Output },

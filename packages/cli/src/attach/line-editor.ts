@@ -3,7 +3,7 @@ import type { Key } from './key.js'
 
 const MAX_HISTORY = 200
 
-/** A line that a person types: editing, pasting and history. Newlines come only by paste or Alt-Enter. */
+/** A line of input with editing, pasting and history. Newlines come only from a paste or Alt-Enter. */
 export class LineEditor {
   #before: string[] = []
   #after: string[] = []
@@ -21,7 +21,7 @@ export class LineEditor {
     this.#after = []
   }
 
-  /** Adds a line that was submitted elsewhere, for the arrow keys to find. */
+  /** Adds a line to the history, also one that was submitted elsewhere. */
   remember(line: string): void {
     const atEnd = this.#historyAt === this.#history.length
     if (line.trim() !== '' && this.#history.at(-1) !== line) this.#history.push(line)
@@ -29,7 +29,7 @@ export class LineEditor {
     if (atEnd) this.#historyAt = this.#history.length
   }
 
-  /** Takes one key. @returns the line when it was submitted */
+  /** Handles one key. @returns the line when it was submitted */
   key(key: Key): string | undefined {
     if (key.name === 'paste-start' || key.name === 'paste-end') {
       this.#pasting = key.name === 'paste-start'
@@ -47,7 +47,7 @@ export class LineEditor {
     this.#historyAt = this.#history.length
   }
 
-  /** The line in at most `width` columns, scrolled so that the cursor is seen, and the cursor's column in it. */
+  /** The line in at most `width` columns, scrolled to the cursor, and the cursor's column in it. */
   view(width: number): { readonly text: string; readonly column: number } {
     const shown = (parts: readonly string[]): string => parts.join('').replaceAll('\n', '⏎').replaceAll('\t', ' ')
     let left = this.#before
@@ -137,7 +137,7 @@ const EDITS: Readonly<Record<string, Edit>> = {
   up: 'older',
   down: 'newer',
 }
-/** Emacs' keys, which every shell has. */
+/** The Emacs keys, as in every shell. */
 const CONTROL: Readonly<Record<string, Edit>> = {
   b: 'left',
   f: 'right',
@@ -153,7 +153,7 @@ const CONTROL: Readonly<Record<string, Edit>> = {
 
 const graphemes = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-/** What a key adds to the line: nothing, where it is a command. */
+/** The text that a key adds to the line; none for a command key. */
 function typedBy({ text = '', ctrl, meta }: Key): string {
   return ctrl || meta || /^[\u0000-\u0008\u000A-\u001F\u007F]/.test(text) ? '' : text
 }

@@ -1,23 +1,20 @@
-import type { Output } from '../io.js'
+import type { Output } from '../cli-context.js'
 import { columnsOf } from '../render/fit.js'
 
 export interface LiveRows {
   readonly rows: readonly string[]
-  /** Where the cursor is shown; hidden without it. */
+  /** Position of the cursor; hidden without it. */
   readonly cursor?: { readonly row: number; readonly column: number }
 }
 
 const ESC = '\u001B['
-/** Terminals that know it draw what is between the two at once; the others ignore it. */
+/** Synchronised update: terminals that support it draw everything in between at once; others ignore it. */
 const SYNC_ON = `${ESC}?2026h`
 const SYNC_OFF = `${ESC}?2026l`
 const HIDE_CURSOR = `${ESC}?25l`
 const SHOW_CURSOR = `${ESC}?25h`
 
-/**
- * The lowest rows of a terminal, drawn anew as often as needed, while finished rows go above them into the
- * scroll-back for good.
- */
+/** The lowest rows of a terminal, which are redrawn. Finished rows go above them into the scroll-back. */
 export class LiveArea {
   readonly #output: Output
   #rows: readonly string[] = []
@@ -28,7 +25,7 @@ export class LiveArea {
     this.#output = output
   }
 
-  /** Adds finished rows and draws the live ones below them, in one write; none when nothing has changed. */
+  /** Adds finished rows and draws the live ones below them, in one write; no write when nothing has changed. */
   draw(finished: readonly string[], { rows, cursor }: LiveRows): void {
     const picture = JSON.stringify([rows, cursor, this.#output.columns])
     if (finished.length === 0 && picture === this.#drawn) return
@@ -40,7 +37,7 @@ export class LiveArea {
     this.#cursorRow = cursor?.row ?? Math.max(0, rows.length - 1)
   }
 
-  /** Takes the live rows away and gives the cursor back. */
+  /** Erases the live rows and shows the cursor. */
   close(finished: readonly string[] = []): void {
     this.#output.write(this.#erase() + finished.map((row) => `${row}\n`).join('') + SHOW_CURSOR)
     this.#rows = []
@@ -48,7 +45,7 @@ export class LiveArea {
     this.#drawn = ''
   }
 
-  /** To the first live row, and everything below it away. A terminal made narrower has wrapped what was drawn. */
+  /** Moves to the first live row and erases everything below. A narrowed terminal has wrapped the rows. */
   #erase(): string {
     const width = this.#output.columns ?? 80
     const heights = this.#rows.map((row) => Math.max(1, Math.ceil(columnsOf(row) / width)))

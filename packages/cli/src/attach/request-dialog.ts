@@ -14,11 +14,11 @@ export interface DialogFrame {
 }
 export interface DialogView {
   readonly rows: readonly string[]
-  /** Column of the cursor in the last row, where something is typed. */
+  /** Column of the cursor in the last row, for typed input. */
   readonly column?: number
 }
 
-/** A request of an agent, put to a person: keys in, an answer out. */
+/** A request of an agent as a dialog: keys in, an answer out. */
 export interface RequestDialog {
   key(key: Key): AnswerRequest | undefined
   view(frame: DialogFrame): DialogView
@@ -47,7 +47,7 @@ function choiceDialog(request: AgentRequest, choices: readonly Choice[]): Reques
   }
 }
 
-/** A form, asked field by field; Escape declines it. */
+/** A form, one field at a time. Escape declines it. */
 class FormDialog implements RequestDialog {
   readonly #request: QuestionRequest
   readonly #fields: readonly Field[]

@@ -1,33 +1,33 @@
 import { type EventGap, isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { Client, ConnectionState } from '@agentproto/client'
 
-export interface FeedOptions {
+interface FeedOptions {
   readonly client: Client
   readonly session: Session
   readonly after: number
   readonly signal: AbortSignal
-  /** The gateway does not answer. May be said again and again. */
-  readonly away: () => void
-  readonly back: () => void
-  /** Events are gone; those behind them follow. */
+  /** The gateway does not answer. Called repeatedly. */
+  readonly onDisconnect: () => void
+  readonly onReconnect: () => void
+  /** Events are lost; the later ones follow. */
   readonly onGap: (gap: EventGap) => void
-  /** Resolves when somebody here has prompted: the session is about to wake. */
-  readonly woken: () => Promise<void>
+  /** Resolves when this client sends the next prompt, which resumes the session. */
+  readonly nextPrompt: () => Promise<void>
 }
 
-/** How often a sleeping session is looked at, in milliseconds: somebody else may wake it. */
-const LOOK_MS = 2_000
+/** How often a hibernated session is polled, in milliseconds: another client may resume it. */
+const POLL_MS = 2_000
 
 /**
- * The events of a session through its sleeps: one that can be resumed is not over when its agent ends.
+ * The events of a session across hibernation: a resumable session does not end with its agent.
  * @throws `cancelled` when the signal aborts
  */
 export async function* sessionFeed(options: FeedOptions): AsyncGenerator<SessionEvent> {
   const { client, session, signal, onGap } = options
   const onState = (state: ConnectionState): void => {
-    if (state.state === 'connected') options.back()
-    // The first try comes at once: what it mends is no outage.
-    else if (state.attempt > 0) options.away()
+    if (state.state === 'connected') options.onReconnect()
+    // The first attempt follows at once; if it succeeds, there was no outage.
+    else if (state.attempt > 0) options.onDisconnect()
   }
   let { after } = options
   for (;;) {
@@ -35,38 +35,43 @@ export async function* sessionFeed(options: FeedOptions): AsyncGenerator<Session
       after = event.seq
       yield event
     }
-    if (!(await wakes(options))) return
+    if (!(await resumes(options))) return
   }
 }
 
-/** @returns false for a session that cannot wake */
-async function wakes(options: FeedOptions): Promise<boolean> {
-  const { signal, woken } = options
+/** Waits until the session is live again. @returns false when it cannot be resumed */
+async function resumes(options: FeedOptions): Promise<boolean> {
+  const { signal, nextPrompt } = options
   for (;;) {
-    const now = await look(options)
+    const now = await stateOf(options)
     if (now === 'gone' || signal.aborted) return false
     if (now === 'live') return true
-    if (await Promise.race([woken().then(() => true), pause(signal)])) return true
+    if (await Promise.race([nextPrompt().then(() => true), delay(signal)])) return true
   }
 }
 
-async function look({ client, session, away, back }: FeedOptions): Promise<'live' | 'asleep' | 'gone'> {
+async function stateOf({
+  client,
+  session,
+  onDisconnect,
+  onReconnect,
+}: FeedOptions): Promise<'live' | 'hibernated' | 'gone'> {
   try {
     const now = await client.sessions.get(session.id)
-    back()
+    onReconnect()
     if (isLive(now)) return 'live'
-    return now.resumable ? 'asleep' : 'gone'
+    return now.resumable ? 'hibernated' : 'gone'
   } catch (thrown) {
     if (isAgentprotoError(thrown) && thrown.code === 'session_not_found') return 'gone'
-    away()
-    return 'asleep'
+    onDisconnect()
+    return 'hibernated'
   }
 }
 
 /** @returns false */
-function pause(signal: AbortSignal): Promise<false> {
+function delay(signal: AbortSignal): Promise<false> {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, LOOK_MS)
+    const timer = setTimeout(done, POLL_MS)
     signal.addEventListener('abort', done, { once: true })
     function done(): void {
       clearTimeout(timer)

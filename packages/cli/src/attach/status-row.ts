@@ -8,7 +8,7 @@ import { shortId } from '../render/short-id.js'
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-/** What the row below the transcript knows, kept up to date by the events. */
+/** The status row below the transcript, updated by events. */
 export class StatusRow {
   readonly #session: Session
   #status: Session['status']
@@ -27,7 +27,7 @@ export class StatusRow {
     return this.#busySince !== undefined
   }
 
-  /** The slash commands that the agent has. */
+  /** The slash commands of the agent. */
   get commands(): readonly AgentCommand[] {
     return this.#config.commands ?? []
   }
@@ -36,7 +36,7 @@ export class StatusRow {
     return this.#status !== 'starting' && this.#status !== 'running'
   }
 
-  take(event: SessionEvent): void {
+  apply(event: SessionEvent): void {
     switch (event.type) {
       case 'user-prompt':
         this.#busySince = Date.parse(event.ts)
@@ -90,12 +90,12 @@ export class StatusRow {
       this.#config.modeId,
       this.#config.modelId,
       this.#usage,
-      this.#doing(now),
+      this.#activity(now),
     ].filter((fact) => fact !== undefined && fact !== '')
     return paint.dim(cut(`${cut(oneLine(facts.join(' · ')), Math.max(20, width - hint.length - 3))}   ${hint}`, width))
   }
 
-  #doing(now: number): string {
+  #activity(now: number): string {
     if (this.#busySince === undefined) return this.#status === 'running' ? 'idle' : this.#status
     const spinner = SPINNER[Math.floor(now / 100) % SPINNER.length] ?? ''
     const tool = [...this.#tools.values()].at(-1)

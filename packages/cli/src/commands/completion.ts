@@ -1,27 +1,25 @@
-import { EXIT } from '@agentproto/contracts'
-import type { Command } from 'commander'
-import { completing } from '../completion/candidates.js'
-import { namesOf } from '../completion/nouns.js'
-import { completionScript, type Shell } from '../completion/scripts.js'
-import { print, type Io } from '../io.js'
-import { oneLine } from '../render/printable.js'
+import { Argument, type Command } from 'commander'
+import { print } from '../cli-context.js'
+import type { Run } from '../command-definition.js'
+import { completionScript, SHELLS, type Shell } from '../completion/scripts.js'
 
-/** `agentproto completion`: the script, to be sourced. */
-export function printCompletion(io: Io, shell: Shell): Promise<number> {
-  print(io.stdout, completionScript(shell).trimEnd())
-  return Promise.resolve(EXIT.ok)
-}
+const HELP = `
+Examples:
+  $ source <(agentproto completion bash)       in ~/.bashrc
+  $ source <(agentproto completion zsh)        in ~/.zshrc, after compinit
+  $ agentproto completion fish > ~/.config/fish/completions/agentproto.fish
 
-/** `agentproto complete`, which the scripts call: a word and its description a line. */
-export async function complete(io: Io, program: Command, words: readonly string[]): Promise<number> {
-  const { candidates, noun } = completing(program, words)
-  const typed = words.at(-1) ?? ''
-  const names = noun === undefined ? [] : await namesOf(io, noun)
-  const all = [...candidates, ...names.filter(({ word }) => word.startsWith(typed))]
-  if (all.length > 0)
-    print(
-      io.stdout,
-      all.map(({ word, description }) => `${word}\t${oneLine(description)}`),
+It completes commands, options and their values, sessions, workspaces, adapters and settings.`
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('print the completion script of a shell')
+    .addArgument(new Argument('<shell>').choices([...SHELLS]))
+    .addHelpText('after', HELP)
+    .action((shell: Shell) =>
+      run(({ stdout }) => {
+        print(stdout, completionScript(shell).trimEnd())
+        return Promise.resolve()
+      }),
     )
-  return EXIT.ok
 }

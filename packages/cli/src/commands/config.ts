@@ -1,91 +1,137 @@
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
-import { readConfigFile, valueAt, withValue, writeConfigFile } from '../config/config-file.js'
-import { configKey, configKeys, type ConfigKey } from '../config/config-keys.js'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
+import type { ConfigKey } from '../config/config-keys.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
-import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
-import { noted } from '../noted.js'
-import { renderTable, type Column } from '../render/table.js'
+import { withAudit } from '../home-audit.js'
+import { printTable } from '../print-table.js'
 
-/** `agentproto config list`: every key, with what it is and whether that was set. */
-export async function listConfig(io: Io, { json }: JsonOption): Promise<number> {
-  const tree = await readConfigFile(homeOf(io).config)
+const HELP = `
+Examples:
+  $ agentproto config list
+  $ agentproto config set sessions.idleMs 300000
+  $ agentproto config unset sessions.idleMs
+
+The gateway reads config.json when it starts. An invalid value is refused and not written.`
+
+/** These commands edit config.json of the home, and need no gateway. */
+export function define(config: Command, run: Run): void {
+  config.description('the settings of the gateway').addHelpText('after', HELP)
+  config
+    .command('list')
+    .description('list every key with its value and what it does')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('config list', 'config list --json'))
+    .action((options: JsonOption) => run((context) => list(context, options)))
+  config
+    .command('get')
+    .description('print the value of a key, set or default')
+    .argument('<key>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('config get sessions.maxSessions'))
+    .action((key: string, options: JsonOption) => run((context) => get(context, key, options)))
+  config
+    .command('set')
+    .description('set a key')
+    .argument('<key>')
+    .argument('<value>', 'a list is separated by commas, or JSON')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'config set sessions.idleMs 300000',
+        'config set allowedHosts agents.example,agents.internal',
+        'config set executables.claude /opt/claude/bin/claude',
+      ),
+    )
+    .action((name: string, text: string, options: JsonOption) =>
+      run(async (context) => {
+        const key = (await loadConfig()).configKey(name)
+        return change(context, { key, value: valueOf(key, text) }, options)
+      }),
+    )
+  config
+    .command('unset')
+    .description('restore the default of a key')
+    .argument('<key>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('config unset sessions.idleMs'))
+    .action((name: string, options: JsonOption) =>
+      run(async (context) => {
+        const key = (await loadConfig()).configKey(name)
+        return change(context, { key, value: undefined }, options)
+      }),
+    )
+}
+
+/** Loaded when a command runs: the validator takes longer to load than `--help` to print. */
+const loadConfig = async () => ({
+  ...(await import('../config/config-file.js')),
+  ...(await import('../config/config-keys.js')),
+})
+
+async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+  const { configKeys, readConfigFile, valueAt } = await loadConfig()
+  const tree = await readConfigFile(homeOf(context).config)
   const rows = configKeys().map((key) => {
     const own = valueAt(tree, key.path)
     return { ...key, value: own ?? key.fallback, isSet: own !== undefined }
   })
   if (json === true) {
-    printJson(io, {
-      config: Object.fromEntries(rows.map(({ name, value, isSet }) => [name, { value: value ?? null, set: isSet }])),
-    })
-    return EXIT.ok
+    const entries = rows.map(({ name, value, isSet }) => [name, { value: value ?? null, set: isSet }])
+    return printJson(context, { config: Object.fromEntries(entries) })
   }
-  const paint = paintOf(io, io.stdout)
-  const columns: Column<(typeof rows)[number]>[] = [
-    { title: 'KEY', cell: ({ name }) => name, paint: paint.cyan },
-    {
-      title: 'VALUE',
-      cell: ({ value }) => shown(value),
-      shrinkTo: 12,
-      paint: (text, { isSet }) => (isSet ? paint.bold(text) : paint.dim(text)),
-    },
-    { title: 'SET', cell: ({ isSet }) => (isSet ? 'yes' : ''), dropOrder: 1 },
-    { title: 'WHAT IT DOES', cell: ({ description }) => description, shrinkTo: 20, dropOrder: 2, paint: paint.dim },
-  ]
-  const [titles = '', ...lines] = renderTable(columns, rows, widthOf(io.stdout))
-  print(io.stdout, [paint.bold(titles), ...lines])
-  return EXIT.ok
+  const paint = paintFor(context, context.stdout)
+  printTable(
+    context,
+    [
+      { title: 'KEY', cell: ({ name }) => name, paint: paint.cyan },
+      {
+        title: 'VALUE',
+        cell: ({ value }) => valueText(value),
+        shrinkTo: 12,
+        paint: (text, { isSet }) => (isSet ? paint.bold(text) : paint.dim(text)),
+      },
+      { title: 'SET', cell: ({ isSet }) => (isSet ? 'yes' : ''), dropOrder: 1 },
+      { title: 'WHAT IT DOES', cell: ({ description }) => description, shrinkTo: 20, dropOrder: 2, paint: paint.dim },
+    ],
+    rows,
+  )
 }
 
-/** `agentproto config get`: what holds, be it set or the default. */
-export async function getConfig(io: Io, name: string, { json }: JsonOption): Promise<number> {
+async function get(context: CliContext, name: string, { json }: JsonOption): Promise<void> {
+  const { configKey, readConfigFile, valueAt } = await loadConfig()
   const key = configKey(name)
-  const own = valueAt(await readConfigFile(homeOf(io).config), key.path)
+  const own = valueAt(await readConfigFile(homeOf(context).config), key.path)
   const value = own ?? key.fallback
-  if (json === true) printJson(io, { key: key.name, value: value ?? null, set: own !== undefined })
-  else if (value !== undefined) print(io.stdout, shown(value))
-  return EXIT.ok
-}
-
-/** `agentproto config set`. */
-export async function setConfig(
-  io: Io,
-  { name, text }: { readonly name: string; readonly text: string },
-  { json }: JsonOption,
-): Promise<number> {
-  const key = configKey(name)
-  return change(io, key, { value: valueOf(key, text), json })
-}
-
-/** `agentproto config unset`: the default holds again. */
-export async function unsetConfig(io: Io, name: string, { json }: JsonOption): Promise<number> {
-  const key = configKey(name)
-  return change(io, key, { value: undefined, json })
+  if (json === true) printJson(context, { key: key.name, value: value ?? null, set: own !== undefined })
+  else if (value !== undefined) print(context.stdout, valueText(value))
 }
 
 async function change(
-  io: Io,
-  key: ConfigKey,
-  { value, json }: { readonly value: unknown; readonly json: boolean | undefined },
-): Promise<number> {
-  const home = homeOf(io)
-  const about = { action: value === undefined ? 'config-unset' : 'config-set', key: key.name }
-  // What was set may be anything: the key tells which to look at.
-  await noted(io, about, async () =>
+  context: CliContext,
+  { key, value }: { readonly key: ConfigKey; readonly value: unknown },
+  { json }: JsonOption,
+): Promise<void> {
+  const { readConfigFile, withValue, writeConfigFile } = await loadConfig()
+  const home = homeOf(context)
+  // The value may be a secret: the audit log gets the key alone.
+  const entry = { action: value === undefined ? 'config-unset' : 'config-set', key: key.name }
+  await withAudit(context, entry, async () =>
     writeConfigFile(home.config, withValue(await readConfigFile(home.config), key.path, value)),
   )
-  if (json === true) printJson(io, { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined })
-  if ((await daemonProcess(home)) !== undefined) {
-    print(io.stderr, 'It holds from the next start: agentproto stop && agentproto serve --detach')
-  }
-  return EXIT.ok
+  if (json === true)
+    printJson(context, { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined })
+  if ((await daemonProcess(home)) !== undefined)
+    print(context.stderr, 'Restart the gateway to apply it: agentproto stop && agentproto serve --detach')
 }
 
-const shown = (value: unknown): string =>
+const valueText = (value: unknown): string =>
   value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
 
-/** What a person typed, as the key's type has it; whether it is allowed is the schema's to say. */
+/** The typed text as a value of the key's type. The schema checks whether it is allowed. */
 function valueOf({ name, type }: ConfigKey, text: string): unknown {
   switch (type) {
     case 'integer':
@@ -93,21 +139,21 @@ function valueOf({ name, type }: ConfigKey, text: string): unknown {
     case 'boolean':
       return text === 'true' || text === 'false' ? text === 'true' : text
     case 'list':
-      return text.trimStart().startsWith('[') ? jsonOf(name, text) : text.split(',').map((each) => each.trim())
+      return text.trimStart().startsWith('[') ? parseJson(name, text) : text.split(',').map((each) => each.trim())
     case 'map':
-      return jsonOf(name, text)
+      return parseJson(name, text)
     case 'choice':
       return text
   }
 }
 
-function jsonOf(name: string, text: string): unknown {
+function parseJson(name: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new AgentprotoError('invalid_request', `The value of ${name} is not JSON`, {
       given: text,
-      hint: `Or set one member: agentproto config set ${name}.<name> <value>`,
+      hint: `To set one member, run: agentproto config set ${name}.<name> <value>`,
     })
   }
 }

@@ -1,25 +1,32 @@
-import { EXIT, type DoctorCheck } from '@agentproto/contracts'
-import { homeOf } from '../daemon/daemon-record.js'
-import { adaptersCheck, daemonCheck } from '../doctor/daemon-checks.js'
-import { homeChecks } from '../doctor/home-checks.js'
-import { hostChecks } from '../doctor/host-checks.js'
-import { paintOf, print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
+import { EXIT } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
+import type { JsonOption, Run } from '../command-definition.js'
 import { withProgress } from '../progress.js'
 import { checkLines, checksSummary } from '../render/checks.js'
 
-/** `agentproto doctor`: exit code 1 when a check has failed; warnings alone pass. */
-export async function doctor(io: Io, { json }: JsonOption): Promise<number> {
-  const checks = await withProgress(io, 'Examining', () => examine(io))
-  const ok = checks.every(({ verdict }) => verdict !== 'fail')
-  const paint = paintOf(io, io.stdout)
-  if (json === true) printJson(io, { ok, checks })
-  else print(io.stdout, [...checks.flatMap((check) => checkLines(check, paint)), checksSummary(checks, paint)])
-  return ok ? EXIT.ok : EXIT.failed
+const HELP = `
+Examples:
+  $ agentproto doctor
+  $ agentproto doctor --json
+
+It changes nothing. To check one agent: agentproto adapters doctor <slug>`
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('check this machine, the home, the gateway and the agents')
+    .option('--json', 'as JSON')
+    .addHelpText('after', HELP)
+    .action((options: JsonOption) => run((context) => doctor(context, options)))
 }
 
-/** Everything that can be looked at without changing anything. */
-export async function examine(io: Io): Promise<readonly DoctorCheck[]> {
-  const home = homeOf(io)
-  return [...(await hostChecks(io, home)), ...(await homeChecks(home)), await daemonCheck(io), await adaptersCheck(io)]
+/** Exit code 1 when a check fails. Warnings pass. */
+async function doctor(context: CliContext, { json }: JsonOption): Promise<number> {
+  const { runChecks } = await import('../doctor/checks.js')
+  const checks = await withProgress(context, 'Checking', () => runChecks(context))
+  const ok = checks.every(({ verdict }) => verdict !== 'fail')
+  const paint = paintFor(context, context.stdout)
+  if (json === true) printJson(context, { ok, checks })
+  else print(context.stdout, [...checks.flatMap((check) => checkLines(check, paint)), checksSummary(checks, paint)])
+  return ok ? EXIT.ok : EXIT.failed
 }

@@ -1,49 +1,68 @@
 import { watch } from 'node:fs'
 import { EXIT } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { print, type CliContext } from '../cli-context.js'
+import { type JsonOption, type Run, toCount } from '../command-definition.js'
 import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon/daemon-log.js'
 import { homeOf } from '../daemon/daemon-record.js'
-import { print, type Io } from '../io.js'
 import { interruptible } from '../signals.js'
 
-export interface LogsOptions {
+const HELP = `
+Examples:
+  $ agentproto logs -n 20
+  $ agentproto logs -f
+  $ agentproto logs --json -n 50
+
+The output of the gateway in the background. The output of a session: agentproto sessions logs <id>`
+
+interface LogsOptions extends JsonOption {
   readonly lines: number
   readonly follow?: boolean
-  readonly json?: boolean
 }
 
-/** Some file systems tell nobody of a change; then the log is looked at this often, in milliseconds. */
-const LOOK_MS = 500
+/** Some file systems do not report changes; then the log is polled at this interval, in milliseconds. */
+const POLL_MS = 500
 
-/** `agentproto logs`. */
-export async function logs(io: Io, { lines, follow, json }: LogsOptions): Promise<number> {
-  const path = json === true ? gatewayLog(homeOf(io)) : daemonLog(homeOf(io))
-  // What comes while the tail is read is neither lost nor said twice.
+export function define(command: Command, run: Run): void {
+  command
+    .description('print the log of the gateway')
+    .option('-n, --lines <count>', 'number of lines, from the end', toCount, 200)
+    .option('-f, --follow', 'print new lines until Ctrl-C')
+    .option('--json', 'the structured log instead, one JSON document per line')
+    .addHelpText('after', HELP)
+    .action((options: LogsOptions) => run((context) => printLog(context, options)))
+}
+
+async function printLog(context: CliContext, { lines, follow, json }: LogsOptions): Promise<number> {
+  const { stdout, stderr } = context
+  const path = json === true ? gatewayLog(homeOf(context)) : daemonLog(homeOf(context))
+  // Taken first, so that no line that is written meanwhile is lost or repeated.
   const size = sizeOf(path)
   const tail = tailOf(path, lines, size)
-  if (tail.length > 0) print(io.stdout, tail)
-  else if (follow !== true) print(io.stderr, `Nothing yet in ${path}. A gateway in the foreground says it there.`)
+  if (tail.length > 0) print(stdout, tail)
+  else if (follow !== true) print(stderr, `${path} is empty. A gateway in the foreground logs to its own terminal.`)
   if (follow !== true) return EXIT.ok
-  return interruptible((signal) => followFile({ path, from: size }, (text) => io.stdout.write(text), signal))
+  return interruptible((signal) => followFile({ path, from: size }, (text) => stdout.write(text), signal))
 }
 
-/** What is added to a file, until the signal aborts. A file that is put aside is followed into its successor. */
+/** Passes on what is appended to a file, until the signal aborts. A rotated file is followed into its successor. */
 function followFile(
   { path, from }: { readonly path: string; readonly from: number },
-  take: (text: string) => void,
+  write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<number> {
   let at = from
-  function look(): void {
+  function readNew(): void {
     const size = sizeOf(path)
     if (size < at) at = 0
     if (size === at) return
-    take(readFrom(path, at, size))
+    write(readFrom(path, at, size))
     at = size
   }
   return new Promise((resolve) => {
-    const timer = setInterval(look, LOOK_MS)
-    const watcher = watchIfThere(path, look)
-    look()
+    const timer = setInterval(readNew, POLL_MS)
+    const watcher = watchIfPresent(path, readNew)
+    readNew()
     signal.addEventListener('abort', onAbort, { once: true })
     function onAbort(): void {
       clearInterval(timer)
@@ -53,9 +72,9 @@ function followFile(
   })
 }
 
-function watchIfThere(path: string, look: () => void): ReturnType<typeof watch> | undefined {
+function watchIfPresent(path: string, onChange: () => void): ReturnType<typeof watch> | undefined {
   try {
-    return watch(path, look).on('error', () => undefined)
+    return watch(path, onChange).on('error', () => undefined)
   } catch {
     return undefined
   }

@@ -1,48 +1,70 @@
 import { EXIT } from '@agentproto/contracts'
 import type { ManifestProblem } from '@agentproto/manifest'
-import { checkManifestFiles, type CheckedFile } from '@agentproto/manifest/node'
-import { paintOf, print, printJson, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
+import type { CheckedFile } from '@agentproto/manifest/node'
+import { Option, type Command } from 'commander'
+import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { githubAnnotation } from '../render/github-annotation.js'
 import { renderProblem } from '../render/manifest-problem.js'
 import type { Paint } from '../render/paint.js'
 
-export interface ValidateOptions extends JsonOption {
+const VALIDATE_HELP = `
+Examples:
+  $ agentproto manifest validate adapters/shop/AGENT-CLI.md
+  $ agentproto manifest validate . --format github
+
+The exit code is 1 when a file has an error. Warnings pass.`
+
+interface ValidateOptions extends JsonOption {
   readonly format: 'text' | 'json' | 'github'
 }
 
-/** `agentproto manifest validate`: exit code 1 when a file has an error; warnings alone pass. */
-export async function validateManifests(io: Io, paths: readonly string[], options: ValidateOptions): Promise<number> {
+export function define(manifest: Command, run: Run): void {
+  manifest
+    .description('work on AIP-45 manifests')
+    .addHelpText('after', examples('manifest validate my-agent/AGENT-CLI.md'))
+  manifest
+    .command('validate')
+    .description('check manifests; each problem is reported with line, column and suggestion')
+    .argument('<path...>', 'manifest files, and folders to search')
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'github']).default('text'))
+    .option('--json', 'the same as --format json')
+    .addHelpText('after', VALIDATE_HELP)
+    .action((paths: string[], options: ValidateOptions) => run((context) => validate(context, paths, options)))
+}
+
+async function validate(context: CliContext, paths: readonly string[], options: ValidateOptions): Promise<number> {
+  const { checkManifestFiles } = await import('@agentproto/manifest/node')
   const files = await checkManifestFiles(paths)
   const ok = files.every((file) => file.ok)
   const format = options.json === true ? 'json' : options.format
-  if (format === 'json') printJson(io, { ok, files })
-  else print(io.stdout, format === 'github' ? annotations(files) : report(files, paintOf(io, io.stdout)))
+  const paint = paintFor(context, context.stdout)
+  if (format === 'json') printJson(context, { ok, files })
+  else print(context.stdout, format === 'github' ? annotations(files) : report(files, paint))
   return ok ? EXIT.ok : EXIT.failed
 }
 
 function report(files: readonly CheckedFile[], paint: Paint): string[] {
-  const isNew = once()
+  const isNew = firstTime()
   return files.flatMap(({ path, ok, problems }) => [
     ...problems.filter(isNew).flatMap((problem) => renderProblem(problem, paint)),
-    ok ? `${paint.green('✓')} ${path}` : `${paint.red('✗')} ${path}: ${count(problems)}`,
+    ok ? `${paint.green('✓')} ${path}` : `${paint.red('✗')} ${path}: ${errorCount(problems)}`,
   ])
 }
 
-function annotations(files: readonly CheckedFile[]): string[] {
-  return files
+const annotations = (files: readonly CheckedFile[]): string[] =>
+  files
     .flatMap(({ problems }) => problems)
-    .filter(once())
+    .filter(firstTime())
     .map(githubAnnotation)
+
+/** A problem in a file that several manifests refer to is reported once. */
+function firstTime(): (problem: ManifestProblem) => boolean {
+  const seen = new Set<ManifestProblem>()
+  return (problem) => seen.size < seen.add(problem).size
 }
 
-/** What is wrong with a file that several manifests refer to is told once. */
-function once(): (problem: ManifestProblem) => boolean {
-  const told = new Set<ManifestProblem>()
-  return (problem) => told.size < told.add(problem).size
-}
-
-function count(problems: CheckedFile['problems']): string {
+function errorCount(problems: CheckedFile['problems']): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length
   return errors === 1 ? '1 error' : `${errors} errors`
 }

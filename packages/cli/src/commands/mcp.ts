@@ -1,27 +1,40 @@
-import { EXIT } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { warn, type CliContext } from '../cli-context.js'
 import { clientServices } from '../client-services.js'
-import { connect } from '../daemon/daemon.js'
-import { print, type Io } from '../io.js'
+import type { Run } from '../command-definition.js'
+import { connect } from '../daemon/connect.js'
 import { version } from '../version.js'
 
-/**
- * `agentproto mcp`: the gateway's MCP tools for the client on stdin and stdout, until it goes away. What it began
- * runs on.
- */
-export async function serveMcp(io: Io): Promise<number> {
-  const client = await connect(io)
+const HELP = `
+Examples:
+  $ agentproto mcp                                 as an MCP client runs it; see docs/mcp.md
+
+With Claude Code: claude mcp add agentproto -- agentproto mcp
+
+stdout carries only the protocol. A client that speaks HTTP can use the gateway's /mcp instead.`
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('serve the tools of the gateway as an MCP server on stdin and stdout')
+    .addHelpText('after', HELP)
+    .action(() => run(serveMcp))
+}
+
+/** Serves until the client disconnects. The sessions that it started keep running. */
+async function serveMcp(context: CliContext): Promise<void> {
+  const client = await connect(context)
+  // Fails now, and not at the first request of the MCP client, when the gateway does not answer.
   await client.health()
   const { serveMcpStdio } = await import('@agentproto/mcp-tools')
   const server = serveMcpStdio(
     {
       ...clientServices(client),
       version: version(),
-      onError: (error) => print(io.stderr, `agentproto: ${error instanceof Error ? error.message : String(error)}`),
+      onError: (error) => warn(context, error instanceof Error ? error.message : String(error)),
     },
-    // The gateway knows whose the token is; nothing here asks.
-    { by: { type: 'owner', name: 'mcp' }, input: io.stdin, output: io.stdout },
+    // The gateway identifies the caller by its token; nothing here decides by this name.
+    { by: { type: 'owner', name: 'mcp' }, input: context.stdin, output: context.stdout },
   )
   await server.closed
   await server.close()
-  return EXIT.ok
 }

@@ -1,66 +1,123 @@
-import { AgentprotoError, EXIT, type PermissionRule, type RuleScope, type ToolKind } from '@agentproto/contracts'
+import { AgentprotoError, TOOL_KINDS, type PermissionRule, type RuleScope, type ToolKind } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { connect } from '../daemon/daemon.js'
-import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
+import { Option, type Command } from 'commander'
+import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
+import { connect } from '../daemon/connect.js'
+import { omitUndefined } from '../omit-undefined.js'
+import { printTable } from '../print-table.js'
 import { age } from '../render/age.js'
 import { ruleText } from '../render/rule-text.js'
-import { renderTable, type Column } from '../render/table.js'
 import { findSession } from '../session-ref.js'
 
-/** Whose rules; those of the active workspace without either. */
-export interface ScopeOptions extends JsonOption {
+const HELP = `
+Examples:
+  $ agentproto permissions list --session try
+  $ agentproto permissions allow --command "npm run *"
+  $ agentproto permissions deny --tool edit --path ".github/**" --workspace shop
+  $ agentproto permissions remove pr_1a2b
+
+Rules answer permission requests before the permission mode does, and before you are asked. A deny rule wins.
+"agentproto sessions answer <id> --allow --remember session" creates a rule from an answer.
+Without --session and --workspace, the active workspace is used.`
+
+interface ScopeOptions extends JsonOption {
   readonly session?: string
   readonly workspace?: string
 }
 
-export interface RuleOptions extends ScopeOptions {
+interface RuleOptions extends ScopeOptions {
   readonly tool?: ToolKind
   readonly path?: string
   readonly command?: string
   readonly once?: boolean
 }
 
-/** `agentproto permissions list`: the rules of a workspace, or all that hold for a session. */
-export async function listRules(io: Io, options: ScopeOptions): Promise<number> {
-  const client = await connect(io)
-  const rules = await client.permissions.list(await scopeOf(client, options))
-  if (options.json === true) printJson(io, { rules })
-  else if (rules.length === 0)
-    print(io.stderr, 'No rules. Make one of an answer: agentproto sessions answer <id> --allow --remember session')
-  else print(io.stdout, table(io, rules))
-  return EXIT.ok
+export function define(permissions: Command, run: Run): void {
+  permissions.description('rules that answer permission requests').addHelpText('after', HELP)
+  scoped(permissions.command('list'))
+    .description('list the rules of a workspace, or all that apply to a session')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('permissions list', 'permissions list --session try --json'))
+    .action((options: ScopeOptions) => run((context) => list(context, options)))
+  defineRule(permissions.command('allow'), 'allow', run).addHelpText(
+    'after',
+    examples('permissions allow --command "npm run *"', 'permissions allow --tool read --path "src/**" --session try'),
+  )
+  defineRule(permissions.command('deny'), 'deny', run).addHelpText(
+    'after',
+    examples('permissions deny --tool edit --path ".github/**" --workspace shop'),
+  )
+  scoped(permissions.command('remove'))
+    .description('remove rules, and print the id of each')
+    .argument('<ruleId...>', 'as listed; the first characters are enough')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('permissions remove pr_1a2b', 'permissions remove pr_1a2b --session try'))
+    .action((ruleIds: string[], options: ScopeOptions) => run((context) => remove(context, ruleIds, options)))
 }
 
-/** `agentproto permissions allow` and `deny`: makes a rule and prints its id. */
-export async function addRule(io: Io, decision: PermissionRule['decision'], options: RuleOptions): Promise<number> {
+const defineRule = (command: Command, decision: PermissionRule['decision'], run: Run): Command =>
+  scoped(command)
+    .description(`create a rule that ${decision === 'allow' ? 'allows' : 'denies'}, and print its id`)
+    .addOption(new Option('--tool <kind>', 'kind of the tool').choices([...TOOL_KINDS]))
+    .option('--path <pattern>', 'path that the tool works on; * and ? within a name, ** for any folders')
+    .option('--command <words>', "command that the tool runs; * within a word, a last '**' for any words")
+    .addOption(new Option('--once', 'with --session: answer one request, then expire').conflicts('workspace'))
+    .option('--json', 'print the rule as JSON')
+    .action((options: RuleOptions) => run((context) => add(context, decision, options)))
+
+const scoped = (command: Command): Command =>
+  command
+    .addOption(new Option('--session <id>', 'rules of this session').conflicts('workspace'))
+    .option('--workspace <slug>', 'rules of this workspace (default: the active one)')
+
+async function list(context: CliContext, options: ScopeOptions): Promise<void> {
+  const client = await connect(context)
+  const rules = await client.permissions.list(await scopeOf(client, options))
+  if (options.json === true) return printJson(context, { rules })
+  if (rules.length === 0)
+    return print(
+      context.stderr,
+      'No rules. Create one from an answer: agentproto sessions answer <id> --allow --remember session',
+    )
+  const paint = paintFor(context, context.stdout)
+  printTable<PermissionRule>(
+    context,
+    [
+      { title: 'ID', cell: ({ ruleId }) => ruleId, paint: paint.cyan },
+      { title: 'DOES', cell: ({ decision }) => decision },
+      { title: 'WHAT', cell: ruleText, shrinkTo: 16 },
+      { title: 'FOR', cell: ({ lifetime }) => lifetime },
+      { title: 'BY', cell: ({ createdBy }) => createdBy, dropOrder: 2 },
+      { title: 'AGE', cell: ({ createdAt }) => age(Date.now() - Date.parse(createdAt)), dropOrder: 1 },
+    ],
+    rules,
+  )
+}
+
+async function add(context: CliContext, decision: PermissionRule['decision'], options: RuleOptions): Promise<void> {
   const { tool, path, command, once } = options
-  const client = await connect(io)
+  const client = await connect(context)
   const rule = await client.permissions.add(await scopeOf(client, options), {
     decision,
-    ...(tool === undefined ? {} : { toolKind: tool }),
-    ...(path === undefined ? {} : { path }),
-    ...(command === undefined ? {} : { command }),
+    ...omitUndefined({ toolKind: tool, path, command }),
     ...(once === true ? { lifetime: 'once' } : {}),
   })
-  if (options.json === true) printJson(io, rule)
-  else print(io.stdout, rule.ruleId)
-  return EXIT.ok
+  if (options.json === true) printJson(context, rule)
+  else print(context.stdout, rule.ruleId)
 }
 
-/** `agentproto permissions remove`: prints each id once the rule is gone. */
-export async function removeRules(io: Io, refs: readonly string[], options: ScopeOptions): Promise<number> {
-  const client = await connect(io)
+async function remove(context: CliContext, refs: readonly string[], options: ScopeOptions): Promise<void> {
+  const client = await connect(context)
   const scope = await scopeOf(client, options)
   const rules = await client.permissions.list(scope)
-  // All are found before one is removed: a slip of the pen changes nothing.
+  // All are found before the first is removed: a typing error changes nothing.
   const found = refs.map((ref) => pick(rules, ref))
   for (const rule of found) {
-    await client.permissions.remove(await homeOfRule(client, scope, rule), rule.ruleId)
-    if (options.json !== true) print(io.stdout, rule.ruleId)
+    await client.permissions.remove(await ownerOf(client, scope, rule), rule.ruleId)
+    if (options.json !== true) print(context.stdout, rule.ruleId)
   }
-  if (options.json === true) printJson(io, { rules: found })
-  return EXIT.ok
+  if (options.json === true) printJson(context, { rules: found })
 }
 
 async function scopeOf(client: Client, { session, workspace }: ScopeOptions): Promise<RuleScope> {
@@ -73,8 +130,8 @@ async function scopeOf(client: Client, { session, workspace }: ScopeOptions): Pr
   })
 }
 
-/** A session is shown its workspace's rules, too; those are kept with the workspace. */
-async function homeOfRule(client: Client, scope: RuleScope, { lifetime }: PermissionRule): Promise<RuleScope> {
+/** The list of a session includes the rules of its workspace, which are stored there. */
+async function ownerOf(client: Client, scope: RuleScope, { lifetime }: PermissionRule): Promise<RuleScope> {
   if (lifetime !== 'workspace' || !('sessionId' in scope)) return scope
   return { workspaceSlug: (await client.sessions.get(scope.sessionId)).workspaceSlug }
 }
@@ -85,27 +142,13 @@ function pick(rules: readonly PermissionRule[], ref: string): PermissionRule {
   const [only, second] = matching
   if (only !== undefined && second === undefined) return only
   if (only === undefined) {
-    throw new AgentprotoError('rule_not_found', 'There is no such rule', {
+    throw new AgentprotoError('rule_not_found', 'No rule has this id', {
       given: ref,
-      hint: 'List them with: agentproto permissions list, --session <id> for those of a session',
+      hint: 'List the rules with: agentproto permissions list, or with --session <id> those of a session',
     })
   }
-  throw new AgentprotoError('invalid_request', `${matching.length} rules are meant by this`, {
+  throw new AgentprotoError('invalid_request', `${matching.length} rules match this`, {
     given: ref,
-    hint: `Name one: ${matching.map(({ ruleId }) => ruleId).join(', ')}`,
+    hint: `Use a longer id: ${matching.map(({ ruleId }) => ruleId).join(', ')}`,
   })
-}
-
-function table(io: Io, rules: readonly PermissionRule[]): string[] {
-  const paint = paintOf(io, io.stdout)
-  const columns: Column<PermissionRule>[] = [
-    { title: 'ID', cell: ({ ruleId }) => ruleId, paint: paint.cyan },
-    { title: 'DOES', cell: ({ decision }) => decision },
-    { title: 'WHAT', cell: ruleText, shrinkTo: 16 },
-    { title: 'FOR', cell: ({ lifetime }) => lifetime },
-    { title: 'BY', cell: ({ createdBy }) => createdBy, dropOrder: 2 },
-    { title: 'AGE', cell: ({ createdAt }) => age(Date.now() - Date.parse(createdAt)), dropOrder: 1 },
-  ]
-  const [titles = '', ...lines] = renderTable(columns, rules, widthOf(io.stdout))
-  return [paint.bold(titles), ...lines]
 }

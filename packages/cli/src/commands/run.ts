@@ -1,54 +1,92 @@
 import { resolve } from 'node:path'
-import type { SpawnAgentRequest } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { warn, type CliContext } from '../cli-context.js'
+import {
+  agentOption,
+  type AgentOptions,
+  continuationOption,
+  instructionsOption,
+  type JsonOption,
+  type OutputMode,
+  outputOption,
+  permissionsOption,
+  type Run,
+  toSeconds,
+} from '../command-definition.js'
 import { withGateway } from '../in-process.js'
-import { print, type Io } from '../io.js'
-import { agentSteps, orNextStep } from '../next-step.js'
-import { instructionsOf } from '../prompt/instructions-text.js'
-import type { AgentOptions } from '../program/option-values.js'
-import { promptOf } from '../prompt/prompt-text.js'
+import { startSteps, withNextStep } from '../next-steps.js'
+import { omitUndefined } from '../omit-undefined.js'
+import { readInstructions } from '../prompt/instructions-text.js'
+import { readPrompt } from '../prompt/prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
-import type { OutputMode } from '../turn/turn-output.js'
 
-export interface RunOptions extends AgentOptions {
+const HELP = `
+Examples:
+  $ agentproto run demo --prompt "hello"
+  $ git diff | agentproto run demo -                     read the prompt from stdin
+  $ agentproto run demo --prompt "write a.txt" --permissions approve-all
+  $ agentproto run demo --prompt "hello" --output jsonl  print each event
+
+With --permissions ask (the default), a terminal shows each request and a key answers it. Without a terminal requests
+are denied and the exit code is 5. The answer goes to stdout while it is written, everything else to stderr.`
+
+interface RunOptions extends AgentOptions, JsonOption {
   readonly prompt?: string
-  readonly json?: boolean
   readonly output: OutputMode
   readonly timeout?: number
 }
 
-/**
- * `agentproto run`: one prompt in an agent of its own, on a gateway inside this process that keeps nothing.
- * Everything that can be refused is, before an agent is started (F69).
- */
-export async function runOnce(io: Io, adapter: string, options: RunOptions): Promise<number> {
-  const prompt = await promptOf(io, options.prompt)
-  const request = { ...spawnRequest(io, adapter, options), ...(await instructionsOf(io, options.instructions)) }
-  const limits = new TurnLimits(options.timeout)
-  try {
-    return await withGateway(io, async (client) => {
-      const session = await orNextStep(agentSteps(adapter), () => limits.during(() => client.sessions.start(request)))
-      for (const warning of session.warnings) print(io.stderr, `agentproto: ${warning}`)
-      const seeMore = `agentproto run ${adapter} --output jsonl`
-      return driveTurn(io, { client, session, prompt, output: options.output, limits, seeMore })
-    })
-  } finally {
-    // Kept until the gateway has closed: a signal then must not leave agents behind.
-    limits.release()
-  }
+export function define(command: Command, run: Run): void {
+  command
+    .description('send one prompt to a new agent, without a gateway')
+    .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
+    .argument('[prompt]', 'the prompt; - reads it from stdin')
+    .option('-p, --prompt <text>', 'the prompt; - reads it from stdin')
+    .option('--cwd <folder>', 'folder to run in (default: this one)')
+    .option('--mode <id>', "one of the adapter's modes")
+    .addOption(instructionsOption())
+    .addOption(agentOption())
+    .addOption(permissionsOption().default('ask'))
+    .addOption(continuationOption())
+    .addOption(outputOption())
+    .option('--json', 'the same as --output json')
+    .option('--timeout <seconds>', 'interrupt after this time and exit with 3', toSeconds)
+    .addHelpText('after', HELP)
+    .action((adapter: string, argument: string | undefined, options: RunOptions) =>
+      run((context) => runOnce(context, { adapter, prompt: options.prompt ?? argument }, options)),
+    )
 }
 
-function spawnRequest(
-  io: Io,
-  adapter: string,
-  { cwd, mode, option, permissions, continuation }: RunOptions,
-): SpawnAgentRequest {
-  return {
+/**
+ * The agent runs on a gateway inside this process that stores nothing. Everything that can be refused is refused before
+ * an agent is started (F69).
+ */
+async function runOnce(
+  context: CliContext,
+  { adapter, prompt: text }: { readonly adapter: string; readonly prompt: string | undefined },
+  options: RunOptions,
+): Promise<number> {
+  const prompt = await readPrompt(context, text)
+  const { cwd = '.', mode, option, permissions, continuation, timeout } = options
+  const request = {
     adapter,
-    cwd: resolve(io.cwd, cwd ?? '.'),
-    ...(mode === undefined ? {} : { mode }),
-    ...(Object.keys(option).length === 0 ? {} : { options: option }),
+    cwd: resolve(context.cwd, cwd),
+    options: option,
     permissionMode: permissions ?? 'ask',
-    ...(continuation === undefined ? {} : { continuation }),
+    ...omitUndefined({ mode, continuation, instructions: await readInstructions(context, options.instructions) }),
+  }
+  const output = options.json === true ? 'json' : options.output
+  const limits = new TurnLimits(timeout)
+  try {
+    return await withGateway(context, async (client) => {
+      const session = await withNextStep(startSteps(adapter), () => limits.race(() => client.sessions.start(request)))
+      for (const warning of session.warnings) warn(context, warning)
+      const detailsCommand = `agentproto run ${adapter} --output jsonl`
+      return driveTurn(context, { client, session, prompt, output, limits, detailsCommand })
+    })
+  } finally {
+    // Kept until the gateway has closed: a signal before that must not leave agents behind.
+    limits.release()
   }
 }

@@ -1,87 +1,135 @@
 import { text } from 'node:stream/consumers'
-import { AgentprotoError, EXIT, type SecretStatus } from '@agentproto/contracts'
-import {
-  createSecrets,
-  isSecretSlug,
-  parseSecretValue,
-  REDACTABLE_CHARS_MIN,
-  type Secrets,
-  type SecretValue,
-} from '@agentproto/secrets'
-import { adaptersOf } from '../adapters/adapters-of.js'
-import { askPerson } from '../adapters/person.js'
+import { AgentprotoError, type SecretStatus } from '@agentproto/contracts'
+import type { Secrets, SecretValue } from '@agentproto/secrets'
+import { Option, type Command } from 'commander'
+import { openAdapters } from '../adapters/open-adapters.js'
+import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { homeOf } from '../daemon/daemon-record.js'
-import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
-import { noted } from '../noted.js'
+import { withAudit } from '../home-audit.js'
+import { printTable } from '../print-table.js'
 import { age } from '../render/age.js'
-import { renderTable, type Column } from '../render/table.js'
 
-export interface SetSecretOptions {
+const HELP = `
+Examples:
+  $ agentproto secrets set anthropic-api-key            ask for the value, without showing it
+  $ printf %s "$KEY" | agentproto secrets set acme/key
+  $ agentproto secrets set acme/login --oauth < tokens.json
+
+A value is never printed, and never an argument, because other users can see arguments in the process list.
+An agent gets only the secrets that its adapter declares, in its environment.`
+
+interface SetOptions extends JsonOption {
   readonly store?: 'keyring' | 'file'
   readonly oauth?: boolean
-  readonly json?: boolean
 }
 
-/** `agentproto secrets set`: the value comes from stdin or a hidden prompt, never from an argument. */
-export async function setSecret(io: Io, slug: string, { store, oauth, json }: SetSecretOptions): Promise<number> {
-  // Before anybody is asked for a value that would then be refused.
-  if (!isSecretSlug(slug)) await secretsOf(io).set(slug, { kind: 'opaque', value: '-' })
-  const value = oauth === true ? await oauthValue(io, slug) : await plainValue(io, slug)
-  const where = store === undefined ? {} : { place: store }
-  const about = { action: 'secret-set', secret: slug }
-  const { place } = await noted(io, about, () => secretsOf(io).set(slug, value, where))
-  if (value.kind !== 'oauth' && value.value.length < REDACTABLE_CHARS_MIN) {
-    print(
-      io.stderr,
-      `agentproto: It is so short that it cannot be told from ordinary text: it is not taken out of logs.`,
+export function define(secrets: Command, run: Run): void {
+  secrets.description('keys and tokens for agents').addHelpText('after', HELP)
+  secrets
+    .command('set')
+    .description('store a secret; the value comes from stdin or a prompt')
+    .argument('<slug>', 'its name, such as acme/key')
+    .addOption(
+      new Option('--store <store>', 'where to store it (default: the keyring, if there is one)').choices([
+        'keyring',
+        'file',
+      ]),
     )
-  }
-  if (json === true) printJson(io, { slug, place, set: true })
-  else print(io.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
-  return EXIT.ok
+    .option('--oauth', 'tokens: JSON with access_token, refresh_token and expires_at')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key'),
+    )
+    .action((slug: string, options: SetOptions) => run((context) => set(context, slug, options)))
+  secrets
+    .command('list')
+    .description('list the secrets, and whether each is set; never a value')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('secrets list'))
+    .action((options: JsonOption) => run((context) => list(context, options)))
+  secrets
+    .command('rm')
+    .description('remove a secret')
+    .argument('<slug>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('secrets rm acme/key'))
+    .action((slug: string, options: JsonOption) => run((context) => remove(context, slug, options)))
 }
 
-/** `agentproto secrets list`: those that are set here and those that an adapter declares; never a value. */
-export async function listSecrets(io: Io, { json }: JsonOption): Promise<number> {
-  const secrets = await (await adaptersOf(io)).secrets()
-  if (json === true) printJson(io, { secrets })
-  else if (secrets.length === 0) print(io.stdout, 'No secrets. Set one with: agentproto secrets set <slug>')
-  else print(io.stdout, table(io, secrets))
-  return EXIT.ok
+async function set(context: CliContext, slug: string, { store, oauth, json }: SetOptions): Promise<void> {
+  const { isSecretSlug, REDACTABLE_CHARS_MIN } = await import('@agentproto/secrets')
+  const secrets = await openSecrets(context)
+  // Fails before the user is asked for a value.
+  if (!isSecretSlug(slug)) await secrets.set(slug, { kind: 'opaque', value: '-' })
+  const value = oauth === true ? await oauthValue(context, slug) : await plainValue(context, slug)
+  const { place } = await withAudit(context, { action: 'secret-set', secret: slug }, () =>
+    secrets.set(slug, value, store === undefined ? {} : { place: store }),
+  )
+  if (value.kind !== 'oauth' && value.value.length < REDACTABLE_CHARS_MIN)
+    warn(context, 'The value is too short to be told from ordinary text: logs will not redact it.')
+  if (json === true) printJson(context, { slug, place, set: true })
+  else print(context.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
 }
 
-/** `agentproto secrets rm`. */
-export async function removeSecret(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  await noted(io, { action: 'secret-remove', secret: slug }, () => secretsOf(io).remove(slug))
-  if (json === true) printJson(io, { slug, set: false })
-  else print(io.stderr, `${slug} is removed.`)
-  return EXIT.ok
+/** Those that are set, and those that an adapter declares. */
+async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+  const secrets = await (await openAdapters(context)).secrets()
+  if (json === true) return printJson(context, { secrets })
+  if (secrets.length === 0) return print(context.stdout, 'No secrets. Set one with: agentproto secrets set <slug>')
+  const paint = paintFor(context, context.stdout)
+  printTable<SecretStatus>(
+    context,
+    [
+      { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
+      { title: 'KIND', cell: ({ kind }) => kind, dropOrder: 2 },
+      {
+        title: 'SET',
+        cell: ({ set: isSet, place }) => (isSet ? (place ?? 'yes') : 'no'),
+        paint: (cell, { set: isSet }) => (isSet ? paint.green(cell) : paint.dim(cell)),
+      },
+      { title: 'VARIABLES', cell: ({ variables }) => variables.join(', '), shrinkTo: 8, dropOrder: 1 },
+      {
+        title: 'AGE',
+        cell: ({ updatedAt }) => (updatedAt === undefined ? '' : age(Date.now() - Date.parse(updatedAt))),
+        dropOrder: 3,
+      },
+    ],
+    secrets,
+  )
 }
 
-const secretsOf = (io: Io): Secrets =>
-  createSecrets({
-    home: homeOf(io).root,
-    env: io.env,
-    onWarning: (message) => print(io.stderr, `agentproto: ${message}`),
-  })
+async function remove(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  const secrets = await openSecrets(context)
+  await withAudit(context, { action: 'secret-remove', secret: slug }, () => secrets.remove(slug))
+  if (json === true) printJson(context, { slug, set: false })
+  else print(context.stderr, `${slug} is removed.`)
+}
 
-async function plainValue(io: Io, slug: string): Promise<SecretValue> {
-  const value = io.stdin.isTTY === true ? await hidden(io, `Value of ${slug}`) : withoutNewline(await text(io.stdin))
+async function openSecrets(context: CliContext): Promise<Secrets> {
+  const { createSecrets } = await import('@agentproto/secrets')
+  const onWarning = (message: string): void => warn(context, message)
+  return createSecrets({ home: homeOf(context).root, env: context.env, onWarning })
+}
+
+async function plainValue(context: CliContext, slug: string): Promise<SecretValue> {
+  const { stdin } = context
+  const value = stdin.isTTY === true ? await askHidden(context, `Value of ${slug}`) : withoutNewline(await text(stdin))
   if (value === '') throw noValue(`printf %s "$KEY" | agentproto secrets set ${slug}`)
   return { kind: value.includes('\n') && value.includes('-----BEGIN') ? 'keypair' : 'opaque', value }
 }
 
-/** The three parts, in the names of OAuth or in ours. */
-async function oauthValue(io: Io, slug: string): Promise<SecretValue> {
-  if (io.stdin.isTTY === true) {
-    const accessToken = await hidden(io, `Access token of ${slug}`)
-    const refreshToken = await hidden(io, 'Refresh token (Enter for none)', '')
+/** The parts may have the names of OAuth or ours. */
+async function oauthValue(context: CliContext, slug: string): Promise<SecretValue> {
+  const { parseSecretValue } = await import('@agentproto/secrets')
+  if (context.stdin.isTTY === true) {
+    const accessToken = await askHidden(context, `Access token of ${slug}`)
+    const refreshToken = await askHidden(context, 'Refresh token (Enter for none)', '')
     return parseSecretValue({ kind: 'oauth', accessToken, ...(refreshToken === '' ? {} : { refreshToken }) })
   }
-  const given = parsed(await text(io.stdin))
-  const example = `agentproto secrets set ${slug} --oauth < tokens.json`
-  if (typeof given !== 'object' || given === null) throw noValue(example)
+  const given = parseJson(await text(context.stdin))
+  if (typeof given !== 'object' || given === null) throw noValue(`agentproto secrets set ${slug} --oauth < tokens.json`)
   const part = (...names: readonly string[]): unknown =>
     names.map((name) => (given as Record<string, unknown>)[name]).find((each) => each !== undefined)
   const [refreshToken, expiresAt] = [part('refreshToken', 'refresh_token'), part('expiresAt', 'expires_at')]
@@ -93,19 +141,22 @@ async function oauthValue(io: Io, slug: string): Promise<SecretValue> {
   })
 }
 
-const hidden = async (io: Io, prompt: string, fallback?: string): Promise<string> =>
-  String(
-    await askPerson(
-      io,
-      { kind: 'value', type: 'secret', prompt, ...(fallback === undefined ? {} : { default: fallback }) },
+async function askHidden(context: CliContext, prompt: string, fallback?: string): Promise<string> {
+  const { askValue } = await import('../adapters/setup-terminal.js')
+  const question = { kind: 'value', type: 'secret', prompt } as const
+  return String(
+    await askValue(
+      context,
+      fallback === undefined ? question : { ...question, default: fallback },
       new AbortController().signal,
     ),
   )
+}
 
-/** `echo` adds one newline; any other belongs to the value. */
+/** `echo` adds one newline. Any other belongs to the value. */
 const withoutNewline = (value: string): string => value.replace(/\r?\n$/, '')
 
-function parsed(value: string): unknown {
+function parseJson(value: string): unknown {
   try {
     return JSON.parse(value)
   } catch {
@@ -114,25 +165,4 @@ function parsed(value: string): unknown {
 }
 
 const noValue = (example: string): AgentprotoError =>
-  new AgentprotoError('invalid_request', 'There is no value on stdin', { hint: `Pipe it in: ${example}` })
-
-function table(io: Io, secrets: readonly SecretStatus[]): string[] {
-  const paint = paintOf(io, io.stdout)
-  const columns: Column<SecretStatus>[] = [
-    { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
-    { title: 'KIND', cell: ({ kind }) => kind, dropOrder: 2 },
-    {
-      title: 'SET',
-      cell: ({ set, place }) => (set ? (place ?? 'yes') : 'no'),
-      paint: (cell, { set }) => (set ? paint.green(cell) : paint.dim(cell)),
-    },
-    { title: 'VARIABLES', cell: ({ variables }) => variables.join(', '), shrinkTo: 8, dropOrder: 1 },
-    {
-      title: 'AGE',
-      cell: ({ updatedAt }) => (updatedAt === undefined ? '' : age(Date.now() - Date.parse(updatedAt))),
-      dropOrder: 3,
-    },
-  ]
-  const [titles = '', ...rows] = renderTable(columns, secrets, widthOf(io.stdout))
-  return [paint.bold(titles), ...rows]
-}
+  new AgentprotoError('invalid_request', 'stdin holds no value', { hint: `Pipe it in: ${example}` })

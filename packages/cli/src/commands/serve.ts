@@ -1,12 +1,23 @@
 import { resolve as resolvePath } from 'node:path'
-import { EXIT } from '@agentproto/contracts'
-import type { Gateway, TlsOptions } from '@agentproto/runtime'
-import { startDaemon } from '../daemon/daemon-start.js'
+import type { TlsOptions } from '@agentproto/runtime'
+import { InvalidArgumentError, type Command } from 'commander'
+import { print, warn, type CliContext } from '../cli-context.js'
+import type { Run } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
-import { print, type Io } from '../io.js'
-import { nameOwner } from '../daemon/running-daemon.js'
+import { startDaemon } from '../daemon/daemon-start.js'
+import { withAddress } from '../daemon/second-gateway.js'
+import { omitUndefined } from '../omit-undefined.js'
 
-export interface ServeOptions {
+const HELP = `
+Examples:
+  $ agentproto serve                   in this terminal, until Ctrl-C
+  $ agentproto serve --detach          in the background, until: agentproto stop
+  $ agentproto serve --port 0          on a free port; the other commands find it
+
+It prints its address on stdout when it answers. A home has one gateway, which the other commands start when they need
+it. The default port is that of config.json, else 7646, else a free one. When it ends, its agents end.`
+
+interface ServeOptions {
   readonly detach?: boolean
   readonly port?: number
   readonly host?: string
@@ -16,65 +27,67 @@ export interface ServeOptions {
   readonly tlsClientCa?: string
 }
 
-/** `agentproto serve`: the gateway of this home, until SIGINT or SIGTERM. Its address is what stdout gets. */
-export async function serve(io: Io, options: ServeOptions): Promise<number> {
-  if (options.detach === true) return serveDetached(io, options)
+export function define(command: Command, run: Run): void {
+  command
+    .description('run the gateway of this home')
+    .option('-d, --detach', 'run in the background')
+    .option('--port <port>', 'port to listen on; 0 picks a free one', toPort)
+    .option('--host <host>', 'address to listen on (default: that of config.json, else 127.0.0.1)')
+    .option('--allow-remote', 'allow a --host that other machines can reach')
+    .option('--tls-cert <file>', 'PEM certificate; with --tls-key it serves https')
+    .option('--tls-key <file>', 'PEM key of the certificate')
+    .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients')
+    .addHelpText('after', HELP)
+    .action((options: ServeOptions) =>
+      run((context) => (options.detach === true ? serveDetached(context, options) : serve(context, options))),
+    )
+}
+
+/** Serves until SIGINT, SIGTERM or SIGHUP. */
+async function serve(context: CliContext, { host, port, allowRemote, ...options }: ServeOptions): Promise<void> {
   // The handlers come first (F64): a signal during the start must end what was started.
-  const asked = firstSignal()
-  outliveRefusedWrites(io)
+  const signalled = firstSignal()
+  ignoreFailedWrites(context)
   const { createGateway } = await import('@agentproto/runtime')
   const gateway = await createGateway({
-    cwd: io.cwd,
-    // As it was called: beside a link of npm's is the name that agents can call.
-    ...(process.argv[1] === undefined ? {} : { bin: process.argv[1] }),
-    onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`),
-  }).catch(nameOwner(() => readDaemon(homeOf(io))))
+    cwd: context.cwd,
+    // As it was called: beside an npm link stands the name that agents can call.
+    ...omitUndefined({ bin: process.argv[1] }),
+    onProblem: (problem) => warn(context, problem),
+  }).catch(async (thrown: unknown) => withAddress(thrown, await readDaemon(homeOf(context))))
   try {
-    const url = await listen(io, gateway, options)
-    print(io.stdout, url)
-    if (io.stderr.isTTY === true)
-      print(io.stderr, 'Serving; Ctrl-C ends it. In another terminal: agentproto sessions start demo --attach')
-    await asked
+    const tls = tlsFiles(context, options)
+    const { url } = await gateway.listen({
+      orFree: true,
+      ...omitUndefined({ host, port, allowRemote }),
+      ...(Object.keys(tls).length === 0 ? {} : { tls }),
+    })
+    print(context.stdout, url)
+    if (context.stderr.isTTY === true)
+      print(context.stderr, 'Serving; Ctrl-C stops it. In another terminal: agentproto sessions start demo --attach')
+    await signalled
   } finally {
     await gateway.close()
   }
-  return EXIT.ok
 }
 
-/** `--detach`: the address of the gateway in the background, be it the one that runs already. */
-async function serveDetached(io: Io, options: ServeOptions): Promise<number> {
-  const before = await readDaemon(homeOf(io))
-  const record = await startDaemon(io, argsOf(io, options))
-  print(io.stdout, record.url)
-  if (before?.pid === record.pid) print(io.stderr, `A gateway ran already, process ${record.pid}.`)
-  else if (io.stderr.isTTY === true) print(io.stderr, 'Serving in the background. It ends with: agentproto stop')
-  return EXIT.ok
+/** Prints the address of the gateway in the background, even if it was already running. */
+async function serveDetached(context: CliContext, options: ServeOptions): Promise<void> {
+  const before = await readDaemon(homeOf(context))
+  const record = await startDaemon(context, argsOf(context, options))
+  print(context.stdout, record.url)
+  if (before?.pid === record.pid) print(context.stderr, `A gateway was already running, process ${record.pid}.`)
+  else if (context.stderr.isTTY === true)
+    print(context.stderr, 'Serving in the background. Stop it with: agentproto stop')
 }
 
-function argsOf(io: Io, { host, port, allowRemote, ...options }: ServeOptions): string[] {
-  const { cert, key, clientCa } = tlsOf(io, options)
+function argsOf(context: CliContext, { host, port, allowRemote, ...options }: ServeOptions): string[] {
+  const { cert, key, clientCa } = tlsFiles(context, options)
+  const values = { '--port': port, '--host': host, '--tls-cert': cert, '--tls-key': key, '--tls-client-ca': clientCa }
   return [
-    ...(port === undefined ? [] : ['--port', String(port)]),
-    ...(host === undefined ? [] : ['--host', host]),
+    ...Object.entries(values).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
     ...(allowRemote === true ? ['--allow-remote'] : []),
-    ...(cert === undefined ? [] : ['--tls-cert', cert]),
-    ...(key === undefined ? [] : ['--tls-key', key]),
-    ...(clientCa === undefined ? [] : ['--tls-client-ca', clientCa]),
   ]
-}
-
-/** Where the command line says, else config.json, else at the usual port, or at a free one where that is taken. */
-async function listen(io: Io, gateway: Gateway, options: ServeOptions): Promise<string> {
-  const tls = tlsOf(io, options)
-  const { host, port, allowRemote } = options
-  const { url } = await gateway.listen({
-    orFree: true,
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port }),
-    ...(allowRemote === undefined ? {} : { allowRemote }),
-    ...(Object.keys(tls).length === 0 ? {} : { tls }),
-  })
-  return url
 }
 
 function firstSignal(): Promise<void> {
@@ -83,21 +96,25 @@ function firstSignal(): Promise<void> {
   })
 }
 
-/** A disk that takes nothing more ends sessions, whose log would lie; it does not end the gateway. */
-function outliveRefusedWrites({ stderr }: Io): void {
-  // In the background stderr is a file of the home: what cannot be told there must not be thrown either.
+/** A full disk ends the sessions whose log cannot be written. It does not end the gateway. */
+function ignoreFailedWrites({ stderr }: CliContext): void {
+  // In the background stderr is a file of the home.
   stderr.on('error', () => undefined)
-  // A file that may not grow (`ulimit -f`) is a write that fails; unheard, the signal would end the process.
+  // A file that may not grow (`ulimit -f`) is a write that fails. Without a handler the signal would end the process.
   process.on('SIGXFSZ', () => undefined)
 }
 
 type TlsFiles = { readonly [Part in keyof TlsOptions]?: string }
 
-/** The files that are named; the gateway reads them, now and whenever they change. */
-function tlsOf({ cwd }: Io, { tlsCert, tlsKey, tlsClientCa }: ServeOptions): TlsFiles {
-  return {
-    ...(tlsCert === undefined ? {} : { cert: resolvePath(cwd, tlsCert) }),
-    ...(tlsKey === undefined ? {} : { key: resolvePath(cwd, tlsKey) }),
-    ...(tlsClientCa === undefined ? {} : { clientCa: resolvePath(cwd, tlsClientCa) }),
-  }
+/** The gateway reads the files, now and whenever they change. */
+function tlsFiles({ cwd }: CliContext, { tlsCert, tlsKey, tlsClientCa }: ServeOptions): TlsFiles {
+  const absolute = (file: string | undefined): string | undefined =>
+    file === undefined ? undefined : resolvePath(cwd, file)
+  return omitUndefined({ cert: absolute(tlsCert), key: absolute(tlsKey), clientCa: absolute(tlsClientCa) })
+}
+
+function toPort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new InvalidArgumentError('Write a whole number from 0 to 65535.')
 }

@@ -3,15 +3,65 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { dirname } from 'node:path'
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
-import { homeOf } from '../daemon/daemon-record.js'
+import { AgentprotoError } from '@agentproto/contracts'
+import { Option, type Command } from 'commander'
+import { print, type CliContext } from '../cli-context.js'
+import { examples, type Run } from '../command-definition.js'
 import { daemonLog } from '../daemon/daemon-log.js'
-import { print, type Io } from '../io.js'
-import { launchdService, systemdService, type Service, type ServiceFacts } from '../service/service-unit.js'
+import { homeOf } from '../daemon/daemon-record.js'
+import { launchdService, systemdService, type Service } from '../service/service-unit.js'
 
-export interface ServiceOptions {
+const HELP = `
+Examples:
+  $ agentproto service install         start it at login, and again when it fails
+  $ agentproto service install --print print the unit, and change nothing
+  $ agentproto service uninstall
+
+A systemd user unit on Linux, a launchd agent on macOS. It does not need root.`
+
+interface ServiceOptions {
   readonly print?: boolean
   readonly manager?: 'systemd' | 'launchd'
+}
+
+export function define(service: Command, run: Run): void {
+  service.description('start the gateway when you log in').addHelpText('after', HELP)
+  const manager = (): Option =>
+    new Option('--manager <name>', 'service manager (default: the one of this system)').choices(['systemd', 'launchd'])
+  service
+    .command('install')
+    .description('write the unit and start it')
+    .option('--print', 'print the unit, and change nothing')
+    .addOption(manager())
+    .addHelpText('after', examples('service install', 'service install --print'))
+    .action((options: ServiceOptions) => run((context) => install(context, options)))
+  service
+    .command('uninstall')
+    .description('stop it and remove the unit')
+    .option('--print', 'print the path of the unit, and change nothing')
+    .addOption(manager())
+    .addHelpText('after', examples('service uninstall'))
+    .action((options: ServiceOptions) => run((context) => uninstall(context, options)))
+}
+
+async function install(context: CliContext, options: ServiceOptions): Promise<void> {
+  const { path, text, start } = serviceOf(context, options)
+  if (options.print === true) return print(context.stdout, text.trimEnd())
+  await mkdir(dirname(path), { recursive: true })
+  await mkdir(homeOf(context).logs, { recursive: true, mode: 0o700 })
+  await writeFile(path, text)
+  print(context.stdout, path)
+  runAll(context, start)
+}
+
+/** Idempotent. */
+async function uninstall(context: CliContext, options: ServiceOptions): Promise<void> {
+  const { path, stop } = serviceOf(context, options)
+  if (options.print === true) return print(context.stdout, path)
+  if (!existsSync(path)) return print(context.stderr, `There is no unit at ${path}.`)
+  runAll(context, stop)
+  await rm(path, { force: true })
+  print(context.stdout, path)
 }
 
 const MANAGERS: Readonly<Partial<Record<NodeJS.Platform, 'systemd' | 'launchd'>>> = {
@@ -19,69 +69,36 @@ const MANAGERS: Readonly<Partial<Record<NodeJS.Platform, 'systemd' | 'launchd'>>
   darwin: 'launchd',
 }
 
-/** `agentproto service install`: prints the unit's path, or with `--print` the unit itself. */
-export async function installService(io: Io, options: ServiceOptions): Promise<number> {
-  const service = serviceOf(io, options)
-  if (options.print === true) {
-    print(io.stdout, service.text.trimEnd())
-    return EXIT.ok
-  }
-  await mkdir(dirname(service.path), { recursive: true })
-  await mkdir(homeOf(io).logs, { recursive: true, mode: 0o700 })
-  await writeFile(service.path, service.text)
-  print(io.stdout, service.path)
-  return perform(io, service.start)
-}
-
-/** `agentproto service uninstall`: idempotent. */
-export async function uninstallService(io: Io, options: ServiceOptions): Promise<number> {
-  const service = serviceOf(io, options)
-  if (options.print === true) {
-    print(io.stdout, service.path)
-    return EXIT.ok
-  }
-  if (!existsSync(service.path)) {
-    print(io.stderr, `There is none at ${service.path}.`)
-    return EXIT.ok
-  }
-  const code = perform(io, service.stop)
-  await rm(service.path, { force: true })
-  print(io.stdout, service.path)
-  return code
-}
-
-function serviceOf(io: Io, { manager }: ServiceOptions): Service {
-  const chosen = manager ?? MANAGERS[platform()]
-  if (chosen === undefined) {
+function serviceOf(context: CliContext, { manager = MANAGERS[platform()] }: ServiceOptions): Service {
+  if (manager === undefined) {
     throw new AgentprotoError('not_supported', 'This system has neither systemd nor launchd', {
       given: platform(),
-      hint: 'Let its own scheduler run: agentproto serve',
+      hint: 'Configure its own scheduler to run: agentproto serve',
     })
   }
-  const home = homeOf(io)
-  const facts: ServiceFacts = {
+  const home = homeOf(context)
+  const describe = manager === 'systemd' ? systemdService : launchdService
+  return describe({
     node: process.execPath,
     script: process.argv[1] ?? '',
     home: home.root,
-    isDefaultHome: !io.env['AGENTPROTO_HOME'],
-    path: io.env['PATH'] ?? '',
+    isDefaultHome: !context.env['AGENTPROTO_HOME'],
+    path: context.env['PATH'] ?? '',
     userHome: homedir(),
-    configHome: io.env['XDG_CONFIG_HOME'] || `${homedir()}/.config`,
+    configHome: context.env['XDG_CONFIG_HOME'] || `${homedir()}/.config`,
     log: daemonLog(home),
-  }
-  return chosen === 'systemd' ? systemdService(facts) : launchdService(facts)
+  })
 }
 
-/** Runs the manager's own commands; one that fails is told, as what to run by hand. */
-function perform(io: Io, commands: readonly (readonly string[])[]): number {
+/** Runs the commands of the service manager. @throws `not_supported` naming the commands to run by hand */
+function runAll({ env }: CliContext, commands: readonly (readonly string[])[]): void {
   for (const [program = '', ...args] of commands) {
-    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', env: { ...io.env } })
+    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', env: { ...env } })
     if (status === 0) continue
     const why = (error?.message ?? stderr).trim().replace(/\s+/g, ' ')
     const rest = commands.map((command) => command.join(' ')).join(' && ')
-    throw new AgentprotoError('not_supported', `The unit is written, but ${program} refuses: ${why}`, {
-      hint: `Where your login's service manager runs, run: ${rest}`,
+    throw new AgentprotoError('not_supported', `The unit is written, but ${program} failed: ${why}`, {
+      hint: `In a login session with a service manager, run: ${rest}`,
     })
   }
-  return EXIT.ok
 }

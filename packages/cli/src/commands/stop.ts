@@ -1,36 +1,52 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { AgentprotoError, EXIT } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { print, printJson, type CliContext } from '../cli-context.js'
+import { type JsonOption, type Run, toSeconds } from '../command-definition.js'
 import { daemonProcess, type DaemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
-import { print, printJson, type Io } from '../io.js'
 import { withProgress } from '../progress.js'
 
-export interface StopOptions {
+const HELP = `
+Examples:
+  $ agentproto stop
+  $ agentproto stop --force            kill it, when it does not stop
+
+It returns when the gateway and all its agents have ended. Resumable sessions continue after the next start.`
+
+interface StopOptions extends JsonOption {
   readonly force?: boolean
   /** In seconds. */
   readonly timeout: number
-  readonly json?: boolean
 }
 
-const LOOK_MS = 50
+const POLL_MS = 50
 
-/** `agentproto stop`: idempotent; resolves once the process is gone. */
-export async function stop(io: Io, { force = false, timeout, json }: StopOptions): Promise<number> {
-  const daemon = await daemonProcess(homeOf(io))
+export function define(command: Command, run: Run): void {
+  command
+    .description('stop the gateway of this home, and all its agents')
+    .option('--force', 'kill it at once; the next start ends its agents')
+    .option('--timeout <seconds>', 'how long to wait for it', toSeconds, 60)
+    .option('--json', 'as JSON')
+    .addHelpText('after', HELP)
+    .action((options: StopOptions) => run((context) => stop(context, options)))
+}
+
+async function stop(context: CliContext, options: StopOptions): Promise<void> {
+  const daemon = await daemonProcess(homeOf(context))
   if (daemon !== undefined) {
-    await withProgress(io, 'Stopping the gateway and its agents', () => end(daemon, { force, timeout }))
+    await withProgress(context, 'Stopping the gateway and its agents', () => end(daemon, options))
   }
-  if (json === true) printJson(io, { stopped: daemon !== undefined, ...(daemon && { pid: daemon.pid }) })
-  else print(io.stderr, daemon === undefined ? 'No gateway was running.' : `Stopped, process ${daemon.pid}.`)
-  return EXIT.ok
+  if (options.json === true) printJson(context, { stopped: daemon !== undefined, ...(daemon && { pid: daemon.pid }) })
+  else print(context.stderr, daemon === undefined ? 'No gateway was running.' : `Stopped process ${daemon.pid}.`)
 }
 
-async function end(daemon: DaemonProcess, { force, timeout }: Required<Omit<StopOptions, 'json'>>): Promise<void> {
+async function end(daemon: DaemonProcess, { force = false, timeout }: StopOptions): Promise<void> {
   process.kill(daemon.pid, force ? 'SIGKILL' : 'SIGTERM')
-  for (const last = Date.now() + timeout * 1_000; daemon.isAlive(); await delay(LOOK_MS)) {
-    if (Date.now() < last) continue
-    throw new AgentprotoError('timeout', `The gateway, process ${daemon.pid}, has not ended within ${timeout} s`, {
-      hint: 'End it at once with: agentproto stop --force',
+  for (const deadline = Date.now() + timeout * 1_000; daemon.isAlive(); await delay(POLL_MS)) {
+    if (Date.now() < deadline) continue
+    throw new AgentprotoError('timeout', `The gateway, process ${daemon.pid}, did not stop within ${timeout} s`, {
+      hint: 'Kill it with: agentproto stop --force',
     })
   }
 }

@@ -1,82 +1,113 @@
 import {
-  EXIT,
   isAgentprotoError,
+  SCOPES,
   type NamedToken,
   type NewToken,
   type Scope,
   type TokenService,
 } from '@agentproto/contracts'
-import { connect } from '../daemon/daemon.js'
-import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
+import { Option, type Command } from 'commander'
+import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
+import { connect } from '../daemon/connect.js'
+import { omitUndefined } from '../omit-undefined.js'
+import { printTable } from '../print-table.js'
 import { age } from '../render/age.js'
-import { renderTable, type Column } from '../render/table.js'
 
-export interface CreateTokenOptions extends JsonOption {
+const HELP = `
+Examples:
+  $ agentproto token create --name dashboard --scope read
+  $ agentproto token create --name ci --scope operate --workspace shop
+  $ AGENTPROTO_URL=… AGENTPROTO_TOKEN=… agentproto sessions
+
+The scope read can look, operate can also start and drive sessions, admin can also change workspaces, adapters and tokens.
+A token is printed once; only its hash is stored. Your own commands need no token: they read the owner's from the home.`
+
+interface CreateOptions extends JsonOption {
   readonly name: string
   readonly scope: Scope
   readonly workspace?: readonly string[]
 }
 
-/** `agentproto token create`: the value is the one line of stdout. */
-export async function createToken(io: Io, { name, scope, workspace, json }: CreateTokenOptions): Promise<number> {
-  const tokens = await tokensOf(io)
-  const bounds = workspace === undefined ? {} : { workspaces: workspace }
-  return printNew(io, await tokens.create({ name, scope, ...bounds }), json)
+export function define(token: Command, run: Run): void {
+  token.description('tokens for other programs and people').addHelpText('after', HELP)
+  token
+    .command('create')
+    .description('create a token and print it once')
+    .requiredOption('--name <name>', 'name of the token')
+    .addOption(new Option('--scope <scope>', 'what it allows').choices([...SCOPES]).makeOptionMandatory())
+    .option('--workspace <slug...>', 'allow only the sessions of these workspaces')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('token create --name ci --scope operate --workspace shop'))
+    .action(({ name, scope, workspace, json }: CreateOptions) =>
+      run(async (context) => {
+        const tokens = await openTokens(context)
+        printNew(context, await tokens.create({ name, scope, ...omitUndefined({ workspaces: workspace }) }), json)
+      }),
+    )
+  token
+    .command('list')
+    .description('list the tokens, without their values')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('token list'))
+    .action((options: JsonOption) => run((context) => list(context, options)))
+  token
+    .command('revoke')
+    .description('revoke a token, and close the streams that use it')
+    .argument('<name>')
+    .addHelpText('after', examples('token revoke ci'))
+    .action((name: string) =>
+      run(async (context) => {
+        await (await openTokens(context)).revoke(name)
+        print(context.stderr, `${name} is revoked.`)
+      }),
+    )
+  token
+    .command('rotate')
+    .description('replace the value of a token and print the new one once')
+    .argument('<name>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('token rotate ci'))
+    .action((name: string, { json }: JsonOption) =>
+      run(async (context) => printNew(context, await (await openTokens(context)).rotate(name), json)),
+    )
 }
 
-/** `agentproto token list`; never a value. */
-export async function listTokens(io: Io, { json }: JsonOption): Promise<number> {
-  const tokens = await (await tokensOf(io)).list()
-  if (json === true) printJson(io, { tokens })
-  else if (tokens.length === 0)
-    print(io.stdout, 'No tokens but the owner’s. Make one with: agentproto token create --name <name> --scope read')
-  else print(io.stdout, table(io, tokens))
-  return EXIT.ok
+async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+  const tokens = await (await openTokens(context)).list()
+  if (json === true) return printJson(context, { tokens })
+  if (tokens.length === 0)
+    return print(context.stdout, 'No tokens. Create one with: agentproto token create --name <name> --scope read')
+  const paint = paintFor(context, context.stdout)
+  printTable<NamedToken>(
+    context,
+    [
+      { title: 'NAME', cell: ({ name }) => name, paint: paint.cyan },
+      { title: 'SCOPE', cell: ({ scope }) => scope },
+      { title: 'WORKSPACES', cell: ({ workspaces }) => workspaces?.join(', ') ?? 'all', shrinkTo: 8 },
+      {
+        title: 'AGE',
+        cell: ({ createdAt, rotatedAt }) => age(Date.now() - Date.parse(rotatedAt ?? createdAt)),
+        dropOrder: 1,
+      },
+    ],
+    tokens,
+  )
 }
 
-/** `agentproto token revoke`. */
-export async function revokeToken(io: Io, name: string): Promise<number> {
-  await (await tokensOf(io)).revoke(name)
-  print(io.stderr, `${name} is revoked.`)
-  return EXIT.ok
-}
-
-/** `agentproto token rotate`: the new value is the one line of stdout. */
-export async function rotateToken(io: Io, name: string, { json }: JsonOption): Promise<number> {
-  return printNew(io, await (await tokensOf(io)).rotate(name), json)
-}
-
-/** Those of the gateway that runs, which has them in memory, else those of the home. */
-async function tokensOf(io: Io): Promise<TokenService> {
+/** The tokens of the running gateway, which keeps them in memory, else those of the home. */
+async function openTokens(context: CliContext): Promise<TokenService> {
   try {
-    return (await connect(io)).tokens
+    return (await connect(context)).tokens
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'daemon_not_running') throw thrown
   }
-  const { openTokens } = await import('@agentproto/runtime')
-  return openTokens({ env: io.env, onProblem: (problem) => print(io.stderr, `agentproto: ${problem}`) })
+  const runtime = await import('@agentproto/runtime')
+  return runtime.openTokens({ env: context.env, onProblem: (problem) => warn(context, problem) })
 }
 
-function printNew(io: Io, made: NewToken, json: boolean | undefined): number {
-  if (json === true) printJson(io, made)
-  else print(io.stdout, made.token)
-  if (json !== true && io.stderr.isTTY === true) print(io.stderr, 'Keep it now: it is not stored, and not shown again.')
-  return EXIT.ok
-}
-
-function table(io: Io, tokens: readonly NamedToken[]): string[] {
-  const paint = paintOf(io, io.stdout)
-  const columns: Column<NamedToken>[] = [
-    { title: 'NAME', cell: ({ name }) => name, paint: paint.cyan },
-    { title: 'SCOPE', cell: ({ scope }) => scope },
-    { title: 'WORKSPACES', cell: ({ workspaces }) => workspaces?.join(', ') ?? 'all', shrinkTo: 8 },
-    {
-      title: 'AGE',
-      cell: ({ createdAt, rotatedAt }) => age(Date.now() - Date.parse(rotatedAt ?? createdAt)),
-      dropOrder: 1,
-    },
-  ]
-  const [titles = '', ...rows] = renderTable(columns, tokens, widthOf(io.stdout))
-  return [paint.bold(titles), ...rows]
+function printNew(context: CliContext, created: NewToken, json: boolean | undefined): void {
+  if (json === true) return printJson(context, created)
+  print(context.stdout, created.token)
+  if (context.stderr.isTTY === true) print(context.stderr, 'Save it now: it is not stored, and not shown again.')
 }

@@ -1,139 +1,184 @@
 import { realpathSync } from 'node:fs'
 import { access, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { AgentprotoError, EXIT, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import { AgentprotoError, type Workspace, type WorkspaceService } from '@agentproto/contracts'
 import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
+import type { Command } from 'commander'
+import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
+import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { homeOf } from '../daemon/daemon-record.js'
-import { paintOf, print, printJson, widthOf, type Io } from '../io.js'
-import type { JsonOption } from '../json-option.js'
-import { noted } from '../noted.js'
+import { withAudit } from '../home-audit.js'
+import { omitUndefined } from '../omit-undefined.js'
+import { printTable } from '../print-table.js'
 import { oneLine } from '../render/printable.js'
-import { renderTable, type Column } from '../render/table.js'
 
-export interface AddOptions {
+const HELP = `
+Examples:
+  $ agentproto workspace add . --use
+  $ agentproto workspace add ~/code/shop --slug shop --label "Web shop"
+  $ agentproto workspace use shop
+
+A session runs in --cwd, else in its --workspace, else in the active workspace.
+An adapter decides what is run: trust a workspace only if you trust everyone who can write to its folder.`
+
+interface AddOptions extends JsonOption {
   readonly slug?: string
   readonly label?: string
   readonly use?: boolean
-  readonly json?: boolean
 }
 
-/** `agentproto workspace add`: prints the slug. */
-export async function addWorkspace(io: Io, path: string, { slug, label, use, json }: AddOptions): Promise<number> {
-  const request = {
-    path: resolve(io.cwd, path),
-    ...(slug === undefined ? {} : { slug }),
-    ...(label === undefined ? {} : { label }),
-    ...(use === undefined ? {} : { use }),
-  }
-  const about = { action: 'workspace-add', workspace: slug, path: request.path, use }
-  const workspace = await noted(io, about, () => workspacesOf(io).add(request))
-  if (json === true) printJson(io, workspace)
-  else print(io.stdout, workspace.slug)
-  return EXIT.ok
-}
-
-/** `agentproto workspace list`; `--json` prints the file as AIP-46 has it. */
-export async function listWorkspaces(io: Io, { json }: JsonOption): Promise<number> {
-  const file = await workspacesOf(io).list()
-  if (json === true) {
-    printJson(io, file)
-    return EXIT.ok
-  }
-  if (file.workspaces.length === 0) {
-    print(io.stdout, 'No workspaces. Add this folder with: agentproto workspace add . --use')
-    return EXIT.ok
-  }
-  const rows = await Promise.all(
-    file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, there: await isThere(each) })),
+/** These commands edit the workspaces file, under a lock, and need no gateway. */
+export function define(workspace: Command, run: Run): void {
+  workspace.description('name the folders that sessions run in').addHelpText('after', HELP)
+  workspace
+    .command('add')
+    .description('add a folder, and print the slug of the workspace')
+    .argument('[path]', 'the folder', '.')
+    .option('--slug <slug>', 'its name (default: from the folder name)')
+    .option('--label <text>', 'a description')
+    .option('--use', 'make it the active workspace')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('workspace add . --use', 'workspace add ~/code/shop --slug shop --label "Web shop"'))
+    .action((path: string, options: AddOptions) => run((context) => add(context, path, options)))
+  workspace
+    .command('list')
+    .description('list the workspaces; * marks the active one')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('workspace list', 'workspace list --json'))
+    .action((options: JsonOption) => run((context) => list(context, options)))
+  withSlug(workspace, 'remove', 'remove a workspace; the folder stays').action((slug: string, options: JsonOption) =>
+    run((context) => remove(context, slug, options)),
   )
-  print(io.stdout, table(io, rows))
-  return EXIT.ok
+  workspace
+    .command('show')
+    .description('show a workspace, and whether its folder exists and is trusted')
+    .argument('[slug]', 'default: the active workspace')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('workspace show', 'workspace show shop --json'))
+    .action((slug: string | undefined, options: JsonOption) => run((context) => show(context, slug, options)))
+  withSlug(workspace, 'use', 'make a workspace the active one').action((slug: string, options: JsonOption) =>
+    run((context) => use(context, slug, options)),
+  )
+  withSlug(workspace, 'trust', 'allow the adapters in its folder .agentproto/adapters').action(
+    (slug: string, options: JsonOption) => run((context) => trust(context, slug, options)),
+  )
+  withSlug(workspace, 'distrust', 'disallow the adapters in its folder again').action(
+    (slug: string, options: JsonOption) => run((context) => distrust(context, slug, options)),
+  )
 }
 
-/** `agentproto workspace remove`. */
-export async function removeWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  await noted(io, { action: 'workspace-remove', workspace: slug }, () => workspacesOf(io).remove(slug))
-  if (json === true) printJson(io, { slug, removed: true })
-  else print(io.stderr, `Forgot ${slug}; its folder is untouched.`)
-  return EXIT.ok
+const withSlug = (workspace: Command, name: string, description: string): Command =>
+  workspace
+    .command(name)
+    .description(description)
+    .argument('<slug>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples(`workspace ${name} shop`))
+
+async function add(context: CliContext, path: string, { json, ...options }: AddOptions): Promise<void> {
+  const { slug, label, use: makeActive } = options
+  const request = { path: resolve(context.cwd, path), ...omitUndefined({ slug, label, use: makeActive }) }
+  const entry = { action: 'workspace-add', workspace: slug, path: request.path, use: makeActive }
+  const workspace = await withAudit(context, entry, () => openWorkspaces(context).add(request))
+  if (json === true) printJson(context, workspace)
+  else print(context.stdout, workspace.slug)
 }
 
-/** `agentproto workspace use`. */
-export async function useWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  const about = { action: 'workspace-use', workspace: slug }
-  const workspace = await noted(io, about, () => workspacesOf(io).use(slug))
-  if (json === true) printJson(io, workspace)
-  else print(io.stderr, `Sessions now start in ${workspace.path}`)
-  return EXIT.ok
+/** With `--json`, the file as AIP-46 defines it. */
+async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+  const file = await openWorkspaces(context).list()
+  if (json === true) return printJson(context, file)
+  if (file.workspaces.length === 0)
+    return print(context.stdout, 'No workspaces. Add this folder with: agentproto workspace add . --use')
+  const rows = await Promise.all(
+    file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, exists: await exists(each) })),
+  )
+  const paint = paintFor(context, context.stdout)
+  printTable(
+    context,
+    [
+      { title: ' ', cell: ({ active }) => (active ? '*' : ''), paint: paint.green },
+      { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
+      {
+        title: 'FOLDER',
+        cell: (row) => (row.exists ? row.path : `${row.path} (missing)`),
+        shrinkTo: 12,
+        paint: (text, row) => (row.exists ? text : paint.red(text)),
+      },
+      { title: 'LABEL', cell: ({ label }) => oneLine(label ?? ''), shrinkTo: 8, dropOrder: 1 },
+    ],
+    rows,
+  )
 }
 
-/** `agentproto workspace show`: the one that is named, else the active one. */
-export async function showWorkspace(io: Io, slug: string | undefined, { json }: JsonOption): Promise<number> {
-  const { active } = await workspacesOf(io).list()
+async function remove(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  await withAudit(context, { action: 'workspace-remove', workspace: slug }, () => openWorkspaces(context).remove(slug))
+  if (json === true) printJson(context, { slug, removed: true })
+  else print(context.stderr, `Removed ${slug}. Its folder is unchanged.`)
+}
+
+async function use(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  const entry = { action: 'workspace-use', workspace: slug }
+  const workspace = await withAudit(context, entry, () => openWorkspaces(context).use(slug))
+  if (json === true) printJson(context, workspace)
+  else print(context.stderr, `Sessions now start in ${workspace.path}`)
+}
+
+async function show(context: CliContext, slug: string | undefined, { json }: JsonOption): Promise<void> {
+  const { active } = await openWorkspaces(context).list()
   const name = slug ?? active
   if (name === undefined) {
     throw new AgentprotoError('workspace_not_found', 'No workspace is active', {
-      hint: 'Make this folder one with: agentproto workspace add --use',
+      hint: 'Make this folder the active workspace with: agentproto workspace add . --use',
     })
   }
-  const workspace = await findWorkspace(io, name)
-  const about = {
+  const workspace = await findWorkspace(context, name)
+  const details = {
     ...workspace,
     active: name === active,
-    exists: await isThere(workspace),
-    trusted: (await trustOf(io).list()).some(({ path }) => path === realOf(workspace.path)),
+    exists: await exists(workspace),
+    trusted: (await openTrust(context).list()).some(({ path }) => path === realPath(workspace.path)),
   }
-  if (json === true) printJson(io, about)
-  else
-    print(
-      io.stdout,
-      Object.entries(about).map(([key, value]) => `${key.padEnd(9)}  ${oneLine(String(value))}`),
-    )
-  return EXIT.ok
+  if (json === true) return printJson(context, details)
+  print(
+    context.stdout,
+    Object.entries(details).map(([key, value]) => `${key.padEnd(9)}  ${oneLine(String(value))}`),
+  )
 }
 
-/** `agentproto workspace trust`: the adapters of the workspace's own folder may be started from now on. */
-export async function trustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  const workspace = await findWorkspace(io, slug)
-  const about = { action: 'workspace-trust', workspace: slug, path: workspace.path }
-  const { path } = await noted(io, about, () => trustOf(io).trust(workspace.path))
-  if (json === true) {
-    printJson(io, { slug, path, trusted: true })
-    return EXIT.ok
-  }
+async function trust(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  const workspace = await findWorkspace(context, slug)
+  const entry = { action: 'workspace-trust', workspace: slug, path: workspace.path }
+  const { path } = await withAudit(context, entry, () => openTrust(context).trust(workspace.path))
+  if (json === true) return printJson(context, { slug, path, trusted: true })
   const adapters = await readdir(join(path, '.agentproto', 'adapters')).catch(() => [])
-  const found = adapters.length === 0 ? 'it has none now' : adapters.map(oneLine).join(', ')
-  print(io.stderr, `The adapters of ${path} may be started, now and after every change to it: ${found}`)
-  return EXIT.ok
+  const found = adapters.length === 0 ? 'none now' : adapters.map(oneLine).join(', ')
+  print(context.stderr, `The adapters in ${path} can be started, now and after every change to them: ${found}`)
 }
 
-/** `agentproto workspace distrust`. */
-export async function distrustWorkspace(io: Io, slug: string, { json }: JsonOption): Promise<number> {
-  const { path } = await findWorkspace(io, slug)
-  const about = { action: 'workspace-distrust', workspace: slug, path }
-  const was = await noted(io, about, () => trustOf(io).distrust(path))
-  if (json === true) printJson(io, { slug, path, trusted: false })
-  else print(io.stderr, was ? `The adapters of ${path} are left out again.` : `${path} was not trusted.`)
-  return EXIT.ok
+async function distrust(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  const { path } = await findWorkspace(context, slug)
+  const entry = { action: 'workspace-distrust', workspace: slug, path }
+  const wasTrusted = await withAudit(context, entry, () => openTrust(context).distrust(path))
+  if (json === true) return printJson(context, { slug, path, trusted: false })
+  print(context.stderr, wasTrusted ? `The adapters in ${path} are ignored again.` : `${path} was not trusted.`)
 }
 
 /** @throws `workspace_not_found`, naming the known ones */
-async function findWorkspace(io: Io, slug: string): Promise<Workspace> {
-  const { workspaces } = await workspacesOf(io).list()
+async function findWorkspace(context: CliContext, slug: string): Promise<Workspace> {
+  const { workspaces } = await openWorkspaces(context).list()
   const found = workspaces.find((workspace) => workspace.slug === slug)
   if (found !== undefined) return found
-  throw new AgentprotoError('workspace_not_found', `There is no workspace ${slug}.`, {
-    expected:
-      workspaces.length === 0
-        ? 'a workspace, and none is registered'
-        : `one of ${workspaces.map((each) => each.slug).join(', ')}`,
+  const known = workspaces.map((each) => each.slug).join(', ')
+  throw new AgentprotoError('workspace_not_found', 'No workspace has this slug', {
+    expected: known === '' ? 'a workspace; there are none yet' : `one of ${known}`,
     given: slug,
-    hint: 'Run: agentproto workspace add <folder>',
+    hint: 'Add one with: agentproto workspace add <folder>',
   })
 }
 
-/** Trust is kept by real paths. */
-function realOf(path: string): string {
+/** Trust is stored by real path. */
+function realPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {
@@ -141,38 +186,17 @@ function realOf(path: string): string {
   }
 }
 
-const workspacesOf = (io: Io): WorkspaceService => createWorkspaces({ ...filesOf(io), defaultCwd: io.cwd })
+const openWorkspaces = (context: CliContext): WorkspaceService =>
+  createWorkspaces({ ...filesOf(context), defaultCwd: context.cwd })
 
-const trustOf = (io: Io): WorkspaceTrust => createWorkspaceTrust(filesOf(io))
+const openTrust = (context: CliContext): WorkspaceTrust => createWorkspaceTrust(filesOf(context))
 
-const filesOf = (io: Io) => ({
-  home: homeOf(io).root,
-  onWarning: (message: string) => print(io.stderr, `agentproto: ${message}`),
+const filesOf = (context: CliContext) => ({
+  home: homeOf(context).root,
+  onWarning: (message: string) => warn(context, message),
 })
 
-interface Row extends Workspace {
-  readonly active: boolean
-  readonly there: boolean
-}
-
-function table(io: Io, rows: readonly Row[]): string[] {
-  const paint = paintOf(io, io.stdout)
-  const columns: Column<Row>[] = [
-    { title: ' ', cell: ({ active }) => (active ? '*' : ''), paint: paint.green },
-    { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
-    {
-      title: 'FOLDER',
-      cell: ({ path, there }) => (there ? path : `${path} (missing)`),
-      shrinkTo: 12,
-      paint: (text, { there }) => (there ? text : paint.red(text)),
-    },
-    { title: 'LABEL', cell: ({ label }) => oneLine(label ?? ''), shrinkTo: 8, dropOrder: 1 },
-  ]
-  const [titles = '', ...lines] = renderTable(columns, rows, widthOf(io.stdout))
-  return [paint.bold(titles), ...lines]
-}
-
-const isThere = ({ path }: Workspace): Promise<boolean> =>
+const exists = ({ path }: Workspace): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** The script of each shell asks the program itself, so that it is never older than the commands. */
+/** Each script calls `agentproto complete`, so that it is never out of date. */
 export const completionScript = (shell: Shell): string => SCRIPTS[shell]
 
 const SCRIPTS: Readonly<Record<Shell, string>> = {

@@ -1,11 +1,12 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { type ManifestProblem, parseConfig } from '@agentproto/manifest'
+import writeFileAtomic from 'write-file-atomic'
 
 export type ConfigTree = Readonly<Record<string, unknown>>
 
-/** What the file says; an empty tree where there is none. @throws `invalid_request` with the first problem's place */
+/** The content of the file; empty when there is no file. @throws `invalid_request` naming the first problem */
 export async function readConfigFile(path: string): Promise<ConfigTree> {
   const text = await readFile(path, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code === 'ENOENT') return undefined
@@ -16,19 +17,14 @@ export async function readConfigFile(path: string): Promise<ConfigTree> {
   return JSON.parse(text) as ConfigTree
 }
 
-/** Replaces the file as a whole. @throws `invalid_request` when a gateway would refuse it; the file is then as it was */
+/** Replaces the file atomically. @throws `invalid_request` when it would be invalid; the file is then unchanged */
 export async function writeConfigFile(path: string, tree: ConfigTree): Promise<void> {
   const text = `${JSON.stringify(tree, undefined, 2)}\n`
   check(text, path)
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const aside = `${path}.${process.pid}-${process.hrtime.bigint()}`
-  try {
-    await writeFile(aside, text, { mode: 0o600, flag: 'wx' })
-    await rename(aside, path)
-  } catch (thrown) {
-    await rm(aside, { force: true })
-    throw new AgentprotoError('storage_failed', `${path} cannot be written`, { cause: thrown })
-  }
+  await writeFileAtomic(path, text, { mode: 0o600 }).catch((cause: unknown) => {
+    throw new AgentprotoError('storage_failed', `${path} cannot be written`, { cause })
+  })
 }
 
 export function valueAt(tree: ConfigTree, path: readonly string[]): unknown {
@@ -37,12 +33,12 @@ export function valueAt(tree: ConfigTree, path: readonly string[]): unknown {
   return value
 }
 
-/** The tree with another value at a place; without it for undefined. Branches that become empty go, too. */
+/** The tree with a value set, or removed if undefined. Empty branches are removed, too. */
 export function withValue(tree: ConfigTree, [name = '', ...rest]: readonly string[], value: unknown): ConfigTree {
   const { [name]: before, ...others } = tree
   const inner = rest.length === 0 ? value : withValue(isTree(before) ? before : {}, rest, value)
-  const isGone = inner === undefined || (rest.length > 0 && isTree(inner) && Object.keys(inner).length === 0)
-  return isGone ? others : { ...tree, [name]: inner }
+  const isRemoved = inner === undefined || (rest.length > 0 && isTree(inner) && Object.keys(inner).length === 0)
+  return isRemoved ? others : { ...tree, [name]: inner }
 }
 
 const isTree = (value: unknown): value is ConfigTree =>
@@ -51,18 +47,16 @@ const isTree = (value: unknown): value is ConfigTree =>
 function check(text: string, path: string): void {
   const result = parseConfig(text, { path })
   if (result.ok) return
-  throw refusal(result.problems, path)
+  throw invalid(result.problems, path)
 }
 
-function refusal(problems: readonly ManifestProblem[], path: string): AgentprotoError {
+function invalid(problems: readonly ManifestProblem[], path: string): AgentprotoError {
   const [first] = problems
-  return new AgentprotoError('invalid_request', `The configuration is not valid: ${first?.message ?? 'unknown'}`, {
+  return new AgentprotoError('invalid_request', `The configuration is invalid: ${first?.message ?? 'unknown'}`, {
     ...(first?.expected === undefined ? {} : { expected: first.expected }),
     ...(first?.given === undefined ? {} : { given: first.given }),
     hint:
-      first?.suggestion === undefined
-        ? `It is in ${path}, line ${first?.line ?? 1}`
-        : `Did you mean ${first.suggestion}?`,
+      first?.suggestion === undefined ? `Fix ${path}, line ${first?.line ?? 1}` : `Did you mean ${first.suggestion}?`,
     data: { problems },
   })
 }

@@ -1,7 +1,8 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { configSchema } from '@agentproto/manifest'
+import { closest } from 'fastest-levenshtein'
 
-/** One key of config.json, as a person names it: `durability`, `sessions.idleMs`. */
+/** One key of config.json, as it is typed: `durability`, `sessions.idleMs`. */
 export interface ConfigKey {
   readonly name: string
   readonly path: readonly string[]
@@ -15,8 +16,8 @@ export interface ConfigKey {
 export const configKeys = (): readonly ConfigKey[] => keysIn(configSchema, [])
 
 /**
- * The key of a name; of a map its members are keys too: `executables.claude`.
- * @throws `invalid_request`, naming what was probably meant
+ * Finds a key by name. The members of a map are keys, too: `executables.claude`.
+ * @throws `invalid_request`, naming the closest key
  */
 export function configKey(name: string): ConfigKey {
   const keys = configKeys()
@@ -24,16 +25,19 @@ export function configKey(name: string): ConfigKey {
   if (key !== undefined) return key
   const map = keys.find((each) => each.type === 'map' && name.startsWith(`${each.name}.`))
   if (map !== undefined) return { ...map, name, type: 'choice', path: [...map.path, name.slice(map.name.length + 1)] }
-  const near = keys.filter((each) => each.name.toLowerCase().endsWith(name.split('.').at(-1)?.toLowerCase() ?? name))
-  throw new AgentprotoError('invalid_request', 'There is no such key', {
+  const closestName = closest(
+    name,
+    keys.map((each) => each.name),
+  )
+  throw new AgentprotoError('invalid_request', 'No setting has this name', {
     given: name,
-    hint: near[0] === undefined ? 'See all keys with: agentproto config list' : `Did you mean ${near[0].name}?`,
+    hint: `Did you mean ${closestName}? List all settings with: agentproto config list`,
   })
 }
 
 function keysIn(schema: Readonly<Record<string, unknown>>, path: readonly string[]): ConfigKey[] {
-  return Object.entries(record(schema['properties'])).flatMap(([name, value]) => {
-    const property = record(value)
+  return Object.entries(asRecord(schema['properties'])).flatMap(([name, value]) => {
+    const property = asRecord(value)
     if (name.startsWith('$')) return []
     const here = [...path, name]
     return property['properties'] === undefined ? [keyOf(here, property)] : keysIn(property, here)
@@ -62,5 +66,5 @@ const TYPES: Readonly<Record<string, ConfigKey['type']>> = {
 
 const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)
 
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
+const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { AgentProcessInfo, HomeLayout } from '@agentproto/contracts'
 
-/** The process of the gateway that has the home: by pid *and* start time, so that no other one is ever signalled. */
+/** The process that holds the lock of the home, by pid *and* start time, so that no other process is ever signalled. */
 export interface DaemonProcess {
   readonly pid: number
   isAlive(): boolean
 }
 
-/** Undefined when no gateway has the home. */
+/** Undefined when no gateway holds the home. */
 export async function daemonProcess({ root }: HomeLayout): Promise<DaemonProcess | undefined> {
   const { identify } = await import('@agentproto/subprocess')
   const owner = ownerOf(`${root}/daemon.lock`)

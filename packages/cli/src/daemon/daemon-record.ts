@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
-import type { Io } from '../io.js'
+import type { CliContext } from '../cli-context.js'
 
-export const homeOf = ({ env }: Pick<Io, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
+export const homeOf = ({ env }: Pick<CliContext, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))
 
-/** The home's daemon record; undefined when there is none or it is not one. */
+/** The home's daemon record; undefined when there is no valid one. */
 export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {
-  const record = parsed(await textOf(home.daemon))
+  const record = parsed(await readHomeFile(home.daemon))
   return isDaemonRecord(record) ? record : undefined
 }
 
-/** A file of the home; undefined when it is not there. @throws `unauthorized` when it may not be read */
-export async function textOf(path: string): Promise<string | undefined> {
+/** A file of the home; undefined when it does not exist. @throws `unauthorized` when it cannot be read */
+export async function readHomeFile(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (thrown) {

@@ -2,11 +2,11 @@ import { stat } from 'node:fs/promises'
 import type { DoctorCheck, HomeLayout } from '@agentproto/contracts'
 import { readConfigFile } from '../config/config-file.js'
 
-/** The home: that it is there, is its owner's alone, and can be read. */
+/** The home: it exists, only its owner can read it, and its configuration is valid. */
 export async function homeChecks(home: HomeLayout): Promise<DoctorCheck[]> {
   const about = await stat(home.root).catch(() => undefined)
   if (about === undefined) {
-    const detail = `${home.root} is not there yet; the first start of the gateway makes it`
+    const detail = `${home.root} does not exist yet; the first start of the gateway creates it`
     return [{ id: 'home', title: 'home', verdict: 'ok', detail }]
   }
   return [
@@ -24,11 +24,11 @@ async function permissionsCheck(home: HomeLayout): Promise<DoctorCheck> {
     await Promise.all([...folders, ...files].map(async (path) => ((await isOpen(path)) ? [path] : [])))
   ).flat()
   const base = { id: 'permissions', title: 'permissions' } as const
-  if (open.length === 0) return { ...base, verdict: 'ok', detail: 'nobody else can read it' }
+  if (open.length === 0) return { ...base, verdict: 'ok', detail: 'only you can read it' }
   return {
     ...base,
     verdict: 'fail',
-    detail: `others can read ${open.join(', ')}`,
+    detail: `other users can read ${open.join(', ')}`,
     hint: `Run: chmod go-rwx ${open.map((path) => `'${path}'`).join(' ')}`,
   }
 }
@@ -46,6 +46,6 @@ async function configCheck({ config }: HomeLayout): Promise<DoctorCheck> {
     return { ...about, verdict: 'ok', detail: keys === 0 ? 'nothing is set' : `valid, ${keys} keys` }
   } catch (thrown) {
     const detail = thrown instanceof Error ? thrown.message : String(thrown)
-    return { ...about, verdict: 'fail', detail, hint: `Mend ${config}; no gateway starts with it` }
+    return { ...about, verdict: 'fail', detail, hint: `Fix ${config}; no gateway starts with it` }
   }
 }

@@ -5,15 +5,15 @@ import { release } from 'node:os'
 import { promisify } from 'node:util'
 import type { DoctorCheck, HomeLayout } from '@agentproto/contracts'
 import { readDaemon } from '../daemon/daemon-record.js'
-import type { Io } from '../io.js'
+import type { CliContext } from '../cli-context.js'
 
 const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 
-/** The machine: what agents and the gateway are run with and upon. */
-export async function hostChecks(io: Io, home: HomeLayout): Promise<DoctorCheck[]> {
-  return [nodeCheck(), await gitCheck(io), await diskCheck(home.root), await portCheck(home)]
+/** The machine: Node, git, disk and port. */
+export async function hostChecks(context: CliContext, home: HomeLayout): Promise<DoctorCheck[]> {
+  return [nodeCheck(), await gitCheck(context), await diskCheck(home.root), await portCheck(home)]
 }
 
 const nodeCheck = (): DoctorCheck => ({
@@ -23,13 +23,13 @@ const nodeCheck = (): DoctorCheck => ({
   detail: `${process.version} on ${process.platform} ${release()}`,
 })
 
-async function gitCheck({ env }: Io): Promise<DoctorCheck> {
+async function gitCheck({ env }: CliContext): Promise<DoctorCheck> {
   const about = { id: 'git', title: 'git' } as const
   try {
     const { stdout } = await promisify(execFile)('git', ['--version'], { env: { ...env }, timeout: VERSION_MS })
     return { ...about, verdict: 'ok', detail: stdout.trim() }
   } catch {
-    return { ...about, verdict: 'warn', detail: 'not found', hint: 'Most coding agents use it: install git' }
+    return { ...about, verdict: 'warn', detail: 'not found', hint: 'Install git: most coding agents use it' }
   }
 }
 
@@ -40,19 +40,19 @@ async function diskCheck(root: string): Promise<DoctorCheck> {
     const free = bavail * bsize
     const detail = `${(free / GIB).toFixed(1)} GiB free at ${root}`
     if (free > GIB) return { ...about, verdict: 'ok', detail }
-    const hint = 'Make room: a session that cannot be written to its log ends'
+    const hint = 'Free disk space: a session ends when its log cannot be written'
     return { ...about, verdict: free > GIB / 10 ? 'warn' : 'fail', detail, hint }
   } catch {
-    return { ...about, verdict: 'skip', detail: 'this system does not tell' }
+    return { ...about, verdict: 'skip', detail: 'not available on this system' }
   }
 }
 
-/** Whether a gateway could have the usual port. */
+/** Whether the default port is available. */
 async function portCheck(home: HomeLayout): Promise<DoctorCheck> {
   const about = { id: 'port', title: 'port' } as const
   const own = (await readDaemon(home))?.url
   if (own?.endsWith(`:${DEFAULT_PORT}`) === true)
-    return { ...about, verdict: 'ok', detail: `${DEFAULT_PORT} is this home's own` }
+    return { ...about, verdict: 'ok', detail: `${DEFAULT_PORT} is used by the gateway of this home` }
   const free = await new Promise<boolean>((resolve) => {
     const probe = createServer()
     probe.once('error', () => resolve(false))
@@ -61,6 +61,6 @@ async function portCheck(home: HomeLayout): Promise<DoctorCheck> {
   return {
     ...about,
     verdict: 'ok',
-    detail: free ? `${DEFAULT_PORT} is free` : `${DEFAULT_PORT} is in use; a gateway without --port takes a free one`,
+    detail: free ? `${DEFAULT_PORT} is free` : `${DEFAULT_PORT} is in use; a gateway without --port uses a free one`,
   }
 }

@@ -7,7 +7,7 @@ export interface ManPage {
   readonly text: string
 }
 
-/** One page for the program and one for each of its commands, with those below it, as troff. */
+/** A troff page for the program, and one for each command with its subcommands. */
 export function manPages(program: Command): readonly ManPage[] {
   const children = visible(program)
   return [
@@ -23,7 +23,7 @@ function pageOf(command: Command, seeAlso: readonly string[]): ManPage {
   const name = pathOf(command).join('-')
   const isRoot = command.parent === null
   const lines = [
-    // No date: the page is the same whenever it is made.
+    // No date: the pages are reproducible.
     `.TH "${name.toUpperCase()}" 1 "" "agentproto" "agentproto"`,
     '.SH NAME',
     `${escaped(name)} \\- ${escaped(command.description())}`,
@@ -39,7 +39,7 @@ function pageOf(command: Command, seeAlso: readonly string[]): ManPage {
   return { file: `${name}.1`, text: `${lines.join('\n')}\n` }
 }
 
-/** A command below another one. */
+/** A subcommand. */
 function section(command: Command): string[] {
   return [
     `.SH ${command.name().toUpperCase()}`,
@@ -68,7 +68,7 @@ function options(command: Command, heading: readonly string[]): string[] {
   return rows.length === 0 ? [] : [...heading, ...rows]
 }
 
-/** What `--help` adds: examples as they are, anything else as paragraphs. */
+/** The text after the options in `--help`: examples verbatim, anything else as paragraphs. */
 function afterText(command: Command): string[] {
   const text = helpAfter(command)
   const rest = text
@@ -91,7 +91,7 @@ function titled(part: string): string[] {
   return [`.SH ${first.slice(0, -1).toUpperCase()}`, '.nf', ...rest.map((line) => escaped(line.trim())), '.fi']
 }
 
-/** Commander gives the added text only by an event; that a command is an emitter, its types leave out. */
+/** Commander returns the added text only through an event, and its types omit that a command is an emitter. */
 function helpAfter(command: Command): string {
   const parts: string[] = []
   const context = { error: false, command, write: (text: string) => void parts.push(text) }
@@ -112,7 +112,7 @@ const pathOf = (command: Command): string[] =>
 const sentence = (text: string): string => (/[.)]$/.test(text) ? text : `${text}.`)
 const bold = (text: string): string => `\\fB${escaped(text)}\\fR`
 
-/** Nothing of a text is a command or a letter of troff's own. */
+/** Escapes the characters and the line starts that are special in troff. */
 function escaped(text: string): string {
   const plain = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('’', "'").replaceAll('…', '...')
   return /^[.']/.test(plain) ? `\\&${plain}` : plain

@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ContentBlock, PromptRequest } from '@agentproto/contracts'
-import { print, type Io } from '../io.js'
+import { warn, type CliContext } from '../cli-context.js'
 
-/** A larger file is named to the agent instead of being sent along. */
+/** A larger file is sent as a link. */
 const EMBED_BYTES = 512 * 1024
 const IMAGE_BYTES = 2 * 1024 * 1024
 const MAX_FILES = 20
@@ -20,15 +20,21 @@ const IMAGES: Readonly<Record<string, string>> = {
 const MENTION = /(?<=^|\s)@(?:"([^"]+)"|(\S+))/g
 
 /**
- * A prompt with the files that it mentions: small text files and pictures as they are, anything else as a link.
- * What names no file is a word like any other; one that looks like a path is told.
+ * A prompt with the files that it mentions: small text files and pictures by content, anything else as a link. A mention
+ * without a file stays text; a warning follows when it looks like a path.
  */
-export async function withAttachments(io: Pick<Io, 'cwd' | 'stderr'>, text: string): Promise<PromptRequest['prompt']> {
+export async function withAttachments(
+  context: Pick<CliContext, 'cwd' | 'stderr'>,
+  text: string,
+): Promise<PromptRequest['prompt']> {
   const paths = new Set<string>()
   for (const [mention, quoted, bare = ''] of text.matchAll(MENTION)) {
-    const found = await existing(io.cwd, quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]}]+$/, '')] : [quoted])
+    const found = await existing(
+      context.cwd,
+      quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]}]+$/, '')] : [quoted],
+    )
     if (found !== undefined) paths.add(found)
-    else if (/[/.]/.test(mention)) print(io.stderr, `agentproto: no file is attached for ${mention}: there is none`)
+    else if (/[/.]/.test(mention)) warn(context, `${mention} is sent as text: there is no such file`)
   }
   const plain = text.replace(/(?<=^|\s)\\@/g, '@')
   if (paths.size === 0) return plain
@@ -57,7 +63,7 @@ async function blockOf(path: string): Promise<ContentBlock> {
   return text === undefined ? { ...link, size: about.size } : { type: 'resource', resource: { uri, text } }
 }
 
-/** Undefined for bytes that are no text. */
+/** Undefined for bytes that are not text. */
 function textIn(bytes: Buffer): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)

@@ -1,19 +1,19 @@
 import { text } from 'node:stream/consumers'
 import { AgentprotoError, type PromptRequest } from '@agentproto/contracts'
-import type { Io } from '../io.js'
+import type { CliContext } from '../cli-context.js'
 import { withAttachments } from './prompt-attachments.js'
 
 /**
- * The prompt as given, with the files that its words `@file` name, or all of stdin for `-`, as it is.
+ * The prompt as given, with the files that `@file` names, or all of stdin for `-`, unchanged.
  * @throws `invalid_request` for an empty one
  */
-export async function promptOf(io: Io, given: string | undefined): Promise<PromptRequest['prompt']> {
-  const typed = given === '-' ? (await text(io.stdin)).trimEnd() : given
+export async function readPrompt(context: CliContext, given: string | undefined): Promise<PromptRequest['prompt']> {
+  const typed = given === '-' ? (await text(context.stdin)).trimEnd() : given
   if (typed === undefined || typed.trim() === '') {
     throw new AgentprotoError('invalid_request', given === '-' ? 'stdin holds no prompt' : 'There is no prompt', {
-      hint: 'Give one with --prompt "…", or pipe it in and give -',
+      hint: 'Give one with --prompt "…", or pipe it in and write -',
     })
   }
-  // What is piped in is somebody's text, whose @ are its own.
-  return given === '-' ? typed : withAttachments(io, typed)
+  // An @ in piped text is not a mention.
+  return given === '-' ? typed : withAttachments(context, typed)
 }

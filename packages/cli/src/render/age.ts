@@ -5,13 +5,13 @@ const UNITS = [
   ['s', 1_000],
 ] as const
 
-/** A span in milliseconds as people say it, in its largest whole unit: `45s`, `12m`, `3h`, `9d`. */
+/** A duration in milliseconds, in its largest whole unit: `45s`, `12m`, `3h`, `9d`. */
 export function age(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms >= each) ?? UNITS[3]
   return `${Math.max(0, Math.floor(ms / size))}${unit}`
 }
 
-/** A duration that is read once: `0.4 s`, `12 s`, `3 min 5 s`. */
+/** A more exact duration: `0.4 s`, `12 s`, `3 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1_000).toFixed(1)} s`
   const seconds = Math.round(ms / 1_000)

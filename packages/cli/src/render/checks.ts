@@ -4,7 +4,7 @@ import { oneLine } from './printable.js'
 
 const TITLE_COLUMNS = 24
 
-/** One finding of a doctor, with what to do about it. */
+/** The result of one check, with what to do about it. */
 export function checkLines({ verdict, title, detail, declared, found, hint }: DoctorCheck, paint: Paint): string[] {
   const marks = { ok: paint.green('✓'), warn: paint.yellow('!'), fail: paint.red('✗'), skip: paint.dim('–') }
   const compared =
@@ -20,7 +20,7 @@ export function checksSummary(checks: readonly DoctorCheck[], paint: Paint): str
   const [failed, warned] = [count('fail'), count('warn')]
   const parts = [
     `${count('ok')} ok`,
-    ...(warned === 0 ? [] : [`${warned} to look at`]),
+    ...(warned === 0 ? [] : [`${warned} warned`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
   ]
   return (failed === 0 ? paint.green : paint.red)(parts.join(', '))

@@ -4,18 +4,18 @@ import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle, toolTitle } from './request-title.js'
 
-/** One event of the log on one line: number, time of day, type and what it says. */
+/** One event of the log on one line: sequence number, time of day, type and summary. */
 export function eventLine(
   event: SessionEvent,
   { paint, width }: { readonly paint: Paint; readonly width: number },
 ): string {
   const head = `${String(event.seq).padStart(5)}  ${event.ts.slice(11, 23)}  `
   const type = event.type.padEnd(21)
-  const gist = cut(gistOf(event), Math.max(10, width - head.length - type.length - 1))
-  return `${paint.dim(head)}${paint.cyan(type)} ${gist}`.trimEnd()
+  const summary = cut(summaryOf(event), Math.max(10, width - head.length - type.length - 1))
+  return `${paint.dim(head)}${paint.cyan(type)} ${summary}`.trimEnd()
 }
 
-function gistOf(event: SessionEvent): string {
+function summaryOf(event: SessionEvent): string {
   switch (event.type) {
     case 'text-delta':
     case 'thought':

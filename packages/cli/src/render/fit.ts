@@ -22,5 +22,5 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'left' ? kept + blank : blank + kept
 }
 
-/** How many columns a terminal gives the text. Plain ASCII, nearly all text here, is not segmented. */
+/** The columns that the text takes in a terminal. Plain ASCII, nearly all text here, needs no segmentation. */
 export const columnsOf = (text: string): number => (/^[\u0020-\u007E]*$/.test(text) ? text.length : stringWidth(text))

@@ -3,7 +3,7 @@ export interface ChangedLine {
   readonly line: string
 }
 
-/** The lines that differ, without the equal ones before and after them: enough to see a change at a glance. */
+/** The lines that differ, without the equal lines before and after them. */
 export function lineDiff(before: string, after: string): ChangedLine[] {
   const old = linesOf(before)
   const now = linesOf(after)

@@ -1,7 +1,7 @@
 import type { ManifestProblem } from '@agentproto/manifest'
 import type { Paint } from './paint.js'
 
-/** One problem of a manifest: where, what, the line itself with the place marked, and what to write instead. */
+/** One problem of a manifest: its place, a message, the line with a mark, and a suggestion. */
 export function renderProblem(problem: ManifestProblem, paint: Paint): string[] {
   const { file, line, column, severity, code, message, expected, given, suggestion, excerpt } = problem
   const tint = severity === 'error' ? paint.red : paint.yellow

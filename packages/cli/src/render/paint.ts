@@ -1,32 +1,12 @@
-/** Colours as functions, so that renderers need not know whether there are any. */
-export interface Paint {
-  readonly on: boolean
-  bold(text: string): string
-  dim(text: string): string
-  red(text: string): string
-  green(text: string): string
-  yellow(text: string): string
-  blue(text: string): string
-  cyan(text: string): string
-}
+import picocolors from 'picocolors'
 
-export function createPaint(on: boolean): Paint {
-  const style = (open: number, close: number) => (text: string) =>
-    on && text !== '' ? `\u001B[${open}m${text}\u001B[${close}m` : text
-  return {
-    on,
-    bold: style(1, 22),
-    dim: style(2, 22),
-    red: style(31, 39),
-    green: style(32, 39),
-    yellow: style(33, 39),
-    blue: style(34, 39),
-    cyan: style(36, 39),
-  }
-}
+/** Colours as functions. Without colours each returns its text, so that renderers need not ask. */
+export type Paint = ReturnType<typeof picocolors.createColors>
 
-/** https://no-color.org and the FORCE_COLOR custom; else colours are for terminals. */
-export function wantsColour(
+export const createPaint = (enabled: boolean): Paint => picocolors.createColors(enabled)
+
+/** NO_COLOR (https://no-color.org), then FORCE_COLOR, then whether this stream is a terminal. */
+export function wantsColor(
   stream: { readonly isTTY?: boolean },
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {

@@ -1,19 +1,19 @@
 import type { AgentRequest, ToolCall, ToolResult } from '@agentproto/contracts'
 import { oneLine } from './printable.js'
 
-/** What an agent asks, on one line. */
+/** A request of an agent on one line. */
 export function requestTitle(request: AgentRequest): string {
   return request.kind === 'permission' ? toolTitle(request.toolCall) : oneLine(request.message)
 }
 
-/** A tool call's name for people: its title, else what is known of it. */
+/** The name of a tool call: its title, else the best alternative. */
 export const toolTitle = ({ title, toolName, kind, toolCallId }: ToolCall | ToolResult): string =>
   oneLine(title || toolName || kind || toolCallId)
 
-/** Where agents put what a tool works on, the most telling first. */
+/** The input fields that name what a tool works on, the most specific first. */
 const SUBJECTS = ['command', 'cmd', 'path', 'file_path', 'filePath']
 
-/** What the tool is about to do, where the title does not say it: the command, or the path. */
+/** The command or path of a tool call, unless its title contains it. */
 export function toolSubject(call: ToolCall): string | undefined {
   const subject = subjectIn(call.input) ?? call.locations?.[0]?.path
   if (subject === undefined || subject === '') return undefined

@@ -11,7 +11,7 @@ export interface SessionDetails {
   readonly turns: readonly Turn[]
 }
 
-/** The last turns of a session that are shown. */
+/** The number of last turns that are shown. */
 export const SHOWN_TURNS = 5
 
 /** The page of `agentproto sessions show`, as lines. */

@@ -1,11 +1,11 @@
 import type { Session } from '@agentproto/contracts'
 import { sessionState } from './session-state.js'
 
-/** By what `agentproto sessions` sorts; `s` goes through them in this order. */
+/** The sort keys of `agentproto sessions`; `s` in `--watch` steps through them in this order. */
 export const SORT_KEYS = ['age', 'state', 'title', 'adapter', 'activity'] as const
 export type SortKey = (typeof SORT_KEYS)[number]
 
-/** `isReversed`: the other way round than the key's own way, in which what matters most stands first. */
+/** The default order of a key shows the most important sessions first; `isReversed` reverses it. */
 export interface SessionOrder {
   readonly key: SortKey
   readonly isReversed: boolean
@@ -13,7 +13,7 @@ export interface SessionOrder {
 
 type Compare = (a: Session, b: Session) => number
 
-/** What waits for somebody stands first, then what works, then what has ended. */
+/** First those that wait for a user, then those that work, then those that have ended. */
 const STATES = ['awaiting input', 'busy', 'starting', 'idle', 'error', 'killed', 'exited']
 
 const newestFirst: Compare = (a, b) => b.startedAt.localeCompare(a.startedAt) || a.id.localeCompare(b.id)
@@ -22,13 +22,13 @@ const titleOf = ({ label, title }: Session): string => label ?? title ?? ''
 const COMPARE: Readonly<Record<SortKey, Compare>> = {
   age: newestFirst,
   state: (a, b) => STATES.indexOf(sessionState(a)) - STATES.indexOf(sessionState(b)),
-  // Those without a title stand last.
+  // Sessions without a title come last.
   title: (a, b) => Number(titleOf(a) === '') - Number(titleOf(b) === '') || titleOf(a).localeCompare(titleOf(b)),
   adapter: (a, b) => a.adapterSlug.localeCompare(b.adapterSlug),
   activity: (a, b) => (b.lastOutputAt ?? '').localeCompare(a.lastOutputAt ?? ''),
 }
 
-/** Equals stand the newest first, so that a redrawn table does not shuffle them. */
+/** Equal sessions are sorted newest first, so that a redraw does not shuffle them. */
 export function inOrder(sessions: Iterable<Session>, { key, isReversed }: SessionOrder): Session[] {
   const compare = COMPARE[key]
   return [...sessions].toSorted((a, b) => (isReversed ? compare(b, a) : compare(a, b)) || newestFirst(a, b))

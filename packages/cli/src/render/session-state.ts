@@ -1,6 +1,6 @@
 import type { Session } from '@agentproto/contracts'
 
-/** What a session is doing, in one word. */
+/** The state of a session, in a word or two. */
 export function sessionState({ status, turn, pendingRequests }: Session): string {
   if (status !== 'running') return status
   if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'

@@ -13,9 +13,9 @@ export interface SessionsView {
   readonly now: number
   readonly width: number
   readonly paint: Paint
-  /** The last line of each session's output, by id, where it is known. */
+  /** The last output line of each session, by id, if known. */
   readonly lastLines?: ReadonlyMap<string, string>
-  /** How they are sorted, where the titles are to say so. */
+  /** The order, if the titles should show it. */
   readonly order?: SessionOrder | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Ids are random, so that their first characters name one among hundreds. */
+/** Ids are random: ten characters distinguish hundreds of them. */
 const SHORT_ID = 10
 
 export const shortId = (id: string): string => id.slice(0, SHORT_ID)

@@ -2,19 +2,19 @@ import { columnsOf, cut, pad } from './fit.js'
 
 export interface Column<Row> {
   readonly title: string
-  /** Plain text: colour is added after the cell was fitted, through `paint`. */
+  /** Plain text; `paint` adds colour after the cell is fitted. */
   readonly cell: (row: Row) => string
   readonly paint?: (text: string, row: Row) => string
   readonly align?: 'left' | 'right'
-  /** Gives way when the table is too wide; never below this many columns. Absent: keeps its width. */
+  /** Shrinks to this width when the table is too wide. Absent: keeps its width. */
   readonly shrinkTo?: number
-  /** Dropped, the highest number first, when shrinking was not enough. Absent: stays. */
+  /** Dropped, highest number first, when shrinking is not enough. Absent: never dropped. */
   readonly dropOrder?: number
 }
 
 const GAP = 2
 
-/** A table in at most `width` columns, its first line the titles. */
+/** A table in at most `width` columns; the first line has the titles. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
   const cells = columns.map((column) => ({ column, texts: rows.map((row) => column.cell(row)) }))
   const sized = fitColumns(cells, width)
@@ -39,8 +39,8 @@ interface Sized<Row> extends Cells<Row> {
 }
 
 function fitColumns<Row>(cells: readonly Cells<Row>[], width: number): Sized<Row>[] {
-  let sized = cells.map((cell) => ({ ...cell, size: naturalSize(cell) }))
-  while (total(sized, leastSize) > width) {
+  let sized = cells.map((cell) => ({ ...cell, size: fullSize(cell) }))
+  while (total(sized, minimumSize) > width) {
     const fewer = withoutMostExpendable(sized)
     if (fewer.length === sized.length) break
     sized = fewer
@@ -48,10 +48,10 @@ function fitColumns<Row>(cells: readonly Cells<Row>[], width: number): Sized<Row
   return shrink(sized, total(sized, ({ size }) => size) - width)
 }
 
-const naturalSize = <Row>({ column, texts }: Cells<Row>): number =>
+const fullSize = <Row>({ column, texts }: Cells<Row>): number =>
   Math.max(columnsOf(column.title), ...texts.map((text) => columnsOf(text)))
 
-const leastSize = <Row>({ column, size }: Sized<Row>): number => Math.min(size, column.shrinkTo ?? size)
+const minimumSize = <Row>({ column, size }: Sized<Row>): number => Math.min(size, column.shrinkTo ?? size)
 
 const total = <Row>(sized: readonly Sized<Row>[], sizeOf: (cell: Sized<Row>) => number): number =>
   sized.reduce((sum, cell) => sum + sizeOf(cell), GAP * Math.max(0, sized.length - 1))
@@ -62,12 +62,12 @@ function withoutMostExpendable<Row>(sized: readonly Sized<Row>[]): Sized<Row>[] 
   return highest < 0 ? [...sized] : sized.filter((_, index) => orders[index] !== highest)
 }
 
-/** Takes the excess from the widest column that can still give, one column of the terminal at a time. */
+/** Shrinks the widest column that can shrink, one character at a time, until the excess is gone. */
 function shrink<Row>(sized: readonly Sized<Row>[], excess: number): Sized<Row>[] {
   const result = [...sized]
   for (let left = excess; left > 0; left--) {
-    const giving = result.filter((cell) => cell.size > leastSize(cell))
-    const widest = giving.toSorted((a, b) => b.size - a.size)[0]
+    const shrinkable = result.filter((cell) => cell.size > minimumSize(cell))
+    const widest = shrinkable.toSorted((a, b) => b.size - a.size)[0]
     if (widest === undefined) break
     result[result.indexOf(widest)] = { ...widest, size: widest.size - 1 }
   }

@@ -9,11 +9,11 @@ interface Frame {
   readonly width: number
 }
 
-/** Rows that one tool call may take of a transcript; the rest is in the log. */
+/** The rows of one tool call in a transcript; the rest is in the log. */
 const MAX_ROWS = 12
 const INDENT = '    '
 
-/** What a tool call shows, indented, cut to a glance. */
+/** The content of a tool call, indented and shortened. */
 export function toolContentRows(content: readonly ToolContent[], frame: Frame): string[] {
   const rows = content.flatMap((each) => rowsOf(each, frame))
   if (rows.length <= MAX_ROWS) return rows

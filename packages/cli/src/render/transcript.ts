@@ -19,15 +19,15 @@ import { wrap } from './wrap.js'
 
 export interface TranscriptOptions {
   readonly paint: Paint
-  /** Columns of the terminal; asked each time, because it may be resized. */
+  /** Columns of the terminal, which may be resized. */
   readonly width: () => number
-  /** A request is shown once it is answered: until then somebody else shows it, to be answered. */
+  /** Show a request only when it is answered, because a dialog shows it until then. */
   readonly requestsWhenAnswered?: boolean
 }
 
 type Style = (text: string) => string
 
-/** Text that still grows: what is after the last row that was given out. */
+/** Text after the last returned row, to which more may be added. */
 interface Growing {
   readonly kind: 'text' | 'thought'
   line: string
@@ -36,8 +36,8 @@ interface Growing {
 const MAX_KNOWN = 4_096
 
 /**
- * The transcript of a session, event by event. `take` gives the rows that are final; the row that still
- * grows is `partial`, and is given by `take` once it is complete. Every row fits the width.
+ * The transcript of a session, event by event. `apply` returns the rows that are final. The unfinished row is
+ * `partial`, and `apply` returns it when it is complete. Every row fits the width.
  */
 export class Transcript {
   readonly #options: TranscriptOptions
@@ -53,14 +53,14 @@ export class Transcript {
     this.#options = options
   }
 
-  take(event: SessionEvent): string[] {
+  apply(event: SessionEvent): string[] {
     const rows = event.type === 'text-delta' || event.type === 'thought' ? this.#grow(event) : this.#whole(event)
     if (rows.length > 0) this.#endsBlank = rows.at(-1) === ''
     return rows
   }
 
-  /** What has grown so far, as final rows: something else comes in between. */
-  pause(): string[] {
+  /** The unfinished row as a final one, before other rows. */
+  finishPartial(): string[] {
     return this.#flush()
   }
 
@@ -103,7 +103,7 @@ export class Transcript {
       case 'tool-result':
         return this.#toolResult(event)
       case 'agent-prompt':
-        return this.#asked(event)
+        return this.#requested(event)
       case 'agent-prompt-resolved':
         return this.#answered(event)
       case 'plan':
@@ -131,7 +131,7 @@ export class Transcript {
           paint.dim(`── session ${event.status} (${event.stopReason}) ──`),
         ]
       default:
-        // What the status row shows, or nobody reads: config, usage, title, status, progress, extensions.
+        // Shown in the status row or nowhere: config, usage, title, status, progress, extensions.
         return []
     }
   }
@@ -142,7 +142,7 @@ export class Transcript {
     return this.#endsBlank && this.partial === '' ? rows : ['', ...rows]
   }
 
-  /** One row when a call is first heard of. Later upserts are merged, so that the result can show them. */
+  /** One row for the first event of a call. Later upserts are merged, so that the result can show them. */
   #toolCall(call: ToolCall): string[] {
     const known = this.#tools.get(call.toolCallId)
     if (this.#tools.size >= MAX_KNOWN) this.#tools.clear()
@@ -152,21 +152,21 @@ export class Transcript {
     return this.#marked('● ', nameOf(call), this.#options.paint.cyan)
   }
 
-  /** What came of it, under its row when nothing came in between, else with its name. */
+  /** The result, directly below its call, or with the name of the call when other rows are in between. */
   #toolResult(result: ToolResult): string[] {
     const { paint } = this.#options
     const { status, ...rest } = result
     const call = { ...this.#tools.get(result.toolCallId), ...rest, type: 'tool-call' } as ToolCall
-    const isUnderItsRow = this.#lastTool === result.toolCallId
+    const isBelowItsCall = this.#lastTool === result.toolCallId
     this.#lastTool = undefined
     const style = status === 'completed' ? paint.green : paint.red
     const mark = status === 'completed' ? '  ✓ ' : '  ✗ '
     const content = toolContentRows(call.content ?? [], { paint, width: this.#width })
-    const said = isUnderItsRow ? status : `${nameOf(call)} ${status}`
-    return [...this.#marked(mark, said, style), ...content]
+    const text = isBelowItsCall ? status : `${nameOf(call)} ${status}`
+    return [...this.#marked(mark, text, style), ...content]
   }
 
-  #asked({ requestId, request }: SessionEvent & { readonly type: 'agent-prompt' }): string[] {
+  #requested({ requestId, request }: SessionEvent & { readonly type: 'agent-prompt' }): string[] {
     this.#requests.set(requestId, request)
     return this.#options.requestsWhenAnswered === true ? [] : this.#request(request)
   }
@@ -185,7 +185,7 @@ export class Transcript {
     return this.#marked('? ', question, this.#options.paint.yellow)
   }
 
-  /** The entries of a plan that are new or have changed; all of another plan. */
+  /** The entries of a plan that are new or changed; all entries of a different plan. */
   #planChanges(entries: readonly PlanEntry[]): readonly PlanEntry[] {
     const before = this.#plan
     this.#plan = entries.map(({ status, content }) => `${status} ${content}`)
@@ -201,7 +201,7 @@ export class Transcript {
     return `── turn ${event.turn ?? '?'} · ${event.reason}${empty}${took}${tokens} ──`
   }
 
-  /** Text behind a mark, its further rows indented by the mark's width. */
+  /** Text after a mark. Further rows are indented by the width of the mark. */
   #marked(mark: string, text: string, style: Style): string[] {
     if (text === '') return []
     const indent = ' '.repeat(columnsOf(mark))

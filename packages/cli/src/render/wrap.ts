@@ -1,8 +1,8 @@
 import { columnsOf } from './fit.js'
 
 /**
- * Breaks one line of plain text into rows of at most `width` columns, at blanks where there are any. A row
- * that is not the last can be printed for good: more text at the end does not change it.
+ * Breaks one line of plain text into rows of at most `width` columns, at spaces if possible. Every row but the last is
+ * final: more text at the end does not change it.
  */
 export function wrap(line: string, width: number): string[] {
   const limit = Math.max(width, 8)
@@ -16,20 +16,20 @@ export function wrap(line: string, width: number): string[] {
   return [...rows, rest]
 }
 
-/** Index after the last blank that fits, or else after the last character that fits; never 0. */
+/** Index after the last space that fits, or else after the last character that fits; never 0. */
 function breakAt(text: string, limit: number): number {
   let used = 0
   let end = 0
-  let blank = 0
+  let space = 0
   for (const { segment, index } of new Intl.Segmenter().segment(text)) {
     used += columnsOf(segment)
     if (used > limit) {
-      // The blank that does not fit any more is a fine place to break, too.
-      if (segment === ' ') blank = index
+      // A space just past the limit is a good place to break, too.
+      if (segment === ' ') space = index
       break
     }
     end = index + segment.length
-    if (segment === ' ') blank = end
+    if (segment === ' ') space = end
   }
-  return blank > 0 ? blank : Math.max(end, 1)
+  return space > 0 ? space : Math.max(end, 1)
 }

@@ -1,6 +1,6 @@
 import type { AgentRequest, AnswerRequest, PermissionOption, PermissionOptionKind } from '@agentproto/contracts'
 
-/** One answer that a key gives. */
+/** An answer and the keys that give it. */
 export interface Choice {
   /** The first one is shown. */
   readonly keys: readonly string[]
@@ -17,7 +17,7 @@ const LETTERS: Readonly<Record<PermissionOptionKind, string>> = {
   reject_always: 'd',
 }
 
-/** What a person may answer by one key; undefined for a question that is a form. */
+/** The answers that one key can give; undefined for a question with a form. */
 export function choicesOf(request: AgentRequest): readonly Choice[] | undefined {
   if (request.kind === 'permission') return permissionChoices(request.options)
   if (request.mode === 'form' && hasFields(request.schema)) return undefined

@@ -1,4 +1,4 @@
-/** The fields of a question: the flat JSON Schema that elicitation allows, one thing to ask at a time. */
+/** A field of a question's form, from the flat JSON Schema that MCP elicitation allows. */
 export interface Field {
   readonly name: string
   readonly title: string
@@ -12,17 +12,19 @@ export interface Field {
 export type FieldValue = { readonly value: unknown } | { readonly problem: string }
 
 export function fieldsOf(schema: unknown): Field[] {
-  const { properties = {}, required } = record(schema)
+  const { properties = {}, required } = asRecord(schema)
   const needed = new Set(Array.isArray(required) ? required : [])
-  return Object.entries(record(properties)).map(([name, property]) => fieldOf(name, record(property), needed.has(name)))
+  return Object.entries(asRecord(properties)).map(([name, property]) =>
+    fieldOf(name, asRecord(property), needed.has(name)),
+  )
 }
 
-/** What a person typed for a field; nothing stands for its default, or for leaving it out (`undefined`). */
+/** The value of what was typed. Empty input is the default of the field, or leaves it out (`undefined`). */
 export function readField(field: Field, typed: string): FieldValue {
   const text = typed.trim()
   if (text === '') {
     if (field.fallback !== undefined) return { value: field.fallback }
-    return field.required ? { problem: 'An answer is needed.' } : { value: undefined }
+    return field.required ? { problem: 'This field is required.' } : { value: undefined }
   }
   switch (field.type) {
     case 'text':
@@ -42,7 +44,7 @@ export function readField(field: Field, typed: string): FieldValue {
   }
 }
 
-/** What may be typed, in a few words. */
+/** A short description of valid input. */
 export function fieldHint({ type, choices, required, fallback }: Field): string {
   const kinds = { text: '', number: 'a number', integer: 'a whole number', boolean: 'y or n' }
   const what =
@@ -56,7 +58,7 @@ export function fieldHint({ type, choices, required, fallback }: Field): string 
 }
 
 function fieldOf(name: string, property: Record<string, unknown>, required: boolean): Field {
-  const items = record(property['items'])
+  const items = asRecord(property['items'])
   const choices = choicesIn(property) ?? choicesIn(items) ?? []
   return {
     name,
@@ -85,27 +87,27 @@ function choicesIn(property: Record<string, unknown>): Field['choices'] | undefi
   }
   if (!Array.isArray(constants)) return undefined
   return constants
-    .map(record)
+    .map(asRecord)
     .map(({ const: value, title }) => ({ value: String(value), title: textOr(title, String(value)) }))
 }
 
 function readNumber(text: string, whole: boolean): FieldValue {
   const value = Number(text)
   if (Number.isFinite(value) && (!whole || Number.isInteger(value))) return { value }
-  return { problem: whole ? 'That is no whole number.' : 'That is no number.' }
+  return { problem: whole ? 'Enter a whole number.' : 'Enter a number.' }
 }
 
 function readBoolean(text: string): FieldValue {
   if (/^(y|yes|true|1)$/i.test(text)) return { value: true }
-  return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'Answer y or n.' }
+  return /^(n|no|false|0)$/i.test(text) ? { value: false } : { problem: 'Enter y or n.' }
 }
 
 function readChoice({ choices }: Field, text: string): FieldValue {
   const found = choices[Number(text) - 1] ?? choices.find(({ value, title }) => value === text || title === text)
-  return found === undefined ? { problem: `That is none of them: ${text}` } : { value: found.value }
+  return found === undefined ? { problem: `Not one of the choices: ${text}` } : { value: found.value }
 }
 
-const record = (value: unknown): Record<string, unknown> =>
+const asRecord = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 const textOr = (value: unknown, fallback: string): string =>

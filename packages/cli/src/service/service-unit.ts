@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A unit of a service manager, and the commands that make it known. */
+/** A unit of a service manager, and the commands that start and stop it. */
 export interface Service {
   readonly path: string
   readonly text: string
@@ -15,14 +15,14 @@ export interface ServiceFacts {
   readonly script: string
   readonly home: string
   readonly isDefaultHome: boolean
-  /** Where the gateway and its agents look for programs. */
+  /** PATH of the gateway and its agents. */
   readonly path: string
   readonly userHome: string
   readonly configHome: string
   readonly log: string
 }
 
-/** A user unit of systemd: started with the login, and again when it fails. */
+/** A systemd user unit: started at login, and again when it fails. */
 export function systemdService(facts: ServiceFacts): Service {
   const name = `${nameOf(facts)}.service`
   const lines = [
@@ -38,7 +38,7 @@ export function systemdService(facts: ServiceFacts): Service {
     `StandardError=append:${unspecified(facts.log)}`,
     'Restart=on-failure',
     'RestartSec=2',
-    // The gateway ends its agents itself, and verifies it; only what it leaves is systemd's.
+    // The gateway ends its agents itself; systemd kills only what is left.
     'KillMode=mixed',
     'TimeoutStopSec=90',
     '',
@@ -54,7 +54,7 @@ export function systemdService(facts: ServiceFacts): Service {
   }
 }
 
-/** A launchd agent of the user. */
+/** A launchd agent. */
 export function launchdService(facts: ServiceFacts): Service {
   const label = `dev.${nameOf(facts)}`
   const path = `${facts.userHome}/Library/LaunchAgents/${label}.plist`
@@ -96,17 +96,17 @@ ${strings([facts.node, facts.script, 'serve'])}
   return { path, text, start: [['launchctl', 'load', '-w', path]], stop: [['launchctl', 'unload', '-w', path]] }
 }
 
-/** A home of its own has a unit of its own. */
+/** Every home has its own unit. */
 function nameOf({ home, isDefaultHome }: ServiceFacts): string {
   return isDefaultHome ? 'agentproto' : `agentproto-${createHash('sha256').update(home).digest('hex').slice(0, 8)}`
 }
 
-/** `%` begins a specifier of systemd's wherever it stands. */
+/** `%` begins a systemd specifier anywhere in a unit. */
 const unspecified = (text: string): string => text.replaceAll('%', '%%')
 
 const quoted = (text: string): string => `"${unspecified(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 
-/** In a command line it puts variables in, too. */
+/** A command line also expands variables. */
 const word = (text: string): string => quoted(text).replaceAll('$', '$$$$')
 
 const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { homeOf } from '../daemon/daemon-record.js'
-import type { Io } from '../io.js'
+import type { CliContext } from '../cli-context.js'
 
-/** Forms that are a credential whoever made it. */
+/** Text that has the form of a credential. */
 const SHAPES: readonly [RegExp, string][] = [
   [
     /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
@@ -12,7 +12,7 @@ const SHAPES: readonly [RegExp, string][] = [
   ],
   [/\bAGE-SECRET-KEY-1[A-Z0-9]{20,}/g, '[redacted key]'],
   [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, '$1 [redacted]'],
-  // What issuers put before their tokens.
+  // Prefixes of token issuers.
   [
     /\b(?:sk|pk|rk|gsk|xai|gh[oprsu]|github_pat|glpat|xox[a-e]|xox[prs]|xapp|npm|hf|AKIA|ASIA|AIza|dop_v1|shpat)[-_]?[\w-]{12,}/g,
     '[redacted]',
@@ -24,28 +24,25 @@ const SHAPES: readonly [RegExp, string][] = [
   [/(\/\/[^\s/:@"]+:)[^\s/@"]+@/g, '$1[redacted]@'],
   [/((?:Account|SharedAccess)Key=)[^\s;"'\\]{8,}/gi, '$1[redacted]'],
   [/\b((?:set-)?cookie(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\r\n"\\]+/gi, '$1[redacted]'],
-  // A registry's login in Docker's configuration, and a line of .netrc.
+  // The registry login of a Docker configuration, and a line of .netrc.
   [/("auth\\*"\s*:\s*\\*")[\w+/=-]{6,}/g, '$1[redacted]'],
   [/(\bmachine\s+\S+\s+login\s+\S+\s+password\s+)[^\s"\\]+/g, '$1[redacted]'],
-  // A name that says so, and its value, in JSON, YAML, an environment or an address.
+  // A name for a secret with its value, in JSON, YAML, an environment or a URL.
   [
-    // Quotes are escaped where a text stands in JSON.
+    // Quotes are escaped when the text is inside JSON.
     /((?:api[-_]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization)[\w-]*(?:\\*["'])?\s*[:=]\s*(?:\\*["'])?)[^\s"',;&}{[\]\\]{4,}/gi,
     '$1[redacted]',
   ],
 ]
 
-/**
- * Takes out of a text every secret that this home and this environment know, whatever looks like one, and the user's
- * own folder.
- */
-export async function supportRedaction(io: Io): Promise<(text: string) => string> {
+/** Redacts every secret of this home and this environment, text that looks like one, and the user's home folder. */
+export async function supportRedaction(context: CliContext): Promise<(text: string) => string> {
   const { isSecretName } = await import('@agentproto/subprocess')
-  const home = homeOf(io)
+  const home = homeOf(context)
   const redactor = createRedactor()
-  for (const [name, value = ''] of Object.entries(io.env)) if (isSecretName(name)) redactor.add(value)
+  for (const [name, value = ''] of Object.entries(context.env)) if (isSecretName(name)) redactor.add(value)
   redactor.add((await readFile(home.token, 'utf8').catch(() => '')).trim())
-  const secrets = createSecrets({ home: home.root, env: io.env, redactor, onWarning: () => undefined })
+  const secrets = createSecrets({ home: home.root, env: context.env, redactor, onWarning: () => undefined })
   for (const { slug } of await secrets.list().catch(() => [])) await secrets.resolve({ slug }).catch(() => undefined)
   return function redact(text) {
     const known = redactor.redact(text)

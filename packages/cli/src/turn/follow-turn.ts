@@ -13,30 +13,27 @@ import type { TurnOutcome, TurnOutput } from './turn-output.js'
 
 type Asked = Pick<SessionRequest, 'requestId' | 'request'>
 
-export interface GivenAnswer {
+interface GivenAnswer {
   readonly answer: AnswerRequest
-  /** Called when it was this answer that counted. */
-  readonly onTaken?: () => void
+  /** Called when the gateway accepts this answer. */
+  readonly onAccepted?: () => void
 }
 
-/**
- * Finds the answer to a request that waits for a person; undefined leaves it to somebody else. Aborted when it was
- * answered meanwhile.
- */
+/** Finds the answer to a pending request; undefined leaves it to others. The signal aborts when it was answered. */
 export type Answerer = (asked: Asked, signal: AbortSignal) => Promise<GivenAnswer | undefined>
 
-export interface FollowTurnOptions {
+interface FollowTurnOptions {
   readonly client: Client
   readonly session: Session
   readonly turn: number
-  /** Follow events after this one; those of other turns are skipped. */
+  /** Read events after this one; those of other turns are skipped. */
   readonly after: number
   readonly output: TurnOutput
   readonly answer: Answerer
   readonly signal: AbortSignal
 }
 
-/** Follows one turn to its end, answering what the agent asks. @throws `cancelled` when the signal aborts */
+/** Follows one turn to its end, and answers the requests of the agent. @throws `cancelled` when the signal aborts */
 export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcome> {
   const { client, session, turn, after, output, signal } = options
   const requests = new OpenRequests(options)
@@ -62,7 +59,7 @@ export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcom
   return outcome
 }
 
-/** Requests that wait for the person, asked one after the other. */
+/** Pending requests, asked one after the other. */
 class OpenRequests {
   readonly #options: FollowTurnOptions
   readonly #waiting = new Map<string, AbortController>()
@@ -76,7 +73,7 @@ class OpenRequests {
     const abort = new AbortController()
     this.#waiting.set(asked.requestId, abort)
     this.#queue = this.#queue.then(() => this.#ask(asked, abort.signal))
-    // Told by `settled`; until then it is nobody's unhandled rejection.
+    // `settled` reports the error; until then it must not count as an unhandled rejection.
     this.#queue.catch(() => undefined)
   }
 
@@ -90,27 +87,27 @@ class OpenRequests {
     this.#waiting.clear()
   }
 
-  /** Resolves when nobody is being asked any more. @throws what went wrong while asking */
+  /** Resolves when no question is open. @throws the first error of a question */
   settled(): Promise<void> {
     return this.#queue
   }
 
   async #ask(asked: Asked, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || !(await this.#waits(asked.requestId))) return
+    if (signal.aborted || !(await this.#isPending(asked.requestId))) return
     const { client, session, answer } = this.#options
     const given = await answer(asked, signal)
     if (given === undefined || signal.aborted) return
     try {
       await client.sessions.answer(session.id, asked.requestId, given.answer)
-      given.onTaken?.()
+      given.onAccepted?.()
     } catch (thrown) {
-      // Somebody else was quicker, or the turn is over: both are in the log.
+      // Another client was quicker, or the turn has ended. The log shows both.
       if (!isAgentprotoError(thrown) || !['request_resolved', 'request_not_found'].includes(thrown.code)) throw thrown
     }
   }
 
-  /** Most requests are answered by a mode or a rule, which the list tells when the log does not yet. */
-  async #waits(requestId: string): Promise<boolean> {
+  /** Most requests are answered by a mode or a rule, which the list shows before the log does. */
+  async #isPending(requestId: string): Promise<boolean> {
     const { client, session } = this.#options
     const known = await client.sessions.requests(session.id)
     return known.some((each) => each.requestId === requestId && each.state === 'pending')

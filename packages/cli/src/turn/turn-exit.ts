@@ -2,15 +2,15 @@ import { AgentprotoError } from '@agentproto/contracts'
 import type { TurnOutcome } from './turn-output.js'
 
 /**
- * What a turn's end means for the exit code: the error to tell, none when it went well. A refused
- * permission outweighs a turn that ended well in spite of it.
- * @param seeMore The command line that shows more
+ * The error that a turn's end means for the command, if any. A refused permission is an error even when the turn ended
+ * normally.
+ * @param detailsCommand The command that shows more
  */
 export function turnFailure(
   { reason, refused, empty, error }: TurnOutcome,
-  seeMore: string,
+  detailsCommand: string,
 ): AgentprotoError | undefined {
-  const seeLog = { hint: `See what happened with: ${seeMore}` }
+  const seeLog = { hint: `See what happened with: ${detailsCommand}` }
   switch (reason) {
     case 'end_turn':
       if (refused > 0) {
@@ -18,19 +18,19 @@ export function turnFailure(
           'permission_denied',
           `${refused === 1 ? 'A permission was' : `${refused} permissions were`} refused`,
           {
-            hint: 'Allow what the agent may do with --permissions approve-reads or approve-all',
+            hint: 'Allow more with --permissions approve-reads or approve-all',
           },
         )
       }
-      return empty ? new AgentprotoError('empty_turn', 'The agent answered nothing') : undefined
+      return empty ? new AgentprotoError('empty_turn', 'The agent gave no answer') : undefined
     case 'cancelled':
       return new AgentprotoError('cancelled', 'The turn was interrupted')
     case 'timeout':
       return new AgentprotoError('timeout', 'The turn took too long')
     case 'session-ended':
-      return new AgentprotoError('agent_exited', error ?? 'The agent ended in the middle of the turn', seeLog)
+      return new AgentprotoError('agent_exited', error ?? 'The agent exited during the turn', seeLog)
     case 'error':
-      return new AgentprotoError('prompt_failed', error ?? 'The agent failed the prompt', seeLog)
+      return new AgentprotoError('prompt_failed', error ?? 'The prompt failed', seeLog)
     case 'max_tokens':
     case 'max_turn_requests':
     case 'refusal':

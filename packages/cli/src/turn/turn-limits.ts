@@ -1,8 +1,8 @@
 import { AgentprotoError } from '@agentproto/contracts'
 
 /**
- * What may stop a turn from outside: the time its caller gives it, and Ctrl-C. The first stop is
- * cooperative, so that the turn ends in the log, too; a second one stops waiting.
+ * What may stop a turn from outside: `--timeout` and Ctrl-C. The first stop is cooperative, so that the log shows the
+ * end of the turn. The second one stops waiting.
  */
 export class TurnLimits {
   readonly #abort = new AbortController()
@@ -15,25 +15,25 @@ export class TurnLimits {
   /** @param timeoutSeconds No limit without it */
   constructor(timeoutSeconds: number | undefined) {
     if (timeoutSeconds !== undefined) {
-      const cause = new AgentprotoError('timeout', `It took longer than ${timeoutSeconds} s`)
+      const cause = new AgentprotoError('timeout', `The turn took longer than ${timeoutSeconds} s`)
       this.#timer = setTimeout(() => this.#stop(cause), timeoutSeconds * 1_000)
     }
     process.on('SIGINT', this.#onSignal)
     process.on('SIGTERM', this.#onSignal)
   }
 
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the command stops waiting. */
   get signal(): AbortSignal {
     return this.#abort.signal
   }
 
-  /** Why it was stopped from outside; undefined as long as it was not. */
+  /** Why it was stopped from outside; undefined while it was not. */
   get stoppedBy(): AgentprotoError | undefined {
     return this.#cause
   }
 
-  /** Does work that cannot be asked to stop, such as the start of an agent. @throws the cause of a stop */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  /** Does work that cannot be interrupted, such as the start of an agent. @throws the cause of a stop */
+  async race<T>(work: () => Promise<T>): Promise<T> {
     const stopped = new Promise<never>((_, reject) => (this.#reject = reject))
     try {
       if (this.#cause !== undefined) throw this.#cause
@@ -43,13 +43,13 @@ export class TurnLimits {
     }
   }
 
-  /** From now on the first stop asks the turn to end. */
+  /** From now on, the first stop interrupts the turn. */
   interruptWith(interrupt: () => void): void {
     this.#interrupt = interrupt
     if (this.#cause !== undefined) interrupt()
   }
 
-  /** There is nothing to wait for: the turn never began. */
+  /** The turn never began, so that there is no end to wait for. */
   stopWaiting(): void {
     this.#abort.abort()
   }

@@ -1,79 +1,78 @@
 import type { SessionEvent, TokenUsage, TurnEndReason } from '@agentproto/contracts'
-import { paintOf, print, type Io } from '../io.js'
+import { paintFor, print, type CliContext } from '../cli-context.js'
+import type { OutputMode } from '../command-definition.js'
 import type { Paint } from '../render/paint.js'
 import { printable } from '../render/printable.js'
 import { Transcript } from '../render/transcript.js'
 
-export type OutputMode = 'text' | 'json' | 'jsonl' | 'quiet'
-
-/** What a turn that was followed to its end came to; the shape that `--json` prints. */
+/** The result of a finished turn, as `--json` prints it. */
 export interface TurnOutcome {
   readonly sessionId: string
   readonly adapter: string
   readonly cwd: string
   readonly turn: number
-  /** `session-ended` when the agent went away without a word. */
+  /** `session-ended` when the agent exited without ending the turn. */
   readonly reason: TurnEndReason | 'session-ended'
   readonly empty: boolean
   readonly text: string
-  /** Permission requests that were refused, whoever refused them. */
+  /** Number of refused permission requests. */
   readonly refused: number
   readonly error?: string
   readonly usage?: TokenUsage
   readonly durationMs: number
 }
 
-/** Where the events of a turn go: stdout gets the answer in the mode that was asked for, stderr the rest. */
+/** Prints the events of a turn: the answer on stdout in the chosen mode, the rest on stderr. */
 export interface TurnOutput {
   event(event: SessionEvent): void
   end(outcome: TurnOutcome): void
 }
 
-export function turnOutput(io: Io, mode: OutputMode): TurnOutput {
+export function turnOutput(context: CliContext, mode: OutputMode): TurnOutput {
   switch (mode) {
     case 'text':
-      return textOutput(io)
+      return textOutput(context)
     case 'jsonl':
-      return { event: (event) => print(io.stdout, JSON.stringify(event)), end: () => undefined }
+      return { event: (event) => print(context.stdout, JSON.stringify(event)), end: () => undefined }
     case 'json':
-      return { event: () => undefined, end: (outcome) => print(io.stdout, JSON.stringify(outcome, undefined, 2)) }
+      return { event: () => undefined, end: (outcome) => print(context.stdout, JSON.stringify(outcome, undefined, 2)) }
     case 'quiet':
       return {
         event: () => undefined,
-        end: ({ text }) => void (text !== '' && print(io.stdout, text.replace(/\n$/, ''))),
+        end: ({ text }) => void (text !== '' && print(context.stdout, text.replace(/\n$/, ''))),
       }
   }
 }
 
-/** Text as it comes; what else happens is told on stderr. A pipe gets the agent's very bytes. */
-function textOutput(io: Io): TurnOutput {
-  const paint: Paint = paintOf(io, io.stderr)
-  const asides = new Transcript({ paint, width: () => io.stderr.columns ?? 100, requestsWhenAnswered: true })
-  const shown = io.stdout.isTTY === true ? printable : (text: string) => text
+/** Text while it is written; other events go to stderr. A pipe gets the bytes of the agent unchanged. */
+function textOutput(context: CliContext): TurnOutput {
+  const paint: Paint = paintFor(context, context.stderr)
+  const asides = new Transcript({ paint, width: () => context.stderr.columns ?? 100, requestsWhenAnswered: true })
+  const shown = context.stdout.isTTY === true ? printable : (text: string) => text
   let atLineStart = true
   const freshLine = (): void => {
-    if (!atLineStart) io.stdout.write('\n')
+    if (!atLineStart) context.stdout.write('\n')
     atLineStart = true
   }
   return {
     event(event) {
       if (event.type === 'text-delta') {
-        io.stdout.write(shown(event.text))
+        context.stdout.write(shown(event.text))
         if (event.text !== '') atLineStart = event.text.endsWith('\n')
         return
       }
       if (SILENT.has(event.type)) return
-      const rows = event.type === 'error' ? tailOf(event.stderrTail, paint) : asides.take(event)
+      const rows = event.type === 'error' ? tailOf(event.stderrTail, paint) : asides.apply(event)
       if (rows.length === 0) return
-      // On one terminal both streams share a line; in a pipe the answer must not get line breaks of ours.
-      if (io.stdout.isTTY === true) freshLine()
-      print(io.stderr, rows)
+      // On a terminal both streams share a line. In a pipe the answer must not get additional line breaks.
+      if (context.stdout.isTTY === true) freshLine()
+      print(context.stderr, rows)
     },
     end: freshLine,
   }
 }
 
-/** An error is told once, at the end; what the agent itself printed belongs to it. */
+/** An error is reported once, at the end of the turn; here comes what the agent wrote to stderr. */
 const tailOf = (tail: string | undefined, paint: Paint): string[] =>
   tail === undefined
     ? []
@@ -82,5 +81,5 @@ const tailOf = (tail: string | undefined, paint: Paint): string[] =>
         .split('\n')
         .map((line) => paint.dim(`│ ${line}`))
 
-/** Known to whoever asked, or no news on a terminal. */
+/** Events that the user knows already or does not need. */
 const SILENT = new Set<SessionEvent['type']>(['user-prompt', 'turn-end', 'thought', 'session-stopped'])

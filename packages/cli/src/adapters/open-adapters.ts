@@ -1,0 +1,19 @@
+import type { AdapterService } from '@agentproto/contracts'
+import type { Terminal } from '@agentproto/runtime'
+import { warn, type CliContext } from '../cli-context.js'
+import { connect } from '../daemon/connect.js'
+
+/**
+ * The adapters of the gateway that `AGENTPROTO_URL` names, else those of the home, which needs no running gateway.
+ * @param terminal asks the user; a gateway elsewhere cannot use it
+ */
+export async function openAdapters(context: CliContext, terminal?: Terminal): Promise<AdapterService> {
+  if (context.env['AGENTPROTO_URL']) return (await connect(context)).adapters
+  const runtime = await import('@agentproto/runtime')
+  return runtime.openAdapters({
+    env: context.env,
+    cwd: context.cwd,
+    onProblem: (problem) => warn(context, problem),
+    ...(terminal === undefined ? {} : { terminal }),
+  })
+}

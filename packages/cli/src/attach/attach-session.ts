@@ -1,0 +1,194 @@
+import { Writable } from 'node:stream'
+import { type EventGap, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
+import { connect } from '../daemon/connect.js'
+import { withAttachments } from '../prompt/prompt-attachments.js'
+import { Transcript } from '../render/transcript.js'
+import { findSession } from '../session-ref.js'
+import { interruptible } from '../signals.js'
+import { AttachScreen, type AttachAction } from './attach-screen.js'
+import { openKeyboard } from './keyboard.js'
+import { LiveArea } from './live-area.js'
+import { sessionFeed } from './session-feed.js'
+import { throttled } from './throttled.js'
+
+/** Earlier turns are not shown; `sessions events` prints them. */
+const SHOWN_TURNS = 10
+/** At most thirty frames per second, at any speed of the agent. */
+const FRAME_MS = 33
+const TICK_MS = 250
+
+/** `agentproto sessions --attach`: the live transcript, and at a terminal a line to type in. */
+export async function attachSession(context: CliContext, ref: string): Promise<void> {
+  const client = await connect(context, isInteractive(context) ? { reconnectMs: Number.MAX_SAFE_INTEGER } : {})
+  const session = await findSession(client, ref)
+  const attached: Attached = { context, client, session, after: await firstShown(client, session) }
+  if (isInteractive(context)) await attachTerminal(attached)
+  else await printTranscript(attached)
+}
+
+interface Attached {
+  readonly context: CliContext
+  readonly client: Client
+  readonly session: Session
+  /** Events after this one are shown. */
+  readonly after: number
+}
+
+async function firstShown(client: Client, { id, turnCount }: Session): Promise<number> {
+  if (turnCount <= SHOWN_TURNS) return 0
+  const [first] = await client.sessions.turns(id, { after: turnCount - SHOWN_TURNS, limit: 1 })
+  return (first?.firstSeq ?? 1) - 1
+}
+
+/** For a pipe: finished rows, until the session ends or Ctrl-C. */
+async function printTranscript({ context, client, session, after }: Attached): Promise<void> {
+  const { stdout } = context
+  const transcript = new Transcript({ paint: paintFor(context, stdout), width: () => stdout.columns ?? 100 })
+  await interruptible(async (signal) => {
+    const onGap = (gap: EventGap): void => print(stdout, gapLine(gap))
+    for await (const event of client.sessions.events(session.id, { after, signal, onGap })) {
+      const rows = transcript.apply(event)
+      if (rows.length > 0) print(stdout, rows)
+    }
+  })
+}
+
+async function attachTerminal(attached: Attached): Promise<void> {
+  const { context, client, session, after } = attached
+  const { stdout } = context
+  const paint = paintFor(context, stdout)
+  const screen = new AttachScreen({ session, paint, width: () => stdout.columns ?? 80 })
+  const detached = new AbortController()
+  const prompted = new Signal()
+  if (after > 0) print(stdout, paint.dim(`… earlier turns: agentproto sessions events ${session.id}`))
+  const view = openView(attached, screen, { detached, prompted })
+  const events = sessionFeed({
+    client,
+    session,
+    after,
+    signal: detached.signal,
+    onDisconnect: () => view.update(() => screen.disconnected()),
+    onReconnect: () => view.update(() => screen.reconnected()),
+    onGap: (gap) => view.update(() => screen.note(gapLine(gap))),
+    nextPrompt: () => prompted.next(),
+  })
+  try {
+    for await (const event of events) view.update(() => screen.apply(event))
+  } catch (thrown) {
+    if (!detached.signal.aborted) throw thrown
+  } finally {
+    view.close()
+  }
+  await printFarewell(attached)
+}
+
+/** The same words as in the gateway's output lines. */
+const gapLine = ({ after, first }: EventGap): string =>
+  `[gap] ${first === after + 2 ? `event ${after + 1}` : `events ${after + 1} to ${first - 1}`} cannot be read any more`
+
+interface View {
+  /** Changes the screen, and draws it soon. */
+  update(change: () => void): void
+  close(): void
+}
+
+interface Controls {
+  readonly detached: AbortController
+  readonly prompted: Signal
+}
+
+/** Connects the screen to the terminal: keys in, rows out. */
+function openView(attached: Attached, screen: AttachScreen, controls: Controls): View {
+  const { stdin, stdout } = attached.context
+  const area = new LiveArea(stdout)
+  let isOpen = true
+  const draw = (): void => {
+    if (isOpen) area.draw(screen.takeFinished(), screen.live(Date.now()))
+  }
+  const frame = throttled(draw, FRAME_MS)
+  const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
+    const action = screen.key(key, Date.now())
+    if (action !== undefined) void perform(attached, { ...controls, screen }, action).finally(frame.soon)
+    draw()
+  })
+  const ticks = setInterval(draw, TICK_MS)
+  const stop = (): void => controls.detached.abort()
+  stdout.on('resize', draw)
+  process.once('SIGTERM', stop)
+  return {
+    update(change) {
+      change()
+      frame.soon()
+    },
+    close() {
+      isOpen = false
+      frame.cancel()
+      clearInterval(ticks)
+      stdout.off('resize', draw)
+      process.off('SIGTERM', stop)
+      keyboard.close()
+      area.close(screen.takeFinished())
+    },
+  }
+}
+
+/** Resolves its waiters when it is sent. */
+class Signal {
+  #resolve: (() => void) | undefined
+
+  next(): Promise<void> {
+    return new Promise((resolve) => (this.#resolve = resolve))
+  }
+
+  send(): void {
+    this.#resolve?.()
+  }
+}
+
+/** Performs the action of a key; the screen shows a failure. */
+async function perform(
+  { context, client, session: { id } }: Attached,
+  { screen, detached, prompted }: Controls & { readonly screen: AttachScreen },
+  action: AttachAction,
+): Promise<void> {
+  try {
+    switch (action.type) {
+      case 'prompt': {
+        const stderr = noteWriter((text) => screen.note(text))
+        const prompt = await withAttachments({ cwd: context.cwd, stderr }, action.text)
+        await client.sessions.prompt(id, { prompt })
+        return prompted.send()
+      }
+      case 'answer':
+        await client.sessions.answer(id, action.requestId, action.answer)
+        return
+      case 'interrupt':
+        await client.sessions.interrupt(id)
+        return
+      case 'detach':
+        detached.abort()
+    }
+  } catch (thrown) {
+    screen.note(isAgentprotoError(thrown) ? thrown.message : String(thrown))
+    if (action.type === 'prompt') screen.restorePrompt(action.text)
+  }
+}
+
+/** Replaces stderr, which would disturb the screen. */
+const noteWriter = (note: (text: string) => void): Writable =>
+  new Writable({
+    write(chunk, _, done) {
+      note(String(chunk).trim())
+      done()
+    },
+  })
+
+async function printFarewell({ context, client, session: { id, label } }: Attached): Promise<void> {
+  const session = await client.sessions.get(id).catch(() => undefined)
+  if (session !== undefined && (isLive(session) || session.resumable)) {
+    const command = `agentproto sessions --attach ${label ?? id}`
+    print(context.stderr, `Detached; the session keeps running. Attach again with: ${command}`)
+  }
+}

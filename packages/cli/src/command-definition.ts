@@ -1,0 +1,94 @@
+import {
+  CONTINUATION_STRATEGIES,
+  type ContinuationStrategy,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type PromptRequest,
+} from '@agentproto/contracts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { CliContext } from './cli-context.js'
+
+/** What the files of `commands/` are made of: their shape, the options that several share, and parsers of values. */
+
+/** Runs the work of a command. The number it resolves to is the exit code; nothing means 0. */
+export type Run = (work: (context: CliContext) => Promise<number | void>) => Promise<void>
+
+/** A file of `commands/`: it adds description, options, examples and action to the command that is named like it. */
+export interface CommandFile {
+  define(command: Command, run: Run): void
+  readonly children?: CommandFiles
+  /** A group that is also a command of its own: without a further word, its children are not loaded. */
+  readonly runsAlone?: boolean
+}
+
+export type CommandFiles = Readonly<Record<string, () => Promise<CommandFile>>>
+
+/** The examples at the end of a command's help. Tests check that each names a command. */
+export const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ ${line.includes('| agentproto ') ? line : `agentproto ${line}`}`).join('\n')}`
+
+export interface JsonOption {
+  readonly json?: boolean
+}
+
+export type OptionValues = Readonly<Record<string, string | number | boolean>>
+
+/** The options of every command that starts an agent. */
+export interface AgentOptions {
+  readonly continuation?: ContinuationStrategy
+  readonly instructions?: string
+  readonly cwd?: string
+  readonly mode?: string
+  readonly option: OptionValues
+  readonly permissions?: PermissionMode
+}
+
+export const permissionsOption = (): Option =>
+  new Option('--permissions <mode>', 'how permission requests are answered').choices([...PERMISSION_MODES])
+
+export const agentOption = (): Option =>
+  new Option('-o, --option <key=value>', "set one of the adapter's options; repeatable")
+    .argParser(addOptionValue)
+    .default({}, 'none')
+
+export const instructionsOption = (): Option =>
+  new Option('--instructions <text>', 'instructions for the whole conversation; @file reads a file')
+
+export const continuationOption = (): Option =>
+  new Option(
+    '--continuation <strategy>',
+    'how the conversation is continued; the adapter must support the strategy',
+  ).choices([...CONTINUATION_STRATEGIES])
+
+export type WhenBusy = NonNullable<PromptRequest['whenBusy']>
+
+export type OutputMode = 'text' | 'json' | 'jsonl' | 'quiet'
+
+export const outputOption = (description = 'format of stdout'): Option =>
+  new Option('--output <mode>', description).choices(['text', 'json', 'jsonl', 'quiet']).default('text')
+
+/** Collects `key=value` of a repeatable option. */
+export function addOptionValue(text: string, before: OptionValues = {}): OptionValues {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('Write it as key=value.')
+  return { ...before, [text.slice(0, at)]: scalar(text.slice(at + 1)) }
+}
+
+/** `true`, `false` and numbers become booleans and numbers. Quotes keep a value a string. */
+function scalar(text: string): string | number | boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  return /^".*"$/.test(text) ? text.slice(1, -1) : text
+}
+
+export function toSeconds(text: string): number {
+  const seconds = Number(text)
+  if (Number.isFinite(seconds) && seconds > 0) return seconds
+  throw new InvalidArgumentError('Write a positive number of seconds.')
+}
+
+export function toCount(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 0) return count
+  throw new InvalidArgumentError('Write a whole number, 0 or more.')
+}

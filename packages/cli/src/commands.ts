@@ -1,0 +1,62 @@
+import type { Command } from 'commander'
+import type { CommandFiles, Run } from './command-definition.js'
+
+/** All commands, in the order of the help. */
+export const COMMANDS: CommandFiles = {
+  run: () => import('./commands/run.js'),
+  sessions: () => import('./commands/sessions/sessions.js'),
+  serve: () => import('./commands/serve.js'),
+  status: () => import('./commands/status.js'),
+  stop: () => import('./commands/stop.js'),
+  logs: () => import('./commands/logs.js'),
+  service: () => import('./commands/service.js'),
+  workspace: () => import('./commands/workspace.js'),
+  adapters: () => import('./commands/adapters/adapters.js'),
+  manifest: () => import('./commands/manifest.js'),
+  permissions: () => import('./commands/permissions.js'),
+  secrets: () => import('./commands/secrets.js'),
+  acp: () => import('./commands/acp.js'),
+  mcp: () => import('./commands/mcp.js'),
+  token: () => import('./commands/token.js'),
+  config: () => import('./commands/config.js'),
+  doctor: () => import('./commands/doctor.js'),
+  'support-bundle': () => import('./commands/support-bundle.js'),
+  completion: () => import('./commands/completion.js'),
+}
+
+/** The commands that need a gateway. They start one, unless `--no-start` is given. */
+const NEEDS_GATEWAY = new Set(['sessions', 'adapters', 'permissions', 'acp', 'mcp', 'token'])
+
+/**
+ * Adds the commands that the words name, so that a command loads its own code alone. A word that names none adds all
+ * of its level, for the help, for suggestions and for completion.
+ * @param words The words of the command line; all commands are added without them
+ */
+export async function addCommands(program: Command, run: Run, words?: readonly string[]): Promise<void> {
+  await addLevel(program, COMMANDS, { run, words })
+  for (const command of program.commands) if (NEEDS_GATEWAY.has(command.name())) addNoStart(command)
+}
+
+interface Adding {
+  readonly run: Run
+  readonly words: readonly string[] | undefined
+}
+
+async function addLevel(parent: Command, files: CommandFiles, { run, words }: Adding): Promise<void> {
+  const [word = '', ...rest] = words ?? []
+  const isNamed = Object.hasOwn(files, word)
+  const entries = isNamed ? Object.entries(files).filter(([name]) => name === word) : Object.entries(files)
+  const loaded = await Promise.all(entries.map(async ([name, load]) => ({ name, file: await load() })))
+  for (const { name, file } of loaded) {
+    const command = parent.command(name)
+    file.define(command, run)
+    const needsChildren = words === undefined || (isNamed && (rest.length > 0 || file.runsAlone !== true))
+    if (file.children !== undefined && needsChildren)
+      await addLevel(command, file.children, { run, words: words && rest })
+  }
+}
+
+function addNoStart(command: Command): void {
+  command.option('--no-start', 'fail when no gateway is running, instead of starting one')
+  command.commands.forEach(addNoStart)
+}

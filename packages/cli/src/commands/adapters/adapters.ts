@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import type { CommandFiles } from '../../command-definition.js'
+
+const HELP = `
+Examples:
+  $ agentproto adapters install opencode
+  $ agentproto adapters doctor opencode --live
+  $ agentproto adapters setup shop --input url=http://127.0.0.1:9000
+  $ agentproto adapters add ./my-agent
+
+Agents from npm are installed into a folder of their own in the home: without root, and without changing PATH.`
+
+export function define(command: Command): void {
+  command.description('the agents that can be started').addHelpText('after', HELP)
+}
+
+export const children: CommandFiles = {
+  list: () => import('./list.js'),
+  show: () => import('./show.js'),
+  add: () => import('./add.js'),
+  doctor: () => import('./doctor.js'),
+  install: () => import('./install.js'),
+  setup: () => import('./setup.js'),
+  login: () => import('./login.js'),
+}

@@ -1,0 +1,41 @@
+import { EXIT, type DoctorCheck } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { openAdapters } from '../../adapters/open-adapters.js'
+import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { checkLines, checksSummary } from '../../render/checks.js'
+import { interruptible } from '../../signals.js'
+
+interface DoctorOptions extends JsonOption {
+  readonly live?: boolean
+  readonly prompt?: string
+  readonly longPrompt?: string
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('check an agent; the exit code is 1 when a check fails')
+    .argument('<slug>')
+    .option('--live', 'also start it, prompt it, interrupt, resume and stop it')
+    .option('--prompt <text>', 'prompt for the live check')
+    .option('--long-prompt <text>', 'prompt with a long answer, which is interrupted')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('adapters doctor opencode', 'adapters doctor demo --live'))
+    .action((slug: string, options: DoctorOptions) => run((context) => check(context, slug, options)))
+}
+
+function check(context: CliContext, slug: string, { json, ...request }: DoctorOptions): Promise<number> {
+  return interruptible(async (signal) => {
+    const adapters = await openAdapters(context)
+    const paint = paintFor(context, context.stdout)
+    const checks: DoctorCheck[] = []
+    for await (const each of adapters.doctor(slug, { ...request, signal })) {
+      checks.push(each)
+      if (json !== true) print(context.stdout, checkLines(each, paint))
+    }
+    const ok = checks.every(({ verdict }) => verdict !== 'fail')
+    if (json === true) printJson(context, { slug, ok, checks })
+    else print(context.stdout, checksSummary(checks, paint))
+    return ok ? EXIT.ok : EXIT.failed
+  })
+}

@@ -1,0 +1,66 @@
+import type { AdapterState, AdapterSummary } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { openAdapters } from '../../adapters/open-adapters.js'
+import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import type { Paint } from '../../render/paint.js'
+import { oneLine } from '../../render/printable.js'
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('show an adapter, and whether its agent is installed, set up and logged in')
+    .argument('<slug>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('adapters show opencode'))
+    .action((slug: string, options: JsonOption) => run((context) => show(context, slug, options)))
+}
+
+async function show(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+  const adapters = await openAdapters(context)
+  const [summary, state] = await Promise.all([adapters.get(slug), adapters.state(slug)])
+  if (json === true) printJson(context, { ...summary, state })
+  else print(context.stdout, details(summary, state, paintFor(context, context.stdout)))
+}
+
+function details(summary: AdapterSummary, state: AdapterState, paint: Paint): string[] {
+  const rows: string[][] = [
+    ['version', `${summary.version} of the manifest, ${summary.source}`],
+    ['protocol', summary.protocol],
+    ['modes', summary.modes.join(', ') || 'none'],
+    ['installed', installation(state, paint)],
+    ['needs', `a version in ${state.versionRange}`],
+    ...state.setup.map(({ id, state: step, kind }) => [
+      'setup',
+      `${id} (${kind}): ${step === 'pending' ? paint.yellow(step) : step}`,
+    ]),
+    ['login', LOGINS[state.auth]],
+    ...state.secrets.map((secret) => ['secret', secretText(secret)]),
+    ...(summary.unverified ?? []).map((text) => ['unverified', text]),
+    ['ready', state.ready ? paint.green('yes') : paint.yellow('no')],
+    ...(state.next === undefined ? [] : [['next', paint.bold(state.next)]]),
+  ]
+  return [
+    `${paint.cyan(summary.slug)}  ${paint.bold(oneLine(summary.name))}`,
+    `  ${oneLine(summary.description)}`,
+    '',
+    ...rows.map(([title = '', text]) => `  ${paint.dim(title.padEnd(11))}${text}`),
+  ]
+}
+
+function installation({ installed, executable = '', version, versionOk, method }: AdapterState, paint: Paint): string {
+  if (!installed) return paint.yellow('no')
+  const known = version === undefined ? 'version not checked yet' : version
+  const checked = versionOk === false ? paint.red(`${known}, which is not supported`) : known
+  return `${checked}, ${executable}${method === undefined ? '' : `, by ${method}`}`
+}
+
+function secretText({ slug, set, place, variables }: AdapterState['secrets'][number]): string {
+  return `${slug}: ${set ? `set, ${place ?? ''}` : 'not set'}${variables.length === 0 ? '' : ` → ${variables.join(', ')}`}`
+}
+
+const LOGINS: Readonly<Record<AdapterState['auth'], string>> = {
+  not_needed: 'not needed',
+  unknown: 'unknown until a session starts',
+  unauthed: 'not logged in',
+  authed: 'logged in',
+}

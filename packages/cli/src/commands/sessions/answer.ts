@@ -1,0 +1,132 @@
+import {
+  AgentprotoError,
+  RULE_LIFETIMES,
+  type AnswerRequest,
+  type RuleLifetime,
+  type SessionRequest,
+} from '@agentproto/contracts'
+import { Option, type Command } from 'commander'
+import { print, printJson, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { requestTitle } from '../../render/request-title.js'
+import { allowOnce, denyOnce } from '../../requests/one-time-answer.js'
+import { openSession } from '../../session-ref.js'
+
+interface AnswerOptions extends JsonOption {
+  readonly option?: string
+  readonly allow?: boolean
+  readonly deny?: boolean
+  readonly content?: string
+  readonly remember?: RuleLifetime
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('answer a request of an agent')
+    .argument('<id>')
+    .argument('[requestId]', 'needed when several requests are pending')
+    .addOption(
+      new Option('--option <optionId>', 'choose this option of a permission request').conflicts([
+        'allow',
+        'deny',
+        'content',
+      ]),
+    )
+    .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'content']))
+    .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('content'))
+    .option('--content <json>', 'accept a question with this JSON object')
+    .addOption(
+      new Option('--remember <lifetime>', 'create a rule from the answer, for similar requests')
+        .choices([...RULE_LIFETIMES])
+        .conflicts('content'),
+    )
+    .option('--json', 'print the answered request as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'sessions answer try --allow',
+        'sessions answer try --allow --remember session',
+        'sessions answer try --option reject-once',
+        'sessions answer try --content \'{"colour": "red"}\'',
+      ),
+    )
+    .action((ref: string, requestId: string | undefined, options: AnswerOptions) =>
+      run((context) => answer(context, { ref, requestId }, options)),
+    )
+}
+
+async function answer(
+  context: CliContext,
+  { ref, requestId }: { readonly ref: string; readonly requestId: string | undefined },
+  options: AnswerOptions,
+): Promise<void> {
+  const { client, session } = await openSession(context, ref)
+  const requests = await client.sessions.requests(session.id)
+  const request = pick(answerable(requests, options.remember !== undefined, requestId !== undefined), requestId)
+  const given = withLifetime(answerOf(request, options), options)
+  const answered = await client.sessions.answer(session.id, request.requestId, given)
+  if (options.json === true) return printJson(context, answered)
+  const result = request.state === 'pending' ? 'Answered' : 'Decided for the next time'
+  print(context.stderr, `${result}: ${requestTitle(request.request)}`)
+}
+
+/** Pending requests, and with `--remember` interrupted ones: the rule answers them the next time. */
+function answerable(
+  requests: readonly SessionRequest[],
+  remember: boolean,
+  isNamed: boolean,
+): readonly SessionRequest[] {
+  const pending = requests.filter(({ state }) => state === 'pending')
+  if (!remember || (pending.length > 0 && !isNamed)) return pending
+  return requests.filter(({ state }) => state !== 'resolved')
+}
+
+function withLifetime(given: AnswerRequest, { remember }: AnswerOptions): AnswerRequest {
+  if (remember === undefined) return given
+  if ('optionId' in given) return { ...given, remember }
+  throw new AgentprotoError('invalid_request', 'Only the answer to a permission request can be remembered', {
+    expected: 'no --remember',
+    given: remember,
+  })
+}
+
+function pick(requests: readonly SessionRequest[], requestId: string | undefined): SessionRequest {
+  const matching = requestId === undefined ? requests : requests.filter((each) => each.requestId.startsWith(requestId))
+  const [only, second] = matching
+  if (only !== undefined && second === undefined) return only
+  if (only === undefined)
+    throw new AgentprotoError('request_not_found', 'No such request is pending', {
+      ...(requestId === undefined ? {} : { given: requestId }),
+      hint: 'List the requests of a session with: agentproto sessions show <id>',
+    })
+  const choices = matching.map((each) => `${each.requestId} (${requestTitle(each.request)})`)
+  throw new AgentprotoError('invalid_request', `${matching.length} requests are pending`, {
+    hint: `Name one: ${choices.join(', ')}`,
+  })
+}
+
+function answerOf({ request }: SessionRequest, { option, allow, deny, content }: AnswerOptions): AnswerRequest {
+  if (option !== undefined) return { optionId: option }
+  if (content !== undefined) return { action: 'accept', content: parseObject(content) }
+  if (allow === true) return allowOnce(request)
+  if (deny === true) return denyOnce(request)
+  const options =
+    request.kind === 'permission' ? request.options.map(({ optionId, name }) => `${optionId} (${name})`) : []
+  throw new AgentprotoError('invalid_request', `The agent asks: ${requestTitle(request)}`, {
+    expected: 'an answer: --allow, --deny, --option <optionId> or --content <json>',
+    ...(options.length === 0 ? {} : { hint: `Options: ${options.join(', ')}` }),
+  })
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // Reported below, like any text that is not an object.
+  }
+  throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', {
+    expected: `--content '{"name": "value"}'`,
+    given: text,
+  })
+}

@@ -1,0 +1,54 @@
+import { EXIT, type EventGap, type SessionEvent } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import { eventLine } from '../../render/event-line.js'
+import { openSession } from '../../session-ref.js'
+import { interruptible } from '../../signals.js'
+
+interface EventsOptions extends JsonOption {
+  readonly after: number
+  readonly follow?: boolean
+}
+
+const PAGE = 1_000
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('print the event log of a session')
+    .argument('<id>')
+    .option('--after <seq>', 'only events after this sequence number', toCount, 0)
+    .option('-f, --follow', 'print new events until the session ends')
+    .option('--json', 'one JSON document per line')
+    .addHelpText(
+      'after',
+      examples('sessions events try', 'sessions events try -f --json', 'sessions events try --after 120'),
+    )
+    .action((ref: string, options: EventsOptions) => run((context) => printEvents(context, ref, options)))
+}
+
+async function printEvents(
+  context: CliContext,
+  ref: string,
+  { json, follow, ...from }: EventsOptions,
+): Promise<number> {
+  const { client, session } = await openSession(context, ref)
+  const { stdout } = context
+  const frame = { paint: paintFor(context, stdout), width: widthOf(stdout) }
+  const printEvent = (event: SessionEvent): void =>
+    print(stdout, json === true ? JSON.stringify(event) : eventLine(event, frame))
+  const onGap = ({ after, first }: EventGap): void => warn(context, `the events ${after + 1} to ${first - 1} are lost`)
+  if (follow === true) {
+    return interruptible(async (signal) => {
+      for await (const event of client.sessions.events(session.id, { ...from, signal, onGap })) printEvent(event)
+      return EXIT.ok
+    })
+  }
+  for (let { after } = from; ;) {
+    const page = await client.sessions.eventsPage(session.id, after, PAGE)
+    if (page.gap !== undefined) onGap(page.gap)
+    page.events.forEach(printEvent)
+    if (page.events.length === 0) return EXIT.ok
+    after = page.nextAfter
+  }
+}

@@ -1,0 +1,71 @@
+import { open, rm, type FileHandle } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { Option, type Command } from 'commander'
+import { print, type CliContext } from '../../cli-context.js'
+import { examples, type Run } from '../../command-definition.js'
+import { openSession } from '../../session-ref.js'
+
+interface ExportOptions {
+  readonly format: 'jsonl' | 'json' | 'md'
+  readonly output?: string
+  readonly force?: boolean
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('export a session with its log, to archive, to import elsewhere, or to read')
+    .argument('<id>')
+    .addOption(
+      new Option('--format <format>', 'jsonl or json for an import, md to read')
+        .choices(['jsonl', 'json', 'md'])
+        .default('jsonl'),
+    )
+    .option('-o, --output <file>', 'write a new file (default: stdout)')
+    .option('--force', 'overwrite an existing file')
+    .addHelpText('after', examples('sessions export try -o try.jsonl', 'sessions export try --format md'))
+    .action((ref: string, options: ExportOptions) => run((context) => exportSession(context, ref, options)))
+}
+
+async function exportSession(
+  context: CliContext,
+  ref: string,
+  { format, output, force = false }: ExportOptions,
+): Promise<void> {
+  const { client, session } = await openSession(context, ref)
+  const pieces = client.archive.export(session.id, format)
+  if (output === undefined) return pipeline(Readable.from(pieces), context.stdout, { end: false })
+  const path = resolve(context.cwd, output)
+  const file = await createFile(path, force)
+  try {
+    await pipeline(Readable.from(pieces), file.createWriteStream())
+  } catch (cause) {
+    // A part of an export must not look like a whole one.
+    await rm(path, { force: true })
+    if (isAgentprotoError(cause)) throw cause
+    throw new AgentprotoError('storage_failed', `${path} cannot be written`, { given: messageOf(cause), cause })
+  }
+  print(context.stderr, `Exported ${session.id} to ${output}.`)
+}
+
+/** @throws `path_invalid` */
+async function createFile(path: string, force: boolean): Promise<FileHandle> {
+  try {
+    return await open(path, force ? 'w' : 'wx', 0o600)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new AgentprotoError('path_invalid', `${path} already exists`, {
+        hint: 'Choose another file, or overwrite it with --force',
+        cause,
+      })
+    throw new AgentprotoError('path_invalid', `${path} cannot be written`, {
+      given: messageOf(cause),
+      hint: 'Choose another file with --output',
+      cause,
+    })
+  }
+}
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

@@ -1,0 +1,39 @@
+import { Option, type Command } from 'commander'
+import { print, printJson, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { connect } from '../../daemon/connect.js'
+import { omitUndefined } from '../../omit-undefined.js'
+import { withProgress } from '../../progress.js'
+import { findSession } from '../../session-ref.js'
+
+const REASONS = ['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded'] as const
+
+interface KillOptions extends JsonOption {
+  readonly reason?: (typeof REASONS)[number]
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('kill sessions with all their processes, and print the id of each')
+    .argument('<id...>')
+    .addOption(new Option('--reason <reason>', 'reason to record').choices([...REASONS]))
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'))
+    .action((refs: string[], options: KillOptions) => run((context) => kill(context, refs, options)))
+}
+
+async function kill(context: CliContext, refs: readonly string[], { reason, json }: KillOptions): Promise<void> {
+  const client = await connect(context)
+  const killed = []
+  for (const ref of refs) {
+    const { id } = await findSession(client, ref)
+    const result = await withProgress(context, `Killing ${id}`, () =>
+      client.sessions.kill(id, omitUndefined({ reason })),
+    )
+    killed.push(result)
+    if (json === true) continue
+    print(context.stdout, id)
+    if (!result.ok) print(context.stderr, `${id} had already ended.`)
+  }
+  if (json === true) printJson(context, { sessions: killed })
+}

@@ -1,0 +1,58 @@
+import { EXIT, type OutputLine } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import type { Command } from 'commander'
+import { paintFor, print, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import { printable } from '../../render/printable.js'
+import { openSession } from '../../session-ref.js'
+import { interruptible } from '../../signals.js'
+
+interface LogsOptions extends JsonOption {
+  readonly lines: number
+  readonly follow?: boolean
+}
+
+/** The gateway keeps this many lines of a session. */
+const KEPT_LINES = 2_000
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('print the output of a session')
+    .argument('<id>')
+    .option('-n, --lines <count>', 'number of lines, from the end', toCount, 200)
+    .option('-f, --follow', 'print new lines until the session ends')
+    .option('--json', 'one JSON document per line')
+    .addHelpText('after', examples('sessions logs try -n 20', 'sessions logs try -f'))
+    .action((ref: string, options: LogsOptions) => run((context) => printLogs(context, ref, options)))
+}
+
+async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {
+  const { client, session } = await openSession(context, ref)
+  const printLine = linePrinter(context, options)
+  const request = { id: session.id, lines: options.lines }
+  if (options.follow === true) return interruptible((signal) => follow(client, { ...request, signal }, printLine))
+  for (const line of await client.sessions.output(session.id, Math.min(KEPT_LINES, options.lines))) printLine(line)
+  return EXIT.ok
+}
+
+async function follow(
+  client: Client,
+  { id, lines, signal }: { readonly id: string; readonly lines: number; readonly signal: AbortSignal },
+  printLine: (line: OutputLine) => void,
+): Promise<number> {
+  let skip = Math.max(0, (await client.sessions.output(id, KEPT_LINES)).length - lines)
+  for await (const item of client.sessions.stream(id, { signal })) {
+    if (item.type !== 'line') continue
+    if (skip > 0) skip -= 1
+    else printLine(item.line)
+  }
+  return EXIT.ok
+}
+
+function linePrinter(context: CliContext, { json }: LogsOptions): (line: OutputLine) => void {
+  const { stdout } = context
+  if (json === true) return (line) => print(stdout, JSON.stringify(line))
+  const paint = paintFor(context, stdout)
+  const safe = stdout.isTTY === true ? printable : (text: string) => text
+  return ({ line, stream }) => print(stdout, stream === 'stderr' ? paint.dim(safe(line)) : safe(line))
+}

@@ -1,0 +1,73 @@
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { print, printJson, type CliContext } from '../../cli-context.js'
+import {
+  examples,
+  type JsonOption,
+  type OutputMode,
+  outputOption,
+  type Run,
+  toSeconds,
+  type WhenBusy,
+} from '../../command-definition.js'
+import { promptSteps, withNextStep } from '../../next-steps.js'
+import { omitUndefined } from '../../omit-undefined.js'
+import { readPrompt } from '../../prompt/prompt-text.js'
+import { openSession } from '../../session-ref.js'
+import { driveTurn } from '../../turn/drive-turn.js'
+import { TurnLimits } from '../../turn/turn-limits.js'
+
+interface PromptOptions extends JsonOption {
+  readonly whenBusy?: WhenBusy
+  readonly wait?: boolean
+  readonly output: OutputMode
+  readonly timeout?: number
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('send a prompt, and print the number of its turn')
+    .argument('<id>')
+    .argument('<text>', 'the prompt; @file attaches a file; - reads it from stdin')
+    .addOption(
+      new Option('--when-busy <what>', 'while a turn runs: reject the prompt, queue it, or interrupt the turn')
+        .choices(['reject', 'queue', 'interrupt'])
+        .default('reject'),
+    )
+    .option('--wait', 'wait for the end of the turn and print the answer')
+    .addOption(outputOption('format of stdout with --wait'))
+    .option('--json', 'as JSON')
+    .option('--timeout <seconds>', 'with --wait: interrupt after this time and exit with 3', toSeconds)
+    .addHelpText(
+      'after',
+      examples(
+        'sessions prompt try "read README.md" --wait',
+        'sessions prompt try "explain @src/cart.ts" --wait',
+        'git diff | agentproto sessions prompt try - --when-busy queue',
+      ),
+    )
+    .action((ref: string, text: string, options: PromptOptions) =>
+      run((context) => prompt(context, { ref, text }, options)),
+    )
+}
+
+async function prompt(
+  context: CliContext,
+  { ref, text }: { readonly ref: string; readonly text: string },
+  { wait, json, output, timeout, whenBusy }: PromptOptions,
+): Promise<number | void> {
+  const content = await readPrompt(context, text)
+  const { client, session } = await openSession(context, ref)
+  if (wait === true) {
+    const limits = new TurnLimits(timeout)
+    const mode = json === true ? 'json' : output
+    const detailsCommand = `agentproto sessions events ${session.id}`
+    const request = { client, session, prompt: content, whenBusy, output: mode, limits, detailsCommand }
+    return withNextStep(promptSteps(ref), () => driveTurn(context, request)).finally(() => limits.release())
+  }
+  const accepted = await withNextStep(promptSteps(ref), () =>
+    client.sessions.prompt(session.id, { prompt: content, ...omitUndefined({ whenBusy }) }),
+  )
+  if (json === true) printJson(context, accepted)
+  else print(context.stdout, String(accepted.turn))
+}

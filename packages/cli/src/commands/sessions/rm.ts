@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { print, printJson, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { connect } from '../../daemon/connect.js'
+import { withProgress } from '../../progress.js'
+import { findSession } from '../../session-ref.js'
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('remove sessions and their logs, and print the id of each; running ones are killed first')
+    .argument('<id...>')
+    .option('--json', 'as JSON')
+    .addHelpText('after', examples('sessions rm try'))
+    .action((refs: string[], options: JsonOption) => run((context) => remove(context, refs, options)))
+}
+
+async function remove(context: CliContext, refs: readonly string[], { json }: JsonOption): Promise<void> {
+  const client = await connect(context)
+  const removed = []
+  for (const ref of refs) {
+    const { id } = await findSession(client, ref)
+    removed.push(await withProgress(context, `Removing ${id}`, () => client.sessions.remove(id)))
+    if (json !== true) print(context.stdout, id)
+  }
+  if (json === true) printJson(context, { sessions: removed })
+}

@@ -1,0 +1,68 @@
+import { EXIT, type SearchHit, type SearchResult } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import type { Command } from 'commander'
+import { paintFor, print, printJson, warn, widthOf, type CliContext } from '../../cli-context.js'
+import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import { connect } from '../../daemon/connect.js'
+import { omitUndefined } from '../../omit-undefined.js'
+import { cut } from '../../render/fit.js'
+import { oneLine } from '../../render/printable.js'
+import { shortId } from '../../render/short-id.js'
+
+interface SearchOptions extends JsonOption {
+  readonly limit: number
+  readonly adapter?: string
+  readonly workspace?: string
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('search prompts and answers for a text; the exit code is 4 when nothing is found')
+    .argument('<text>')
+    .option('-n, --limit <count>', 'maximum number of results', toCount, 20)
+    .option('--adapter <slug>', 'only sessions of this adapter')
+    .option('--workspace <slug>', 'only sessions of this workspace')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      examples('sessions search "connection refused"', 'sessions search cart --adapter opencode --json'),
+    )
+    .action((text: string, options: SearchOptions) => run((context) => search(context, text, options)))
+}
+
+async function search(context: CliContext, text: string, options: SearchOptions): Promise<number> {
+  const { hits, nextCursor, unreadable = [] } = await findAll(await connect(context), text, options)
+  if (options.json === true) {
+    const rest = { nextCursor, unreadable: unreadable.length === 0 ? undefined : unreadable }
+    printJson(context, { hits, ...omitUndefined(rest) })
+  } else {
+    for (const hit of hits) print(context.stdout, hitLine(context, hit))
+    if (hits.length === 0) print(context.stderr, 'Nothing was found.')
+  }
+  for (const { sessionId, events } of unreadable) {
+    const what = events === 1 ? 'an event' : `${events} events`
+    warn(context, `${what} of ${sessionId} cannot be read. See: agentproto sessions repair ${sessionId} --dry-run`)
+  }
+  if (nextCursor !== undefined) print(context.stderr, `There may be more; use --limit ${options.limit * 2}.`)
+  return hits.length === 0 ? EXIT.empty : EXIT.ok
+}
+
+/** The gateway answers a long search in pages. */
+async function findAll(client: Client, q: string, { limit, adapter, workspace }: SearchOptions): Promise<SearchResult> {
+  const filter = omitUndefined({ adapter, workspace })
+  let page = await client.archive.search({ q, limit, ...filter })
+  const hits: SearchHit[] = [...page.hits]
+  const unreadable = [...(page.unreadable ?? [])]
+  while (page.nextCursor !== undefined && hits.length < limit) {
+    page = await client.archive.search({ q, limit: limit - hits.length, ...filter, after: page.nextCursor })
+    hits.push(...page.hits)
+    unreadable.push(...(page.unreadable ?? []))
+  }
+  return { ...page, hits, unreadable }
+}
+
+function hitLine(context: CliContext, { sessionId, turn, seq, type, excerpt }: SearchHit): string {
+  const place = `${shortId(sessionId)} ${turn === undefined ? '-' : `turn ${turn}`} #${seq} ${type}`
+  const room = Math.max(20, widthOf(context.stdout) - place.length - 2)
+  return `${paintFor(context, context.stdout).dim(place)}  ${cut(oneLine(excerpt), room)}`
+}

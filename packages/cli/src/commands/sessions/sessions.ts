@@ -1,0 +1,86 @@
+import { Option, type Command } from 'commander'
+import { isInteractive, paintFor, print, printJson, widthOf, type CliContext } from '../../cli-context.js'
+import type { CommandFiles, JsonOption, Run } from '../../command-definition.js'
+import { connect } from '../../daemon/connect.js'
+import { inOrder, SORT_KEYS, type SessionOrder, type SortKey } from '../../render/session-order.js'
+import { lastLinesOf } from '../../session-lines.js'
+
+const HELP = `
+Examples:
+  $ agentproto sessions --watch
+  $ agentproto sessions --sort state
+  $ agentproto sessions start demo --label try --attach
+  $ agentproto sessions prompt try "read README.md" --wait
+  $ agentproto sessions answer try --allow
+  $ agentproto sessions events try -f
+
+In --watch, s sorts by the next column, r reverses the order, q quits.
+<id> is the id of a session, its first characters, or the label.`
+
+export interface SessionsOptions extends JsonOption {
+  readonly watch?: boolean
+  readonly attach?: string
+  readonly alive?: boolean
+  readonly tree?: boolean
+  readonly sort?: SortKey
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('list, watch, attach to and drive sessions')
+    .enablePositionalOptions()
+    .option('-w, --watch', 'show the list live')
+    .option('-a, --attach <id>', 'talk to a session')
+    .addOption(new Option('--sort <column>', 'column to sort by, also for --watch').choices([...SORT_KEYS]))
+    .option('--alive', 'only those with a running agent')
+    .option('--tree', 'show each session below the one that started it')
+    .option('--json', 'as JSON')
+    .addHelpText('after', HELP)
+    .action((options: SessionsOptions) => run((context) => show(context, options)))
+}
+
+/** Without a further word, `sessions` is the list. */
+export const runsAlone = true
+
+export const children: CommandFiles = {
+  start: () => import('./start.js'),
+  prompt: () => import('./prompt.js'),
+  wait: () => import('./wait.js'),
+  interrupt: () => import('./interrupt.js'),
+  resume: () => import('./resume.js'),
+  kill: () => import('./kill.js'),
+  rm: () => import('./rm.js'),
+  show: () => import('./show.js'),
+  config: () => import('./config.js'),
+  fork: () => import('./fork.js'),
+  answer: () => import('./answer.js'),
+  logs: () => import('./logs.js'),
+  events: () => import('./events.js'),
+  search: () => import('./search.js'),
+  export: () => import('./export.js'),
+  import: () => import('./import.js'),
+  prune: () => import('./prune.js'),
+  repair: () => import('./repair.js'),
+}
+
+async function show(context: CliContext, options: SessionsOptions): Promise<void> {
+  const { attach, json, tree, watch } = options
+  if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)
+  if (json !== true && tree === true) return (await import('../../session-tree.js')).printTree(context, options)
+  if (json !== true && watch === true && isInteractive(context))
+    return (await import('../../watch-sessions.js')).watchSessions(context, options)
+  return list(context, options)
+}
+
+async function list(context: CliContext, { alive, sort, json }: SessionsOptions): Promise<void> {
+  const client = await connect(context)
+  const { sessions } = await client.sessions.list(alive === true ? { onlyAlive: true } : {})
+  const order: SessionOrder | undefined = sort && { key: sort, isReversed: false }
+  const sorted = order === undefined ? sessions : inOrder(sessions, order)
+  if (json === true) return printJson(context, { sessions: sorted })
+  // Loaded only for a table: measuring text takes longer to load than the gateway to answer.
+  const { renderSessions } = await import('../../render/sessions-table.js')
+  const { stdout } = context
+  const frame = { now: Date.now(), width: widthOf(stdout), paint: paintFor(context, stdout) }
+  print(stdout, renderSessions({ sessions: sorted, lastLines: await lastLinesOf(client, sorted), order, ...frame }))
+}

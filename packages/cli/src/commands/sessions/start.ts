@@ -1,0 +1,103 @@
+import { resolve } from 'node:path'
+import type { SpawnAgentRequest } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import type { Command } from 'commander'
+import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
+import {
+  agentOption,
+  type AgentOptions,
+  continuationOption,
+  examples,
+  instructionsOption,
+  type JsonOption,
+  permissionsOption,
+  type Run,
+} from '../../command-definition.js'
+import { connect } from '../../daemon/connect.js'
+import { startSteps, withNextStep } from '../../next-steps.js'
+import { omitUndefined } from '../../omit-undefined.js'
+import { withProgress } from '../../progress.js'
+import { readInstructions } from '../../prompt/instructions-text.js'
+import { readPrompt } from '../../prompt/prompt-text.js'
+
+interface StartOptions extends AgentOptions, JsonOption {
+  readonly prompt?: string
+  readonly workspace?: string
+  readonly label?: string
+  readonly attach?: boolean
+  readonly delegate?: boolean
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('start a session and print its id')
+    .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
+    .option('-p, --prompt <text>', 'first prompt; - reads it from stdin')
+    .option('--cwd <folder>', 'folder to run in')
+    .option('--workspace <slug>', 'workspace to run in (default: the active one)')
+    .option('--label <text>', 'a name for the session')
+    .option('--mode <id>', "one of the adapter's modes")
+    .addOption(instructionsOption())
+    .addOption(agentOption())
+    .addOption(permissionsOption())
+    .addOption(continuationOption())
+    .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
+    .option('-a, --attach', 'attach to it')
+    .option('--json', 'print the session as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'sessions start demo --label try',
+        'sessions start opencode --workspace shop -p "Why is the cart empty?"',
+        'sessions start demo --attach',
+      ),
+    )
+    .action((adapter: string, options: StartOptions) => run((context) => start(context, adapter, options)))
+}
+
+async function start(context: CliContext, adapter: string, options: StartOptions): Promise<void> {
+  const request = await spawnRequest(context, adapter, options)
+  const client = await connect(context)
+  const session = await withNextStep(startSteps(adapter), () =>
+    withProgress(context, `Starting ${adapter}`, async () =>
+      client.sessions.start({ ...request, ...(await defaultFolder(context, client, request)) }),
+    ),
+  )
+  for (const warning of session.warnings) warn(context, warning)
+  if (options.json === true) printJson(context, session)
+  else print(context.stdout, session.id)
+  if (options.attach === true && isInteractive(context))
+    await (await import('../../attach/attach-session.js')).attachSession(context, session.id)
+}
+
+/** When no folder is named and no workspace is active: the user's folder, and not that of the gateway (F96). */
+async function defaultFolder(
+  context: CliContext,
+  client: Client,
+  { cwd, workspaceSlug }: SpawnAgentRequest,
+): Promise<{ cwd?: string }> {
+  if (cwd !== undefined || workspaceSlug !== undefined) return {}
+  const { active } = await client.workspaces.list()
+  if (active !== undefined) return {}
+  warn(context, `no workspace is active; it runs in ${context.cwd}. To add one: agentproto workspace add . --use`)
+  return { cwd: context.cwd }
+}
+
+async function spawnRequest(context: CliContext, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
+  const { prompt, cwd, workspace, label, mode, option, permissions, continuation, delegate } = options
+  return {
+    adapter,
+    options: option,
+    ...omitUndefined({
+      prompt: prompt === undefined ? undefined : await readPrompt(context, prompt),
+      cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),
+      workspaceSlug: workspace,
+      label,
+      instructions: await readInstructions(context, options.instructions),
+      mode,
+      permissionMode: permissions,
+      continuation,
+    }),
+    ...(delegate === true ? { delegation: {} } : {}),
+  }
+}

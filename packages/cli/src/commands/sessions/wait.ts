@@ -1,0 +1,87 @@
+import { AgentprotoError, EXIT, isAgentprotoError, type Turn } from '@agentproto/contracts'
+import type { Command } from 'commander'
+import type { CliContext } from '../../cli-context.js'
+import {
+  examples,
+  type JsonOption,
+  type OutputMode,
+  outputOption,
+  type Run,
+  toCount,
+  toSeconds,
+} from '../../command-definition.js'
+import { reportFailure } from '../../failure-report.js'
+import { openSession } from '../../session-ref.js'
+import { interruptible } from '../../signals.js'
+import { followTurn } from '../../turn/follow-turn.js'
+import { watchingAnswerer } from '../../turn/request-answerer.js'
+import { turnFailure } from '../../turn/turn-exit.js'
+import { turnOutput } from '../../turn/turn-output.js'
+
+interface WaitOptions extends JsonOption {
+  readonly turn?: number
+  readonly output: OutputMode
+  readonly timeout?: number
+}
+
+export function define(command: Command, run: Run): void {
+  command
+    .description('wait for the end of a turn, and print the answer')
+    .argument('<id>')
+    .option('--turn <number>', 'number of the turn (default: the last one)', toCount)
+    .addOption(outputOption())
+    .option('--json', 'the same as --output json')
+    .option('--timeout <seconds>', 'stop waiting after this time and exit with 3; the turn continues', toSeconds)
+    .addHelpText(
+      'after',
+      examples('sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60'),
+    )
+    .action((ref: string, options: WaitOptions) => run((context) => waitForTurn(context, ref, options)))
+}
+
+/** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */
+async function waitForTurn(context: CliContext, ref: string, options: WaitOptions): Promise<number> {
+  const { client, session } = await openSession(context, ref)
+  const turn = pick(await client.sessions.turns(session.id), options.turn)
+  const output = options.json === true ? 'json' : options.output
+  const outcome = await withTimeout(options.timeout, (signal) =>
+    followTurn({
+      client,
+      session,
+      turn: turn.number,
+      after: turn.firstSeq - 1,
+      output: turnOutput(context, output),
+      answer: watchingAnswerer(context, `agentproto sessions show ${session.id}`),
+      signal,
+    }),
+  )
+  if (typeof outcome === 'number') return outcome
+  const failure = turnFailure(outcome, `agentproto sessions events ${session.id}`)
+  return failure === undefined ? EXIT.ok : reportFailure(context, failure, output.startsWith('json'))
+}
+
+function pick(turns: readonly Turn[], number: number | undefined): Turn {
+  const found = number === undefined ? turns.at(-1) : turns.find((turn) => turn.number === number)
+  if (found !== undefined) return found
+  throw new AgentprotoError(
+    'turn_not_found',
+    number === undefined ? 'The session has no turn yet' : `The session has no turn ${number}`,
+    { hint: 'Send a prompt with: agentproto sessions prompt <id> "…"' },
+  )
+}
+
+/** @returns the work's result, or an exit code when the user stopped waiting. @throws `timeout` */
+async function withTimeout<T>(
+  seconds: number | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | number> {
+  const limit = seconds === undefined ? undefined : AbortSignal.timeout(seconds * 1_000)
+  try {
+    return await interruptible((signal) => work(limit === undefined ? signal : AbortSignal.any([signal, limit])))
+  } catch (thrown) {
+    if (limit?.aborted !== true || !isAgentprotoError(thrown) || thrown.code !== 'cancelled') throw thrown
+    throw new AgentprotoError('timeout', `The turn did not end within ${seconds} s; it continues`, {
+      hint: 'Wait again, or interrupt it with: agentproto sessions interrupt <id>',
+    })
+  }
+}

@@ -1,0 +1,94 @@
+import { AgentprotoError, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
+import { createClient, type Client, type Fetch } from '@agentproto/client'
+import { warn, type CliContext } from '../cli-context.js'
+import { httpFetch } from '../http-fetch.js'
+import { omitUndefined } from '../omit-undefined.js'
+import { traceOptions } from '../trace-options.js'
+import { version } from '../version.js'
+import { homeOf, readDaemon, readHomeFile } from './daemon-record.js'
+import { processExists } from './process-exists.js'
+
+export interface Daemon {
+  /** The address for other programs. */
+  readonly url: string
+  /** The address for this machine, which is never TLS; `url` may be. */
+  readonly localUrl: string
+  readonly token: string | undefined
+}
+
+export interface ConnectOptions {
+  /** How long a follower retries after an outage, in milliseconds. Default: that of the client. */
+  readonly reconnectMs?: number
+}
+
+/**
+ * A client of the gateway that `AGENTPROTO_URL` and `AGENTPROTO_TOKEN` name, else of the gateway of the home, which is
+ * started when the command may do so. After a restart at another address, the client finds it there.
+ * @throws `daemon_not_running`
+ */
+export async function connect(context: CliContext, options: ConnectOptions = {}): Promise<Client> {
+  const { localUrl, token } = await findDaemon(context)
+  const send = httpFetch(localUrl.startsWith('https:') ? (await import('../client-tls.js')).clientTls(context) : {})
+  let hasAnswered = false
+  const fetch: Fetch = async (to, init) => {
+    const response = await send(to, init)
+    hasAnswered = true
+    return response
+  }
+  async function locate(): Promise<Pick<Daemon, 'url' | 'token'> | undefined> {
+    // Before the first answer, the record may be that of a killed gateway whose pid another process has now. A gateway
+    // that stops later is not started again by its clients.
+    const mayStart = !hasAnswered && context.autoStart === true
+    const record = mayStart ? await startGateway(context) : await readDaemon(homeOf(context))
+    return record && { url: record.local ?? record.url, token: await tokenOf(context) }
+  }
+  const isNamed = Boolean(context.env['AGENTPROTO_URL'])
+  return createClient({
+    url: localUrl,
+    fetch,
+    ...(isNamed ? {} : { locate }),
+    ...omitUndefined({ token }),
+    ...traceOptions(context),
+    ...options,
+  })
+}
+
+/** @throws `daemon_not_running` when the home has no gateway and the command may not start one */
+export async function findDaemon(context: CliContext): Promise<Daemon> {
+  const home = homeOf(context)
+  const named = context.env['AGENTPROTO_URL']
+  const record = named ? undefined : await recordOf(context, home)
+  const url = named || record?.url
+  if (url === undefined) throw notRunning(home)
+  if (record !== undefined) warnOfOtherVersion(context, record)
+  return { url, localUrl: record?.local ?? url, token: await tokenOf(context) }
+}
+
+async function recordOf(context: CliContext, home: HomeLayout): Promise<DaemonRecord | undefined> {
+  const record = await readDaemon(home)
+  // The record of a gateway that was killed is still there; its process is not.
+  if (record !== undefined && processExists(record.pid)) return record
+  return context.autoStart === true ? startGateway(context) : undefined
+}
+
+const startGateway = async (context: CliContext): Promise<DaemonRecord> =>
+  (await import('./daemon-start.js')).startDaemon(context)
+
+const notRunning = ({ root }: HomeLayout): AgentprotoError =>
+  new AgentprotoError('daemon_not_running', `No gateway is running for ${root}`, {
+    hint: 'Start one with: agentproto serve --detach',
+  })
+
+/** A command may connect more than once; it warns once. */
+const warned = new WeakSet<CliContext['stderr']>()
+
+function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
+  const own = version()
+  if (record.version === own || warned.has(context.stderr)) return
+  warned.add(context.stderr)
+  const versions = `the gateway is ${record.version}, this command is ${own}`
+  warn(context, `${versions}. Restart it with: agentproto stop && agentproto serve --detach`)
+}
+
+const tokenOf = async (context: CliContext): Promise<string | undefined> =>
+  context.env['AGENTPROTO_TOKEN'] || (await readHomeFile(homeOf(context).token))?.trim() || undefined

@@ -1,4 +1,0 @@
-/** What nearly every command takes. */
-export interface JsonOption {
-  readonly json?: boolean
-}

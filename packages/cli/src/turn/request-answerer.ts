@@ -1,0 +1,34 @@
+import { warn, type CliContext } from '../cli-context.js'
+import { requestTitle } from '../render/request-title.js'
+import { denyOnce } from '../requests/one-time-answer.js'
+import type { Answerer } from './follow-turn.js'
+
+/** For a turn of this command: a user at a terminal answers. Without one, requests are denied (F79). */
+export const answererFor = (context: CliContext): Answerer =>
+  hasTerminal(context) ? terminalAnswerer(context) : denyingAnswerer(context)
+
+/** For a turn that is only watched: without a terminal, requests are left to others. */
+export function watchingAnswerer(context: CliContext, detailsCommand: string): Answerer {
+  if (hasTerminal(context)) return terminalAnswerer(context)
+  return ({ request }) => {
+    warn(context, `the agent waits for an answer: ${requestTitle(request)}. See: ${detailsCommand}`)
+    return Promise.resolve(undefined)
+  }
+}
+
+const hasTerminal = ({ stdin, stderr }: CliContext): boolean => stdin.isTTY === true && stderr.isTTY === true
+
+/** Asks by key on stderr, so that stdout carries only the agent's answer. */
+const terminalAnswerer =
+  (context: CliContext): Answerer =>
+  async (asked, signal) => {
+    const answer = await (await import('../attach/ask-by-key.js')).askByKey(context, asked.request, signal)
+    return answer && { answer }
+  }
+
+const denyingAnswerer =
+  (context: CliContext): Answerer =>
+  ({ request }) => {
+    const report = (): void => warn(context, `denied, because there is no terminal to ask: ${requestTitle(request)}`)
+    return Promise.resolve({ answer: denyOnce(request), onAccepted: report })
+  }

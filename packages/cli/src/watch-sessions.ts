@@ -1,0 +1,117 @@
+import type { ConnectionState } from '@agentproto/client'
+import { isLive, type Session, type SessionChange } from '@agentproto/contracts'
+import { isCtrl, type Key } from './attach/key.js'
+import { openKeyboard } from './attach/keyboard.js'
+import { LiveArea } from './attach/live-area.js'
+import { throttled } from './attach/throttled.js'
+import { paintFor, type CliContext } from './cli-context.js'
+import type { SessionsOptions } from './commands/sessions/sessions.js'
+import { connect } from './daemon/connect.js'
+import { cut } from './render/fit.js'
+import { inOrder, nextKey, orderMark, type SessionOrder } from './render/session-order.js'
+import { renderSessions } from './render/sessions-table.js'
+import { lastLineOf } from './session-lines.js'
+
+/** Ages are shown in seconds: the table is redrawn at least once and at most ten times per second. */
+const TICK_MS = 1_000
+const FRAME_MS = 100
+
+/** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
+export async function watchSessions(context: CliContext, { alive, sort = 'age' }: SessionsOptions): Promise<void> {
+  const { stdin, stdout } = context
+  const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
+  const board = new Board(
+    (session) => alive !== true || isLive(session),
+    (id) => lastLineOf(client, id),
+  )
+  board.order = { key: sort, isReversed: false }
+  const area = new LiveArea(stdout)
+  const draw = (): void => area.draw([], { rows: board.rows(context) })
+  const frame = throttled(draw, FRAME_MS)
+  const abort = new AbortController()
+  const stop = (): void => abort.abort()
+  const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
+    if (isCtrl(key, 'c') || key.name === 'q' || key.name === 'escape') stop()
+    else if (board.sortBy(key)) draw()
+  })
+  const ticks = setInterval(draw, TICK_MS)
+  stdout.on('resize', draw)
+  process.once('SIGTERM', stop)
+  try {
+    const onState = (state: ConnectionState): void => {
+      board.isDisconnected = state.state === 'reconnecting' && state.attempt > 0
+      frame.soon()
+    }
+    for await (const change of client.watch({ signal: abort.signal, onState })) {
+      board.apply(change, frame.soon)
+      frame.soon()
+    }
+  } catch (thrown) {
+    if (!abort.signal.aborted) throw thrown
+  } finally {
+    frame.cancel()
+    clearInterval(ticks)
+    stdout.off('resize', draw)
+    process.off('SIGTERM', stop)
+    keyboard.close()
+    area.close(board.rows(context).slice(0, -1))
+  }
+}
+
+/** All sessions and their order, as the rows of the screen. */
+class Board {
+  readonly #sessions = new Map<string, Session>()
+  readonly #lastLines = new Map<string, string>()
+  readonly #isShown: (session: Session) => boolean
+  readonly #readLine: (id: string) => Promise<string | undefined>
+  isDisconnected = false
+  order: SessionOrder = { key: 'age', isReversed: false }
+
+  constructor(isShown: (session: Session) => boolean, readLine: (id: string) => Promise<string | undefined>) {
+    this.#isShown = isShown
+    this.#readLine = readLine
+  }
+
+  apply(change: SessionChange, onLine: () => void): void {
+    if (change.type === 'forgotten') {
+      this.#sessions.delete(change.id)
+      this.#lastLines.delete(change.id)
+      return
+    }
+    const before = this.#sessions.get(change.session.id)
+    this.#sessions.set(change.session.id, change.session)
+    if (isLive(change.session) && before?.lastOutputAt !== change.session.lastOutputAt)
+      void this.#refreshLine(change.session.id, onLine)
+  }
+
+  /** Changes the order. @returns false for a key that does not */
+  sortBy({ name, ctrl, meta }: Key): boolean {
+    if (ctrl || meta || (name !== 's' && name !== 'r')) return false
+    this.order = name === 's' ? nextKey(this.order) : { ...this.order, isReversed: !this.order.isReversed }
+    return true
+  }
+
+  rows(context: CliContext): string[] {
+    const { columns: width = 80, rows: height = 24 } = context.stdout
+    const paint = paintFor(context, context.stdout)
+    const { order } = this
+    const sessions = inOrder([...this.#sessions.values()].filter(this.#isShown), order)
+    const lines = renderSessions({ sessions, order, now: Date.now(), width, paint, lastLines: this.#lastLines })
+    const room = Math.max(3, height - 2)
+    const fitting =
+      lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
+    const last = this.isDisconnected
+      ? paint.yellow(cut('The gateway does not answer; reconnecting. q quits.', width))
+      : paint.dim(
+          cut(`q quits; the sessions keep running. s sorts (${order.key} ${orderMark(order)}), r reverses.`, width),
+        )
+    return [...fitting, last]
+  }
+
+  async #refreshLine(id: string, onLine: () => void): Promise<void> {
+    const line = await this.#readLine(id)
+    if (line === undefined || !this.#sessions.has(id)) return
+    this.#lastLines.set(id, line)
+    onLine()
+  }
+}

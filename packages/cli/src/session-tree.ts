@@ -1,13 +1,12 @@
 import { isLive, type Session } from '@agentproto/contracts'
 import { paintFor, print, type CliContext } from './cli-context.js'
-import type { SessionsOptions } from './commands/sessions/sessions.js'
 import { connect } from './daemon/connect.js'
 import type { Paint } from './render/paint.js'
 import { oneLine } from './render/printable.js'
 import { sessionState } from './render/session-state.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it. */
-export async function printTree(context: CliContext, { alive }: Pick<SessionsOptions, 'alive'>): Promise<void> {
+export async function printTree(context: CliContext, { alive }: { readonly alive?: boolean }): Promise<void> {
   const client = await connect(context)
   const { sessions } = await client.sessions.list({ limit: 1_000, ...(alive === true ? { onlyAlive: true } : {}) })
   if (sessions.length === 0) print(context.stdout, 'No sessions. Start one with: agentproto sessions start demo')

@@ -5,10 +5,9 @@ import { openKeyboard } from './attach/keyboard.js'
 import { LiveArea } from './attach/live-area.js'
 import { throttled } from './attach/throttled.js'
 import { paintFor, type CliContext } from './cli-context.js'
-import type { SessionsOptions } from './commands/sessions/sessions.js'
 import { connect } from './daemon/connect.js'
 import { cut } from './render/fit.js'
-import { inOrder, nextKey, orderMark, type SessionOrder } from './render/session-order.js'
+import { inOrder, nextKey, orderMark, type SessionOrder, type SortKey } from './render/session-order.js'
 import { renderSessions } from './render/sessions-table.js'
 import { lastLineOf } from './session-lines.js'
 
@@ -16,8 +15,13 @@ import { lastLineOf } from './session-lines.js'
 const TICK_MS = 1_000
 const FRAME_MS = 100
 
+interface WatchOptions {
+  readonly alive?: boolean
+  readonly sort?: SortKey
+}
+
 /** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
-export async function watchSessions(context: CliContext, { alive, sort = 'age' }: SessionsOptions): Promise<void> {
+export async function watchSessions(context: CliContext, { alive, sort = 'age' }: WatchOptions): Promise<void> {
   const { stdin, stdout } = context
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(

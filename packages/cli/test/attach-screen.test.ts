@@ -101,7 +101,7 @@ test('a question is asked field by field and refuses what does not fit', () => {
   expect(one.live(NOW).rows.at(-2)).toContain('1 s, 2 m; Enter for "m"')
   type(one, '\n')
   type(one, '1.5\n')
-  expect(one.live(NOW).rows.at(-2)).toContain('no whole number')
+  expect(one.live(NOW).rows.at(-2)).toContain('Enter a whole number')
   type(one, '\n')
   expect(type(one, 'y\n')).toEqual({
     type: 'answer',

@@ -17,7 +17,7 @@ Examples:
 In --watch, s sorts by the next column, r reverses the order, q quits.
 <id> is the id of a session, its first characters, or the label.`
 
-export interface SessionsOptions extends JsonOption {
+interface SessionsOptions extends JsonOption {
   readonly watch?: boolean
   readonly attach?: string
   readonly alive?: boolean

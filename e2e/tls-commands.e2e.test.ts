@@ -55,9 +55,9 @@ test('commands find a gateway that asks for certificates by themselves; elsewher
     code: 0,
   })
   const refusals: readonly (readonly [Record<string, string>, string])[] = [
-    [{}, `The certificate of ${url} cannot be trusted`],
+    [{}, `The certificate of ${url} is not trusted`],
     [{}, 'AGENTPROTO_TLS_CA'],
-    [trusting, `${url} asks for a certificate that it knows`],
+    [trusting, `${url} requires a client certificate`],
     [trusting, 'AGENTPROTO_TLS_CERT'],
     [{ ...known, AGENTPROTO_TLS_CERT: at('none.pem') }, 'The file of AGENTPROTO_TLS_CERT cannot be read'],
   ]

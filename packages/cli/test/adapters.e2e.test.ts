@@ -63,7 +63,7 @@ test('an adapter of one’s own is added, installed and shown; the secret makes 
   const installed = await cli(['adapters', 'install', 'shop'], options)
   expect(installed).toMatchObject({ code: 0, stdout: '' })
   expect(installed.stderr).toMatch(
-    /✓ install +.*agents\/shop\/bin\/shop-agent\n✓ version +1\.2\.3\n! shop 1\.2\.3 is installed, but no login/,
+    /✓ install +.*agents\/shop\/bin\/shop-agent\n✓ version +1\.2\.3\n! shop 1\.2\.3 is installed, but not logged in/,
   )
   expect(await cli(['secrets', 'set', 'shop/key', '--store', 'file'], { ...options, input: 'k-4711\n' })).toMatchObject(
     { code: 0, stdout: '' },
@@ -112,7 +112,7 @@ test.each([
   [['adapters', 'install', 'nobody'], 2, 'There is no such adapter'],
   [['adapters', 'add', './nowhere'], 2, 'There is no adapter to add'],
   [['secrets', 'set', 'Not A Slug'], 2, 'The slug of the secret is not valid'],
-  [['secrets', 'set', 'acme/key'], 2, 'There is no value on stdin'],
+  [['secrets', 'set', 'acme/key'], 2, 'stdin holds no value'],
   [['secrets', 'set', 'acme/key', 'value'], 2, 'too many arguments'],
   [['secrets', 'rm', 'acme/key'], 4, 'There is no such secret'],
 ] as const)('%j is refused', async (args, code, message) => {

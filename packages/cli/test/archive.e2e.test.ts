@@ -68,20 +68,20 @@ test('a session is exported, forgotten, and imported with its events; beside its
   expect(await run('sessions', 'import', file)).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('repair says what is wrong, mends it, and finds it whole then', async () => {
+test('repair reports a problem, repairs it, and then finds none', async () => {
   const { home, id, run } = await endedSession()
-  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} is whole.\n` })
+  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} has no problems.\n` })
   appendFileSync(join(home, 'sessions', id, 'events.jsonl'), '{"seq":99,"ts":"20')
   const seen = await run('sessions', 'repair', id, '--dry-run')
   expect(seen).toMatchObject({ code: 1, stdout: expect.stringMatching(/^found +torn-tail/) })
   expect(await run('sessions', 'repair', id)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^mended +torn-tail/),
+    stdout: expect.stringMatching(/^repaired +torn-tail/),
   })
-  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} is whole.\n` })
+  expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} has no problems.\n` })
 })
 
-test('what cannot be read any more is told by every command that reads it', async () => {
+test('every command that reads a session reports events that cannot be read', async () => {
   const { home, id, gateway, run } = await endedSession()
   gateway.child.kill('SIGTERM')
   await gateway.ended
@@ -93,9 +93,9 @@ test('what cannot be read any more is told by every command that reads it', asyn
   await serve(home)
   const gap = `event ${answer + 1} cannot be read any more`
   const found = await run('sessions', 'search', 'heron')
-  // The prompt is there, the answer is not.
+  // The prompt is found, the answer is not.
   expect(found).toMatchObject({ code: 0, stdout: expect.stringMatching(/user-prompt +heron\n$/) })
-  expect(found.stderr).toContain(`an event of ${id} cannot be read any more`)
+  expect(found.stderr).toContain(`an event of ${id} cannot be read`)
   const { unreadable } = JSON.parse((await run('sessions', 'search', 'pelican', '--json')).stdout) as object & {
     unreadable: unknown
   }
@@ -105,9 +105,9 @@ test('what cannot be read any more is told by every command that reads it', asyn
   )
   expect((await run('sessions', 'export', id, '--format', 'md')).stdout).toContain(`\n[gap] ${gap}\n`)
   expect((await run('sessions', '--attach', id)).stdout).toMatch(/heron\n\[gap\] .*cannot be read any more\n/)
-  expect((await run('sessions', 'events', id)).stderr).toContain('are gone')
+  expect((await run('sessions', 'events', id)).stderr).toContain('are lost')
   expect(await run('sessions', 'repair', id, '--dry-run')).toMatchObject({
     code: 1,
-    stdout: `found   unreadable-events: 1 event(s) cannot be read any more: ${answer + 1}\n`,
+    stdout: `found     unreadable-events: 1 event(s) cannot be read any more: ${answer + 1}\n`,
   })
 })

@@ -29,13 +29,13 @@ test('serve --detach prints the address, is idempotent, tells its log, and stop 
   expect(await cli(['serve', '-d'], { home: path })).toMatchObject({
     code: 0,
     stdout: `${url}\n`,
-    stderr: `A gateway ran already, process ${pid}.\n`,
+    stderr: `A gateway was already running, process ${pid}.\n`,
   })
   expect(JSON.parse((await cli(['status', '--json'], { home: path })).stdout)).toMatchObject({ url, pid })
   expect((await cli(['logs'], { home: path })).stdout).toBe(`${url}\n`)
   const [first = ''] = (await cli(['logs', '--json'], { home: path })).stdout.split('\n')
   expect(JSON.parse(first)).toMatchObject({ level: expect.any(String), msg: expect.any(String) })
-  expect(await cli(['stop'], { home: path })).toEqual({ code: 0, stdout: '', stderr: `Stopped, process ${pid}.\n` })
+  expect(await cli(['stop'], { home: path })).toEqual({ code: 0, stdout: '', stderr: `Stopped process ${pid}.\n` })
   await expect(fetch(`${url}/health`)).rejects.toThrow()
   expect(await cli(['stop', '--json'], { home: path })).toMatchObject({
     code: 0,
@@ -134,7 +134,7 @@ test('F96 a session without folder and workspace runs where the person is', asyn
   const here = folder('here')
   const { stdout, stderr } = await cli(['sessions', 'start', 'demo', '--json'], { home: path, cwd: here })
   expect(JSON.parse(stdout)).toMatchObject({ cwd: here })
-  expect(stderr).toContain('agentproto workspace add --use')
+  expect(stderr).toContain('agentproto workspace add . --use')
 })
 
 test('F64 a signal in the middle of the start ends it in order, and leaves neither lock nor record', async () => {

@@ -79,5 +79,7 @@ complete -C 'agentproto workspace use sh'
 complete -C 'agentproto sessions interr'
 `
   const at = await ground()
-  expect(shell('fish', complete, at)).toBe(`shop\t${at.home}\ninterrupt\tstop the running turn; the session lives on\n`)
+  expect(shell('fish', complete, at)).toBe(
+    `shop\t${at.home}\ninterrupt\tinterrupt the running turn; the session keeps running\n`,
+  )
 })

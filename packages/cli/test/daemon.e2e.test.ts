@@ -105,7 +105,7 @@ test('what an agent asks is answered from another command', async () => {
   expect(readFileSync(join(home, 'a.txt'), 'utf8').trim()).toBe('hello')
   expect(await run('sessions', 'answer', 'asks', '--deny')).toMatchObject({
     code: 4,
-    stderr: expect.stringContaining('Nothing waits'),
+    stderr: expect.stringContaining('No request is pending'),
   })
 })
 

@@ -21,7 +21,7 @@ export async function ownAgent(
     ...base,
     bin: 'own-agent',
     install: [{ method: 'vendored', path: './own-agent' }],
-    version_check: { cmd: 'own-agent --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '>=0.1.0' },
+    version_check: { cmd: 'own-agent --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '>=0.0.0' },
     ...(needsLogin ? { auth } : {}),
     sandbox: { provider: 'local' },
     protocol: 'acp',

@@ -121,7 +121,7 @@ test('an unknown adapter or mode is refused before anything starts', async () =>
 test('--timeout interrupts and exits with 3', async () => {
   const { code, stderr } = await run('hang', '--timeout', '0.5')
   expect(code).toBe(3)
-  expect(stderr).toMatch(/It took longer than 0\.5 s/)
+  expect(stderr).toMatch(/The turn took longer than 0\.5 s/)
 })
 
 test('Ctrl-C twice ends a run whose agent does not listen', async () => {

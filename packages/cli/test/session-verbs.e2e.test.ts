@@ -78,7 +78,7 @@ test('@file attaches a file; what is piped in is left as it is', async () => {
   expect(await run('sessions', 'prompt', 'files', 'see @missing.txt', '--wait')).toMatchObject({
     code: 0,
     stdout: 'echo: see @missing.txt\n',
-    stderr: 'agentproto: no file is attached for @missing.txt: there is none\n',
+    stderr: 'agentproto: @missing.txt is sent as text: there is no such file\n',
   })
   const piped = await cli(['sessions', 'prompt', 'files', '-', '--wait'], { home, input: '@notes.txt' })
   expect(piped).toMatchObject({ stdout: 'echo: @notes.txt\n', stderr: '' })
@@ -177,7 +177,7 @@ test('--continuation names how a conversation is taken up, of what the adapter s
   )
   await run('sessions', 'wait', 'text')
   await run('sessions', 'kill', 'text')
-  expect((await run('sessions', 'resume', 'text')).stderr).toContain('is told the old one')
+  expect((await run('sessions', 'resume', 'text')).stderr).toContain('gets the transcript of the old one')
   const shown = JSON.parse((await run('sessions', 'show', 'text', '--json')).stdout)
   expect(shown).toMatchObject({ status: 'running', resumedHow: 'transcript' })
   await run('sessions', 'kill', 'text')

@@ -128,7 +128,7 @@ test('--watch says that the gateway is away, and goes on when it is back', needs
   await first.ended
   await screen.shows(/The gateway does not answer; reconnecting/)
   await serve(path)
-  await screen.shows(/try .* error[\s\S]*q ends this view; the sessions go on/)
+  await screen.shows(/try .* error[\s\S]*q quits; the sessions keep running/)
   screen.press('q')
   await screen.shows(/exit code 0/)
 })

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { omitUndefined } from '../../omit-undefined.js'
 import { checkLines, checksSummary } from '../../render/checks.js'
 import { interruptible } from '../../signals.js'
 
@@ -24,12 +25,12 @@ export function define(command: Command, run: Run): void {
     .action((slug: string, options: DoctorOptions) => run((context) => check(context, slug, options)))
 }
 
-function check(context: CliContext, slug: string, { json, ...request }: DoctorOptions): Promise<number> {
+function check(context: CliContext, slug: string, { json, live, prompt, longPrompt }: DoctorOptions): Promise<number> {
   return interruptible(async (signal) => {
     const adapters = await openAdapters(context)
     const paint = paintFor(context, context.stdout)
     const checks: DoctorCheck[] = []
-    for await (const each of adapters.doctor(slug, { ...request, signal })) {
+    for await (const each of adapters.doctor(slug, { ...omitUndefined({ live, prompt, longPrompt }), signal })) {
       checks.push(each)
       if (json !== true) print(context.stdout, checkLines(each, paint))
     }

@@ -95,10 +95,14 @@ function pick(requests: readonly SessionRequest[], requestId: string | undefined
   const [only, second] = matching
   if (only !== undefined && second === undefined) return only
   if (only === undefined)
-    throw new AgentprotoError('request_not_found', 'No such request is pending', {
-      ...(requestId === undefined ? {} : { given: requestId }),
-      hint: 'List the requests of a session with: agentproto sessions show <id>',
-    })
+    throw new AgentprotoError(
+      'request_not_found',
+      requestId === undefined ? 'No request is pending' : 'No pending request has this id',
+      {
+        ...(requestId === undefined ? {} : { given: requestId }),
+        hint: 'List the requests of a session with: agentproto sessions show <id>',
+      },
+    )
   const choices = matching.map((each) => `${each.requestId} (${requestTitle(each.request)})`)
   throw new AgentprotoError('invalid_request', `${matching.length} requests are pending`, {
     hint: `Name one: ${choices.join(', ')}`,

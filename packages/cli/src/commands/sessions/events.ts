@@ -30,7 +30,7 @@ export function define(command: Command, run: Run): void {
 async function printEvents(
   context: CliContext,
   ref: string,
-  { json, follow, ...from }: EventsOptions,
+  { json, follow, after: start }: EventsOptions,
 ): Promise<number> {
   const { client, session } = await openSession(context, ref)
   const { stdout } = context
@@ -40,11 +40,11 @@ async function printEvents(
   const onGap = ({ after, first }: EventGap): void => warn(context, `the events ${after + 1} to ${first - 1} are lost`)
   if (follow === true) {
     return interruptible(async (signal) => {
-      for await (const event of client.sessions.events(session.id, { ...from, signal, onGap })) printEvent(event)
+      for await (const event of client.sessions.events(session.id, { after: start, signal, onGap })) printEvent(event)
       return EXIT.ok
     })
   }
-  for (let { after } = from; ;) {
+  for (let after = start; ;) {
     const page = await client.sessions.eventsPage(session.id, after, PAGE)
     if (page.gap !== undefined) onGap(page.gap)
     page.events.forEach(printEvent)

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { continuationOption, examples, type JsonOption, type Run } from '../../command-definition.js'
 import { resumeSteps, withNextStep } from '../../next-steps.js'
+import { omitUndefined } from '../../omit-undefined.js'
 import { withProgress } from '../../progress.js'
 import { openSession } from '../../session-ref.js'
 
@@ -25,10 +26,10 @@ export function define(command: Command, run: Run): void {
     .action((ref: string, options: ResumeOptions) => run((context) => resume(context, ref, options)))
 }
 
-async function resume(context: CliContext, ref: string, { json, ...request }: ResumeOptions): Promise<void> {
+async function resume(context: CliContext, ref: string, { json, fresh, continuation }: ResumeOptions): Promise<void> {
   const { client, session } = await openSession(context, ref)
   const resumed = await withNextStep(resumeSteps(ref), () =>
-    withProgress(context, 'Resuming', () => client.sessions.resume(session.id, request)),
+    withProgress(context, 'Resuming', () => client.sessions.resume(session.id, omitUndefined({ fresh, continuation }))),
   )
   if (json === true) return printJson(context, resumed)
   print(context.stdout, resumed.id)

@@ -132,6 +132,22 @@ test('a prompt whose write failed leaves no trace in the state', () => {
   expect(effects).toContainEqual({ do: 'reject', call: 2, error })
 })
 
+test('a prompt that interrupts a turn, whose write failed, leaves that turn to the end of the session', () => {
+  const asking: readonly Input[] = [
+    ...running,
+    prompt(2),
+    { type: 'asked', call: 3, requestId: 'r_1', request: { kind: 'question', message: '?', mode: 'form' } },
+    { type: 'judged', requestId: 'r_1', verdict: { said: undefined, isForPerson: false } },
+  ]
+  const interrupting = reduce(play(asking).state, prompt(4, 'interrupt'), NOW)
+  expect(logged(interrupting.effects)).toEqual(['agent-prompt-resolved'])
+  const failed: Input = { type: 'write-failed', input: prompt(4, 'interrupt'), error: new Error('No room') }
+  expect(reduce(interrupting.state, failed, NOW).state).toMatchObject({
+    run: { phase: 'stopping' },
+    turn: { phase: 'open', number: 1 },
+  })
+})
+
 test('output within a turn is one append, and changes nothing but the activity of the turn', () => {
   const { state } = play([...running, prompt(2)])
   const batch = [1, 2, 3].map((n) => ({ type: 'text-delta' as const, text: `${n}` }))

@@ -61,16 +61,14 @@ export class SessionActor implements SessionHandle {
     })
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
-    // In this order: the state is first, and hooks of the host see what every other reader sees.
+    // The state comes first, so that every other subscriber finds the session as its log says it is.
     this.log.subscribe({
-      effective: (events) =>
-        this.#apply({ type: 'stored', events, agentSessionId: this.#runner.agent?.agentSessionId }),
+      effective: (events) => this.#apply({ type: 'stored', events, agentSessionId: this.agent?.agentSessionId }),
+      stored: (events, held) =>
+        held > 0 ? this.#apply({ type: 'flushed', events: events.slice(0, held) }) : undefined,
     })
     this.log.subscribe(this.turns)
     this.log.subscribe({ effective: (events) => host.onEvents?.(events, events.some(changesState)) })
-    this.log.subscribe({
-      stored: (events, held) => void (held > 0 && this.#apply({ type: 'flushed', events: events.slice(0, held) })),
-    })
     this.log.subscribe(this.output)
   }
 

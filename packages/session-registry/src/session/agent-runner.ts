@@ -48,9 +48,13 @@ export class AgentRunner {
 
   async send(turn: number, { content, trace }: Outgoing): Promise<void> {
     const agent = this.#agent
-    const error = await agent?.send(content, trace).then(() => undefined, messageOf)
-    if (agent !== this.#agent) return
-    await this.#session.post({ type: 'send-settled', turn, ...(error === undefined ? {} : { error }) })
+    let failure = {}
+    try {
+      await agent?.send(content, trace)
+    } catch (thrown) {
+      failure = { error: messageOf(thrown) }
+    }
+    if (agent === this.#agent) await this.#session.post({ type: 'send-settled', turn, ...failure })
   }
 
   /** A cancel that fails is a dying agent, which ends the turn by itself; the grace covers the rest. */

@@ -27,10 +27,17 @@ import type { Call } from './state.js'
 export type Input = Command | AgentInput | HostInput | LogInput
 
 /** Of a caller, who waits for a reply. */
-export type Command =
+type Command =
   | { readonly type: 'start'; readonly call: Call; readonly origin: Resumption['origin']; readonly trace: Trace }
   | { readonly type: 'resume'; readonly call: Call; readonly request: ResumeCall; readonly trace: Trace }
-  | PromptCommand
+  | {
+      readonly type: 'prompt'
+      readonly call: Call
+      readonly content: readonly ContentBlock[]
+      readonly origin: 'prompt' | 'spawn'
+      readonly whenBusy?: 'reject' | 'queue' | 'interrupt' | undefined
+      readonly trace: Trace
+    }
   | { readonly type: 'interrupt'; readonly call: Call; readonly turn?: number | undefined }
   | { readonly type: 'kill'; readonly call: Call; readonly ending: Ending }
   | {
@@ -47,17 +54,8 @@ export type Command =
       readonly by: AnsweredBy
     }
 
-export interface PromptCommand {
-  readonly type: 'prompt'
-  readonly call: Call
-  readonly content: readonly ContentBlock[]
-  readonly origin: 'prompt' | 'spawn'
-  readonly whenBusy?: 'reject' | 'queue' | 'interrupt' | undefined
-  readonly trace: Trace
-}
-
 /** Of the agent, or of what runs it. */
-export type AgentInput =
+type AgentInput =
   /** One read of the agent is one batch. */
   | { readonly type: 'signals'; readonly batch: readonly AgentSignal[] }
   | { readonly type: 'asked'; readonly call: Call; readonly requestId: string; readonly request: AgentRequest }
@@ -73,7 +71,7 @@ export type AgentInput =
   | { readonly type: 'stop-failed'; readonly error: unknown }
 
 /** Of the host itself. */
-export type HostInput =
+type HostInput =
   /** What the gate, the rules and the permission mode say about a request. */
   | { readonly type: 'judged'; readonly requestId: string; readonly verdict: Verdict }
   /** A rule or the changed mode answers a request that waits. */
@@ -137,5 +135,7 @@ export interface Replies {
   readonly asked: AgentAnswer
 }
 
+export type InputOf<K extends Input['type']> = Extract<Input, { readonly type: K }>
+
 /** An input of that type without its caller. */
-export type CommandOf<K extends keyof Replies> = Omit<Extract<Input, { readonly type: K }>, 'type' | 'call'>
+export type CommandOf<K extends keyof Replies> = Omit<InputOf<K>, 'type' | 'call'>

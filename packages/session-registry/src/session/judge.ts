@@ -1,8 +1,10 @@
 import type { AgentRequest, SessionRequest } from '@agentproto/contracts'
+import { messageOf } from '../lifecycle/ending.js'
 import { denial, type PolicyAnswer } from '../permissions/permission-policy.js'
 import { fitsRequest } from '../requests/request-answer.js'
 import type { GateVerdict } from '../requests/request-gate.js'
 import type { SessionHost } from '../session-host.js'
+import type { Verdict } from './input.js'
 import type { SessionHandle } from './session-handle.js'
 
 /** Asks the gate of the host, then the rules and the permission mode, about what an agent requests. */
@@ -17,12 +19,13 @@ export class Judge {
     this.#host = host
   }
 
-  /** Posts the verdict on a new request. */
+  /** Posts the verdict on a new request. What cannot be judged is left to a person. */
   async decide({ requestId, request }: { readonly requestId: string; readonly request: AgentRequest }): Promise<void> {
-    const verdict = await this.#host.gate?.(this.#session.snapshot(), request)
-    const said = verdict === undefined ? await this.#ofPolicy(request) : saidByGate(request, verdict)
-    const isForPerson = verdict !== undefined && said === undefined
-    await this.#session.post({ type: 'judged', requestId, verdict: { said, isForPerson } })
+    const verdict = await this.#verdict(request).catch((error: unknown) => {
+      this.#host.onProblem(`A request of session ${this.#session.id} could not be judged: ${messageOf(error)}`)
+      return { said: undefined, isForPerson: true }
+    })
+    await this.#session.post({ type: 'judged', requestId, verdict })
   }
 
   /** Posts what a changed rule or mode says about requests that wait. */
@@ -34,6 +37,13 @@ export class Judge {
         if (said !== undefined) await this.#session.post({ type: 'policy-answer', requestId, said })
       }),
     )
+  }
+
+  async #verdict(request: AgentRequest): Promise<Verdict> {
+    const verdict = await this.#host.gate?.(this.#session.snapshot(), request)
+    if (verdict === undefined) return { said: await this.#ofPolicy(request), isForPerson: false }
+    const said = saidByGate(request, verdict)
+    return { said, isForPerson: said === undefined }
   }
 
   /** What was left to a person before a change is decided again: the rule of that change may answer it. */

@@ -5,7 +5,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { withWarning } from './descriptor.js'
 import { step, type Step, URGENT } from './effect.js'
 import { applyEvents, replayEvent } from './events.js'
-import type { Command, HostInput, Input, LogInput } from './input.js'
+import type { Input, InputOf, LogInput } from './input.js'
 import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
 import {
   agentEnded,
@@ -33,15 +33,15 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'start':
       return start(state, input)
     case 'resume':
-      return orReject(state, input.call, () => resume(state, { ...input, now }))
+      return orReject(state, input.call, () => resume(state, input, now))
     case 'prompt':
-      return prompt(state, { ...input, now })
+      return prompt(state, input, now)
     case 'interrupt':
-      return interrupt(state, { ...input, now })
+      return interrupt(state, input, now)
     case 'kill':
       return end(state, input.ending, input.call)
     case 'answer':
-      return orReject(state, input.call, () => answer(state, { ...input, now }))
+      return orReject(state, input.call, () => answer(state, input, now))
     case 'set-permission-mode':
       return setPermissionMode(state, input)
     case 'signals':
@@ -77,7 +77,7 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'timer':
       return timer(state, input, now)
     case 'next':
-      return next(state, now)
+      return next(state)
     case 'repair':
       return repair(state, input)
     case 'stored':
@@ -113,20 +113,13 @@ function reduceLog(state: SessionState, input: LogInput, now: number): Step {
   }
 }
 
-function timer(
-  state: SessionState,
-  { timer: name, liveChildren }: HostInput & { readonly type: 'timer' },
-  now: number,
-): Step {
+function timer(state: SessionState, { timer: name, liveChildren }: InputOf<'timer'>, now: number): Step {
   if (name === 'watch') return look(state, { now, liveChildren })
   if (name === 'grace') return graceOver(state)
   return requestOver(state, name.slice('request '.length))
 }
 
-function setPermissionMode(
-  state: SessionState,
-  { call, mode, by }: Command & { readonly type: 'set-permission-mode' },
-): Step {
+function setPermissionMode(state: SessionState, { call, mode, by }: InputOf<'set-permission-mode'>): Step {
   // After the end of a session only a resume adds to its log.
   if (!isLive(state.session))
     return step({ ...state, session: { ...state.session, permissionMode: mode } }, URGENT, { do: 'reply', call })
@@ -134,11 +127,7 @@ function setPermissionMode(
   return step(state, { do: 'append', groups: [{ entries: [entry] }] }, { do: 'reply', call })
 }
 
-function stored(
-  state: SessionState,
-  { events, agentSessionId }: LogInput & { readonly type: 'stored' },
-  now: number,
-): Step {
+function stored(state: SessionState, { events, agentSessionId }: InputOf<'stored'>, now: number): Step {
   const applied = applyEvents(state, events, now)
   // Some agents name their session only with their first answer.
   if (!agentSessionId || agentSessionId === applied.state.session.agentSessionId) return applied
@@ -146,13 +135,13 @@ function stored(
 }
 
 /** The end of a session is as late as its log says. */
-function flushed(state: SessionState, { events }: LogInput & { readonly type: 'flushed' }): Step {
+function flushed(state: SessionState, { events }: InputOf<'flushed'>): Step {
   const stopped = events.findLast(({ type }) => type === 'session-stopped')
   const session = stopped === undefined ? state.session : { ...state.session, endedAt: stopped.ts }
   return step({ ...state, session }, URGENT)
 }
 
-function rebuilt(state: SessionState, { session: logged }: LogInput & { readonly type: 'rebuilt' }): Step {
+function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): Step {
   const { status, turnCount, turn, unsentTurns, stopReason, endedAt } = logged
   const session: Session = {
     ...state.session,
@@ -167,17 +156,15 @@ function rebuilt(state: SessionState, { session: logged }: LogInput & { readonly
 }
 
 /** Entries of an input could not be stored, and nothing of them took effect. */
-function writeFailed(
-  state: SessionState,
-  { input, error }: LogInput & { readonly type: 'write-failed' },
-  now: number,
-): Step {
+function writeFailed(state: SessionState, { input, error }: InputOf<'write-failed'>, now: number): Step {
   switch (input.type) {
     case 'start':
     case 'resume':
     case 'agent-ready':
       return startFailed(state, error, now)
     case 'prompt':
+      // Of one that interrupts, the cancellations of the running turn's requests are written too.
+      if (state.turn.phase !== 'admitted') return endUnlogged(state, error)
       return step({ ...state, turn: IDLE }, { do: 'reject', call: input.call, error }, { do: 'next' })
     case 'set-permission-mode':
       return step(state, { do: 'reject', call: input.call, error })

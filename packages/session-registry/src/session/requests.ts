@@ -3,7 +3,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
 import { answeredBefore, assertAnswer, interruptedBefore, noSuchRequest } from '../requests/request-answer.js'
 import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
-import type { AgentInput, Command, HostInput } from './input.js'
+import type { InputOf } from './input.js'
 import { type Ask, openTurn, pendingRequests, type SessionState } from './state.js'
 
 /** What the agent asks in the middle of a turn: logged, then answered once, by a person, a rule or the clock. */
@@ -12,7 +12,7 @@ const KEPT_RESOLVED = 100
 const CANCELLED: AgentAnswer = { outcome: 'cancelled' }
 
 /** The agent asks. Nothing is logged before the policy was asked: a person must not be quicker than the policy. */
-export function asked(state: SessionState, input: AgentInput & { readonly type: 'asked' }): Step {
+export function asked(state: SessionState, input: InputOf<'asked'>): Step {
   const { call, requestId, request } = input
   const turn = openTurn(state)
   if (turn === undefined || turn.cancelled !== undefined || state.isMuted)
@@ -22,7 +22,7 @@ export function asked(state: SessionState, input: AgentInput & { readonly type: 
 }
 
 /** The policy has decided, or leaves it to a person; request and answer are one write, so that no reader sees only the first. */
-export function judged(state: SessionState, { requestId, verdict }: HostInput & { readonly type: 'judged' }): Step {
+export function judged(state: SessionState, { requestId, verdict }: InputOf<'judged'>): Step {
   const ask = askOf(state, requestId)
   // Its turn may have ended meanwhile.
   if (ask === undefined || ask.isLogged) return step(state)
@@ -41,7 +41,8 @@ export function judged(state: SessionState, { requestId, verdict }: HostInput & 
  */
 export function answer(
   state: SessionState,
-  { call, requestId, answer: given, by, now }: Command & { readonly type: 'answer' } & { readonly now: number },
+  { call, requestId, answer: given, by }: InputOf<'answer'>,
+  now: number,
 ): Step {
   const reply: Effect = { do: 'reply', call }
   if (answerable(state, requestId, given).state === 'pending')
@@ -51,10 +52,7 @@ export function answer(
 }
 
 /** A rule or the mode answers a request that waits, if it still does. */
-export function policyAnswer(
-  state: SessionState,
-  { requestId, said }: HostInput & { readonly type: 'policy-answer' },
-): Step {
+export function policyAnswer(state: SessionState, { requestId, said }: InputOf<'policy-answer'>): Step {
   if (askOf(state, requestId)?.isForPerson === true) return step(state)
   return resolve(state, requestId, { answer: said.answer, by: { type: 'policy', rule: said.rule } })
 }

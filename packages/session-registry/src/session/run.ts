@@ -8,24 +8,21 @@ import type { LogEntry } from '../log/event-record.js'
 import { closing, stopQueue, unsentTurns } from './closing.js'
 import { withWarning } from './descriptor.js'
 import { andThen, type Effect, step, type Step, type StartEffect, URGENT } from './effect.js'
-import type { AgentFacts, AgentInput, Command, HostInput } from './input.js'
+import type { AgentFacts, InputOf } from './input.js'
 import { contextOfStart } from './prompt-context.js'
 import { dropAsks } from './requests.js'
 import { type Call, openTurn, type SessionState, type StartingRun, type StoppingRun } from './state.js'
 
 /** The run of an agent: its start, and the one way out, on which the first cause wins. */
 
-export const start = (state: SessionState, { call, origin, trace }: Command & { readonly type: 'start' }): Step =>
+export const start = (state: SessionState, { call, origin, trace }: InputOf<'start'>): Step =>
   launch(state, { do: 'start', origin, trace }, call)
 
 /**
  * Starts the agent of an ended session, in its old conversation or in a new one.
  * @throws `session_live`, `session_starting`, `not_resumable`, `continuation_unsupported`
  */
-export function resume(
-  state: SessionState,
-  { call, request, trace, now }: Command & { readonly type: 'resume' } & { readonly now: number },
-): Step {
+export function resume(state: SessionState, { call, request, trace }: InputOf<'resume'>, now: number): Step {
   if (state.run.phase === 'starting') throw startingError()
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
   if (how !== 'fresh') assertResumeDue(state.resumes, { now, request })
@@ -100,7 +97,7 @@ export function end(state: SessionState, cause: Ending, killer?: Call): Step {
   }
 }
 
-export function agentEnded(state: SessionState, { end: ended }: AgentInput & { readonly type: 'agent-ended' }): Step {
+export function agentEnded(state: SessionState, { end: ended }: InputOf<'agent-ended'>): Step {
   const { run } = state
   if (run.phase !== 'starting') return end(state, endingOf(ended))
   return stopStarting(state, {
@@ -110,7 +107,7 @@ export function agentEnded(state: SessionState, { end: ended }: AgentInput & { r
 }
 
 /** Nothing of the agent lives any more: what it left open is closed, then the status changes. One write has all of it. */
-export function agentStopped(state: SessionState, input: AgentInput & { readonly type: 'agent-stopped' }): Step {
+export function agentStopped(state: SessionState, input: InputOf<'agent-stopped'>): Step {
   const { run, session } = state
   if (run.phase !== 'stopping') return step(state)
   const { exit, failure } = input
@@ -153,7 +150,7 @@ export function runOver(state: SessionState): Step {
 }
 
 /** Completes the log of a run that a dead host left open; its processes are gone. */
-export function repair(state: SessionState, { detail, ending }: HostInput & { readonly type: 'repair' }): Step {
+export function repair(state: SessionState, { detail, ending }: InputOf<'repair'>): Step {
   const turn = openTurn(state)
   const groups = [
     ...(turn === undefined
@@ -225,11 +222,7 @@ const stop = (state: SessionState, run: Omit<StoppingRun, 'phase'>): Step =>
 
 function endOfRun(
   { status: previous }: Session,
-  {
-    cause,
-    exit,
-    failure,
-  }: Pick<AgentInput & { readonly type: 'agent-stopped' }, 'exit' | 'failure'> & { readonly cause: Ending },
+  { cause, exit, failure }: Pick<InputOf<'agent-stopped'>, 'exit' | 'failure'> & { readonly cause: Ending },
 ): EntryGroup {
   // A start that was killed never ran: its row of the table has only one way out.
   const status = previous === 'starting' ? 'error' : cause.status

@@ -2,7 +2,7 @@ import { AgentprotoError, type AgentSignal, BOUNDS, type UserPrompt } from '@age
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
-import type { AgentInput, Command, PromptCommand } from './input.js'
+import type { InputOf } from './input.js'
 import { contentWithContext, INTERRUPTION, pendingContext } from './prompt-context.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
 import { cancelAsks, resolutions } from './requests.js'
@@ -12,7 +12,7 @@ import { IDLE, type OpenTurn, openTurn, type Outgoing, type QueuedPrompt, type S
 /** One turn at a time: admission, the agent's output, interruption, and an end in any case. */
 
 /** Admits a prompt, queues it, or refuses it. Replies with the turn's number. */
-export function prompt(state: SessionState, input: PromptCommand & { readonly now: number }): Step {
+export function prompt(state: SessionState, input: InputOf<'prompt'>, now: number): Step {
   const { call, whenBusy = 'reject' } = input
   const refusal = refusalOf(state)
   if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
@@ -21,17 +21,14 @@ export function prompt(state: SessionState, input: PromptCommand & { readonly no
     case 'reject':
       return step(state, { do: 'reject', call, error: inProgress(state) })
     case 'queue':
-      return enqueue(state, input, false)
+      return enqueue(state, input, { now, isInterrupting: false })
     case 'interrupt':
-      return interruptFor(state, input)
+      return interruptFor(state, input, now)
   }
 }
 
 /** Ends the running turn and stops the queue; with a number, that turn alone. Replies when it has ended. */
-export function interrupt(
-  state: SessionState,
-  { call, turn: only, now }: Command & { readonly type: 'interrupt' } & { readonly now: number },
-): Step {
+export function interrupt(state: SessionState, { call, turn: only }: InputOf<'interrupt'>, now: number): Step {
   const running = openTurn(state)
   if (only !== undefined && only !== running?.number)
     return withdraw(state, { call, place: only - state.session.turnCount })
@@ -58,7 +55,7 @@ export function graceOver(state: SessionState): Step {
 }
 
 /** Logs what the agent emits: in its turn, or as stray events when none is open. */
-export function signals(state: SessionState, { batch }: AgentInput & { readonly type: 'signals' }): Step {
+export function signals(state: SessionState, { batch }: InputOf<'signals'>): Step {
   if (state.isMuted || state.run.phase === 'ended') return step(state)
   const turn = openTurn(state)
   if (turn === undefined) return step(state, { do: 'append', groups: [{ entries: batch.map(outsideTurn) }] })
@@ -75,10 +72,7 @@ export function signals(state: SessionState, { batch }: AgentInput & { readonly 
 }
 
 /** The agent is done with a prompt. Its turn ends now in any case. */
-export function sendSettled(
-  state: SessionState,
-  { turn, error }: AgentInput & { readonly type: 'send-settled' },
-): Step {
+export function sendSettled(state: SessionState, { turn, error }: InputOf<'send-settled'>): Step {
   const idle = { ...state, isSending: false }
   const open = openTurn(idle)
   // A turn that the end of its session leaves open says why the session ended.
@@ -95,11 +89,11 @@ export function sendSettled(
 }
 
 /** Begins the next queued turn when none runs. A stopped prompt has its turn too, so that its number is never reused. */
-export function next(state: SessionState, now: number): Step {
+export function next(state: SessionState): Step {
   const [waiting] = state.queue
   if (waiting === undefined || state.turn.phase !== 'idle' || state.isSending || refusalOf(state) !== undefined)
     return step(state)
-  if (!waiting.isStopped) return begin(state, { ...waiting, origin: 'queue', waited: waiting, now })
+  if (!waiting.isStopped) return begin(state, { ...waiting, origin: 'queue', waited: waiting })
   const groups = [unsentTurn(waiting, state.session.turnCount + 1)]
   return step(state, { do: 'append', groups, hold: true }, { do: 'next' })
 }
@@ -131,7 +125,6 @@ interface Admission extends Outgoing {
   readonly call?: number
   readonly origin: NonNullable<UserPrompt['origin']>
   readonly waited?: QueuedPrompt
-  readonly now: number
 }
 
 function begin(state: SessionState, { call, content, trace, origin, waited }: Admission): Step {
@@ -153,8 +146,11 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
   return step(admitted, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
 }
 
-function enqueue(state: SessionState, input: PromptCommand & { readonly now: number }, isInterrupting: boolean): Step {
-  const { call, content, trace, now } = input
+function enqueue(
+  state: SessionState,
+  { call, content, trace }: InputOf<'prompt'>,
+  { now, isInterrupting }: { readonly now: number; readonly isInterrupting: boolean },
+): Step {
   const waiting = state.queue.filter(({ isStopped }) => !isStopped).length
   // Stopped prompts do not count, unless they too have piled up.
   if (waiting >= BOUNDS.queuedPrompts || state.queue.length >= 2 * BOUNDS.queuedPrompts)
@@ -165,12 +161,12 @@ function enqueue(state: SessionState, input: PromptCommand & { readonly now: num
 }
 
 /** The prompt's place is behind what the interrupt stops, and before any later prompt. */
-function interruptFor(state: SessionState, input: PromptCommand & { readonly now: number }): Step {
+function interruptFor(state: SessionState, input: InputOf<'prompt'>, now: number): Step {
   const stopped = stopQueue(state)
-  const queued = enqueue(stopped, input, true)
+  const queued = enqueue(stopped, input, { now, isInterrupting: true })
   return openTurn(stopped) === undefined
     ? queued
-    : andThen(queued, (after) => cancelTurn(after, { cancelled: 'interrupted', now: input.now }))
+    : andThen(queued, (after) => cancelTurn(after, { cancelled: 'interrupted', now }))
 }
 
 function withdraw(state: SessionState, { call, place }: { readonly call: number; readonly place: number }): Step {

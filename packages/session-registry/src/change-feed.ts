@@ -2,9 +2,9 @@ import type { Clock, Session, SessionChange, SessionWatcher, Timer } from '@agen
 import type { SessionHandle } from './session/session-handle.js'
 import { Wakeup } from './log/wakeup.js'
 
-/** Changes of all sessions for whoever watches the list; a watcher that lags gets the latest of each. */
+/** Changes of all sessions for readers of the list; a watcher that lags gets the latest of each. */
 
-/** Activity that is no change of state is told at most this often, in milliseconds. */
+/** Activity that does not change the state is reported at most this often, in milliseconds. */
 const ACTIVITY_MS = 250
 const MAX_PENDING = 20_000
 
@@ -19,26 +19,26 @@ export class ChangeFeed {
     this.#clock = clock
   }
 
-  /** @param reaches Those that the watcher may hear of; without it all */
-  watch(reaches?: (session: Session) => boolean): SessionWatcher {
-    const watcher = new Watcher(() => this.#watchers.delete(watcher), reaches)
+  /** @param isInScope Sessions that the watcher may see; without it all */
+  watch(isInScope?: (session: Session) => boolean): SessionWatcher {
+    const watcher = new Watcher(() => this.#watchers.delete(watcher), isInScope)
     if (this.#closed) watcher.close()
     else this.#watchers.add(watcher)
     return watcher
   }
 
-  changed(session: SessionHandle, urgent: boolean): void {
+  changed(session: SessionHandle, isUrgent: boolean): void {
     if (this.#watchers.size === 0) return
-    if (urgent) {
+    if (isUrgent) {
       this.#active.delete(session)
-      return this.#tell(session)
+      return this.#report(session)
     }
     this.#active.add(session)
     this.#timer ??= this.#clock.after(ACTIVITY_MS, () => {
       this.#timer = undefined
       const active = this.#active
       this.#active = new Set()
-      for (const each of active) this.#tell(each)
+      for (const each of active) this.#report(each)
     })
   }
 
@@ -53,7 +53,7 @@ export class ChangeFeed {
     for (const watcher of this.#watchers) watcher.close()
   }
 
-  #tell(session: SessionHandle): void {
+  #report(session: SessionHandle): void {
     for (const watcher of this.#watchers) {
       const snapshot = session.snapshot()
       watcher.put(snapshot, { type: 'session', session: snapshot })
@@ -64,18 +64,18 @@ export class ChangeFeed {
 class Watcher implements SessionWatcher {
   readonly #wakeup = new Wakeup()
   readonly #onClose: () => void
-  readonly #reaches: ((session: Session) => boolean) | undefined
+  readonly #isInScope: ((session: Session) => boolean) | undefined
   #pending = new Map<string, SessionChange>()
   #closed = false
 
-  constructor(onClose: () => void, reaches?: (session: Session) => boolean) {
+  constructor(onClose: () => void, isInScope?: (session: Session) => boolean) {
     this.#onClose = onClose
-    this.#reaches = reaches
+    this.#isInScope = isInScope
   }
 
   put(session: Session, change: SessionChange): void {
     const { id } = session
-    if (this.#reaches?.(session) === false) return
+    if (this.#isInScope?.(session) === false) return
     // Deleted first so that the newest change of a session is also the last in order.
     this.#pending.delete(id)
     if (this.#pending.size >= MAX_PENDING) this.#pending.delete(this.#pending.keys().next().value as string)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
-/** Answers of calls by the caller's key, so that a retry of a slow call does not do its work twice (F40). */
+/** Answers of calls by the caller's key, so that a retry of a slow call does not repeat its work (F40). */
 
 const KEPT_MS = 10 * 60_000
 const MAX_KEYS = 1_000
@@ -22,7 +22,7 @@ export class Idempotency<T> {
   }
 
   /**
-   * Runs the call, or hands out the answer of the call that had the same key. A call that failed is forgotten.
+   * Runs the call, or returns the answer of the call with the same key. A call that failed is forgotten.
    * @throws `idempotency_conflict` when the key was used with another request
    */
   once(key: string | undefined, request: object, call: () => Promise<T>): Promise<T> {
@@ -47,7 +47,7 @@ export class Idempotency<T> {
 
   #forgetOld(now: number): void {
     for (const [key, { until }] of this.#kept) {
-      // In the order of their use: the first that is young ends the search.
+      // Oldest first: the first young one ends the loop.
       if (until > now && this.#kept.size < MAX_KEYS) return
       this.#kept.delete(key)
     }

@@ -19,19 +19,19 @@ const ACTIVITY_MS = 2_000
 
 export class RecordSaver {
   readonly #options: RecordSaverOptions
-  readonly #due = new Map<SessionHandle, { readonly timer: Timer; readonly urgent: boolean }>()
+  readonly #due = new Map<SessionHandle, { readonly timer: Timer; readonly isUrgent: boolean }>()
   readonly #forgotten = new WeakSet<SessionHandle>()
 
   constructor(options: RecordSaverOptions) {
     this.#options = options
   }
 
-  changed(session: SessionHandle, urgent: boolean): void {
+  changed(session: SessionHandle, isUrgent: boolean): void {
     const due = this.#due.get(session)
-    if (due !== undefined && (due.urgent || !urgent)) return
+    if (due !== undefined && (due.isUrgent || !isUrgent)) return
     due?.timer.cancel()
-    const timer = this.#options.clock.after(urgent ? URGENT_MS : ACTIVITY_MS, () => void this.save(session))
-    this.#due.set(session, { timer, urgent })
+    const timer = this.#options.clock.after(isUrgent ? URGENT_MS : ACTIVITY_MS, () => void this.save(session))
+    this.#due.set(session, { timer, isUrgent })
   }
 
   /** Whether the store does not have the session's latest state yet. */
@@ -39,11 +39,11 @@ export class RecordSaver {
     return this.#due.has(session)
   }
 
-  /** Saves now. A failure is told, and the next change tries again; the log still has everything. */
+  /** Saves now. A failure is reported, and the next change tries again; the log still has everything. */
   async save(session: SessionHandle): Promise<void> {
     this.#due.get(session)?.timer.cancel()
     this.#due.delete(session)
-    // A record must not know of an end that its log lacks: without it, the next host brings the log to an end.
+    // A record must not have an end that its log lacks: without it, the next host completes the log.
     if (this.#forgotten.has(session) || session.log.hasPendingWrites) return
     try {
       await this.#options.store.save(session.stored())

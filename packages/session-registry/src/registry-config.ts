@@ -1,4 +1,4 @@
-/** What a registry can be set to; each key changes behaviour and has a test that shows it. Times in milliseconds. */
+/** Settings of a registry; each key has a test that shows its effect. Times in milliseconds. */
 export interface RegistryConfig {
   /** Live sessions at once. */
   readonly maxSessions: number
@@ -8,7 +8,7 @@ export interface RegistryConfig {
   readonly interruptGraceMs: number
 
   // Supervision of a turn: inactivity is the failure, not elapsed time.
-  /** A running turn is told to watchers this often, although nothing happens. */
+  /** A running turn is reported to watchers this often, even if nothing happens. */
   readonly heartbeatMs: number
   /** A running turn gets a `runtime-progress` event this often. */
   readonly progressMs: number
@@ -22,9 +22,9 @@ export interface RegistryConfig {
   readonly cancelGraceMs: number
 
   // Supervision of a session.
-  /** An idle session that can be resumed is put to sleep after this, where its manifest states no time. */
+  /** An idle session that can be resumed hibernates after this, where its manifest states no time. */
   readonly idleMs: number
-  /** A session ends after this, whatever it does; 0 for never. */
+  /** A session ends after this, busy or idle; 0 for never. */
   readonly maxDurationMs: number
   /** A session that ended longer ago than this is forgotten with its log; 0 for never. */
   readonly retentionMs: number

@@ -17,7 +17,7 @@ import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestGate } from './requests/request-gate.js'
 
-/** What a registry is made of, and what it is. */
+/** What a registry is made of. */
 
 export interface SessionRegistryOptions {
   readonly startAgent: StartAgent
@@ -29,21 +29,21 @@ export interface SessionRegistryOptions {
   readonly clock?: Clock
   readonly newId?: NewId
   readonly config?: Partial<RegistryConfig>
-  /** Takes known secret values out of what is logged. */
+  /** Redacts known secret values in what is logged. */
   readonly redact?: (text: string) => string
   /** Keeps the permission rules of workspaces; without it they end with the registry. */
   readonly rules?: RuleStore
-  /** Keeps what is left of a failure; without it nothing is kept. */
+  /** Stores crash bundles; without it none are kept. */
   readonly crashBundles?: CrashBundleStore
-  /** Looks at what agents ask before any rule, mode or person does. */
+  /** Decides about requests of agents before any rule, mode or person. */
   readonly gate?: RequestGate
-  /** Ends what a dead host left of a session's processes; called at boot, before the session is repaired. */
+  /** Ends processes that a dead host left of a session; called at boot, before the session is repaired. */
   readonly endLeftovers?: (stored: StoredSession) => Promise<void>
-  /** Told each batch of events that is stored, and whether it changes the state of its session. Must not throw. */
-  readonly onEvents?: (events: readonly SessionEvent[], urgent: boolean) => void
-  /** Told before the agent of a session is stopped, or once it left: what it was given is to be taken back. Must not throw. */
+  /** Called with each stored batch of events. `isUrgent`: it changes the state of its session. Must not throw. */
+  readonly onEvents?: (events: readonly SessionEvent[], isUrgent: boolean) => void
+  /** Called before the agent of a session is stopped, or after it left, so that its token can be revoked. Must not throw. */
   readonly onAgentEnding?: (sessionId: string) => void
-  /** Told what went wrong beside any call: a file moved aside, a record that could not be saved. */
+  /** Called with problems that no caller gets: a file moved aside, a record that could not be saved. */
   readonly onProblem?: (problem: string) => void
 }
 

@@ -4,7 +4,7 @@ import { SessionActor } from './session/actor.js'
 import type { SessionHost } from './session-host.js'
 
 /**
- * Every session of a host, in the order of their start. An ended session that nobody reads is its record and nothing
+ * Every session of a host, in the order of their start. An ended session without readers is its record and nothing
  * else: no log, no timer, no turns. It is loaded when a call names it, and evicted when its log has closed, so that ten
  * thousand old sessions cost what their records cost.
  */

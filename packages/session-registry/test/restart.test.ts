@@ -206,7 +206,7 @@ test('a torn last line is reported in the log of the session itself', async () =
   const registry: SessionRegistry = await fileRegistry(home, scripted())
   const repairs = (await allEvents(registry, id)).filter(({ type }) => type === 'repair')
   expect(repairs).toHaveLength(2)
-  expect(JSON.stringify(repairs[0])).toContain('were no whole event')
+  expect(JSON.stringify(repairs[0])).toContain('were not a whole event')
 })
 
 test('files of the registry are the owner’s alone', async () => {

@@ -53,7 +53,7 @@ const DEFAULT_HITS = 20
 const SEARCH_MS = 20_000
 /** How often what is too old is looked for, in milliseconds. */
 const RETENTION_MS = 60 * 60_000
-/** Nobody asked for it but the configuration. */
+/** The configuration asked for it. */
 const RETENTION: Principal = { type: 'owner', name: 'retention' }
 
 interface Collecting {
@@ -101,7 +101,7 @@ export class Archive implements SessionArchive {
       if (hits.length >= limit) break
     }
     if (events > 0) unreadable.push({ sessionId: session.id, events })
-    if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'Nobody waits for what is found')
+    if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'The search was cancelled by its caller')
   }
 
   async prune({ olderThanMs, dryRun = false }: PruneRequest, by: Principal): Promise<PruneResult> {
@@ -110,7 +110,7 @@ export class Archive implements SessionArchive {
     const old = sessions.all.map(descriptorOf).filter((session) => !isLive(session) && endOf(session) < before)
     const pruned: PruneResult['pruned'][number][] = []
     for (const session of old) {
-      // Somebody may have resumed or forgotten it meanwhile.
+      // It may have been resumed or forgotten meanwhile.
       const now = sessions.descriptor(session.id)
       if (now === undefined || isLive(now) || endOf(now) >= before) continue
       if (!dryRun) await forget(session.id, by)

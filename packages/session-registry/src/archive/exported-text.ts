@@ -16,7 +16,7 @@ export async function exportedIn(text: AsyncIterable<string>): Promise<Exported>
   if (isHead(head) && head['events'] === undefined) return { head, events: eventsIn(lines) }
   const document = isHead(head) ? head : parsed(await whole(first, lines))
   if (isHead(document) && Array.isArray(document['events'])) return { head: document, events: each(document['events']) }
-  throw new AgentprotoError('invalid_request', 'The text is no export of a session', {
+  throw new AgentprotoError('invalid_request', 'The text is not an export of a session', {
     expected: `what \`agentproto sessions export --format jsonl\` gives: a first line with "format":"${FORMAT}"`,
     given: first.slice(0, 200),
   })
@@ -61,7 +61,7 @@ async function* linesIn(text: AsyncIterable<string>): AsyncGenerator<string, und
   return undefined
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for anything but JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -19,9 +19,9 @@ import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
 import { SessionRebuild } from './session-rebuild.js'
 
 /**
- * A session from elsewhere. Its log is taken in event by event, and its record is made from that log: of what the text says of
- * the session only names are believed. It never runs again: who wrote the text decides neither where an agent of this host
- * would run nor what it might do.
+ * Imports a session of another host. Its log is copied event by event, and its record is rebuilt from that log; of the
+ * descriptor in the text only names are used. It never runs again: the author of the text must not decide where an agent of
+ * this host runs, or what it may do.
  */
 
 export interface ImportHost {
@@ -56,11 +56,11 @@ export async function importSession(text: AsyncIterable<string>, host: ImportHos
 
 function freeId(given: unknown, { isTaken, newId }: ImportHost): string {
   if (typeof given !== 'string') throw invalid('The session has no id', { expected: 'an export of a session' })
-  // What names a folder is never believed.
+  // An id names a folder, so it is checked.
   return isTaken(assertSessionId(given)) ? newId(SESSION_ID_PREFIX) : given
 }
 
-/** What is believed of a session that ran elsewhere. */
+/** What is used of a session that ran elsewhere. */
 function sessionOf(given: Readonly<Record<string, unknown>>, id: string, now: string): Session {
   const text = (key: string, fallback: string): string => {
     const value = given[key]
@@ -119,17 +119,18 @@ async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: Ses
 /** @throws `invalid_request` */
 function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
   const due = rebuild.lastSeq + 1
-  if (!isEvent(value)) throw invalid(`Event ${due} is none`, { expected: 'seq, ts, type and what the type needs' })
+  if (!isEvent(value))
+    throw invalid(`Event ${due} is not an event`, { expected: 'seq, ts, type and what the type needs' })
   if (value.seq !== due) throw invalid('The events are not in order', { expected: `seq ${due}`, given: value.seq })
   rebuild.find(value)
   const { current } = rebuild.turns
   const fits =
     value.type === 'user-prompt' ? rebuild.admits(value) : value.turn === undefined || value.turn === current?.number
-  if (!fits) throw invalid(`Event ${due} is of no turn that runs`, { given: value.turn })
+  if (!fits) throw invalid(`Event ${due} does not belong to the running turn`, { given: value.turn })
   return value
 }
 
-/** It was exported while it ran: what was missing then will not come. */
+/** It was exported while it ran, so its log has no end. */
 function missingEnd(rebuild: SessionRebuild): readonly SessionEvent[] {
   const { session, lastSeq } = rebuild
   const detail = 'The session was exported before it had ended'

@@ -4,13 +4,13 @@ import { gapNotice, type LogItem } from '../log/log-gap.js'
 import type { SessionCache } from '../session-cache.js'
 import { eventsFrom } from '../turns/turn-log.js'
 
-/** Whole logs, read for what is no live view of a session: search, exports, checks. */
+/** Reads whole logs, for search, exports and checks. */
 
 const READ = 2_048
 
 /**
- * All events of a session, and what is missing among them. One whose log is open is read through it; for any other the log is not opened for writing, nor kept
- * open afterwards, so that thousands can be gone through.
+ * All events of a session, with notices of gaps. An open log is read through its session; any other log is not opened for
+ * writing, nor kept open, so that thousands can be searched.
  */
 export async function* allEventsOf(
   id: string,

@@ -7,9 +7,9 @@ import { SessionRebuild } from './session-rebuild.js'
 import type { SessionCache } from '../session-cache.js'
 
 /**
- * A stored session is held against its log, which is the truth, and mended by appending: a torn end is moved aside as at any
- * open, a turn without an end gets one, a run without an end gets the one that the record knows, and a record that says other
- * than its log is made anew from it.
+ * Compares a stored session with its log, which is the truth, and repairs it by appending: a torn end is moved aside as at any
+ * open, a turn without an end gets one, a run without an end gets the one of its record, and a record that differs from its
+ * log is rebuilt from it.
  */
 
 export interface RepairSources {
@@ -17,7 +17,7 @@ export interface RepairSources {
   readonly logs: EventStore
 }
 
-/** @throws `session_live`: what a live session's log lacks is still to come */
+/** @throws `session_live`: the log of a live session is still being written */
 export async function repairSession(
   session: SessionHandle,
   sources: RepairSources,
@@ -51,15 +51,15 @@ function missingEnds(session: SessionHandle, { turns, session: logged }: Session
   return [...open, finding('no-end', `The log ends while the session is ${logged.status}; its record says ${status}`)]
 }
 
-/** What the record says other than the log, where the log says anything. */
+/** Where the record differs from the log. */
 function differences(session: SessionHandle, { session: logged }: SessionRebuild): Finding[] {
   const record = session.snapshot()
   const always = ['turnCount', 'lastSeq'] as const
   const keys = isLive(logged) ? always : ([...always, 'status', 'stopReason', 'endedAt'] as const)
-  const told = keys
+  const differing = keys
     .filter((key) => record[key] !== logged[key])
     .map((key) => `${key} is ${record[key]}, by the log ${logged[key]}`)
-  return told.length === 0 ? [] : [finding('record-differs', told.join('; '))]
+  return differing.length === 0 ? [] : [finding('record-differs', differing.join('; '))]
 }
 
 const lostEvents = (unreadable: readonly number[]): RepairFinding => ({

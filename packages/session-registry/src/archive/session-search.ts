@@ -21,7 +21,7 @@ interface Message {
 
 export interface Searching {
   readonly text: string
-  /** Told of what could not be looked at. */
+  /** Called for events that could not be searched. */
   readonly onGap: (gap: EventGap) => void
 }
 

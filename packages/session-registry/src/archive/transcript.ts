@@ -11,7 +11,7 @@ import {
 import { gapText, type LogItem } from '../log/log-gap.js'
 import { LoggedTurns } from '../turns/logged-turns.js'
 
-/** What was said, turn by turn: the one reading of a log that exports and transcripts share. */
+/** The conversation turn by turn, for exports and transcripts. */
 
 /** Text of one turn that a transcript holds, in characters; what is beyond is left out and marked. */
 const MAX_TEXT = 4 * 1024 * 1024
@@ -31,7 +31,7 @@ export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerat
     }
     for (const ended of turns.take(item)) {
       yield said.of(ended)
-      // It is not known in which of two turns the events were that are gone.
+      // The lost events may belong to either of the two turns.
       said = new Said().skip(gap)
     }
     gap = undefined

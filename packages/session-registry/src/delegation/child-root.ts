@@ -12,19 +12,19 @@ import {
 type Parent = Pick<Session, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
 
 /**
- * The ground of a child: its parent's folder, or one within the parent's folders, symbolic links resolved (F97).
+ * The root folder of a child: its parent's folder, or one within the parent's folders, symbolic links resolved (F97).
  * @throws `cwd_outside_parent`, `cwd_invalid`, `workspace_not_found`
  */
-export async function parentsGround(
+export async function childRootOf(
   workspaces: WorkspaceResolver,
   { cwd, workspaceSlug, additionalDirectories = [] }: SpawnAgentRequest,
   parent: Parent,
 ): Promise<ResolvedCwd> {
   const roots = await Promise.all([parent.cwd, ...(parent.additionalDirectories ?? [])].map(realOr))
   const place = cwd === undefined && workspaceSlug !== undefined ? { workspaceSlug } : { cwd: cwd ?? parent.cwd }
-  const ground = await resolveInside(workspaces, place, roots)
+  const root = await resolveInside(workspaces, place, roots)
   for (const folder of additionalDirectories) await resolveInside(workspaces, { cwd: folder }, roots)
-  return ground
+  return root
 }
 
 type Place = { readonly cwd: string } | { readonly workspaceSlug: string }
@@ -35,12 +35,12 @@ async function resolveInside(
   roots: readonly string[],
 ): Promise<ResolvedCwd> {
   const given = 'cwd' in place ? place.cwd : place.workspaceSlug
-  const ground = await workspaces.resolve(place).catch((thrown: unknown) => {
-    // What is outside is not told about, whether it is there or not.
+  const root = await workspaces.resolve(place).catch((thrown: unknown) => {
+    // The caller must not learn whether a folder outside exists.
     if (isAgentprotoError(thrown) && 'cwd' in place && within(place.cwd, roots)) throw thrown
     throw outside(given, roots)
   })
-  if (within(await realOr(ground.cwd), roots)) return ground
+  if (within(await realOr(root.cwd), roots)) return root
   throw outside(given, roots)
 }
 

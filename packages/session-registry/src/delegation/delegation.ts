@@ -16,7 +16,7 @@ const DEFAULT_TTL_SECONDS = 3_600
 const DEFAULT_MAX_DEPTH = 1
 const DEFAULT_MAX_CHILDREN = 5
 
-/** From the least that an agent may be let to the most. */
+/** From the least permission to the most. */
 const RANK: Readonly<Record<PermissionMode, number>> = { 'deny-all': 0, ask: 1, 'approve-reads': 2, 'approve-all': 3 }
 
 /** What a person's spawn grants, with its defaults. @throws `delegation_denied` for more than the session itself may */
@@ -91,17 +91,17 @@ export function childOf(request: SpawnAgentRequest, { session: parent, spawn }: 
 export function assertQuota({ delegation }: Session, liveChildren: number): void {
   const max = delegation?.maxChildren ?? 0
   if (liveChildren < max) return
-  throw new AgentprotoError('child_quota_exceeded', `The session has ${liveChildren} children, as many as it may`, {
+  throw new AgentprotoError('child_quota_exceeded', `The session has ${liveChildren} children, the maximum`, {
     hint: 'Kill one that is no longer needed: kill_agent_session',
   })
 }
 
-/** What an agent may not do to any session, be it a descendant. @throws `delegation_denied` */
+/** What an agent may not do to any session, not even a descendant. @throws `delegation_denied` */
 export function assertNoAgent(by: Principal, what: string): void {
   if (by.type === 'session') throw denied(`An agent may not ${what}`)
 }
 
-/** An agent may say no for a descendant, and answer its questions; to allow is a person's. @throws `delegation_denied` */
+/** An agent may deny for a descendant and answer its questions; only a person may allow. @throws `delegation_denied` */
 export function assertMayAnswer(by: Principal, request: AgentRequest | undefined, answer: AgentAnswer): void {
   if (by.type !== 'session' || request?.kind !== 'permission' || answer.outcome !== 'selected') return
   const option = request.options.find(({ optionId }) => optionId === answer.optionId)
@@ -116,7 +116,7 @@ function assertGranted({ delegation }: Session): DelegationGrant {
 
 function assertNoMore(given: PermissionMode, most: PermissionMode): void {
   if (RANK[given] <= RANK[most]) return
-  throw denied('A child may not be let more than its parent', {
+  throw denied('A child may not have more permission than its parent', {
     expected: `at most ${most}`,
     given,
     member: 'permissionMode',
@@ -150,7 +150,7 @@ function ttlOf(
   { grant, now }: { readonly grant: DelegationGrant; readonly now: number },
 ): number {
   if (ttlSeconds !== undefined && ttlSeconds > grant.ttlSeconds)
-    throw denied('A child may not live that long', {
+    throw denied('The time to live of a child is too long', {
       expected: `at most ${grant.ttlSeconds} seconds`,
       given: ttlSeconds,
       member: 'ttlSeconds',
@@ -162,7 +162,7 @@ function ttlOf(
 const tooDeep = ({ id, depth = 0 }: Session): AgentprotoError =>
   new AgentprotoError(
     'max_depth_exceeded',
-    'The session may not have children: the line below it is as long as it may be',
+    'The session may not have children: its line of descent has the maximum length',
     {
       given: `${id}, at depth ${depth}`,
     },
@@ -178,5 +178,7 @@ interface Denial {
 const denied = (what: string, { member, ...parts }: Denial = {}): AgentprotoError =>
   new AgentprotoError('delegation_denied', what, {
     ...parts,
-    ...(member === undefined ? {} : { hint: `Whoever starts the first session may grant it: delegation.${member}` }),
+    ...(member === undefined
+      ? {}
+      : { hint: `The caller that starts the first session can grant it with delegation.${member}` }),
   })

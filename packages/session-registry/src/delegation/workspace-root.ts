@@ -8,20 +8,24 @@ import {
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 
-/** Where a caller may let an agent run (AIP-46 §Workspaces; DESIGN §5). */
+/** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5). */
 
 type Asked = Pick<SpawnAgentRequest, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
 
 /**
- * Resolves the ground of a spawn. The owner may use any folder; whoever bears a named token only workspaces, and of
- * those the ones that it is bound to.
+ * Resolves the root folder of a spawn. The owner may use any folder; a named token only workspaces, and only those
+ * that it is bound to.
  * @throws `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`
  */
-export async function groundOf(workspaces: WorkspaceResolver, asked: Asked, by: Principal): Promise<ResolvedCwd> {
+export async function workspaceRootOf(
+  workspaces: WorkspaceResolver,
+  asked: Asked,
+  by: Principal,
+): Promise<ResolvedCwd> {
   if (by.type !== 'token') return workspaces.resolve(placeOf(asked))
-  const ground = await resolveFor(by, workspaces, placeOf(asked))
+  const root = await resolveFor(by, workspaces, placeOf(asked))
   for (const cwd of asked.additionalDirectories ?? []) await resolveFor(by, workspaces, { cwd })
-  return ground
+  return root
 }
 
 interface Place {
@@ -38,7 +42,7 @@ async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, pla
   const asked = { ...only(by, place), ...place }
   if (asked.workspaceSlug !== undefined && !covers(by, asked.workspaceSlug)) throw noWorkspace(asked.workspaceSlug)
   const resolved = await workspaces.resolve(asked).catch((thrown: unknown) => {
-    // Whether a folder outside is there is none of the caller's business.
+    // The caller must not learn whether a folder outside exists.
     if (place.cwd !== undefined && isAgentprotoError(thrown) && thrown.code === 'cwd_invalid') throw outside(by, place)
     throw thrown
   })
@@ -46,7 +50,7 @@ async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, pla
   return resolved
 }
 
-/** Who is bound to one workspace means that one. */
+/** A token that is bound to one workspace means that one. */
 function only({ workspaces }: TokenPrincipal, { cwd, workspaceSlug }: Place): Place {
   const [slug, second] = workspaces ?? []
   if (cwd !== undefined || workspaceSlug !== undefined || slug === undefined || second !== undefined) return {}
@@ -60,7 +64,7 @@ const covers = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
 /** AIP-46: the slug of what runs in no workspace. */
 const NO_WORKSPACE = 'default'
 
-/** As for a slug that nobody has: what a caller may not see is not there. */
+/** The same error as for an unknown slug: what a caller may not see does not exist for it. */
 const noWorkspace = (given: string): AgentprotoError =>
   new AgentprotoError('workspace_not_found', 'There is no such workspace', {
     given,
@@ -68,7 +72,7 @@ const noWorkspace = (given: string): AgentprotoError =>
   })
 
 const outside = ({ workspaces }: TokenPrincipal, { cwd }: Place): AgentprotoError =>
-  new AgentprotoError('cwd_not_allowed', 'The token does not let agents run there', {
+  new AgentprotoError('cwd_not_allowed', 'The token does not allow agents to run in this folder', {
     expected:
       workspaces === undefined ? 'a folder of a workspace' : `a folder of the workspace ${workspaces.join(', ')}`,
     given: cwd ?? 'no folder and no workspace',

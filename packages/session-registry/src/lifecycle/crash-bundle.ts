@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { AgentProcessInfo, ProcessExit, Session } from '@agentproto/contracts'
 import type { Ending } from './ending.js'
 
-/** What is kept of a failure for whoever looks into it: bounded, redacted, for the owner's eyes. */
+/** What is kept of a failure for its analysis: bounded, redacted, readable by the owner only. */
 
 export interface CrashBundle {
   readonly schema: 'agentproto.session_crash_bundle.v1'
@@ -48,7 +48,7 @@ export function crashBundle({ session, ending, process, exit, at }: CrashFacts):
 const MAX_FIELD_CHARS = 32 * 1024
 const MAX_BUNDLES = 200
 
-/** `crash-bundles/<session>-<time>.json`, 0600; the oldest go beyond two hundred. */
+/** `crash-bundles/<session>-<time>.json`, 0600; only the newest two hundred are kept. */
 export class FileCrashBundles implements CrashBundleStore {
   readonly #directory: string
 

@@ -9,18 +9,18 @@ import {
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
-import { groundOf } from '../delegation/workspace-root.js'
+import { workspaceRootOf } from '../delegation/workspace-root.js'
 import type { SessionActor } from '../session/actor.js'
-import { parentsGround } from '../delegation/child-root.js'
+import { childRootOf } from '../delegation/child-root.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
 import { adapterFor, type Creation, newSession, spawnOf } from './spawn-request.js'
 
-/** What a spawn is to make, before anything is made: a refused one leaves nothing. */
+/** What a spawn will create. Nothing is created before, so a refused spawn leaves nothing. */
 export interface PlannedSession {
   readonly session: Session
   readonly spawn: StoredSpawn
-  /** To be called right before the session is entered, with nothing awaited in between. */
+  /** Call it right before the session is added, with nothing awaited in between. */
   assertAdmitted(): void
 }
 
@@ -32,7 +32,7 @@ export interface Registrar {
 }
 
 /**
- * Plans a session for whoever asks for it: a person, or the agent of another session.
+ * Plans a session for its caller: a person, or the agent of another session.
  * @throws `adapter_not_found`, `no_adapter_installed`, `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`; for an
  * agent `delegation_denied`, `max_depth_exceeded`, `cwd_outside_parent`
  */
@@ -42,9 +42,9 @@ export function planSession(request: SpawnAgentRequest, by: Principal, place: Re
 
 async function planOwn(request: SpawnAgentRequest, by: Principal, place: Registrar): Promise<PlannedSession> {
   const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
-  const ground = await groundOf(place.workspaces, request, by)
+  const root = await workspaceRootOf(place.workspaces, request, by)
   return {
-    session: { ...newSession(request, by, place.create()), adapterSlug, ...ground, ...grantOf(request) },
+    session: { ...newSession(request, by, place.create()), adapterSlug, ...root, ...grantOf(request) },
     spawn: spawnOf(request, policy),
     assertAdmitted: () => undefined,
   }
@@ -55,12 +55,12 @@ async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: 
   const creation = place.create()
   const { request, lineage }: Child = childOf(asked, parent.stored(), Date.parse(creation.now))
   const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
-  const ground = await parentsGround(place.workspaces, request, parent.snapshot())
+  const root = await childRootOf(place.workspaces, request, parent.snapshot())
   return {
-    session: { ...newSession(request, by, creation), adapterSlug, ...ground, ...lineage },
+    session: { ...newSession(request, by, creation), adapterSlug, ...root, ...lineage },
     spawn: spawnOf(request, policy),
     assertAdmitted() {
-      // It may have ended meanwhile, and has ended its children then.
+      // The parent may have ended meanwhile, and its children with it.
       parentOf(by, place)
       assertQuota(parent.snapshot(), place.sessions.childrenOf(parent.id).length)
     },
@@ -71,7 +71,7 @@ async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: 
 function parentOf({ sessionId }: SessionPrincipal, { sessions }: Registrar): SessionActor {
   const parent = sessions.get(sessionId)
   if (parent?.isLive === true && !isEnding(parent.state)) return parent
-  throw new AgentprotoError('delegation_denied', 'The session that asks has ended', { given: sessionId })
+  throw new AgentprotoError('delegation_denied', 'The session that made the request has ended', { given: sessionId })
 }
 
 export type { Creation } from './spawn-request.js'

@@ -14,23 +14,23 @@ export interface Ending {
   readonly status: Extract<SessionStatus, 'exited' | 'killed' | 'error'>
   readonly stopReason: StopReason
   readonly failure?: SessionFailure
-  /** What the process left behind, for a crash bundle and the last words of a turn that it leaves open. */
+  /** The end of the agent's stderr, for a crash bundle and for the turn that it leaves open. */
   readonly stderrTail?: string
-  /** The failure without what the process left behind. */
+  /** The failure without the stderr. */
   readonly message?: string
 }
 
-/** What an error of a turn says. */
+/** The error of a turn. */
 export interface TurnError {
   readonly message: string
   readonly stderrTail?: string
 }
 
 const MAX_SUMMARY = 2_048
-/** Characters of an agent's stderr that are told with its failure. */
+/** Characters of an agent's stderr that its failure includes. */
 const TAIL = 1_024
 
-/** The ending that somebody asks for, or a hook of the host. */
+/** The ending that a caller or a hook of the host asks for. */
 export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'user_canceled'): Ending {
   if (typeof reason === 'string') return { status: 'killed', stopReason: reason }
   const { kind, summary } = reason.hook
@@ -57,20 +57,20 @@ export function endingOfStart(thrown: unknown): Ending {
   return { status: 'error', stopReason: 'error', failure: failureOf(kind, error.message) }
 }
 
-/** The ending of a session whose log cannot be written: nothing it does could be told any more. */
+/** The ending of a session whose log cannot be written. */
 export const endingOfStorage = (thrown: unknown): Ending => ({
   status: 'error',
   stopReason: 'error',
   failure: failureOf('unknown_failure', toAgentprotoError(thrown, 'storage_failed').message),
 })
 
-/** A prompt that must not be sent to a session which has ended is told why. */
+/** A prompt to an ended session. */
 export const endedError = (status: SessionStatus): AgentprotoError =>
   new AgentprotoError('session_ended', `The session has ended (${status})`, {
     hint: 'Start a new one with `agentproto sessions start`',
   })
 
-/** How a turn ends that its session's end leaves open, and what is said of it. */
+/** How a turn ends that its session's end leaves open, and its error. */
 export function turnEndOf(ending: Ending): ['timeout' | 'cancelled' | 'error', TurnError?] {
   const { status, stopReason } = ending
   if (stopReason !== 'timeout' && status === 'killed') return ['cancelled']
@@ -85,7 +85,7 @@ function turnErrorOf({ failure, message = failure?.summary, stderrTail = '' }: E
   return { message, ...(stderrTail === '' ? {} : { stderrTail: stderrTail.slice(-TAIL) }) }
 }
 
-/** A session whose agent is being started takes no prompt yet. */
+/** A prompt to a session whose agent is being started. */
 export const startingError = (): AgentprotoError =>
   new AgentprotoError('session_starting', 'The session is still starting', { hint: 'Wait until its status is running' })
 

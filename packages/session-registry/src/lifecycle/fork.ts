@@ -22,24 +22,27 @@ interface ForkBy {
 }
 
 /**
- * What a fork is made of: the old session's ground and settings, and the label and title that the request gives.
+ * What a fork is made of: the old session's folder and settings, and the label and title of the request.
  * @throws `not_supported`, `turn_in_progress`
  */
 export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequest, { by, creation }: ForkBy): Fork {
   const { agent, agentSessionId, adapterSlug, workspaceSlug, cwd, permissionMode, additionalDirectories } = old
   if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
-  // The agent has stored what was said before; what is being said it may have or not.
+  // The agent has stored the turns before; the running one it may not have stored yet.
   if (old.turn.state !== 'idle') {
-    throw new AgentprotoError('turn_in_progress', 'A turn of the session runs: it can be forked when that has ended')
+    throw new AgentprotoError(
+      'turn_in_progress',
+      'A turn of the session is running; fork the session when the turn has ended',
+    )
   }
   const { label = old.label, title = old.title } = request
   const given = { ...(label === undefined ? {} : { label }), ...(title === undefined ? {} : { title }) }
   const directories = additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, creation)
-  // What the old conversation was told the new one knows.
-  const told = old.instructed === undefined ? {} : { instructed: old.instructed }
+  // The new conversation has the instructions of the old one.
+  const instructed = old.instructed === undefined ? {} : { instructed: old.instructed }
   return {
-    session: { ...fresh, ...told, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
+    session: { ...fresh, ...instructed, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
     spawn: { ...spawn, ...(request.title === undefined ? {} : { title: request.title }) },
     origin: { how: 'fork', agentSessionId },
   }
@@ -49,5 +52,5 @@ const cannotFork = ({ adapterSlug, agent }: Session): AgentprotoError =>
   new AgentprotoError('not_supported', `The agent of ${adapterSlug} cannot fork a session`, {
     expected: 'an agent with the capability "fork"',
     given: agent === undefined ? 'an agent that never started' : 'one without',
-    hint: 'Start a new session and tell it what it has to know',
+    hint: 'Start a new session, and give it what it needs to know in the first prompt',
   })

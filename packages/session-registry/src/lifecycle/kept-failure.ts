@@ -2,13 +2,13 @@ import type { SessionFailure } from '@agentproto/contracts'
 import { crashBundle, type CrashBundleStore } from './crash-bundle.js'
 import { type Ending, failureOf } from './ending.js'
 
-/** What a person or a hook of the host asked for is no crash. */
+/** Ends that a person or a hook of the host asked for. */
 const DELIBERATE: ReadonlySet<SessionFailure['kind']> = new Set(['cancellation', 'permission_failure'])
 
 const CALLED_OFF = failureOf('cancellation', 'The session was ended before its agent had started')
 
-/** Who keeps crash bundles, if anybody does. */
-export interface BundleKeeper {
+/** Where crash bundles go, if anywhere. */
+export interface BundleTarget {
   readonly crashBundles?: CrashBundleStore
   readonly redact?: (text: string) => string
 }
@@ -19,7 +19,7 @@ export type RunFacts = Omit<Parameters<typeof crashBundle>[0], 'ending'>
 /** The failure of an ending, a start that was called off among them, with the path of what was kept of it. */
 export async function keptFailure(
   ending: Ending,
-  { crashBundles, redact }: BundleKeeper,
+  { crashBundles, redact }: BundleTarget,
   facts: RunFacts,
 ): Promise<SessionFailure | undefined> {
   const { failure = facts.session.status === 'starting' ? CALLED_OFF : undefined } = ending

@@ -22,7 +22,7 @@ function lost(before: string | undefined, now: string | undefined, choices: Agen
 }
 
 function lostOption({ id: optionId, category, value }: ConfigOption, now: AgentConfig['options']): ConfigChange[] {
-  // They are told as such too.
+  // They are also reported as mode and model.
   if (category === 'mode' || category === 'model') return []
   const known = now?.find(({ id }) => id === optionId)
   return known !== undefined && known.value !== value && allows(known, value) ? [{ optionId, value }] : []

@@ -10,7 +10,7 @@ import {
   type StoredSpawn,
 } from '@agentproto/contracts'
 
-/** How a session that has ended is taken up again. Nothing is guessed: a new conversation has to be asked for. */
+/** How an ended session is resumed. Nothing is guessed: a new conversation has to be requested. */
 
 export type How = NonNullable<Session['resumedHow']>
 
@@ -38,15 +38,15 @@ export function resumptionOf(session: Session, spawn: StoredSpawn, request: Resu
 /** How many turns the agent has had: what `max_turns` limits. */
 export const sentTurns = ({ turnCount, unsentTurns = 0 }: Session): number => turnCount - unsentTurns
 
-/** Whether the next prompt may take the session up, should it end. */
+/** Whether the next prompt may resume the session after its end. */
 export function isResumable(capabilities: AgentCapabilities, spawn: StoredSpawn): boolean {
   const { policy, continuation } = spawn
-  // Who asks for the transcript knows what a conversation of an agent without memory is.
+  // A caller that chose the transcript accepts that the agent has no memory.
   const outlives = policy?.mode === 'resumable' || continuation === 'transcript'
   return outlives && waysOf(capabilities, spawn).length > 0
 }
 
-/** Whether the agent itself remembers: only then may its session be put to sleep without loss. */
+/** Whether the agent itself remembers: only then can its session hibernate without loss. */
 export const remembers = (capabilities: AgentCapabilities, spawn: StoredSpawn): boolean =>
   spawn.policy?.mode === 'resumable' && waysOf(capabilities, spawn).some((way) => way !== 'transcript')
 
@@ -57,7 +57,7 @@ export function assertContinuation(
 ): void {
   const supported = policy?.continuation ?? ['none']
   if (strategy === undefined || supported.includes(strategy)) return
-  throw new AgentprotoError('continuation_unsupported', 'The agent is not continued in this way', {
+  throw new AgentprotoError('continuation_unsupported', 'The adapter does not support this continuation', {
     expected: `one of ${supported.join(', ')}`,
     given: strategy,
   })
@@ -65,7 +65,7 @@ export function assertContinuation(
 
 type Way = Exclude<How, 'fresh'>
 
-/** A pinned session is what a session of a host is: once its process has gone, every way will do. */
+/** Every session of a host is a pinned one: once its process is gone, every way is allowed. */
 const WAYS: Readonly<Record<ContinuationStrategy, readonly Way[]>> = {
   none: [],
   'pinned-session': ['resume', 'load', 'native', 'transcript'],
@@ -73,7 +73,7 @@ const WAYS: Readonly<Record<ContinuationStrategy, readonly Way[]>> = {
   transcript: ['transcript'],
 }
 
-/** By strategy, the best first. What `resume` takes up it does not replay, so it is preferred where the agent has both. */
+/** By strategy, the best first. `resume` does not replay the conversation, so it is preferred to `load`. */
 function waysOf(
   { load, resume }: AgentCapabilities,
   { policy, continuation }: StoredSpawn,
@@ -91,7 +91,7 @@ function waysOf(
 function assertEnded(session: Session): void {
   if (isLive(session)) throw new AgentprotoError('session_live', 'The session has not ended', { given: session.status })
   if (session.parentSessionId === undefined) return
-  throw new AgentprotoError('not_resumable', 'The session was started by an agent, and has ended for good', {
+  throw new AgentprotoError('not_resumable', 'The session was started by an agent, and such a session is not resumed', {
     hint: 'Start a new session, or resume the one that started it',
   })
 }
@@ -102,13 +102,13 @@ export interface ResumeCall extends ResumeRequest {
 }
 
 const exhausted = (maxTurns: number): AgentprotoError =>
-  new AgentprotoError('not_resumable', `The session has had all the turns that its adapter allows (${maxTurns})`, {
+  new AgentprotoError('not_resumable', `The session has used all turns that its adapter allows (${maxTurns})`, {
     hint: 'Start a new session',
   })
 
 const notResumable = ({ status, agentSessionId }: Session): AgentprotoError =>
-  new AgentprotoError('not_resumable', `The session has ended (${status}) and cannot be taken up again`, {
-    expected: 'an adapter whose sessions are resumable, and an agent that remembers or may be told a transcript',
-    ...(agentSessionId === undefined ? { given: 'a session that its agent never opened' } : {}),
+  new AgentprotoError('not_resumable', `The session has ended (${status}) and cannot be resumed`, {
+    expected: 'an adapter whose sessions are resumable, and an agent that remembers or accepts a transcript',
+    ...(agentSessionId === undefined ? { given: 'a session without an agent session id' } : {}),
     hint: 'Begin a new conversation in it with {"fresh": true}, or start a new session',
   })

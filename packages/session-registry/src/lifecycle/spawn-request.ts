@@ -14,7 +14,7 @@ import {
 } from '@agentproto/contracts'
 import { assertContinuation } from './resume.js'
 
-/** What a spawn request says of the session that it makes. */
+/** What a spawn request says about the session that it creates. */
 
 export interface Creation {
   readonly id: string
@@ -23,7 +23,7 @@ export interface Creation {
   readonly hostId: string
 }
 
-/** The record of a session at its start, but for what the host resolves: adapter and ground. */
+/** The descriptor of a session at its start, without what the host resolves: adapter and root folder. */
 export function newSession(
   request: SpawnAgentRequest,
   by: Principal,
@@ -85,7 +85,7 @@ export function startOptionsOf(
     ...(mode === undefined ? {} : { mode }),
     ...(options === undefined ? {} : { options }),
     ...(instructions === undefined ? {} : { instructions }),
-    // A session at the end of its line has the tools as well: they tell it why not.
+    // A session that may have no children has the tools too: they return the reason.
     ...(delegation === undefined ? {} : { delegates: true }),
     env: { AGENTPROTO_SESSION_ID: id },
     ...(trace === undefined ? {} : { trace }),
@@ -108,7 +108,7 @@ export async function adapterFor(
     if ((await catalog.list()).length > 0) throw unknown
     throw noAdapterInstalled()
   })
-  // One that is not installed is refused by the driver, which knows what to run; here only their lack counts.
+  // The driver refuses an adapter that is not installed, with the command to run; here only a host without any counts.
   if (!adapter.installed && !(await catalog.list()).some(({ installed }) => installed)) throw noAdapterInstalled(slug)
   assertContinuation(adapter.session, continuation)
   return adapter

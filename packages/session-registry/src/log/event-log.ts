@@ -29,7 +29,7 @@ export interface EventLogOptions {
   readonly redact?: ((text: string) => string) | undefined
   /** Whether the session has ended, so that no more events are expected. */
   readonly isOver: () => boolean
-  /** The log of an ended session was closed because nobody reads it. */
+  /** The log of an ended session was closed because it has no reader. */
   readonly onIdle: () => void
 }
 

@@ -18,7 +18,7 @@ export interface Numbered {
   readonly event: SessionEvent
 }
 
-/** Where an entry stands. */
+/** The envelope of an entry. */
 export interface Stamp {
   readonly seq: number
   readonly ts: string
@@ -41,7 +41,7 @@ export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) =>
   return { record: { seq: stamp.seq, type: entry.type, json }, event }
 }
 
-/** Reads the head of a stored line. Undefined when it is not one of ours. */
+/** Reads the head of a stored line. Undefined for a line that is not an event. */
 export function recordOf(json: string): EventRecord | undefined {
   if (!json.startsWith('{"seq":')) return undefined
   const seq = Number.parseInt(json.slice(7, 24), 10)
@@ -51,18 +51,18 @@ export function recordOf(json: string): EventRecord | undefined {
   return { seq, type: type as SessionEventType, json }
 }
 
-/** As {@link recordOf}, of a line that somebody else wrote: undefined also where only its head is whole. */
+/** Like {@link recordOf}, for a line that this process did not write: undefined also when only its head is whole. */
 export function wholeRecordOf(json: string): EventRecord | undefined {
   const record = recordOf(json)
   return record !== undefined && isWhole(json) ? record : undefined
 }
 
 /** Most lines of a log are these, and matching one costs a sixth of parsing it. A very long one would exhaust the matcher. */
-const SPOKEN =
+const TEXT_EVENT =
   /^\{"seq":[1-9]\d*,"ts":"[^"\\]*","sessionId":"[^"\\]*",(?:"turn":\d+,)?"type":"(?:text-delta|thought)","text":"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*"(?:,"messageId":"[^"\\\u0000-\u001f]*")?\}$/
 const MAX_MATCHED = 4_096
 
-const isWhole = (json: string): boolean => (json.length <= MAX_MATCHED && SPOKEN.test(json)) || isJson(json)
+const isWhole = (json: string): boolean => (json.length <= MAX_MATCHED && TEXT_EVENT.test(json)) || isJson(json)
 
 function isJson(text: string): boolean {
   try {
@@ -77,7 +77,7 @@ export const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json)
 
 function serialise(entry: LogEntry): string {
   const json = JSON.stringify(entry)
-  // `type` goes first so that a reader finds it in the first bytes; most makers write it there anyway.
+  // `type` goes first so that a reader finds it in the first bytes; most producers write it there anyway.
   if (json.startsWith('{"type":')) return json
   const { type, ...rest } = entry
   return JSON.stringify({ type, ...rest })

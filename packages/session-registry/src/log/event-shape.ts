@@ -1,8 +1,8 @@
 import { contentBlockSchema, type GapNotice, type SessionEvent, SESSION_STATUSES } from '@agentproto/contracts'
 
 /**
- * Whether a value from elsewhere is an event: its envelope, and of its payload what readers of logs rely on. What else it has is
- * carried as it is.
+ * Whether an imported value is an event: checks its envelope, and of its payload what readers of logs rely on. Other members
+ * are kept as they are.
  */
 export function isEvent(value: unknown): value is SessionEvent {
   if (!isObject(value)) return false
@@ -16,7 +16,7 @@ export function isEvent(value: unknown): value is SessionEvent {
   )
 }
 
-/** Whether a value from elsewhere says that events are gone. */
+/** Whether an imported value is the notice that events are gone. */
 export function isGapNotice(value: unknown): value is GapNotice {
   if (!isObject(value) || value['type'] !== 'gap' || !isObject(value['gap'])) return false
   const { after, first } = value['gap']
@@ -28,7 +28,7 @@ type Check = (payload: Payload) => boolean
 
 const isObject = (value: unknown): value is Payload =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-/** As a log has it, so that times compare as texts. */
+/** In the format of the log, so that times compare as strings. */
 const isTime = (value: unknown): boolean =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value) &&

@@ -17,9 +17,9 @@ import { recoverTail } from './log-recovery.js'
 import { assertSessionId } from '../records/session-id.js'
 
 /**
- * `sessions/<id>/events.jsonl`: one event a line, line n holding seq n.
+ * `sessions/<id>/events.jsonl`: one event per line; line n holds seq n.
  *
- * A batch is one synchronous `write`: it reaches the kernel before anybody sees the events, so a killed
+ * A batch is one synchronous `write`: it reaches the kernel before any reader sees the events, so a killed
  * host loses nothing that was seen, and it costs a few microseconds where a trip through the thread pool
  * costs a hundred. See docs/decisions/synchronous-append.md.
  */
@@ -78,7 +78,7 @@ class FileStoredLog implements StoredLog {
   readonly #fd: number
   readonly #sync: boolean
   readonly #index: LineIndex
-  /** What lies before it was written by somebody else, and may have been damaged since; what lies behind was written here. */
+  /** Lines before this offset were written by an earlier host and may be damaged; lines after it were written here. */
   readonly #ours: number
   #size: number
   #lastSeq: number
@@ -142,7 +142,7 @@ class FileStoredLog implements StoredLog {
     try {
       while (done < bytes.length) done += writeSync(this.#fd, bytes, done)
     } catch (cause) {
-      // A full disk may have taken a part: take it back, or the next batch would follow half a line.
+      // A full disk may have accepted a part: truncate it, or the next batch would follow half a line.
       if (done > 0) ftruncateSync(this.#fd, this.#size)
       throw storageFailed('The event log could not be written', cause)
     }
@@ -161,7 +161,7 @@ class FileStoredLog implements StoredLog {
     const start = this.#index.at(after + 1)
     const skip = after + 1 - start.seq
     const records = await this.#readFrom(start.offset, { after, limit, skip })
-    // A line break that damage took makes the lines too few to be counted: events that are there would be skipped, too.
+    // If damage removed a line break, there are too few lines to count by: whole events would be skipped.
     if (skip === 0 || records[0]?.seq === after + 1) return records
     return this.#readFrom(start.offset, { after, limit, skip: 0 })
   }
@@ -171,7 +171,7 @@ class FileStoredLog implements StoredLog {
     let at = offset
     let rest: Buffer = Buffer.alloc(0)
     const end = this.#size
-    // One chunk that gave something is a batch: a reader gets going instead of waiting for its limit.
+    // One chunk with events is a batch: a reader starts instead of waiting for its limit.
     while (found.records.length === 0 && at < end) {
       const chunk = await this.#chunk(at, Math.min(READ_BYTES, end - at))
       if (chunk.length === 0) break
@@ -198,7 +198,7 @@ class FileStoredLog implements StoredLog {
   }
 }
 
-/** Not at once with the folders above it: Node tells then that it is not there, whatever the reason. */
+/** Not created recursively: Node would then report ENOENT, whatever the reason. */
 function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
@@ -232,7 +232,7 @@ function takeLines(
   let from = 0
   for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
     const record = found.skip > 0 ? undefined : parse(bytes.toString('utf8', from, eol))
-    // A line that is no event is a gap: the next read begins with it, and tells it.
+    // A line that is not an event is a gap: the next read begins with it and reports it.
     if (found.skip > 0) found.skip -= 1
     else if (record === undefined && records.length > 0) break
     // A line break that damage made counts lines wrongly: what was read before is not read again.

@@ -2,14 +2,14 @@ import { open } from 'node:fs/promises'
 import type { EventRecord, LogCondition } from '@agentproto/contracts'
 import { wholeRecordOf } from './event-record.js'
 
-/** A log file read from its beginning to its end, in pieces, by somebody who will not write to it. */
+/** Reads a log file from its beginning to its end, in pieces, without writing to it. */
 
 const READ_BYTES = 256 * 1024
-/** A line longer than any event may be is no event; it is not collected. */
+/** A line longer than any event is not collected. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 const NEWLINE = 10
 
-/** The events, a batch a read; what is no whole event is left out. */
+/** The events, one batch for each read; lines that are not a whole event are left out. */
 export async function* scanLog(path: string): AsyncGenerator<readonly EventRecord[]> {
   for await (const lines of linesOf(path)) {
     const records = lines.flatMap(({ text }) => wholeRecordOf(text) ?? [])
@@ -17,7 +17,7 @@ export async function* scanLog(path: string): AsyncGenerator<readonly EventRecor
   }
 }
 
-/** Reads every line, as nothing else does. */
+/** Reads every line and reports what is damaged. */
 export async function inspectLog(path: string): Promise<LogCondition> {
   const unreadable: number[] = []
   let last = 0
@@ -29,17 +29,17 @@ export async function inspectLog(path: string): Promise<LogCondition> {
         tornBytes += bytes
         continue
       }
-      // What lies before a whole event is lost; what lies behind the last one is torn.
-      for (let seq = last + 1; seq < record.seq && unreadable.length < MAX_TOLD; seq += 1) unreadable.push(seq)
+      // A damaged line before a whole event is lost; bytes after the last whole event are torn.
+      for (let seq = last + 1; seq < record.seq && unreadable.length < MAX_REPORTED; seq += 1) unreadable.push(seq)
       last = record.seq
       tornBytes = 0
     }
   }
-  const torn = tornBytes === 0 ? {} : { torn: `${tornBytes} bytes after event ${last} are no whole event` }
+  const torn = tornBytes === 0 ? {} : { torn: `${tornBytes} bytes after event ${last} are not a whole event` }
   return { unreadable, ...torn }
 }
 
-const MAX_TOLD = 1_000
+const MAX_REPORTED = 1_000
 
 interface Line {
   readonly text: string

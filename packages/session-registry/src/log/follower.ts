@@ -1,7 +1,7 @@
 import type { EventBatch, EventReader, EventRecord } from '@agentproto/contracts'
 import type { Wakeup } from './wakeup.js'
 
-/** A reader of one session's log that pulls, and sleeps until something is published. */
+/** A reader of one session's log that pulls, and waits until something is published. */
 
 /** What it reads. */
 export interface PublishedLog {

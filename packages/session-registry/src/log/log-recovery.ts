@@ -3,9 +3,8 @@ import { AgentprotoError } from '@agentproto/contracts'
 import { wholeRecordOf } from './event-record.js'
 
 /**
- * What is done with a log file before it is appended to again: its last sequence number is read from the
- * disk, and what follows the last whole event (a line that a crash tore, zeros that a power cut left) is
- * moved aside and reported.
+ * Prepares a log file for appending: reads its last sequence number from the disk, moves what follows the last whole event
+ * aside (a line that a crash tore, zeros that a power cut left), and reports it.
  */
 
 export interface RecoveredTail {
@@ -33,7 +32,7 @@ export async function recoverTail(path: string): Promise<RecoveredTail> {
     await file.truncate(end)
     return {
       lastSeq,
-      repairs: [`${size - end} bytes after event ${lastSeq} were no whole event and were moved to ${aside}`],
+      repairs: [`${size - end} bytes after event ${lastSeq} were not a whole event and were moved to ${aside}`],
     }
   } finally {
     await file.close()
@@ -47,7 +46,7 @@ async function lastWholeEvent(file: FileHandle, size: number): Promise<{ end: nu
     const start = await lineEndBefore(file, end - 1)
     const record = wholeRecordOf((await readRange(file, start, end - 1)).toString('utf8'))
     if (record !== undefined) return { end, lastSeq: record.seq }
-    // More than a torn line is broken: go on, so that what is whole before it stays readable.
+    // More than one line is broken: go on, so that the whole events before it stay readable.
     end = start
   }
   return { end: 0, lastSeq: 0 }

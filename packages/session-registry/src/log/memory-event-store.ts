@@ -6,7 +6,7 @@ import {
   type EventRecord,
 } from '@agentproto/contracts'
 
-/** A log that ends with its process: for one-shot runs and for tests. Its oldest events go at the bound. */
+/** A log that lives as long as its process: for one-shot runs and tests. At its bound the oldest events are dropped. */
 
 const MAX_CHARS = 64 * 1024 * 1024
 

@@ -1,22 +1,22 @@
-/** Lets any number of waiters sleep until the next time that something happened, and tells them what. */
+/** Lets any number of waiters sleep until the next {@link Wakeup.wake}, and hands them its value. */
 export class Wakeup<T = undefined> {
-  #waiters = new Set<(what?: T) => void>()
+  #waiters = new Set<(value?: T) => void>()
 
-  wake(what?: T): void {
+  wake(value?: T): void {
     if (this.#waiters.size === 0) return
     const waiters = this.#waiters
     this.#waiters = new Set()
-    for (const resume of waiters) resume(what)
+    for (const resume of waiters) resume(value)
   }
 
-  /** Resolves at the next {@link wake} with what it was told, or with nothing when `signal` aborts. */
+  /** Resolves at the next {@link wake} with its value, or with nothing when `signal` aborts. */
   wait(signal?: AbortSignal): Promise<T | undefined> {
     if (signal?.aborted ?? false) return Promise.resolve(undefined)
     return new Promise((resolve) => {
-      const resume = (what?: T): void => {
+      const resume = (value?: T): void => {
         signal?.removeEventListener('abort', abort)
         this.#waiters.delete(resume)
-        resolve(what)
+        resolve(value)
       }
       const abort = (): void => resume()
       this.#waiters.add(resume)

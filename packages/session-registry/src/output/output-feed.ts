@@ -9,8 +9,8 @@ import { Wakeup } from '../log/wakeup.js'
 
 /**
  * The ring buffer of AIP-46: the last lines of a session, and readers that follow them. It is made from the
- * log when somebody first asks, kept up while somebody does, and dropped when nobody has for a while: a
- * session that nobody reads by lines pays nothing for them. A reader whose cursor has left the ring is
+ * log at the first read, kept up while there are readers, and dropped some time after the last one: a session
+ * that is not read by lines pays nothing for them. A reader whose cursor has left the ring is
  * served by projecting the log again from the turn that the cursor is in.
  */
 
@@ -61,7 +61,7 @@ export class OutputFeed implements LogObserver {
     return this.#ring.flatMap(linesOf).slice(-lastN)
   }
 
-  /** @throws `invalid_request` for a cursor that is none */
+  /** @throws `invalid_request` for a malformed cursor */
   async follow(cursor: string | undefined): Promise<OutputReader> {
     let at = cursor === undefined ? undefined : parseCursor(cursor)
     const { log, isOver } = this.#options
@@ -71,7 +71,7 @@ export class OutputFeed implements LogObserver {
     await this.#fill()
     let closed = false
     let replay: Replay | undefined
-    let told = this.#beyond(at)
+    let gapToReport = this.#beyond(at)
     const advance = (items: readonly OutputItem[] | undefined): readonly OutputItem[] | undefined => {
       const last = items?.at(-1)
       if (last !== undefined) at = parseCursor(last.cursor)
@@ -80,8 +80,8 @@ export class OutputFeed implements LogObserver {
     return {
       next: async (signal) => {
         while (!closed && !(signal?.aborted ?? false)) {
-          const gap = told
-          told = undefined
+          const gap = gapToReport
+          gapToReport = undefined
           if (gap !== undefined) return advance([gap])
           const near = this.#after(at)
           if (near !== undefined) {
@@ -211,7 +211,7 @@ export class OutputFeed implements LogObserver {
     return this.#ring.slice(from, from + BATCH)
   }
 
-  /** The notice for a cursor that the log has not come to: of another log, or of one that lost its end. */
+  /** The notice for a cursor beyond the end: of another log, or of a log that lost its end. */
   #beyond(at: Cursor | undefined): OutputItem | undefined {
     const { lastSeq } = this.#options.log
     return at === undefined || at.seq <= lastSeq ? undefined : gapItem({ after: at.seq, first: lastSeq + 1 })
@@ -245,7 +245,7 @@ const CURSOR = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 function parseCursor(text: string): Cursor {
   const match = CURSOR.exec(text)
   if (match === null) {
-    throw new AgentprotoError('invalid_request', 'That is no cursor of a stream', {
+    throw new AgentprotoError('invalid_request', 'The cursor of the stream is not valid', {
       expected: 'the id of a message, as in `12.1`',
       given: text,
     })

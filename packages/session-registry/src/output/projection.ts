@@ -144,12 +144,12 @@ export class Projection {
         this.#out.push({ cursor: this.#cursor(), type: 'status', status: event })
         return undefined
       default:
-        // What has no line of its own: config, usage, title, progress, repairs, the end (its status has one).
+        // Events without a line: config, usage, title, progress, repairs, the end (its status has one).
         return undefined
     }
   }
 
-  /** One line for a tool call, when it is first heard of; later upserts add nothing that a person must read. */
+  /** One line for a tool call, at its first event; later upserts add nothing that a person must read. */
   #toolCall(call: ToolCall): void {
     if (this.#tools.has(call.toolCallId)) return
     if (this.#tools.size >= MAX_KNOWN_TOOLS) this.#tools.clear()

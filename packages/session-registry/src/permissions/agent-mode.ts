@@ -12,7 +12,7 @@ import { messageOf } from '../lifecycle/ending.js'
 const ASKING = ['default', 'ask', 'manual']
 /** In one of these it only reads, or asks before it does more. */
 const READ_ONLY = ['read-only', 'read_only', 'readOnly']
-/** In one of these it does not act: right where it is to read only, but whoever wants to be asked wants it to act. */
+/** In one of these it does not act. That fits where it is to read only, not where a person wants to be asked. */
 const READING = [...READ_ONLY, 'plan']
 /** In one of these it acts without asking. */
 const ACTING = ['full-access', 'full_access', 'bypassPermissions', 'bypass_permissions', 'auto', 'acceptEdits']
@@ -35,7 +35,7 @@ export interface ModeWish {
   readonly permissionMode: PermissionMode
   /** Of the manifest: modes that fit each permission mode, the best first. */
   readonly permissionModes?: Readonly<Partial<Record<PermissionMode, readonly string[]>>> | undefined
-  /** Somebody chose the agent's mode: it is not changed, but it is said what it means. */
+  /** A caller chose the agent's mode: it is not changed, but a warning says what it means. */
   readonly chosen: boolean
 }
 
@@ -60,7 +60,7 @@ function stays(modeId: string, { permissionMode, permissionModes, chosen }: Mode
 
 /**
  * Brings a session's agent to the mode that fits.
- * @returns what has to be told of it
+ * @returns a warning for people, if there is one
  */
 export async function fitMode(
   agent: RunningAgent,
@@ -75,7 +75,7 @@ export async function fitMode(
     await agent.configure({ mode: choice.set })
     return undefined
   } catch (refused) {
-    return `The agent could not be brought to its mode ${choice.set}, which fits the permission mode ${permissionMode}: ${messageOf(refused)}`
+    return `The agent could not be set to its mode ${choice.set}, which fits the permission mode ${permissionMode}: ${messageOf(refused)}`
   }
 }
 

@@ -1,9 +1,9 @@
-/** What a command line says it runs, as far as it can be told without a shell. */
+/** What a command line runs, as far as that is known without a shell. */
 
 /**
  * The simple commands of a line, each as its words, in order.
  * @returns undefined where the line does more than run words one after the other: a substitution, a variable, a
- * redirection, a group, an escape or an open quote. Who cannot read a line may not allow it.
+ * redirection, a group, an escape or an open quote. A line that cannot be read must not be allowed.
  */
 export function simpleCommands(line: string): readonly (readonly string[])[] | undefined {
   const commands: string[][] = []
@@ -23,7 +23,7 @@ export function simpleCommands(line: string): readonly (readonly string[])[] | u
   return commands.length > 0 ? commands : undefined
 }
 
-/** Every word of a line however it is joined, for rules that deny: there, a guess too many is the safe one. */
+/** Every word of a line, for rules that deny: a wrong guess there is on the safe side. */
 export function looseWords(line: string): readonly string[] {
   return line
     .replaceAll(/["'\\]/g, '')
@@ -38,7 +38,7 @@ export function lineOf(argv: readonly string[]): string {
   return argv.map(quoted).join(' ')
 }
 
-/** By name, or where systems keep it: a program of that name elsewhere is anybody's. */
+/** By name, or in a system folder: a program of that name elsewhere may be anything. */
 const SHELL = /^(?:(?:\/usr(?:\/local)?)?\/bin\/)?(?:ba|da|z|k)?sh$/
 
 /** A word as a shell would read it back. */

@@ -6,13 +6,13 @@ import writeFileAtomic from 'write-file-atomic'
 
 /**
  * The rules of workspaces, one file each below the home, readable by the owner alone. A file is of a folder and not
- * of a slug, which could be given to another one, and it is never in that folder: whoever writes there would allow
- * themselves what they like.
+ * of a slug, which could be given to another one. It is never in that folder, where an agent could write a rule for
+ * itself.
  */
 
 export interface FileRuleStoreOptions {
   readonly directory: string
-  /** Told of a file that could not be read and was moved aside. */
+  /** Called when a file could not be read and was moved aside. */
   readonly onProblem?: (problem: string) => void
 }
 

@@ -1,8 +1,7 @@
 import { sep } from 'node:path'
 
 /**
- * Patterns of rules, matched in time that grows with their length alone: what an agent asks for must not be able to
- * make its host think for ever. A backslash before `*`, `?` or itself stands for the character alone.
+ * Patterns of rules, matched in time that grows with their length only: a request must not be able to block its host. A backslash before `*`, `?` or itself stands for the character alone.
  */
 
 /** Text that matches itself and nothing else. */

@@ -46,7 +46,7 @@ const approval = (
 ): PolicyAnswer | undefined =>
   request.kind === 'question' || facts === undefined || facts.leavesPlan ? undefined : allowance(request, mode)
 
-/** The answer of the rule that decides. Returns undefined for one that the agent has no word for. */
+/** The answer of the rule that decides. Returns undefined when the agent offers no such option. */
 export function answerOfRule(request: PermissionRequest, rule: PermissionRule): PolicyAnswer | undefined {
   if (rule.decision === 'allow') return allowance(request, rule.ruleId)
   return { answer: denial(request, `A rule of the ${SCOPES[rule.lifetime]} denies it.`), rule: rule.ruleId }
@@ -54,15 +54,15 @@ export function answerOfRule(request: PermissionRequest, rule: PermissionRule): 
 
 const SCOPES = { once: 'session', session: 'session', workspace: 'workspace' } as const
 
-/** A path with NUL names something else to whoever checks it than to whoever opens it. */
+/** With NUL in it, the path that is checked is not the path that is opened. */
 export const answerOfNul = (request: AgentRequest): PolicyAnswer => ({
   answer: denial(request, 'It names a path or a command that holds NUL.'),
   rule: 'nul',
 })
 
 /**
- * The answer that says no: the agent's own way of refusing once, else a cancellation. Nobody who is not a person
- * says *never*.
+ * The answer that denies: the agent's option to reject once, else a cancellation. Only a person may choose to reject
+ * always.
  */
 export function denial(request: AgentRequest, reason: string): AgentAnswer {
   if (request.kind === 'question') return { outcome: 'decline', reason }
@@ -81,6 +81,6 @@ function allowance(request: PermissionRequest, rule: string): PolicyAnswer | und
 const optionOf = (request: PermissionRequest, kind: PermissionOption['kind']): PermissionOption | undefined =>
   request.options.find((option) => option.kind === kind)
 
-/** Everything that it reads lies inside the session's ground. */
+/** Everything that it reads lies inside the session's folders. */
 const readsInside = ({ kind, unclear, paths }: ToolFacts, roots: readonly string[]): boolean =>
   (kind === 'read' || kind === 'search') && !unclear && paths.length > 0 && paths.every((path) => isInside(path, roots))

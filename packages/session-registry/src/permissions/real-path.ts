@@ -10,7 +10,7 @@ const MAX_LINKS = 40
  * Every place that a path may mean. There are two where a `..` follows a link: the kernel takes the parent of what
  * the link leads to, while many programs cut the name before it.
  * @param bases Absolute folders that a relative path may begin at
- * @returns undefined where it cannot be told: NUL, a home folder that a shell would fill in, a loop of links
+ * @returns undefined where that is unknown: NUL, a home folder that a shell would fill in, a loop of links
  */
 export async function realPathsOf(path: string, bases: readonly string[]): Promise<readonly string[] | undefined> {
   if (path === '' || path.includes('\0') || path.startsWith('~')) return undefined

@@ -10,9 +10,9 @@ interface Given {
 }
 
 /**
- * Prepares a rule of an answer, as wide as it says: an answer for once is a rule for that very call alone.
+ * Prepares the rule of an answer. An answer for once becomes a rule for that call only.
  * @returns what makes it
- * @throws `invalid_request` when the request does not say enough of itself, or the session has no workspace
+ * @throws `invalid_request` when the request says too little to match it again, or the session has no workspace
  */
 export async function rememberAnswer(
   permissions: SessionPermissions,
@@ -22,7 +22,7 @@ export async function rememberAnswer(
   const decision = decisionOf(request, answer)
   if (request.kind === 'question' || decision === undefined || answer.outcome !== 'selected') return nothing
   const { remember: lifetime = 'once' } = answer
-  // The agent waits for this very answer: there is nothing to keep.
+  // The agent waits for this answer, so there is nothing to remember.
   if (lifetime === 'once' && state === 'pending') return nothing
   if (lifetime === 'workspace') await permissions.assertWorkspace()
   const narrow = lifetime === 'once' ? await matchOfCall(request, permissions.cwd) : undefined
@@ -31,7 +31,7 @@ export async function rememberAnswer(
   return async () => void (await permissions.add(draft))
 }
 
-/** What a person decided, in the words of a rule. */
+/** What a person decided, as the decision of a rule. */
 export function decisionOf(request: SessionRequest['request'], answer: AgentAnswer): RuleDraft['decision'] | undefined {
   if (request.kind === 'question' || answer.outcome !== 'selected') return undefined
   const { optionId } = answer

@@ -8,8 +8,8 @@ export const MAX_SESSION_RULES = 200
 export const MAX_WORKSPACE_RULES = 1_000
 
 /**
- * The rule that decides about a call: any that denies, else one that allows; of these one that stays before one that
- * is used up.
+ * The rule that decides about a call: any that denies, else one that allows; of these a lasting one before one that is
+ * used up.
  */
 export function decidingRule(
   rules: readonly PermissionRule[],

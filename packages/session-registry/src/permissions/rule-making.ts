@@ -5,7 +5,7 @@ import { escapePattern, patternWords } from './pattern.js'
 import { realPath } from './real-path.js'
 import { factsOf, type ToolFacts } from './tool-facts.js'
 
-/** What rules are made of: of what a person writes, or of a request that a person answers. */
+/** Makes the match of a rule: from what a person writes, or from a request that a person answers. */
 
 /**
  * The match that a person wrote, with its path from the root on.
@@ -14,10 +14,13 @@ import { factsOf, type ToolFacts } from './tool-facts.js'
  */
 export async function matchOf({ decision, toolKind, path, command }: AddRuleRequest, cwd: string): Promise<RuleMatch> {
   if (toolKind === undefined && path === undefined && command === undefined) {
-    throw invalid('A rule has to say of what', { expected: 'toolKind, path or command', field: 'toolKind' })
+    throw invalid('A rule must say what it is about', { expected: 'toolKind, path or command', field: 'toolKind' })
   }
   if (path !== undefined && command !== undefined && decision === 'allow') {
-    throw invalid('A command is not told by the files that it names', { expected: 'path or command', field: 'path' })
+    throw invalid('The files that a command names do not say what it does', {
+      expected: 'path or command',
+      field: 'path',
+    })
   }
   if (command !== undefined) assertWords(command)
   return {
@@ -28,7 +31,7 @@ export async function matchOf({ decision, toolKind, path, command }: AddRuleRequ
 }
 
 /**
- * The narrowest match that a request's tool call says of itself.
+ * The narrowest match for a request's tool call.
  * @throws `invalid_request` where it says nothing but its title
  */
 export async function matchOfRequest({ toolCall }: PermissionRequest, cwd: string): Promise<RuleMatch> {
@@ -36,7 +39,7 @@ export async function matchOfRequest({ toolCall }: PermissionRequest, cwd: strin
   const narrow = facts.unclear ? undefined : (commandMatch(facts) ?? pathMatch(facts))
   const match = narrow ?? callMatch(facts)
   if (match !== undefined) return match
-  throw invalid('The request says too little of itself to be remembered: only a title, which proves nothing', {
+  throw invalid('The request cannot be remembered: it has only a title, which proves nothing', {
     expected: 'an answer without "remember"',
     field: 'remember',
   })
@@ -86,7 +89,7 @@ function assertWords(command: string): void {
 async function absolutePattern(path: string, cwd: string): Promise<string> {
   if (path.includes('\0')) throw invalid('The path holds NUL', { expected: 'no NUL', field: 'path' })
   const names = path.split('/')
-  if (names.includes('..')) throw invalid('The path steps up', { expected: 'no ..', field: 'path', given: path })
+  if (names.includes('..')) throw invalid('The path contains ..', { expected: 'no ..', field: 'path', given: path })
   const open = names.findIndex((name) => /[*?]/.test(name.replaceAll(/\\[*?\\]/g, '')))
   const fixed = (open < 0 ? names : names.slice(0, open)).join('/').replaceAll(/\\([*?\\])/g, '$1')
   const at = isAbsolute(path) ? fixed || '/' : join(cwd, fixed)

@@ -25,7 +25,7 @@ function allows(match: RuleMatch, facts: ToolFacts, roots: readonly string[]): b
   const { toolKind, path, command, call } = match
   if (facts.leavesPlan && toolKind !== 'switch_mode') return false
   if (toolKind !== undefined && toolKind !== facts.kind && !leaves(toolKind, facts)) return false
-  // The very same call needs no judgement: it was judged when it was allowed.
+  // The same call was judged when it was allowed.
   if (call !== undefined) return call === facts.digest
   if (facts.unclear) return false
   if (command !== undefined) return allowsCommands(command, facts, roots)
@@ -33,7 +33,7 @@ function allows(match: RuleMatch, facts: ToolFacts, roots: readonly string[]): b
   return [...facts.paths, ...facts.folders].every((each) => isInside(each, roots))
 }
 
-/** A command is not told by the files that it names. */
+/** The files that a command names do not say what it does. */
 const allowsPaths = (pattern: string, { paths, commands }: ToolFacts): boolean =>
   commands.length === 0 && paths.length > 0 && paths.every((each) => matchesPath(pattern, each))
 

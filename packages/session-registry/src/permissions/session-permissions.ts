@@ -32,7 +32,7 @@ export interface SessionPermissionsOptions {
   readonly newId: NewId
   /** The session's own rules have changed. */
   readonly onChange: () => void
-  /** Told why the rules of the workspace are not known. */
+  /** Called with the reason why the rules of the workspace could not be read. */
   readonly onProblem: (problem: unknown) => void
 }
 
@@ -42,7 +42,7 @@ export interface PermissionHost extends Pick<SessionPermissionsOptions, 'clock' 
   readonly onProblem: (problem: string) => void
 }
 
-/** A rule to be, and who makes it. */
+/** A rule before it is made. */
 export interface RuleDraft {
   readonly decision: PermissionRule['decision']
   readonly lifetime: RuleLifetime
@@ -95,7 +95,7 @@ export class SessionPermissions {
     if (facts.nul) return answerOfNul(request)
     const roots = await resolved([cwd, ...additionalDirectories])
     const workspace = await this.#ofWorkspace().catch((problem: unknown) => this.#unknown(problem))
-    // Where it is not known what is denied, nothing is allowed but by a person.
+    // While the denials are unknown, only a person may allow anything.
     if (workspace === undefined) return mode() === 'deny-all' ? answerOfMode(request, 'deny-all', { roots }) : undefined
     // Nothing is awaited between the choice of a rule and its use, so that one that holds once does so.
     const rule = decidingRule([...this.#own, ...workspace], facts, roots)
@@ -123,13 +123,13 @@ export class SessionPermissions {
     this.#change(withoutRule(this.#own, ruleId))
   }
 
-  /** What was decided for the next time that the old conversation asks does not hold in a new one. */
+  /** Rules for the next request of the old conversation do not hold in a new one. */
   forgetOnce(): void {
     if (this.#own.some(({ lifetime }) => lifetime === 'once'))
       this.#change(this.#own.filter(({ lifetime }) => lifetime !== 'once'))
   }
 
-  /** Follows the log at boot: a rule may have been used up without the record of it being saved. */
+  /** Follows the log at boot: a rule may have been used without the record being saved. */
   replay(event: SessionEvent): void {
     if (event.type !== 'agent-prompt-resolved' || event.by.type !== 'policy') return
     const { rule } = event.by

@@ -12,7 +12,7 @@ import { realPath, realPathsOf } from './real-path.js'
 export interface ToolFacts {
   /** What its input makes it: with a command it is `execute`, with a diff an `edit`, whatever else it calls itself. */
   readonly kind: ToolKind | undefined
-  /** What it calls itself. */
+  /** Its kind as the agent states it. */
   readonly statedKind: ToolKind | undefined
   /** Leaving a plan decides about everything that follows, by whatever name. */
   readonly leavesPlan: boolean
@@ -69,7 +69,7 @@ class Found {
   readonly folders = new Set<string>()
   readonly commands = new Set<string>()
   unclear = false
-  /** A pattern that reaches out of the folder that is searched. */
+  /** A pattern that leaves the folder that is searched. */
   roams = false
   #left = MAX_MEMBERS
 
@@ -162,7 +162,7 @@ function digestOf(
 /** With keys in order and without what differs from call to call. */
 function canonical(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  // What is deeper is told apart by its text.
+  // Deeper values are compared by their text.
   if (depth > MAX_DEPTH) return JSON.stringify(value)
   if (Array.isArray(value)) return value.map((item) => canonical(item, depth + 1))
   const entries = Object.entries(value).filter(([key]) => depth > 0 || !PASSING.has(normal(key)))

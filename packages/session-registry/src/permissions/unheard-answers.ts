@@ -4,9 +4,9 @@ import { matchOfCall } from './rule-making.js'
 import type { SessionPermissions } from './session-permissions.js'
 
 /**
- * Answers of a person that the agent was never heard to have got before its gateway died. When the conversation is
- * taken up and the same call is asked for again, the answer holds for it, once; a person is not asked twice for what
- * they have decided. Once the agent has said anything of the call, its answer has been used.
+ * Answers of a person that the agent may not have received before its gateway died. When the conversation is resumed and
+ * the agent asks for the same call again, the answer holds for it, once, so that a person is not asked twice. As soon as
+ * the agent emits anything about the call, the answer counts as used.
  */
 export class UnheardAnswers {
   readonly #asked = new Map<string, SessionEvent & { readonly type: 'agent-prompt' }>()
@@ -17,11 +17,11 @@ export class UnheardAnswers {
     if (event.type === 'agent-prompt') this.#asked.set(event.requestId, event)
     if (event.type === 'agent-prompt-resolved' && event.by.type === 'principal')
       this.#answered.set(event.requestId, event)
-    if (event.type === 'tool-call' || event.type === 'tool-result') this.#heard(event.toolCallId)
+    if (event.type === 'tool-call' || event.type === 'tool-result') this.#received(event.toolCallId)
     if (event.type === 'turn-end') this.#answered.clear()
   }
 
-  /** Keeps them with a session that can be taken up again. */
+  /** Keeps them with a session that can be resumed. */
   async keep(permissions: SessionPermissions, { id: sessionId, resumable }: Session): Promise<void> {
     if (!resumable) return
     for (const [requestId, { answer, by }] of this.#answered) {
@@ -39,7 +39,7 @@ export class UnheardAnswers {
     }
   }
 
-  #heard(toolCallId: string): void {
+  #received(toolCallId: string): void {
     for (const requestId of this.#answered.keys()) {
       const request = this.#asked.get(requestId)?.request
       if (request?.kind === 'permission' && request.toolCall.toolCallId === toolCallId) this.#answered.delete(requestId)

@@ -1,7 +1,7 @@
 import { AgentprotoError, type PermissionRule, type RuleStore, type WorkspaceResolver } from '@agentproto/contracts'
 import { MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
 
-/** The rules of all workspaces of a host, each read once and written at every change. */
+/** The rules of all workspaces of a host; each file is read once and written at every change. */
 
 /** AIP-46's slug of a session that runs in no workspace. */
 const NO_WORKSPACE = 'default'
@@ -34,7 +34,7 @@ export class WorkspaceRules {
     return this.#load(await this.folder(slug))
   }
 
-  /** The rules that hold for a session; none of a workspace that it does not run in, or that is there no more. */
+  /** The rules of a session's workspace; none without a workspace, or when it no longer exists. */
   async of(slug: string): Promise<readonly PermissionRule[]> {
     if (slug === NO_WORKSPACE) return []
     try {
@@ -72,7 +72,7 @@ export class WorkspaceRules {
     return loading
   }
 
-  /** One change of a folder after the other: each begins with what the one before left, whether that failed or not. */
+  /** Changes of a folder run one after the other; each starts from the last rules that were stored. */
   async #change(
     folder: string,
     change: (rules: readonly PermissionRule[]) => readonly PermissionRule[],

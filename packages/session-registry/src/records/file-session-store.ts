@@ -172,8 +172,8 @@ export class FileSessionStore implements SessionStore {
     const path = join(this.#options.directory, name, 'meta.json')
     const known = index.records.get(name)
     const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
-    // A record that was moved aside at an earlier boot is still in the index. One that is nowhere was never acknowledged: the
-    // directory is of a spawn that died at birth.
+    // A record that was moved aside at an earlier boot is still in the index. One that is nowhere was never acknowledged: its
+    // host died during the spawn.
     if (mtimeMs === undefined) return known
     if (known !== undefined && mtimeMs < index.savedAt - MTIME_SLACK_MS) return known
     const found = readRecord(path)

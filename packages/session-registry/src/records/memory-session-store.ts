@@ -1,6 +1,6 @@
 import { AgentprotoError, type SessionStore, type StoredSession } from '@agentproto/contracts'
 
-/** Records that end with their process: for one-shot runs and for tests. The next host opens them by `load`. */
+/** Records that live as long as their process: for one-shot runs and tests. The next host opens them with `load`. */
 export class MemorySessionStore implements SessionStore {
   readonly #records = new Map<string, StoredSession>()
   #closed = false

@@ -14,14 +14,14 @@ const DEFAULT_LIMIT = 100
 export function pageOf(
   sessions: readonly CachedSession[],
   filter: SessionFilter,
-  reaches: (session: Session) => boolean = () => true,
+  isInScope: (session: Session) => boolean = () => true,
 ): SessionPage {
   const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
   const page: Session[] = []
   let last = -1
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
     const session = descriptorOf(sessions[at] as CachedSession)
-    if (!matches(session, filter) || !reaches(session)) continue
+    if (!matches(session, filter) || !isInScope(session)) continue
     // One more than the page shows that there is a next one.
     if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
     page.push(session)
@@ -57,7 +57,7 @@ export function startOf(sessions: readonly CachedSession[], after: string | unde
   }
   const found = sessions.findIndex((shelved) => idOf(shelved) === id)
   if (found >= 0) return found - 1
-  // Where one of the older ones is gone too, one that was listed comes again: better than one that never comes.
+  // If an older one is gone too, a session is listed twice: better than never.
   const ms = Number(startedAt)
   const twins = sessions.flatMap((shelved, at) => (startOfOne(shelved) === ms ? [at] : []))
   return twins[Math.min(Number(older), twins.length) - 1] ?? sessions.findLastIndex((one) => startOfOne(one) < ms)
@@ -65,7 +65,7 @@ export function startOf(sessions: readonly CachedSession[], after: string | unde
 
 const startOfOne = (shelved: CachedSession): number => Date.parse(descriptorOf(shelved).startedAt)
 
-/** Members that are compared to the letter, each with the session's. */
+/** Members that must be equal, each with the session's. */
 const EXACT = [
   ['status', 'status'],
   ['adapter', 'adapterSlug'],

@@ -1,8 +1,8 @@
 import { SESSION_STATUSES, type StoredSession } from '@agentproto/contracts'
 
 /**
- * Checks what the program relies on in a record read from a disk; the rest is carried as it is, so that a
- * newer version's fields survive an older one. Undefined for anything that is no record.
+ * Checks what the program relies on in a record read from a disk; other members are kept, so that
+ * a newer version's fields survive an older one. Undefined for anything that is not a record.
  */
 export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isObject(value) || value['version'] !== 1) return undefined

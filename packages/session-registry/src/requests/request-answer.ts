@@ -6,9 +6,9 @@ import {
   type SessionRequest,
 } from '@agentproto/contracts'
 
-/** Whether an answer is one to a request, and how a caller is told why it cannot be given. */
+/** Whether an answer fits a request, and the errors for one that cannot be given. */
 
-/** @throws `invalid_request` for an answer that the request has no place for */
+/** @throws `invalid_request` for an answer that does not fit the request */
 export function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
   if (answer.outcome === 'cancelled') return
   if (request.kind === 'question') {

@@ -1,8 +1,8 @@
 import type { AgentAnswer, AgentRequest, Session } from '@agentproto/contracts'
 
 /**
- * What a host says of a request before anybody else does: an answer, a denial with its reason, that only a person may
- * answer it, or nothing.
+ * What a hook of the host decides about a request before any rule or person: an answer, a denial with its reason, that
+ * only a person may answer, or nothing.
  */
 export type GateVerdict =
   | { readonly answer: AgentAnswer }

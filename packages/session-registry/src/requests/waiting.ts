@@ -1,7 +1,7 @@
 import { isLive, type Session, type SessionBounds, type SessionRequest } from '@agentproto/contracts'
 import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
 
-/** What waits for a person in the sessions within bounds. */
+/** Requests that wait for a person, in the sessions within bounds. */
 export function waitingIn(sessions: SessionCache, within: SessionBounds | undefined): readonly SessionRequest[] {
   const isInScope = sessions.scope(within)
   return sessions.all.flatMap((cached) => {

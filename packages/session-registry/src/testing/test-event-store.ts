@@ -5,7 +5,7 @@ import { registerCases, type StoreCases, type StoreSubject } from './store-subje
 /**
  * Registers the conformance suite of event logs (`EventStore`) with a test runner: order without holes, reading from
  * any cursor within a limit, batches that do not follow refused, text kept as it is, sessions apart, everything that was
- * acknowledged there for the next host, and with `damage`, a torn end told and gone on from.
+ * acknowledged there for the next host, and with `damage`, a torn end is reported and the log continues.
  * @param name of the store, in the tests' titles
  */
 export function testEventStore<Place>(name: string, subject: StoreSubject<EventStore, Place>): void {

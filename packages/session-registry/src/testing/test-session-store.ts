@@ -5,7 +5,7 @@ import { registerCases, type StoreCases, type StoreSubject } from './store-subje
 /**
  * Registers the conformance suite of session stores (`SessionStore`) with a test runner: records come back whole and
  * oldest first, the last of many saves wins, what is deleted stays deleted, nothing is changed after a close, everything
- * that was acknowledged is there for the next host, and with `damage`, a record that cannot be read is told and costs no other.
+ * that was acknowledged is there for the next host, and with `damage`, an unreadable record is reported and does not affect others.
  * @param name of the store, in the tests' titles
  */
 export function testSessionStore<Place>(name: string, subject: StoreSubject<SessionStore, Place>): void {

@@ -2,8 +2,8 @@ import type { EventGap, SessionEvent, Turn } from '@agentproto/contracts'
 import { begunTurn, endedTurn, lostEnd } from './turn-record.js'
 
 /**
- * Turns from the events that tell of them. Where some of those are gone, a turn is over when something comes that is not of it,
- * and has begun when something comes that is.
+ * Turns from the events of a log. Where events are gone, an event of another turn shows that the open turn is over, and that
+ * the other one has begun.
  */
 export class LoggedTurns {
   #open: { readonly turn: Turn; error: string | undefined } | undefined

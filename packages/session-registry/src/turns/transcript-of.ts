@@ -3,10 +3,10 @@ import { gapText } from '../log/log-gap.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { readTurnDetail, readTurns } from './turn-log.js'
 
-/** So many turns are told to an agent that takes a conversation up without knowing it. */
+/** Turns of the transcript for an agent that resumes a conversation without knowing it. */
 const LAST_TURNS = 10
 
-/** What was said in a session, for an agent that does not know it (AIP-45 `transcript`); undefined when nothing was. */
+/** The transcript of a session, for an agent that does not know it (AIP-45 `transcript`); undefined for an empty one. */
 export async function transcriptOf(session: SessionHandle): Promise<string | undefined> {
   const said: TranscriptTurn[] = []
   // Prompts that were never sent are no part of it.

@@ -15,7 +15,7 @@ import { LoggedTurns } from './logged-turns.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 
-/** Turns that are not in memory any more, read from the log again. */
+/** Turns that are no longer in memory, read from the log. */
 
 const READ = 2_048
 const MAX_PAGE = 1_000
@@ -71,7 +71,7 @@ async function findTurn(session: SessionHandle, number: number): Promise<Turn> {
     Number.isSafeInteger(number) && number >= 1 ? await readTurns(session, { after: number - 1, limit: 1 }) : []
   if (turn !== undefined) return turn
   if (number <= session.turns.count && number >= 1)
-    throw new AgentprotoError('storage_corrupt', `Nothing of turn ${number} can be read any more`)
+    throw new AgentprotoError('storage_corrupt', `The events of turn ${number} are lost`)
   throw new AgentprotoError('turn_not_found', `The session has no turn ${number}`, {
     expected: session.turns.count === 0 ? 'a turn; it has had none' : `1 to ${session.turns.count}`,
     given: number,
@@ -89,22 +89,22 @@ async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }
   return parts.output()
 }
 
-/** All turns, oldest first; of their events only those are parsed that tell of more than output, or that come after a gap. */
+/** All turns, oldest first. Only events that are not output, or that come after a gap, are parsed. */
 async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
   for await (const item of recordsFrom(session, 1)) {
     if (item.type === 'gap') turns.skip(item.gap)
-    else if (turns.isLost || TELLING.has(item.type)) yield* turns.take(eventOf(item))
+    else if (turns.isLost || TURN_EVENTS.has(item.type)) yield* turns.take(eventOf(item))
   }
   yield* turns.rest()
 }
 
-const TELLING: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
+const TURN_EVENTS: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
 
 async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
   for (let cursor = from - 1; ;) {
     const { records, gap } = await session.log.read(cursor, READ)
-    // Beyond the end nothing is gone, but not there yet.
+    // Events beyond the end are not lost, they do not exist yet.
     if (gap !== undefined && gap.first > cursor + 1) yield gapNotice(gap)
     yield* records
     const last = records.at(-1)?.seq ?? (gap === undefined ? cursor : gap.first - 1)

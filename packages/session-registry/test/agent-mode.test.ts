@@ -39,7 +39,7 @@ test.each<[PermissionMode, AgentConfig, ModeChoice]>([
   expect(choose(config, permissionMode)).toEqual(expected)
 })
 
-test('a manifest says which of its agent’s modes fit, and a mode that somebody chose stays', () => {
+test('a manifest says which modes of its agent fit, and a mode that a caller chose stays', () => {
   const permissionModes = { ask: ['careful', 'build'], 'approve-all': ['wild'] }
   expect(choose(offering('wild', 'build', 'careful'), 'ask', { permissionModes })).toEqual({ set: 'careful' })
   expect(choose(offering('build', 'careful'), 'ask', { permissionModes })).toEqual({ fits: true })
@@ -87,7 +87,7 @@ test('the agent is brought to the mode at its start and when the permission mode
   })
 })
 
-test('a session says when its agent cannot be brought to a mode', async () => {
+test('a session warns when its agent cannot be set to a mode', async () => {
   const { registry } = await memoryRegistry(moded(offering('auto', 'default'), true))
   const { warnings } = await registry.spawn({ adapter: 'fake' }, owner)
   expect(warnings).toEqual([expect.stringMatching(/its mode default, .*: not for you/) as string])

@@ -61,7 +61,7 @@ test('a search finds words that were cut between two pieces, in prompts, answers
   expect(hit).toMatchObject({ title: 'dogs', excerpt: 'About dogs: the elephant is big.' })
 })
 
-test('a search is bounded, goes on from its cursor, and sees only what its caller reaches', async () => {
+test('a search is bounded, continues from its cursor, and finds only what its caller may see', async () => {
   const { registry } = await memoryRegistry(scripted(talk))
   const ids = [await ended(registry, 'a'), await ended(registry, 'b'), await ended(registry, 'c')]
   const first = await registry.archive.search({ q: 'elephant', limit: 2 })

@@ -25,7 +25,7 @@ function configurable(): { startAgent: StartAgent; set: ConfigChange[][] } {
   }
 }
 
-test('a configuration reaches the agent in order, and the session tells what it is set to', async () => {
+test('a configuration is applied in order, and the session shows it', async () => {
   const { startAgent, set } = configurable()
   const { registry } = await memoryRegistry({ startAgent })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)

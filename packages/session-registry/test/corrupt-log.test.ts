@@ -88,7 +88,7 @@ test.each(DAMAGE)('%s: events are served around it, and it is a gap', async (_, 
 const numbersIn = ({ after, first }: EventGap): number[] =>
   Array.from({ length: first - after - 1 }, (_, index) => after + 1 + index)
 
-test('a line stream tells the gap where it is, once, and lines on its two sides are not one', async () => {
+test('a line stream reports a gap once, in its place, and does not join the lines on its two sides', async () => {
   const ground = await damaged([6])
   expect(seqOf('a half\n', ground)).toBe(6)
   const gap = { after: 5, first: 7 }
@@ -106,14 +106,14 @@ test('a line stream tells the gap where it is, once, and lines on its two sides 
   for (const [index, { cursor }] of all.entries()) expect(await followed(ground, cursor)).toEqual(all.slice(index + 1))
 })
 
-test('a line stream that begins in the gap, or whose log begins with it, is told', async () => {
+test('a line stream that begins in a gap, or whose log begins with one, reports it', async () => {
   const ground = await damaged([1, 2, 3])
   const all = await followed(ground, '0')
   expect(said(all).slice(0, 2)).toEqual([{ after: 0, first: 4 }, 'a one'])
   expect(said(await followed(ground, '1')).slice(0, 2)).toEqual([{ after: 1, first: 4 }, 'a one'])
 })
 
-test('the last lines say in their own words that something is gone', async () => {
+test('the last lines contain a line for a gap', async () => {
   const { registry, id } = await damaged([18])
   const lines = await registry.output(id, 100)
   expect(lines.filter(({ line }) => line.startsWith('[gap]'))).toEqual([
@@ -121,7 +121,7 @@ test('the last lines say in their own words that something is gone', async () =>
   ])
 })
 
-test('a turn tells what is missing in it, and does not glue what is left', async () => {
+test('a turn reports its gaps, and does not join the text on their two sides', async () => {
   const { registry, id, before } = await damaged([6])
   const turn = await registry.turn(id, 1)
   expect(turn).toMatchObject({
@@ -170,7 +170,7 @@ test('an export and the list of turns keep their numbers when prompts and ends o
   expect(await exported(ground, 'md')).toContain('## Turn 3\n\n> c')
 })
 
-test('a search tells that it could not look at everything, and finds nothing across the gap', async () => {
+test('a search reports what it could not read, and finds no match across a gap', async () => {
   const ground = await damaged([6])
   const { registry, id } = ground
   expect(await registry.archive.search({ q: 'a three' })).toMatchObject({
@@ -182,7 +182,7 @@ test('a search tells that it could not look at everything, and finds nothing acr
   expect(await whole.registry.archive.search({ q: 'a three' })).not.toHaveProperty('unreadable')
 })
 
-test('a log whose end is gone is told by searches and exports as far as its record knows', async () => {
+test('searches and exports report a lost end of a log as far as the record knows it', async () => {
   const probe = await damaged([])
   const last = probe.before.length
   const ground = await damaged([last - 1, last])
@@ -194,7 +194,7 @@ test('a log whose end is gone is told by searches and exports as far as its reco
   ])
 })
 
-test('an export with a gap can be imported, and the gap stays told', async () => {
+test('an export with a gap can be imported, and the gap stays visible', async () => {
   const ground = await damaged([6, 9])
   const other = await fileRegistry(await temporaryHome(), scripted(talk))
   async function* text(): AsyncGenerator<string> {
@@ -221,7 +221,7 @@ test('a repair names what is gone, makes nothing worse, and changes no number', 
   expect(await registry.get(id)).toEqual(was)
 })
 
-test('turns that are read from the log again are told by what is left of them; one of which nothing is left is not another one', async () => {
+test('turns read from the log are built from what is left of them; a turn without any event is not replaced by another', async () => {
   const probe = await damaged([])
   const ofTurn = (number: number): number[] => probe.before.filter(({ turn }) => turn === number).map(({ seq }) => seq)
   const second = ofTurn(2)

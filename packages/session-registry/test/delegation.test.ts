@@ -71,7 +71,7 @@ const codeOf = (spawned: Promise<unknown>): Promise<unknown> =>
     (error: AgentprotoError) => error.code,
   )
 
-test('a child is of its parent’s line, ground and kind, and lives as long as the grant says', async () => {
+test('a child has its parent’s line, folder and agent, and the time to live of the grant', async () => {
   const { registry, parent, child, path } = await opened()
   const root = await parent()
   expect(root.delegation).toEqual({
@@ -167,7 +167,7 @@ test('a child is set as its parent is where it is of its kind', async () => {
   ])
 })
 
-test('the line is as long as the grant says, each generation a step shorter', async () => {
+test('the depth of children is limited by the grant, one less in each generation', async () => {
   const { parent, child } = await opened()
   const root = await parent({ delegation: { maxDepth: 2 } })
   const first = await child(root)
@@ -176,7 +176,7 @@ test('the line is as long as the grant says, each generation a step shorter', as
   expect(await codeOf(child(second))).toBe('max_depth_exceeded')
 })
 
-test('as many children live at once as the grant says, also when all are asked for at once', async () => {
+test('the grant limits the live children, also for concurrent spawns', async () => {
   const { registry, parent, child } = await opened()
   const root = await parent({ delegation: { maxChildren: 2 } })
   const codes = (await Promise.all([1, 2, 3, 4].map(() => codeOf(child(root))))).map(String)
@@ -213,7 +213,7 @@ test('no child outlives its parent: not its kill, not its exit, not its time', a
   expect(await registry.get(shorter.id)).toMatchObject({ status: 'killed', stopReason: 'expired' })
 })
 
-test('a parent whose agent crashes within a turn takes its child with it, before its own end is told', async () => {
+test('a parent whose agent crashes within a turn ends its child before its own end is logged', async () => {
   const { registry, parent, child, agents, ended } = await opened({ script: () => new Promise(() => undefined) })
   const root = await parent()
   const { id } = await child(root)
@@ -246,7 +246,7 @@ test('a child that is still starting ends with its parent as well', async () => 
   expect(agents).toHaveLength(1)
 })
 
-test('a parent that is taken up again has its grant, and none of its old children', async () => {
+test('a resumed parent has its grant, and none of its old children', async () => {
   const { registry, parent, child } = await opened({ catalog: resumableAdapters })
   const root = await parent({ delegation: { maxChildren: 1 } })
   const old = await child(root)
@@ -296,7 +296,7 @@ test('a parent whose children live is not idle', async () => {
   expect(await registry.get(root.id)).toMatchObject({ status: 'killed', stopReason: 'idle' })
 })
 
-test('an agent says no for a child and answers its questions; to allow, to fork, to set and to forget is a person’s', async () => {
+test('an agent may deny for a child and answer its questions; only a person may allow, fork, configure and forget', async () => {
   const asks: Script = async ({ text, ask, emit }) => {
     const answer =
       text === 'question'

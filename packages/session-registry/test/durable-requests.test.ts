@@ -53,7 +53,7 @@ async function asked(registry: SessionRegistry, id: string, turn: number): Promi
 const next = (home: string, script: Script): Promise<SessionRegistry> =>
   fileRegistry(home, { ...scripted(script, { load: true }), adapters: resumableAdapters, workspaces })
 
-test('a request that waited when its gateway died is listed as interrupted, and answering it says so', async () => {
+test('a request that waited when its gateway died is listed as interrupted, and an answer is refused with that reason', async () => {
   const home = await temporaryHome()
   const { id, requestId } = await died(home)
   const registry = await next(home, asker())
@@ -177,7 +177,7 @@ test('an orderly end of the gateway interrupts what waits as a crash does; a kil
   expect(await after.requests()).toMatchObject([{ sessionId: waiting?.id, state: 'interrupted' }])
   await after.prompt(waiting?.id ?? '', { prompt: 'on' }, owner)
   await asked(after, waiting?.id ?? '', 2)
-  // It waits no more: the conversation went on, and asked by itself.
+  // It is no longer listed: the conversation went on, and asked again.
   expect((await after.requests()).map(({ state, turn }) => [state, turn])).toEqual([['pending', 2]])
 })
 

@@ -164,7 +164,7 @@ test('F27 closing the registry in the middle of a turn ends every session as shu
   await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'shutting_down' })
 })
 
-test('the limit of live sessions holds for spawns at once, and a dead one makes room', async () => {
+test('the limit of live sessions holds for concurrent spawns, and an ended session makes room', async () => {
   const { registry } = await memoryRegistry({ ...scripted(), config: { maxSessions: 3 } })
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => registry.spawn({ adapter: 'fake' }, owner)),

@@ -34,7 +34,7 @@ test.each([0, 1, 2, 3])(
   },
 )
 
-test('appending nothing is no write, and what is appended next is stored', async () => {
+test('an empty append writes nothing, and the next append is stored', async () => {
   const log = memoryLog()
   await log.append([])
   expect(log.lastSeq).toBe(0)

@@ -91,7 +91,7 @@ test('a read that is under way survives the close of its log', async () => {
   await expect(log.append(records(101, 1))).rejects.toMatchObject({ code: 'storage_failed' })
 })
 
-test('a memory log at its bound drops its oldest events and says so', async () => {
+test('a memory log at its bound drops its oldest events and reports the gap', async () => {
   const { log } = await new MemoryEventStore({ maxChars: 10_000 }).open('s_00000001')
   for (let seq = 1; seq <= 500; seq += 1) await log.append(records(seq, 1))
   const { records: kept, gap } = await log.read(0, 1_000)

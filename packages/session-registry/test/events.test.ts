@@ -23,7 +23,7 @@ test('a record’s head can be read without parsing it, whatever order its maker
   for (const line of ['', '{}', '{"seq":0,"type":"x"}', 'seq', '{"seq":"1"}']) expect(recordOf(line)).toBeUndefined()
 })
 
-test('an event over its bound is cut, and says how large it was', () => {
+test('an event over its bound is cut, and contains its original size', () => {
   const output = 'x'.repeat(9 * 1024 * 1024)
   const { record, event } = number({ type: 'tool-result', toolCallId: 't', status: 'completed', output }, stamp)
   expect(record.json.length).toBeLessThan(100_000)
@@ -72,7 +72,7 @@ test('a reader that begins late, far behind or in the middle gets each event exa
   }
 })
 
-test('a cursor from the future gets a gap notice, then what comes', async () => {
+test('a cursor beyond the end gets a gap notice, then the next events', async () => {
   const { registry } = await memoryRegistry(scripted())
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
   const reader = await registry.follow(id, 99)
@@ -96,7 +96,7 @@ test('an aborted wait of a reader loses nothing', async () => {
   reader.close()
 })
 
-test('watchers are told of every change of state, and a slow one gets the latest of each session', async () => {
+test('watchers get every change of state, and a slow one gets the latest of each session', async () => {
   const { registry, clock } = await memoryRegistry(scripted())
   const watcher = registry.watch()
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)

@@ -91,7 +91,7 @@ async function killed(registry: SessionRegistry, id: string): Promise<string> {
   return id
 }
 
-test('a manifest’s max_turns ends the session as max_iterations once its last turn is told', async () => {
+test('a manifest’s max_turns ends the session as max_iterations after its last turn', async () => {
   const [adapter] = await adapters.list()
   if (adapter === undefined) throw new Error('no adapter')
   const limited = { ...adapter, session: { mode: 'ephemeral', maxTurns: 2 } } as const

@@ -108,7 +108,7 @@ async function full(options: Partial<SessionRegistryOptions> = {}) {
   return { flaky, store, registry, clock, id, kept, agents }
 }
 
-test('what a full disk kept from the log is written once there is room, and no record knows it before', async () => {
+test('what could not be written on a full disk is written once there is room, and no record has it before', async () => {
   const { flaky, registry, clock, id, kept } = await full()
   expect(await registry.get(id)).toMatchObject({ status: 'error', stopReason: 'error', turn: { state: 'idle' } })
   await clock.advance(120_000)
@@ -119,7 +119,7 @@ test('what a full disk kept from the log is written once there is room, and no r
   const events = await allEvents(registry, id)
   expect(types(events).slice(-4)).toEqual(ENDS)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
-  // Who was told of the end while it could not be written was told the numbers that it has now.
+  // Readers of the end got the numbers that it has now, although it could not be written then.
   expect(await registry.turns(id)).toMatchObject([{ lastSeq: events.find(({ type }) => type === 'turn-end')?.seq }])
   await clock.advance(5_000)
   expect(await kept()).toBe('error')
@@ -127,7 +127,7 @@ test('what a full disk kept from the log is written once there is room, and no r
   expect((await registry.archive.repair(id, { dryRun: true }, owner)).findings).toEqual([])
 })
 
-test('a session that is taken up when there is room again has its last end in the log before its next turn', async () => {
+test('a session that is resumed when there is room again has its last end in the log before its next turn', async () => {
   const { flaky, registry, id } = await full()
   await expect(registry.resume(id, { fresh: true }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
   flaky.full = false
@@ -139,7 +139,7 @@ test('a session that is taken up when there is room again has its last end in th
   expect(await registry.get(id)).toMatchObject({ status: 'running', turnCount: 1 })
 })
 
-test('a repair of a session that its log lacks the end of writes that end, and no other', async () => {
+test('a repair of a session whose log lacks the end writes that end, and no other', async () => {
   const { flaky, registry, id } = await full()
   expect((await registry.archive.repair(id, { dryRun: true }, owner)).findings.map(({ kind }) => kind)).toEqual([
     'dangling-turn',
@@ -154,7 +154,7 @@ test('a repair of a session that its log lacks the end of writes that end, and n
   ).toEqual(ENDS)
 })
 
-test('a host that ends while the disk is full leaves a record that its successor brings to an end', async () => {
+test('a host that ends while the disk is full leaves a record that its successor completes', async () => {
   const { flaky, registry, store, id, kept } = await full()
   await registry.close()
   expect(await kept()).not.toBe('error')

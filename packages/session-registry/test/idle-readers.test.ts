@@ -31,7 +31,7 @@ function counted(): { readonly logs: EventStore; readonly count: () => number } 
   return { logs, count: () => calls }
 }
 
-test('nothing polls: five hundred readers that wait set no timer and read no log, however long nothing happens', async () => {
+test('five hundred waiting readers set no timer and do not read the log', async () => {
   const { logs, count } = counted()
   const { registry, clock } = await memoryRegistry({ ...scripted(), logs, store: new MemorySessionStore() })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)

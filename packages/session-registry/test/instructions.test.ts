@@ -70,7 +70,7 @@ test('an agent with a channel of its own gets them there, at each start, and no 
   expect(await registry.get(id)).toMatchObject({ instructed: 'channel' })
 })
 
-test('what no agent has seen is given again: a prompt that failed at once, or was never sent', async () => {
+test('instructions that no agent received are sent again: with a prompt that failed at once, or was never sent', async () => {
   const heard: string[] = []
   const script: Script = ({ text }) => {
     heard.push(text)
@@ -99,7 +99,7 @@ test('a restarted host knows whether they were given', async () => {
   expect(heard).toEqual(['next', 'Speak like a pirate.\nnext'])
 })
 
-test('a session without instructions says nothing of them', async () => {
+test('a session without instructions has no member for them', async () => {
   const { registry } = await memoryRegistry(scripted(echo))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
   await settled()

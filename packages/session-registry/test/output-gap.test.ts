@@ -5,7 +5,7 @@ import { memoryRegistry, owner } from './fixtures/test-registry.js'
 
 // A reader of lines is never left without a word when what it has not read is gone.
 
-test('lines that are gone are told as a gap, once, and then come those that are left', async () => {
+test('lost lines are reported as one gap, followed by the lines that are left', async () => {
   const long = 'x'.repeat(2_000)
   const { startAgent } = scripted(async ({ emit, text }) => {
     for (let at = 0; at < 3_000; at++)
@@ -34,7 +34,7 @@ test('lines that are gone are told as a gap, once, and then come those that are 
   expect(numbers).toEqual(numbers.map((_, index) => (numbers[0] ?? 0) + index))
 })
 
-test('a cursor that the log has not come to gets a gap notice, then what comes', async () => {
+test('a cursor beyond the end of the log gets a gap notice, then the next lines', async () => {
   const { registry } = await memoryRegistry(scripted())
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
   const reader = await registry.followOutput(id, '99.1')

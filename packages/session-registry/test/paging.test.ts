@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   born: fc.nat(3),
 })
 
-test('whatever is forgotten and born between two pages, each that stays is listed, and in order', () => {
+test('sessions that are forgotten or created between two pages do not change the order of the others', () => {
   const starts = fc.array(fc.nat(3), { minLength: 1, maxLength: 20 })
   const property = fc.property(
     starts,

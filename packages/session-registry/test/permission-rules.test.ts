@@ -74,7 +74,7 @@ test.each([
   expect(await decide(run(command))).toBe(denied ? 'no' : 'once')
 })
 
-test('a command is allowed where it runs in the session’s folders, with nothing that steers it', async () => {
+test('a command is allowed when it runs in the session’s folders, without an environment or input of its own', async () => {
   const { decide, cwd } = await inFolder('ask', [allow({ command: 'make' })])
   expect(await decide(run('make', { cwd }))).toBe('once')
   expect(await decide(run('make', { workdir: 'sub' }))).toBe('once')
@@ -156,7 +156,7 @@ test.each<[Partial<ToolCall>, RuleMatch]>([
   expect(await matchOfRequest(permission(call), '/')).toEqual(match)
 })
 
-test('an answer is remembered as narrowly as the call can be told', async () => {
+test('an answer is remembered as the narrowest match of its call', async () => {
   const { cwd, decide } = await inFolder('ask')
   expect(await decide(edit('a[1].ts'))).toBe('ask')
   const of = (call: Partial<ToolCall>): Promise<RuleMatch> => matchOfRequest(permission(call), cwd)
@@ -229,7 +229,7 @@ test('text that is escaped matches itself alone', () => {
   )
 })
 
-test('a pattern of many stars is matched at once', () => {
+test('a pattern of many stars is matched in linear time', () => {
   expect(matchesWords(`${'*a'.repeat(200)}b`, ['a'.repeat(4_000)])).toBe(false)
   expect(matchesPath('/**/x'.repeat(200), '/x'.repeat(1_000))).toBe(true)
 })

@@ -164,7 +164,7 @@ const commands = fc.commands(
   { maxCommands: 30 },
 )
 
-test('whatever is done to sessions in whatever order, their logs and statuses tell the truth', async () => {
+test('whatever is done to sessions in whatever order, their logs and statuses are correct', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (each) => {
       const host = new Host()

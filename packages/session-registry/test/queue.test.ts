@@ -48,7 +48,7 @@ test('F17 an eleventh queued prompt is refused, none is dropped in silence', asy
   })
 })
 
-test('F18 an interrupt stops what is queued: it is never sent, its waiters are told, its turn is cancelled', async () => {
+test('F18 an interrupt stops the queue: its prompts are never sent, their waiters return, their turns are cancelled', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
@@ -75,7 +75,7 @@ test('F18 an interrupt stops what is queued: it is never sent, its waiters are t
   expect(await registry.waitTurn(id, turn)).toMatchObject({ text: 'done d' })
 })
 
-test('an interrupt that names a turn ends that one alone, be it queued or running', async () => {
+test('an interrupt that names a turn ends only that one, queued or running', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
@@ -94,7 +94,7 @@ test('an interrupt that names a turn ends that one alone, be it queued or runnin
   expect(await only(3)).toEqual({ wasBusy: false })
 })
 
-test('F19 whenBusy interrupt ends the running turn, takes its place, and the agent is told that it is no stop', async () => {
+test('F19 whenBusy interrupt ends the running turn, takes its place, and the prompt says that it is not a request to stop', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)
@@ -116,7 +116,7 @@ test('F19 whenBusy interrupt ends the running turn, takes its place, and the age
   expect(seen.slice(2)).toEqual(['c', 'd'])
 })
 
-test('F19 an interrupting prompt comes before whoever prompts meanwhile, and after what it stopped', async () => {
+test('F19 an interrupting prompt runs before later prompts, and after those that it stopped', async () => {
   const { script, seen, open } = gated()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'a' }, owner)

@@ -43,7 +43,7 @@ async function pendingId(registry: SessionRegistry, id: string): Promise<string>
   return (await pending()) ?? ''
 }
 
-test('an answer for the session answers what waits beside it, and what comes later', async () => {
+test('an answer for the session also answers other pending requests, and later ones', async () => {
   const { script, answers } = asker()
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'git push;git push;rm x' }, owner)
@@ -67,7 +67,7 @@ test('an answer for the session answers what waits beside it, and what comes lat
   })
 })
 
-test('an answer that cannot be remembered is refused before the agent is told anything', async () => {
+test('an answer that cannot be remembered is refused before the agent gets it', async () => {
   const answers: AgentAnswer[] = []
   const script: Script = async ({ ask, emit }) => {
     answers.push(await ask(permission({ kind: 'execute', title: 'rm -rf /' })))

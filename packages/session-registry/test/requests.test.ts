@@ -25,7 +25,7 @@ function asking(request: AgentRequest): { script: Script; answers: AgentAnswer[]
   return { script, answers }
 }
 
-test('a request is logged, listed, answered once, and the second answer is told who was first', async () => {
+test('a request is logged, listed and answered once, and the second answer gets the name of the first caller', async () => {
   const { script, answers } = asking(permission())
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
@@ -75,7 +75,7 @@ test('a question takes an action, not an option', async () => {
   expect(answers).toEqual([{ outcome: 'accept', content: { colour: 'red' } }])
 })
 
-test('F79 a request that nobody answers is denied after its time', async () => {
+test('F79 a request without an answer is denied after its time', async () => {
   const { script, answers } = asking(permission())
   const { registry, clock } = await memoryRegistry({ ...scripted(script), config: { requestTimeoutMs: 1_000 } })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
@@ -88,7 +88,7 @@ test('F79 a request that nobody answers is denied after its time', async () => {
   expect((await registry.requests(id))[0]).toMatchObject({ answeredBy: { type: 'timeout' } })
 })
 
-test('F78 an interrupt cancels what waits, and the log says so', async () => {
+test('F78 an interrupt cancels pending requests, and logs it', async () => {
   const answers: AgentAnswer[] = []
   const script: Script = async ({ ask, cancelled, emit }) => {
     const asked = ask(permission())
@@ -105,7 +105,7 @@ test('F78 an interrupt cancels what waits, and the log says so', async () => {
   expect(await registry.get(id)).toMatchObject({ pendingRequests: 0 })
 })
 
-test('a kill cancels what waits', async () => {
+test('a kill cancels pending requests', async () => {
   const { script } = asking(permission())
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
@@ -114,7 +114,7 @@ test('a kill cancels what waits', async () => {
   expect((await registry.requests(id))[0]).toMatchObject({ state: 'resolved', answer: { outcome: 'cancelled' } })
 })
 
-test('what the permission mode decides, nobody who watches is quicker to answer', async () => {
+test('no reader can answer before the permission mode does', async () => {
   const { script, answers } = asking(permission())
   const { registry } = await memoryRegistry(scripted(script))
   const { id } = await registry.spawn({ adapter: 'fake', permissionMode: 'approve-all' }, owner)
@@ -162,7 +162,7 @@ function slowToResolve(): EventStore {
   }
 }
 
-test('whoever sees a request in the log sees what the policy said of it', async () => {
+test('a reader that sees a request in the log also sees the answer of the policy', async () => {
   const { script } = asking(permission())
   const { registry } = await memoryRegistry({ ...scripted(script), logs: slowToResolve() })
   const { id } = await registry.spawn({ adapter: 'fake', permissionMode: 'approve-all' }, owner)

@@ -22,7 +22,7 @@ const midTurn: Script = async ({ emit, ask }) => {
   await ask({ kind: 'question', message: '?', mode: 'form' })
 }
 
-/** A host that dies: its files stay as they are, and nothing of it is told to close. */
+/** A host that dies: its files stay as they are, and nothing of it is closed. */
 async function abandoned(home: string, script: Script, prompts: readonly string[]): Promise<string> {
   const registry = await openSessionRegistry({
     ...fileStores(home),
@@ -169,7 +169,7 @@ test.each([
   expect(await (await fileRegistry(home, { ...scripted(), onProblem })).get(id)).toMatchObject({ label: 'kept' })
 })
 
-test('an empty log is that of a session of which nothing is left, and is told', async () => {
+test('an empty log is reported as one whose events are all lost', async () => {
   const home = await temporaryHome()
   const layout = homeLayout(home)
   const first = await fileRegistry(home, scripted())
@@ -256,7 +256,7 @@ test('F46 one unreadable record, with an unreadable index, costs no other sessio
   expect(sessions.map(({ id }) => id).toSorted()).toEqual([b, c].toSorted())
 })
 
-test('F62 what a newer version has stored is not taken for ours: it is kept whole beside, and told', async () => {
+test('F62 what a newer version has stored is moved aside unchanged, and reported', async () => {
   const home = await temporaryHome()
   const layout = homeLayout(home)
   const [a, b] = await twoSessions(home)
@@ -275,7 +275,7 @@ test('F62 what a newer version has stored is not taken for ours: it is kept whol
   expect([await movedAside(home), await movedAside(join(layout.sessions, a))]).toEqual([[index], [record]])
 })
 
-test('a session that was being taken up again when its host died is an error of that start', async () => {
+test('a session that was being resumed when its host died is an error of that start', async () => {
   const home = await temporaryHome()
   const id = await abandoned(home, midTurn, [])
   const second = await fileRegistry(home, scripted())

@@ -14,7 +14,7 @@ import {
 
 const canResume = { resume: true, load: true }
 
-test('a session that was killed is taken up again by its next prompt, in its old conversation', async () => {
+test('a killed session is resumed by its next prompt, in its old conversation', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
   const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake', mode: 'plan', options: { a: 1 } }, owner)
@@ -44,7 +44,7 @@ test('a session that was killed is taken up again by its next prompt, in its old
   ])
 })
 
-test('F38 a session is taken up with what it was started with, and not before its old process is gone', async () => {
+test('F38 a session is resumed with the settings of its start, and not before its old process is gone', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
   const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const asked = { mode: 'plan', options: { a: 1 }, additionalDirectories: ['/tmp'] }
@@ -63,7 +63,7 @@ test('F38 a session is taken up with what it was started with, and not before it
   expect(agents[1]?.options).toMatchObject({ ...options, ...asked })
 })
 
-test('F39 a session that was ended for good is taken up by nothing', async () => {
+test('F39 a session that is not resumable stays ended', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
   const { registry } = await memoryRegistry({ startAgent })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
@@ -100,7 +100,7 @@ test('F55 without a way to take it up a session is refused, and begins anew only
   }
 })
 
-test('two prompts at once to an ended session start one agent, and one of them is refused', async () => {
+test('two concurrent prompts to an ended session start one agent, and one of them is refused', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
   const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
@@ -110,7 +110,7 @@ test('two prompts at once to an ended session start one agent, and one of them i
   expect(agents).toHaveLength(2)
 })
 
-test('F37 resumes that fail in a row wait longer each time, and the session says why it failed', async () => {
+test('F37 resumes that fail in a row wait longer each time, and the session has the reason', async () => {
   const { startAgent: first } = scripted(echo, canResume)
   let starts = 0
   const startAgent: StartAgent = (options, sink) => {
@@ -136,7 +136,7 @@ test('F37 resumes that fail in a row wait longer each time, and the session says
   }
 })
 
-test('F37 after ten resumes that failed no prompt tries again; who looks into it may', async () => {
+test('F37 after ten failed resumes no prompt tries again, but a requested resume does', async () => {
   const { startAgent: first } = scripted(echo, canResume)
   let broken = false
   let starts = 0

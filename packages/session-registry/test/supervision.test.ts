@@ -28,7 +28,7 @@ async function running(script: Script, config: Partial<RegistryConfig> = {}) {
   return { registry, clock, id, say, count }
 }
 
-test('F2 a turn that has been silent for 30 minutes is cancelled, and its end says timeout', async () => {
+test('F2 a turn that has been silent for 30 minutes is cancelled and ends as timeout', async () => {
   const { registry, clock, id } = await running(silent)
   await clock.advance(30 * MINUTE - 1)
   expect(await registry.get(id)).toMatchObject({ turn: { state: 'busy' } })
@@ -37,7 +37,7 @@ test('F2 a turn that has been silent for 30 minutes is cancelled, and its end sa
   expect(await registry.get(id)).toMatchObject({ status: 'running', turn: { state: 'idle' } })
 })
 
-test('a turn that does not heed the cancel within its grace ends its session as timeout', async () => {
+test('a turn that does not end within the grace of its cancel ends its session as timeout', async () => {
   const { registry, clock, id } = await running(deaf)
   await clock.advance(30 * MINUTE + 30 * SECOND - 1)
   expect(await registry.get(id)).toMatchObject({ status: 'running' })
@@ -63,7 +63,7 @@ test('F3 any sign of life postpones the end, and a running tool has a budget of 
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
 })
 
-test('F4 a turn that the agent’s own business has swallowed is given back, and the next prompt is answered', async () => {
+test('F4 a turn that a background task of the agent has swallowed times out, and the next prompt is answered', async () => {
   // What it says is about something else; the prompt is never answered.
   const script: Script = (turn) => (turn.text === 'go' ? silent(turn) : echo(turn))
   const { registry, clock, id, say } = await running(script)
@@ -74,7 +74,7 @@ test('F4 a turn that the agent’s own business has swallowed is given back, and
   expect(await registry.waitTurn(id, turn)).toMatchObject({ reason: 'end_turn', text: 'echo: and now?' })
 })
 
-test('F10 an agent that tries its provider again and again is silent, whatever it writes to stderr, which is kept', async () => {
+test('F10 an agent that retries its provider counts as silent although it writes to stderr, which is kept', async () => {
   const { registry, clock, id, say, count } = await running(silent)
   for (let minute = 0; minute < 30; minute += 1) {
     await say({ type: 'output', stream: 'stderr', text: 'HTTP 429, trying again' })
@@ -84,7 +84,7 @@ test('F10 an agent that tries its provider again and again is silent, whatever i
   expect([await count('output'), await count('runtime-warning')]).toEqual([30, 1])
 })
 
-test('a long turn tells its progress each 10 minutes and warns of its silence once, after 15', async () => {
+test('a long turn reports progress every 10 minutes and warns of silence once, after 15', async () => {
   const { clock, count, say } = await running(silent)
   for (let minute = 0; minute < 60; minute += 1) {
     await clock.advance(MINUTE)
@@ -94,7 +94,7 @@ test('a long turn tells its progress each 10 minutes and warns of its silence on
   expect(await count('runtime-warning')).toBe(1)
 })
 
-test('a turn that waits for a person does not grow old', async () => {
+test('the time that a turn waits for a person does not count as silence', async () => {
   const asking: Script = async ({ ask, emit }) => {
     await ask({ kind: 'question', message: '?', mode: 'form' })
     await emit({ type: 'turn-end', reason: 'end_turn' })
@@ -105,7 +105,7 @@ test('a turn that waits for a person does not grow old', async () => {
   expect(await count('runtime-warning')).toBe(0)
 })
 
-test('a heartbeat tells watchers of a silent turn, and is in no log', async () => {
+test('a heartbeat reports a silent turn to watchers, and is not logged', async () => {
   const { registry, clock, id } = await running(silent)
   const before = (await allEvents(registry, id)).length
   const watcher = registry.watch()
@@ -153,7 +153,7 @@ test('a tool whose budget is short is cancelled at its end, not at the next look
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
 })
 
-test('an idle session that can be resumed sleeps after 10 minutes, and its next prompt wakes it', async () => {
+test('an idle session that can be resumed hibernates after 10 minutes, and its next prompt resumes it', async () => {
   const agents = scripted(echo, { resume: true })
   const { registry, clock } = await memoryRegistry({ ...agents, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)

@@ -37,7 +37,7 @@ async function ended(
   return { ...opened, id }
 }
 
-test('an agent that remembers nothing is told the transcript with the next prompt, once', async () => {
+test('an agent without memory gets the transcript with the next prompt, once', async () => {
   const heard: string[] = []
   const script: Script = async ({ text, emit }) => {
     heard.push(text)
@@ -78,7 +78,7 @@ test('a prompt that was never sent is no part of the transcript', async () => {
   expect(heard.at(-1)).not.toContain('stopped')
 })
 
-test('what the agent remembers goes before a transcript, and arguments of its start between them', async () => {
+test('resume by the agent is preferred to start arguments, and these to a transcript', async () => {
   const ways = [
     [{ resume: true, load: true }, 'resume'],
     [{ load: true }, 'load'],
@@ -115,7 +115,7 @@ test('a session that is not to be continued is not resumable', async () => {
   await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
 })
 
-test('a session without an agent that remembers is never put to sleep by itself', async () => {
+test('a session whose agent does not remember never hibernates by itself', async () => {
   const { startAgent } = scripted(echo)
   const { registry, clock } = await memoryRegistry({ startAgent, adapters: adaptersWith(transcript) })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
@@ -124,7 +124,7 @@ test('a session without an agent that remembers is never put to sleep by itself'
   expect(await registry.get(id)).toMatchObject({ status: 'running', resumable: true })
 })
 
-test('a session that has had all its turns ends as max_iterations, and is not taken up for more', async () => {
+test('a session that has used all its turns ends as max_iterations, and is not resumed', async () => {
   const { startAgent } = scripted(echo, { resume: true })
   const { registry } = await memoryRegistry({ startAgent, adapters: adaptersWith({ maxTurns: 1 }) })
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)
@@ -134,7 +134,7 @@ test('a session that has had all its turns ends as max_iterations, and is not ta
   await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
 })
 
-test('a conversation that is too young is taken up when the agent will not lose it, and a kill ends the wait', async () => {
+test('a conversation that is too young is resumed when the agent will not lose it, and a kill ends the wait', async () => {
   const home = await temporaryHome()
   const { startAgent, agents } = scripted(echo, { load: true })
   const adapters = adaptersWith({ resumeAfterMs: 61_000 })
@@ -162,7 +162,7 @@ test('a conversation that is too young is taken up when the agent will not lose 
   expect(agents).toHaveLength(2)
 })
 
-test('mode, model and options are as they were when the agent ended, and what it refuses is told', async () => {
+test('mode, model and options are restored at a resume, and what the agent refuses is reported', async () => {
   const offered = [
     { id: 'a', name: 'a' },
     { id: 'b', name: 'b' },

@@ -67,7 +67,7 @@ test('a queued prompt is a turn that waits: its number, prompt and time are know
   await expect(registry.turn(id, 3)).rejects.toMatchObject({ code: 'turn_not_found' })
 })
 
-test('a prompt that waited says since when, and how long its turn took', async () => {
+test('a queued prompt has the time since when it waited, and its turn has a duration', async () => {
   let open = (): void => undefined
   const script: Script = async ({ emit }) => {
     await new Promise<void>((resolve) => (open = resolve))

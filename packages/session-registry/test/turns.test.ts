@@ -157,7 +157,7 @@ test('a prompt whose turn was interrupted before it was sent never reaches the a
   expect(seen).toEqual(['first'])
 })
 
-test('what the agent says outside of a turn is kept, but not as part of a turn', async () => {
+test('what the agent emits outside of a turn is kept, but not as part of a turn', async () => {
   const agents = scripted()
   const { registry } = await memoryRegistry(agents)
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)

@@ -49,7 +49,7 @@ const READING: StoreCases<EventStore> = {
 }
 
 const WRITING: StoreCases<EventStore> = {
-  'batches are stored in the order of the calls, also of those that nobody waited for': async ({ open }) => {
+  'batches are stored in the order of the calls, even when the caller does not wait': async ({ open }) => {
     const { log } = await (await open()).open(A)
     await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(records(index * 3 + 1, 3))))
     assert.deepEqual(await readAll(log, 0, 1_000), records(1, 150))
@@ -88,7 +88,7 @@ const KEEPING: StoreCases<EventStore> = {
     assert.deepEqual(await readAll(log, 998, 10), records(999, 3))
     await log.close()
   },
-  'after its close a log takes and gives nothing more, and a further close is no failure': async ({ open }) => {
+  'a closed log refuses appends and reads nothing, and can be closed again': async ({ open }) => {
     const { log } = await (await open()).open(A)
     await log.append(records(1, 3))
     await log.close()
@@ -127,7 +127,7 @@ const KEEPING: StoreCases<EventStore> = {
 }
 
 const DAMAGE: StoreCases<EventStore> = {
-  'a torn end is told, costs no whole event, and the log goes on without a hole': async ({ open, damage }) => {
+  'a torn end is reported, costs no whole event, and the log continues without a hole': async ({ open, damage }) => {
     const store = await open()
     for (const id of [A, B]) {
       const { log } = await store.open(id)
@@ -137,7 +137,7 @@ const DAMAGE: StoreCases<EventStore> = {
     await damage(A)
     const next = await open()
     const { log, repairs } = await next.open(A)
-    assert.ok(repairs.length > 0, 'open() has to tell what it repaired')
+    assert.ok(repairs.length > 0, 'open() must report what it repaired')
     assert.equal(log.lastSeq, 4)
     await log.append(records(5, 1))
     assert.deepEqual(await readAll(log, 0, 10), records(1, 5))

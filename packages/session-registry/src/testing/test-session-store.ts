@@ -19,7 +19,7 @@ const SAVING: StoreCases<SessionStore> = {
     assert.deepEqual(await store.load(), { sessions: [], problems: [] })
     await store.close()
   },
-  'a record comes back as it was, with what a newer version may have put into it': async ({ open }) => {
+  'a record is loaded as it was saved, with members of a newer version': async ({ open }) => {
     const store = await open()
     const saved = { ...stored(1, 'ж😀\u2028\u0000"\\ and\nlines'), fromTheFuture: { kept: true } }
     await store.save(saved)
@@ -45,14 +45,14 @@ const SAVING: StoreCases<SessionStore> = {
     assert.deepEqual(await loaded(store), [stored(1, 'again'), stored(2), stored(3), stored(4)])
     await store.close()
   },
-  'of many saves at once the last wins, whole': async ({ open }) => {
+  'of concurrent saves the last one wins, complete': async ({ open }) => {
     const store = await open()
     const versions = Array.from({ length: 40 }, (_, index) => stored(1, `${index} `.repeat((41 - index) * 500)))
     await Promise.all(versions.map((version) => store.save(version)))
     assert.deepEqual(await loaded(store), [versions.at(-1)])
     await store.close()
   },
-  'many sessions saved at once are all kept': async ({ open }) => {
+  'sessions that are saved concurrently are all kept': async ({ open }) => {
     const store = await open()
     const all = Array.from({ length: 100 }, (_, index) => stored(index + 1))
     await Promise.all(all.map((each) => store.save(each)))
@@ -72,7 +72,7 @@ const DELETING: StoreCases<SessionStore> = {
     assert.deepEqual(await loaded(next), [stored(1), stored(3)])
     await next.close()
   },
-  'deleting what is not there, or no more, is no failure': async ({ open }) => {
+  'deleting a session that does not exist is not an error': async ({ open }) => {
     const store = await open()
     await store.save(stored(1))
     await store.delete(idOf(2))
@@ -149,14 +149,14 @@ const KEEPING: StoreCases<SessionStore> = {
 }
 
 const DAMAGE: StoreCases<SessionStore> = {
-  'a record that cannot be read is told, costs no other, and may be saved again': async ({ open, damage }) => {
+  'an unreadable record is reported, does not affect others, and can be saved again': async ({ open, damage }) => {
     const store = await open()
     for (const number of [1, 2, 3]) await store.save(stored(number))
     await store.close()
     await damage(idOf(2))
     const next = await open()
     const { sessions, problems } = await next.load()
-    assert.ok(problems.length > 0, 'load() has to tell what could not be read')
+    assert.ok(problems.length > 0, 'load() must report what could not be read')
     // A store that has it twice may still know it, but then wholly.
     assert.deepEqual(
       sessions.filter(({ session }) => session.id !== idOf(2)),

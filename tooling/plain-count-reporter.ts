@@ -51,7 +51,7 @@ export function skipSummary(skipped: readonly SkippedTest[]): readonly string[] 
   })
   const marked = skipped.filter(({ missing }) => missing.length === 0).map(({ file }) => file)
   for (const file of new Set(marked)) {
-    lines.push(`  skipped by ${file} itself: ${marked.filter((each) => each === file).length}`)
+    lines.push(`  ${file}: ${marked.filter((each) => each === file).length}; by the file itself, or by a filter`)
   }
   return lines.length === 0 ? [] : ['Skipped tests:', ...lines]
 }

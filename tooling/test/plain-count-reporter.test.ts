@@ -15,7 +15,7 @@ test('the summary names each missing program once, with its package', () => {
     expect.stringMatching(/^ {2}opencode: 1 test; npm package opencode-ai@\S+, installed by pnpm test:agents$/),
     '  tmux: 2 tests; Debian package tmux',
     '  zsh: 1 test; Debian package zsh',
-    '  skipped by a.test.ts itself: 1',
+    '  a.test.ts: 1; by the file itself, or by a filter',
   ])
   expect(skipSummary([])).toEqual([])
 })

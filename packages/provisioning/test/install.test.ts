@@ -17,6 +17,7 @@ import {
   textAt,
   versionProgram,
 } from './ground.ts'
+import { npmRegistry } from './npm-registry.ts'
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
@@ -75,19 +76,19 @@ test('pip makes a virtual environment in the agent’s own prefix', async () => 
 })
 
 test('npm installs for real, the newest by name, into the agent’s own prefix', { timeout: 60_000 }, async () => {
-  const host = hostOf({ env: process.env })
-  const json5 = {
-    bin: 'json5',
-    install: [{ method: 'npm' as const, package: 'json5' }],
-    version_check: { cmd: 'json5 --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '^2.2.0' },
+  const { url } = await npmRegistry('newest-tool', ['2.1.0', '2.2.3'])
+  const host = hostOf({ env: { ...process.env, npm_config_registry: url } })
+  const tool = {
+    bin: 'newest-tool',
+    install: [{ method: 'npm' as const, package: 'newest-tool' }],
+    version_check: { cmd: 'newest-tool --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '^2.2.0' },
   }
-  const outcome = await install(json5, host)
+  const outcome = await install(tool, host)
   expect(outcome.error).toBeUndefined()
-  expect(methodsOf(outcome)[0]).toMatch(/^npm started: npm install --prefix \S+ --no-audit .* -- json5@latest$/)
-  expect(outcome.events.at(-1)).toMatchObject({
-    state: { method: 'npm', versionOk: true, executable: join(host.home, 'agents/tool/node_modules/json5/lib/cli.js') },
-  })
-  const again = await install(json5, host)
+  expect(methodsOf(outcome)[0]).toMatch(/^npm started: npm install --prefix \S+ --no-audit .* -- newest-tool@latest$/)
+  const executable = join(host.home, 'agents/tool/node_modules/newest-tool/main.js')
+  expect(outcome.events.at(-1)).toMatchObject({ state: { method: 'npm', versionOk: true, executable } })
+  const again = await install(tool, host)
   expect(again.events).toContainEqual(expect.objectContaining({ phase: 'install', state: 'skipped' }))
   expect(again.events).toContainEqual(expect.objectContaining({ phase: 'version_check', state: 'skipped' }))
   expect(readdirSync(join(host.home, 'agents'))).toEqual(['tool'])

@@ -8,11 +8,7 @@ import { sourceFiles } from '../source-files.ts'
 const UNFINISHED: readonly string[] = [
   '.',
   'docs',
-  'docs/decisions',
-  'docs/guides',
   'packages/acp-server',
-  'packages/adapter-gemini-cli',
-  'packages/adapter-pty-repl',
   'packages/arm-testing',
   'packages/arms/acp',
   'packages/arms/kit',
@@ -27,12 +23,9 @@ const UNFINISHED: readonly string[] = [
   'packages/mcp-tools',
   'packages/provisioning',
   'packages/runtime',
-  'packages/sandbox',
-  'packages/secrets',
   'packages/server',
   'packages/session-registry',
   'packages/subprocess',
-  'packages/workspaces',
 ]
 
 const files = [

@@ -56,13 +56,13 @@ export function adaptersClient(transport: Transport) {
 }
 
 interface WorkCall extends Call {
-  /** The event that comes last; a stream that ends without it was cut off. */
+  /** The last event; a stream that ends without it was cut off. */
   readonly last: string
-  /** Whether that one is handed out too. */
+  /** Whether the last event is returned too. */
   readonly withLast: boolean
 }
 
-/** The data of one stream's messages. It is not resumed: what it tells of has no cursor. */
+/** The data of the messages of one stream. It is not resumed, since these messages have no cursor. */
 async function* messagesOf<T>(transport: Transport, call: WorkCall): AsyncGenerator<T> {
   try {
     for await (const message of streamed(transport, call)) {

@@ -6,15 +6,15 @@ import { callOf } from './operation-call.js'
 
 export interface WatchOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told when the connection comes and goes. */
+  /** Receives changes of the connection. */
   readonly onState?: OnConnectionState
-  /** Whether every session as it is comes first. Default true; else who wants to know asks once `onState` says connected. */
+  /** Whether all sessions are listed first. Default true; otherwise list them when `onState` says connected. */
   readonly listed?: boolean
 }
 
 /**
- * The changes of all sessions as a feed that never ends by itself. After each connect comes every session
- * as it is then, and the ids that went away meanwhile: what happened during an outage is not lost.
+ * The changes of all sessions as a feed that never ends by itself. After each connect it returns all sessions, and the ids of
+ * deleted ones, so that nothing of an outage is lost.
  */
 export function changeFeed(
   listAll: () => Promise<readonly Session[]>,
@@ -34,13 +34,13 @@ export function changeFeed(
         ...gone.map((id) => ({ type: 'forgotten', id }) as const),
         ...sessions.map((session) => ({ type: 'session', session }) as const),
       ]
-      for (const change of changes) note(known, change)
+      for (const change of changes) remember(known, change)
       return changes
     },
-    take(message) {
+    apply(message) {
       const change = changeOf(message)
       if (change === undefined) return []
-      note(known, change)
+      remember(known, change)
       return [change]
     },
     isComplete: () => false,
@@ -53,7 +53,7 @@ function changeOf({ event, data }: EventSourceMessage): SessionChange | undefine
   return undefined
 }
 
-function note(known: Set<string>, change: SessionChange): void {
+function remember(known: Set<string>, change: SessionChange): void {
   if (change.type === 'session') known.add(change.session.id)
   else known.delete(change.id)
 }

@@ -1,8 +1,8 @@
 import type { Clock, TraceContext } from '@agentproto/contracts'
 
 /**
- * The one call that the client makes, so that embedders can give their own. The global `fetch` is one; what
- * is asked of it is less, so that a few lines over `node:http` are one, too.
+ * The only function that the client calls, so that embedders can replace it: a subset of the global `fetch`, which a few lines
+ * over `node:http` can provide.
  */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchResponse>
 
@@ -25,7 +25,7 @@ export interface FetchReader {
   cancel(): Promise<void>
 }
 
-/** Where a gateway answers, and to whom. */
+/** The address of a gateway. */
 export interface GatewayAddress {
   readonly url: string
   readonly token?: string | undefined
@@ -34,21 +34,21 @@ export interface GatewayAddress {
 export interface ClientOptions {
   /** Where the gateway answers, e.g. `http://127.0.0.1:7646`; a path prefix is kept. */
   readonly url: string
-  /** The bearer token; without one only `health()` is answered. */
+  /** The bearer token; without one only `health()` works. */
   readonly token?: string
   /**
-   * Tells where the gateway is by now. Asked when it cannot be reached or does not know the token, as it may listen
-   * on another port after a restart; undefined, or a throw, where nobody knows.
+   * Returns the current address. Called if the gateway cannot be reached or does not know the token, since it may listen on
+   * another port after a restart. Undefined, or an error, if it is unknown.
    */
   readonly locate?: () => Promise<GatewayAddress | undefined>
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch
-  /** How long, in ms, a follower tries to come back after a dropped connection. Default 60 000. */
+  /** How long, in ms, a follower tries to reconnect. Default 60 000. */
   readonly reconnectMs?: number
-  /** A stream silent for this long, in ms, is taken for dead; the gateway sends a comment each 25 s. Default 70 000. */
+  /** A stream that is silent for this long, in ms, counts as broken; the gateway sends a comment every 25 s. Default 70 000. */
   readonly idleMs?: number
   readonly clock?: Clock
-  /** The trace that the calls are part of, but for those that name their own; sent as W3C `traceparent` and `tracestate`. */
+  /** The trace of calls without their own; sent as W3C `traceparent` and `tracestate`. */
   readonly trace?: TraceContext
 }
 
@@ -76,10 +76,10 @@ export function clientSettings(options: ClientOptions): ClientSettings {
   }
 }
 
-/** The address as calls are made to it. */
+/** The address without trailing slashes. */
 export const addressOf = ({ url, token }: GatewayAddress): GatewayAddress => ({ url: url.replace(/\/+$/, ''), token })
 
-/** Unlike the host's clock its timers keep the process alive: somebody awaits the follower that pauses. */
+/** Unlike those of the system clock its timers keep the process alive: a caller waits for the follower that pauses. */
 const waitingClock: Clock = {
   now: () => Date.now(),
   after(ms, run) {

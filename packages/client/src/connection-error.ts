@@ -1,8 +1,8 @@
 import { AgentprotoError } from '@agentproto/contracts'
 
 /**
- * What a throw of `fetch` means. `refused`: nobody listens, nothing was sent. `dropped`: the connection
- * broke; the gateway may have carried the call out. Browsers do not tell the two apart: `dropped` there.
+ * What an error of `fetch` means. `refused`: nothing listens, nothing was sent. `dropped`: the connection broke, and the gateway
+ * may have executed the call. Browsers do not distinguish the two: `dropped` there.
  */
 export type ConnectionFault = 'refused' | 'dropped'
 
@@ -22,21 +22,21 @@ export function connectionFault(thrown: unknown): ConnectionFault {
 /** The error for a gateway that cannot be reached at all. */
 export function unreachable(url: string, cause: unknown): AgentprotoError {
   return new AgentprotoError('daemon_not_running', `No gateway answers at ${url}`, {
-    hint: 'Start one with: agentproto serve',
+    hint: 'Start a gateway with: agentproto serve',
     cause,
   })
 }
 
-/** The error for a call of unknown outcome: sent, but the connection broke before the answer. */
+/** The error for a call with an unknown outcome: the connection broke before the answer. */
 export function outcomeUnknown(url: string, cause: unknown): AgentprotoError {
-  return new AgentprotoError('internal', `The connection to ${url} broke before the answer came`, {
-    hint: 'The call may have been carried out: look at the session before you repeat it',
+  return new AgentprotoError('internal', `The connection to ${url} broke before the answer arrived`, {
+    hint: 'The gateway may have executed the call: check the session before you repeat it',
     cause,
   })
 }
 
 export function cancelled(cause: unknown): AgentprotoError {
-  return new AgentprotoError('cancelled', 'The call was cancelled by its caller', { cause })
+  return new AgentprotoError('cancelled', 'The caller cancelled the call', { cause })
 }
 
 function codesOf(thrown: unknown): string[] {

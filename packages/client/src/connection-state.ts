@@ -1,17 +1,17 @@
-/** How a follower's connection to the gateway is. */
+/** The state of the connection of a follower. */
 export type ConnectionState =
   | { readonly state: 'connected'; readonly url: string }
   | {
       readonly state: 'reconnecting'
-      /** Where the gateway was last. */
+      /** The last known address. */
       readonly url: string
-      /** Tries that failed since the connection broke; 0 when it has just broken. */
+      /** Failed attempts since the connection broke; 0 when it has just broken. */
       readonly attempt: number
-      /** How long it is away, in milliseconds. */
+      /** Milliseconds since the connection broke. */
       readonly awayMs: number
-      /** Why the connection broke or the try failed; absent where the stream just ended. */
+      /** Why the connection broke or the attempt failed; absent if the stream ended without an error. */
       readonly cause?: unknown
     }
 
-/** Told of each change. Must not throw. */
+/** Receives each change. Must not throw. */
 export type OnConnectionState = (state: ConnectionState) => void

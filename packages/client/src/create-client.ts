@@ -9,7 +9,7 @@ import { permissionsClient, type PermissionsClient } from './permissions-client.
 import { allSessions, sessionsClient, type SessionsClient } from './sessions-client.js'
 import { Transport } from './transport.js'
 
-/** What `GET /health` tells, to anybody. */
+/** The answer of `GET /health`, which needs no token. */
 export interface Health {
   readonly ok: boolean
   readonly version: string
@@ -24,20 +24,20 @@ export interface Client {
   readonly permissions: PermissionsClient
   readonly workspaces: WorkspacesClient
   readonly adapters: AdaptersClient
-  /** The named tokens; their values are in the answers that make them, and nowhere else. */
+  /** The named tokens; only the answer that creates one has its value. */
   readonly tokens: TokenService
   /**
-   * First every session as it is, then each change; the same again after a dropped connection. Stop it
-   * through `signal`, which makes it throw `cancelled`.
+   * First all sessions, then each change; the same again after a dropped connection. Stop it through `signal`, which makes it
+   * throw `cancelled`.
    */
   watch(options?: WatchOptions): AsyncIterable<SessionChange>
 }
 
 /**
- * A client of one gateway. It holds no connection until something is asked.
+ * A client of one gateway. It opens no connection before the first call.
  *
- * Every call throws {@link AgentprotoError}: the gateway's problem documents as the errors they were,
- * `daemon_not_running` when nobody answers. Only calls that are safe to repeat are repeated.
+ * Every call throws {@link AgentprotoError}: the errors of the gateway, and `daemon_not_running` if it cannot be reached. Only calls
+ * that are safe to repeat are repeated.
  */
 export function createClient(options: ClientOptions): Client {
   const transport = new Transport(clientSettings(options))

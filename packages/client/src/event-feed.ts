@@ -5,12 +5,12 @@ import { type Feed, ListenerFailure } from './feed.js'
 import { callOf } from './operation-call.js'
 
 export interface FollowEventsOptions {
-  /** The last sequence number that is known already; default 0, the whole log. */
+  /** The last known sequence number; default 0, the whole log. */
   readonly after?: number
   readonly signal?: AbortSignal | undefined
-  /** Told of events that are gone; without it, a gap ends the stream with `storage_corrupt`. */
+  /** Receives gaps of lost events; without it a gap ends the stream with `storage_corrupt`. */
   readonly onGap?: (gap: EventGap) => void
-  /** Told when the connection comes and goes. */
+  /** Receives changes of the connection. */
   readonly onState?: OnConnectionState
 }
 
@@ -25,14 +25,14 @@ export function eventFeed(
     call: callOf('GET /sessions/:id/events', { params: { id }, query: { after }, signal }),
     cursor: String(after),
     onState,
-    take(message) {
+    apply(message) {
       if (message.event === 'gap') {
         const gap = JSON.parse(message.data) as EventGap
-        // Told before the connection broke.
+        // Reported before the connection broke.
         if (gap.first - 1 <= last) return []
         last = gap.first - 1
         feed.cursor = String(last)
-        tell(onGap, gap)
+        report(onGap, gap)
         return []
       }
       const event = eventOf(message)
@@ -47,12 +47,12 @@ export function eventFeed(
   return feed
 }
 
-/** A message with a numeric id is an event of the log; anything else is not for this reader. */
+/** A message with a numeric id is an event of the log; others are ignored. */
 function eventOf({ id, data }: EventSourceMessage): SessionEvent | undefined {
   return id !== undefined && /^\d+$/.test(id) ? (JSON.parse(data) as SessionEvent) : undefined
 }
 
-function tell(onGap: (gap: EventGap) => void, gap: EventGap): void {
+function report(onGap: (gap: EventGap) => void, gap: EventGap): void {
   try {
     onGap(gap)
   } catch (thrown) {
@@ -61,8 +61,8 @@ function tell(onGap: (gap: EventGap) => void, gap: EventGap): void {
 }
 
 function refuseGap({ after, first }: EventGap): never {
-  throw new AgentprotoError('storage_corrupt', `The events ${after + 1} to ${first - 1} of the session are gone`, {
-    hint: `Follow from ${first - 1} on, or give onGap`,
+  throw new AgentprotoError('storage_corrupt', `The events ${after + 1} to ${first - 1} of the session are lost`, {
+    hint: `Follow with after: ${first - 1}, or pass onGap`,
     data: { after, first },
   })
 }

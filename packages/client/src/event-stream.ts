@@ -1,13 +1,12 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { ClientSettings, FetchResponse } from './client-options.js'
 
-/** A line of the gateway is at most 8 MiB of payload; a stream that buffers more than this is not one of ours. */
+/** An event has at most 8 MiB of payload; a stream that buffers more is not from a gateway. */
 const MAX_BUFFER_CHARS = 64 * 1024 * 1024
 
 /**
- * The messages of one event stream, a batch for each chunk that comes in. Ends when the stream ends;
- * throws when it breaks. One that is silent for `idleMs`, or whose signal aborts, is ended from here: a `fetch`
- * that was injected need not tie its body to the signal.
+ * The messages of one event stream, a batch per chunk. Ends when the stream ends; throws when it breaks. A stream that is silent for
+ * `idleMs`, or whose signal aborts, is ended here, since an injected `fetch` may ignore the signal.
  */
 export async function* readEventStream(
   response: FetchResponse,
@@ -37,7 +36,7 @@ export async function* readEventStream(
     }
   } finally {
     signal?.removeEventListener('abort', hangUp)
-    // Frees the connection when the consumer stops early; a stream that broke refuses, which is fine.
+    // Frees the connection if the consumer stops early; a broken stream rejects, which is ignored.
     await reader.cancel().catch(() => undefined)
   }
 }

@@ -8,18 +8,18 @@ import type { Call } from './operation-call.js'
 import type { Transport } from './transport.js'
 import { untilAborted } from './until-aborted.js'
 
-/** One event stream of the gateway that is to be followed for as long as it lasts. */
+/** One event stream of the gateway to follow. */
 export interface Feed<T> {
   readonly call: Call
-  /** Id of the last message that was handed out; `take` moves it. */
+  /** Id of the last message that was returned; `apply` updates it. */
   cursor: string | undefined
-  /** What a message means: the items to hand out, none for one that is unknown or was seen before. */
-  take(message: EventSourceMessage): readonly T[]
-  /** Whether the stream is complete when the gateway closes it now; otherwise it was cut off. */
+  /** The items of a message; none if it is unknown or was seen before. */
+  apply(message: EventSourceMessage): readonly T[]
+  /** Whether the stream is complete if the gateway closes it now; otherwise it was cut off. */
   isComplete(): boolean
-  /** Told when the connection comes and goes. */
+  /** Receives changes of the connection. */
   readonly onState?: OnConnectionState | undefined
-  /** Items to hand out after each connect, before the stream's own. */
+  /** Items to return after each connect, before those of the stream. */
   onConnect?(): Promise<readonly T[]>
 }
 
@@ -27,9 +27,9 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 2_000
 
 /**
- * Hands out a feed's items; after a dropped connection it resumes after the last id. A first connection
- * that fails throws at once; a later one is tried again for `reconnectMs`.
- * @throws `cancelled` when the call's signal aborts, `daemon_not_running`, and what the gateway answers
+ * Returns the items of a feed, and resumes after the last id if the connection drops. A failed first connection throws at once; later
+ * ones are retried for `reconnectMs`.
+ * @throws `cancelled` when the signal aborts, `daemon_not_running`, and the errors of the gateway
  */
 export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGenerator<T> {
   const { signal } = feed.call
@@ -48,41 +48,41 @@ export async function* follow<T>(transport: Transport, feed: Feed<T>): AsyncGene
   }
 }
 
-/** Hands out what one connection brings. @returns whether the feed is complete; otherwise it was cut off */
+/** Returns the items of one connection. @returns whether the feed is complete; otherwise it was cut off */
 async function* oneConnection<T>(transport: Transport, feed: Feed<T>, outage: Outage): AsyncGenerator<T, boolean> {
   const { signal } = feed.call
   const response = await transport.stream(feed.call, feed.cursor)
   outage.connected()
   if (response.status === 204) {
-    // Nothing is left and nothing will come. The body is let go, or the connection would be held.
+    // The stream is at its end. The body is cancelled, since it would keep the connection.
     await response.body?.getReader().cancel()
     return true
   }
   if (feed.onConnect !== undefined) yield* await untilAborted(feed.onConnect(), signal)
   for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
-    outage.over()
+    outage.end()
     yield* itemsOf(feed, messages)
   }
   signal?.throwIfAborted()
   return feed.isComplete()
 }
 
-/** What messages mean to a feed. @throws the problem that one of them tells */
+/** The items of messages. @throws the error of a `problem` message */
 export function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage[]): Generator<T> {
   for (const message of messages) {
     if (message.event === 'problem') throw fromProblem(parsed(message.data))
-    yield* feed.take(message)
+    yield* feed.apply(message)
   }
 }
 
-/** A throw of a listener that the caller gave: none of the connection's, so that nothing is tried again. */
+/** An error of a listener of the caller: not one of the connection, so nothing is retried. */
 export class ListenerFailure extends Error {
   constructor(cause: unknown) {
     super('A listener threw', { cause })
   }
 }
 
-/** The time since a stream was last seen alive, and when to stop hoping. */
+/** The time since the connection broke, and the limit of retries. */
 class Outage {
   readonly #transport: Transport
   readonly #onState: OnConnectionState | undefined
@@ -101,22 +101,22 @@ class Outage {
     this.#onState?.({ state: 'connected', url: this.#transport.url })
   }
 
-  /** Something came in: only now is the outage over, as a gateway may accept and close at once. */
-  over(): void {
+  /** Data arrived: only now the outage is over, since a gateway may accept and close at once. */
+  end(): void {
     this.#since = undefined
     this.#attempt = 0
     this.#pauseMs = FIRST_PAUSE_MS
   }
 
-  /** Notes a failure; throws where trying again cannot help. */
+  /** Records a failure; throws if a retry cannot help. */
   add(thrown: unknown): void {
     if (isAgentprotoError(thrown) && !thrown.row.retryable) throw thrown
     const { url } = this.#transport
     const { reconnectMs, clock } = this.#transport.settings
     this.#since ??= clock.now()
     const awayMs = clock.now() - this.#since
-    const hopeless = thrown !== undefined && !this.#connectedOnce
-    if (hopeless || awayMs >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
+    const isHopeless = thrown !== undefined && !this.#connectedOnce
+    if (isHopeless || awayMs >= reconnectMs) throw isAgentprotoError(thrown) ? thrown : unreachable(url, thrown)
     const cause = thrown === undefined ? {} : { cause: thrown }
     this.#onState?.({ state: 'reconnecting', url, attempt: this.#attempt, awayMs, ...cause })
     this.#attempt++

@@ -5,21 +5,21 @@ import type { Feed } from './feed.js'
 import { callOf } from './operation-call.js'
 
 export interface FollowOutputOptions {
-  /** `cursor` of the last item that is known already; without it, the buffered lines come first. */
+  /** `cursor` of the last known item; without it the buffered lines come first. */
   readonly after?: string
   readonly signal?: AbortSignal | undefined
-  /** Told when the connection comes and goes. */
+  /** Receives changes of the connection. */
   readonly onState?: OnConnectionState
 }
 
-/** The projection of one session, `line` and `status`, as a feed. */
+/** The output of one session as a feed: `line`, `status` and `gap`. */
 export function outputFeed(id: string, { after, signal, onState }: FollowOutputOptions): Feed<OutputItem> {
   let ended = false
   const feed: Feed<OutputItem> = {
     call: callOf('GET /sessions/:id/stream', { params: { id }, query: { after }, signal }),
     cursor: after,
     onState,
-    take(message) {
+    apply(message) {
       const item = itemOf(message)
       if (item === undefined || (item.type !== 'gap' && isKnown(item.cursor, feed.cursor))) return []
       feed.cursor = item.cursor
@@ -50,6 +50,6 @@ function isLater(cursor: string, than: string): boolean {
 
 function numbersOf(cursor: string): [number, number] {
   const [seq = '', n] = cursor.split('.')
-  // `<seq>` alone is everything that the event completed.
+  // `<seq>` alone stands for everything that the event completed.
   return [Number(seq), n === undefined ? Infinity : Number(n)]
 }

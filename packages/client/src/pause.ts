@@ -1,6 +1,6 @@
 import type { Clock } from '@agentproto/contracts'
 
-/** Resolves after `ms` milliseconds, or at once when the signal aborts; the caller looks at the signal. */
+/** Resolves after `ms` milliseconds, or at once if the signal aborts; the caller checks the signal. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

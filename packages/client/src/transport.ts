@@ -6,10 +6,10 @@ import { type Asked, type Call, callOf } from './operation-call.js'
 import { pause } from './pause.js'
 import { untilAborted } from './until-aborted.js'
 
-/** Waits before the second and third try of an idempotent call, in ms. */
+/** Pauses before the second and third attempt of a repeatable call, in ms. */
 const RETRY_PAUSES = [50, 250]
 
-/** One gateway, reached with fetch: tokens, problem documents and broken connections are handled here. */
+/** Calls one gateway with fetch; handles tokens, problem documents and broken connections. */
 export class Transport {
   readonly settings: ClientSettings
   #address: GatewayAddress
@@ -19,14 +19,14 @@ export class Transport {
     this.#address = settings.address
   }
 
-  /** Where the gateway is, as far as is known. */
+  /** The last known address of the gateway. */
   get url(): string {
     return this.#address.url
   }
 
   /**
-   * Looks where the gateway is by now, which may start it.
-   * @returns `moved` when that is elsewhere, or with another token; undefined when it is not found
+   * Asks for the current address of the gateway, which may start it.
+   * @returns `moved` if the address or the token has changed; undefined if the gateway is not found
    */
   async relocate(signal: AbortSignal | undefined): Promise<'moved' | 'same' | undefined> {
     const found = await untilAborted(this.settings.locate(), signal).catch(() => undefined)
@@ -47,7 +47,7 @@ export class Transport {
    * @returns the answer, with status 200
    */
   async stream(call: Call, lastEventId: string | undefined): Promise<FetchResponse> {
-    return this.#accepted(await this.#known(call, 'text/event-stream', lastEventId))
+    return this.#accepted(await this.#withToken(call, 'text/event-stream', lastEventId))
   }
 
   /** The text of a successful answer, in pieces as they come. */
@@ -66,7 +66,7 @@ export class Transport {
     yield decoder.decode()
   }
 
-  /** Sends a body and takes an event stream for an answer; the failures of {@link Transport.json}. */
+  /** Sends a body and returns an event stream; fails like {@link Transport.call}. */
   async postForStream(call: Call): Promise<FetchResponse> {
     return this.#accepted(await this.#send(call, 'text/event-stream'))
   }
@@ -74,23 +74,23 @@ export class Transport {
   async #send(call: Call, accept: string): Promise<FetchResponse> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#known(call, accept)
+        return await this.#withToken(call, accept)
       } catch (thrown) {
         if (call.signal?.aborted) throw cancelled(thrown)
-        // A fetch that knows better what went wrong is believed.
+        // An injected fetch may throw a more precise error.
         if (isAgentprotoError(thrown)) throw thrown
         const refused = connectionFault(thrown) === 'refused'
-        // Nothing was sent, so that any call may be made again where the gateway is now.
+        // Nothing was sent, so any call may be repeated at the current address.
         if (refused && attempt === 0 && (await this.relocate(call.signal)) !== undefined) continue
         if (refused) throw unreachable(this.url, thrown)
         const wait = isRepeatable(call) ? RETRY_PAUSES[attempt] : undefined
-        if (wait === undefined) throw this.#lost(call, thrown)
+        if (wait === undefined) throw this.#lostError(call, thrown)
         await pause(this.settings.clock, wait, call.signal)
       }
     }
   }
 
-  #lost(call: Call, thrown: unknown): AgentprotoError {
+  #lostError(call: Call, thrown: unknown): AgentprotoError {
     return isIdempotent(call) ? unreachable(this.url, thrown) : outcomeUnknown(this.url, thrown)
   }
 
@@ -99,8 +99,8 @@ export class Transport {
     throw await problemOf(response, this.url)
   }
 
-  /** A call of whoever is known: a token that was refused may have been another gateway's at this address. */
-  async #known(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
+  /** Repeats a call once if its token was refused: another gateway may have taken over the address. */
+  async #withToken(call: Call, accept: string, lastEventId?: string): Promise<FetchResponse> {
     const response = await this.#fetch(call, accept, lastEventId)
     if (response.status !== 401 || (await this.relocate(call.signal)) !== 'moved') return response
     await response.body?.getReader().cancel()
@@ -124,12 +124,12 @@ export class Transport {
       ...(call.text === undefined ? {} : { body: call.text }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
     })
-    return untilAborted(answer, call.signal, letGo)
+    return untilAborted(answer, call.signal, discard)
   }
 }
 
-/** Nobody waits for the answer any more. */
-function letGo({ body }: FetchResponse): void {
+/** Cancels an answer that is no longer needed. */
+function discard({ body }: FetchResponse): void {
   body
     ?.getReader()
     .cancel()
@@ -138,7 +138,7 @@ function letGo({ body }: FetchResponse): void {
 
 const isIdempotent = ({ method = 'GET' }: Call): boolean => method !== 'POST'
 
-/** Made a second time it does nothing more: the gateway knows a start and a prompt by their key. */
+/** Whether a repeated call has no further effect: the gateway recognises a start and a prompt by their key. */
 export const isRepeatable = (call: Call): boolean => isIdempotent(call) || hasKey(call.body)
 
 const hasKey = (body: unknown): boolean =>

@@ -19,18 +19,18 @@ import { isRepeatable, type Transport } from './transport.js'
 
 export interface TurnWaitOptions {
   readonly signal?: AbortSignal | undefined
-  /** Told when the connection comes and goes. */
+  /** Receives changes of the connection. */
   readonly onState?: OnConnectionState
 }
 
-/** Where the turns and events of sessions are read. */
+/** The calls that a wait needs. */
 export interface TurnSource {
   turns(id: string, query: TurnQuery): Promise<readonly Turn[]>
   turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
   events(id: string, options: FollowEventsOptions): AsyncIterable<SessionEvent>
 }
 
-/** A prompt whose turn is waited for. With an `idempotencyKey` it is sent again where nothing came back. */
+/** A prompt to wait for. With an `idempotencyKey` it is sent again if no answer arrived. */
 export type AwaitedPrompt = Pick<PromptRequest, 'prompt' | 'idempotencyKey'>
 
 interface Waiting extends TurnWaitOptions {
@@ -38,8 +38,8 @@ interface Waiting extends TurnWaitOptions {
 }
 
 /**
- * Sends a prompt and follows its turn to the end. The answer to the prompt is the turn's own events; where
- * that connection breaks, the log is followed instead.
+ * Sends a prompt and follows its turn to the end. The answer to the prompt is a stream of the turn's events; if that connection
+ * breaks, the log is followed instead.
  */
 export async function promptAndWait(
   transport: Transport,
@@ -55,7 +55,7 @@ export async function promptAndWait(
   throw endedWithoutTurnEnd(waiting.id)
 }
 
-/** Follows a turn that was admitted before, or that is queued, to its end. @throws `turn_not_found` */
+/** Follows a turn that was accepted before, running or queued, to its end. @throws `turn_not_found` */
 export async function waitTurn(source: TurnSource, number: number, { id, ...following }: Waiting): Promise<TurnResult> {
   const [begun] = await source.turns(id, { after: number - 1, limit: 1 })
   const collector = new TurnCollector(number)
@@ -70,7 +70,7 @@ export async function waitTurn(source: TurnSource, number: number, { id, ...foll
   throw endedWithoutTurnEnd(id)
 }
 
-/** The last event before those of a turn that had not begun when one looked. */
+/** The last event before a turn that has not begun. */
 async function eventsBefore(source: TurnSource, id: string, number: number): Promise<number> {
   const turn = await source.turn(id, number)
   return turn.state === 'queued' ? turn.afterSeq : turn.firstSeq - 1
@@ -85,20 +85,20 @@ async function* eventsOfPrompt(
   const call = callOf('POST /sessions/:id/prompt', { params: { id }, body, signal })
   const feed = eventFeed(id, { signal })
   let cause: unknown
-  for (let tries = isRepeatable(call) ? TRIES : 1; tries > 0 && nothingOf(feed); tries--) {
+  for (let tries = isRepeatable(call) ? TRIES : 1; tries > 0 && isEmpty(feed); tries--) {
     cause = yield* answerTo(transport, call, feed)
-    // Only reached when the stream broke before the turn's end: whoever has the end asks for no more.
+    // Only reached if the stream broke before the end of the turn: a caller that has the end stops iterating.
     if (signal?.aborted) throw cancelled(cause)
   }
-  if (nothingOf(feed)) throw outcomeUnknown(transport.url, cause)
+  if (isEmpty(feed)) throw outcomeUnknown(transport.url, cause)
   yield* follow(transport, eventFeed(id, { after: Number(feed.cursor), ...following }))
 }
 
 const TRIES = 3
 
-const nothingOf = ({ cursor }: Feed<SessionEvent>): boolean => cursor === '0'
+const isEmpty = ({ cursor }: Feed<SessionEvent>): boolean => cursor === '0'
 
-/** The events of one answer. @returns why it ended, where that is known */
+/** The events of one answer. @returns the error that ended it, if any */
 async function* answerTo(
   transport: Transport,
   call: Call,

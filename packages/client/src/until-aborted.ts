@@ -1,7 +1,6 @@
 /**
- * What work comes to, or the signal's reason as soon as that aborts: what an embedder gives, a `fetch` or a `locate`, need
- * not heed a signal.
- * @param late Told of what comes too late, to let it go
+ * The result of work, or the reason of the signal as soon as it aborts: an injected `fetch` or `locate` may ignore the signal.
+ * @param late Receives a result that arrives too late, to release it
  */
 export function untilAborted<T>(
   work: Promise<T>,

@@ -116,7 +116,7 @@ test('a POST whose connection breaks is sent once, and the error says that its o
   const call = createClient({ url: gateway.url }).sessions.prompt('s', { prompt: 'hi' })
   await expect(call).rejects.toMatchObject({
     code: 'internal',
-    message: expect.stringContaining('may have been carried out'),
+    message: expect.stringContaining('may have executed the call'),
   })
   expect(gateway.seen).toHaveLength(1)
 })

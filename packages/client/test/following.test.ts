@@ -217,7 +217,7 @@ test('promptAndWait does not prompt again when nothing came back, and says that 
   const call = createClient({ url: gateway.url }).sessions.promptAndWait('s1', { prompt: 'hi' })
   await expect(call).rejects.toMatchObject({
     code: 'internal',
-    message: expect.stringContaining('may have been carried out'),
+    message: expect.stringContaining('may have executed the call'),
   })
   expect(gateway.seen).toHaveLength(1)
 })

@@ -4,19 +4,19 @@ import { matchedRoutes, routePath } from 'hono/route'
 import type { HttpContext, HttpEnv } from './http-deps.js'
 
 /**
- * Lets a principal through to what its scope covers. A session that it does not reach is not found, as if it were not
- * there. The owner, who may do everything, passes without a look at the table.
+ * Checks that the scope of a principal covers the route. A session that it may not use is reported as not found. The owner
+ * passes without a lookup in the table.
  */
 export function withinScope(sessions: Pick<SessionService, 'get'>): MiddlewareHandler<HttpEnv> {
   return function checkScope(c, next) {
-    // Not a promise more than there must be: most calls are the owner's, and each passes here.
+    // Most calls are the owner's: no extra promise for them.
     return c.get('by').type === 'owner' ? next() : checkBounds(c, next)
   }
 
   async function checkBounds(c: HttpContext, next: Next): Promise<void> {
     const by = c.get('by')
     const route = routeOf(c)
-    // Nothing answers there but a refusal, or the list of methods.
+    // Only a refusal or the list of methods answers there.
     if (route === undefined) return next()
     const scope = scopeOfRoute(route.key)
     if (!mayUse(by, scope)) c.set('rejected', true)
@@ -30,15 +30,15 @@ export function withinScope(sessions: Pick<SessionService, 'get'>): MiddlewareHa
 }
 
 interface MatchedRoute {
-  /** As it stands in the table. */
+  /** Its key in the table. */
   readonly key: string
   readonly sessionId: string | undefined
 }
 
-/** The route that will answer; undefined where none takes the method. */
+/** The route that will answer; undefined if no route has the method. */
 function routeOf(c: HttpContext): MatchedRoute | undefined {
   const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
-  // An app that is mounted under a prefix has it before every path, this middleware's too.
+  // If the app is mounted under a prefix, every path starts with it, also the path of this middleware.
   const prefix = routePath(c).slice(0, -'/*'.length)
   const matched = matchedRoutes(c).find((route) => isAnswer(route, method, prefix))
   if (matched === undefined) return undefined
@@ -46,11 +46,11 @@ function routeOf(c: HttpContext): MatchedRoute | undefined {
   return { key: `${matched.method} ${pattern}`, sessionId: segmentOf(c.req.path, matched.path) }
 }
 
-/** The rest are middleware, and answers to methods that a path does not take. */
+/** All others are middleware, and answers to unsupported methods. */
 const isAnswer = (route: { readonly method: string; readonly path: string }, method: string, prefix: string): boolean =>
   route.method === method || (route.method === 'ALL' && route.path === `${prefix}/mcp`)
 
-/** The id of the session that a path names, as its handler will read it. */
+/** The id of the session in a path, decoded as for its handler. */
 function segmentOf(path: string, pattern: string): string | undefined {
   const at = pattern.split('/').indexOf(':id')
   const segment = at < 0 ? undefined : path.split('/')[at]

@@ -15,9 +15,9 @@ export function isAllowedHost(host: string, allowed: ReadonlySet<string>): boole
 export const nameIn = (host: string): string => host.replace(PORT, '')
 
 /**
- * Whether pages of an origin may call: those of this machine, those of the gateway itself, and those allowed.
- * `null` (sandboxed frames, files) is nobody's and refused.
- * @param host The request's Host, in lower case, which was found to be ours
+ * Whether pages of an origin may call: those of this machine, of the gateway itself, and allowed ones. `null` (sandboxed
+ * frames, files) is refused.
+ * @param host The Host of the request, in lower case, which was checked before
  */
 export function isAllowedOrigin(origin: string, host: string, allowed: ReadonlySet<string>): boolean {
   const given = origin.toLowerCase()

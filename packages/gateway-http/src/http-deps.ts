@@ -14,41 +14,41 @@ import type {
 } from '@agentproto/contracts'
 import type { Context, Hono } from 'hono'
 
-/** What the HTTP surface is made of. */
+/** The services and settings of the HTTP surface. */
 export interface HttpDeps {
   readonly sessions: SessionService
   readonly adapters: AdapterService
   readonly workspaces: WorkspaceService
-  /** Answers the `rules` of sessions and workspaces; without it those routes are not there. */
+  /** Without it the `rules` routes do not exist. */
   readonly permissions?: PermissionService
-  /** Tells whose a bearer token is; compares in constant time. */
+  /** Returns the principal of a bearer token; compares in constant time. */
   readonly authenticate: Authenticate
-  /** The named tokens; without them `/tokens` is not there. */
+  /** The named tokens; without them `/tokens` does not exist. */
   readonly tokens?: TokenService
-  /** Lets browsers in by a code; without it `/auth` is not there, and cookies are nobody's. */
+  /** Logs in browsers by a code; without it `/auth` does not exist and cookies are ignored. */
   readonly browsers?: BrowserLogin
-  /** The stored sessions as documents; without it search, export, import, repair and prune are not there. */
+  /** The stored sessions; without it search, export, import, repair and prune do not exist. */
   readonly archive?: SessionArchive
-  /** A signal that aborts when a principal's token is revoked; its open streams end then. */
+  /** A signal that aborts when the token of a principal is revoked, which ends its open streams. */
   readonly revoked?: (by: Principal) => AbortSignal | undefined
   /** Of the gateway; shown by `/health`. */
   readonly version: string
   readonly clock: Clock
-  /** Answers `/mcp`; without it the route is not there. */
+  /** Answers `/mcp`; without it the route does not exist. */
   readonly mcp?: (request: Request, by: Principal) => Promise<Response>
-  /** What `/metrics` answers, in Prometheus' text format; without it the route is not there. */
+  /** Answers `/metrics` in the text format of Prometheus; without it the route does not exist. */
   readonly metrics?: (streams: StreamStats) => Promise<string>
-  /** The document that `/openapi.json` answers with; without it the route is not there. */
+  /** The document of `/openapi.json`; without it the route does not exist. */
   readonly openApi?: () => Promise<object>
-  /** Host names beyond the loopback ones: `name` for any port, `name:port` for one. */
+  /** Host names beside loopback: `name` for any port, `name:port` for one. */
   readonly allowedHosts?: readonly string[]
-  /** Tells further names that are the gateway's own, as they change: in lower case, without a port. */
+  /** Whether a name belongs to the gateway, for names that change: in lower case, without a port. */
   readonly isOwnHost?: (name: string) => boolean
-  /** Origins beyond the loopback ones and the gateway's own; these may also read answers across origins (CORS). */
+  /** Origins beside loopback and the gateway's own, whose pages may also read answers (CORS). */
   readonly allowedOrigins?: readonly string[]
-  /** Told of what answered 500 without being one of our errors. Must not throw. */
+  /** Receives errors that are not ours and were answered with 500. Must not throw. */
   readonly onError?: (error: unknown, where: { readonly method: string; readonly path: string }) => void
-  /** Told of who was turned away before any service was asked: 401 and 403. Must not throw. */
+  /** Receives requests that were rejected before a service was called: 401 and 403. Must not throw. */
   readonly onRefused?: (refused: Refused) => void
   /** Milliseconds of silence after which a stream sends a comment; default 25 000 (AIP-46 §sse). */
   readonly keepAliveMs?: number
@@ -60,10 +60,10 @@ export interface HttpDeps {
   readonly signal?: AbortSignal
 }
 
-/** A request that was turned away at the door. */
+/** A request that was rejected before a service was called. */
 export interface Refused {
   readonly code: ErrorCode
-  /** Who it was, where that is known. */
+  /** The caller, if known. */
   readonly by?: Principal
   readonly method: string
   /** Without its query. */
@@ -75,17 +75,17 @@ export interface Refused {
 /** The event streams of one app. */
 export interface StreamStats {
   readonly open: number
-  /** Those that were refused for want of room, since the start. */
+  /** Streams that were refused because of the limit, since the start. */
   readonly refused: number
-  /** Stored events that the slowest reader has not taken. */
+  /** Stored events that the slowest reader has not read. */
   readonly behind: number
 }
 
-/** What our middleware knows of a request. */
+/** What the middleware sets on a request. */
 export interface HttpEnv {
   readonly Variables: {
     readonly by: Principal
-    /** The sessions that `by` reaches; absent for all. */
+    /** The sessions that `by` may use; absent for all. */
     readonly within?: SessionBounds
     /** It was rejected before a service was called. */
     readonly rejected?: true

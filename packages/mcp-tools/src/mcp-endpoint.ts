@@ -7,19 +7,18 @@ import { toolServers } from './tool-server.js'
 
 export interface McpEndpoint {
   /**
-   * Answers one request of MCP's streamable HTTP, of both protocol eras. Checks no token, Host or Origin: the
-   * HTTP app does.
-   * @param by Who calls; decides what the tools may do
+   * Answers one request of MCP's streamable HTTP, of both protocol eras. The HTTP app checks token, Host and Origin before.
+   * @param by The caller, who decides what the tools may do
    * @throws `shutting_down` after `close`
    */
   fetch(request: Request, by: Principal): Promise<Response>
-  /** Ends what is still answered. Idempotent. */
+  /** Ends open requests. Idempotent. */
   close(): Promise<void>
 }
 
 /**
- * Makes the MCP endpoint: the five tools of AIP-46 §MCP tools, by name, and a few more over the same services.
- * Each call is served by a fresh, stateless server, so any client may go on where another stopped.
+ * Creates the MCP endpoint: the five tools of AIP-46 §MCP tools and a few more, over the services of HTTP. Each request is served
+ * by a fresh, stateless server, so any client may continue where another stopped.
  */
 export function createMcpEndpoint(deps: McpDeps): McpEndpoint {
   const serverFor = toolServers(deps)

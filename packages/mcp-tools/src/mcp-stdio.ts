@@ -6,7 +6,7 @@ import type { McpDeps } from './services.js'
 import { toolServers } from './tool-server.js'
 
 export interface McpStdioOptions {
-  /** Who the one caller is. Where a gateway elsewhere decides, it does so from the token that it is called with. */
+  /** The only caller. If another gateway answers, that one decides by the token of its client. */
   readonly by: Principal
   readonly input: Readable
   readonly output: Writable
@@ -14,15 +14,15 @@ export interface McpStdioOptions {
 
 /** A connection over two pipes. */
 export interface McpStdio {
-  /** Settles when the client has closed its end, or `close` was called; never rejects. */
+  /** Settles when the client or `close` has closed the connection; never rejects. */
   readonly closed: Promise<void>
   /** Idempotent. */
   close(): Promise<void>
 }
 
 /**
- * Serves the tools of {@link createMcpEndpoint} to the one client at the other end of two pipes, in whichever era of
- * the protocol it opens. Nothing but the protocol is written to `output`.
+ * Serves the tools of {@link createMcpEndpoint} to one client over two pipes, in both protocol eras. Only the protocol is written
+ * to `output`.
  */
 export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOptions): McpStdio {
   const serverFor = toolServers(deps)

@@ -2,17 +2,17 @@ import { BOUNDS, isWithinDepth } from '@agentproto/contracts'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
 import { parsed } from './stringified.js'
 
-/** A body that was read, or the answer that refuses it. A request that has none to read is left to the handler. */
+/** A body that was read, or the answer that refuses it. Requests without a JSON body are left to the handler. */
 export type RpcBody = { readonly parsedBody?: unknown } | { readonly refusal: Response }
 
 /**
- * Reads the body of a request once. The SDK would copy the whole request to read it twice, and hand the copy
- * on, of which nobody knows who sent it.
+ * Reads the body of a request once. The SDK would copy the request to read it twice, and pass on the copy, whose caller is not
+ * known.
  */
 export async function readRpcBody(request: Request): Promise<RpcBody> {
   if (request.method !== 'POST' || !isJsonContentType(request.headers.get('content-type'))) return {}
   const read = await readRequestBody(request, BOUNDS.bodyBytes).catch(() => undefined)
-  if (read === undefined) return refusal(400, PARSE_ERROR, 'The body did not arrive whole')
+  if (read === undefined) return refusal(400, PARSE_ERROR, 'The connection closed before the whole body arrived')
   if (read.tooLarge) return refusal(413, INVALID_REQUEST, `The body is larger than ${BOUNDS.bodyBytes} bytes`)
   const body = parsedJson(read.text)
   if (body === undefined) return refusal(400, PARSE_ERROR, 'The body is not JSON')
@@ -21,7 +21,7 @@ export async function readRpcBody(request: Request): Promise<RpcBody> {
   return { parsedBody: withParsedArguments(body) }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined if it is not JSON. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -34,7 +34,7 @@ const refusal = (status: number, code: number, message: string): RpcBody => ({
   refusal: Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status }),
 })
 
-/** Some clients send the arguments of a tool as one text of JSON (F72). */
+/** Some clients send the arguments of a tool as a JSON string (F72). */
 function withParsedArguments(body: unknown): unknown {
   const { params } = objectOf(body)
   const { arguments: given } = objectOf(params)

@@ -1,8 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server'
 
 /**
- * Some clients send every argument that is no text as a text of JSON (F72): such texts are parsed where the
- * schema wants no text. What does not parse stays, and is refused with its name.
+ * Some clients send arguments that are not strings as JSON strings (F72). They are parsed where the schema does not accept a
+ * string. What does not parse is kept, and refused by the schema.
  */
 export function withParsedStrings(args: unknown, { properties = {} }: Tool['inputSchema']): unknown {
   if (typeof args !== 'object' || args === null) return args
@@ -11,18 +11,18 @@ export function withParsedStrings(args: unknown, { properties = {} }: Tool['inpu
   return Object.fromEntries(
     entries.map(([name, value]) => [
       name,
-      typeof value === 'string' && !takesText(properties[name]) ? parsed(value) : value,
+      typeof value === 'string' && !acceptsString(properties[name]) ? parsed(value) : value,
     ]),
   )
 }
 
-function takesText(schema: unknown): boolean {
+function acceptsString(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return true
   const { type, anyOf } = schema as { type?: unknown; anyOf?: unknown }
-  return type === 'string' || (Array.isArray(anyOf) && anyOf.some(takesText))
+  return type === 'string' || (Array.isArray(anyOf) && anyOf.some(acceptsString))
 }
 
-/** What a text of JSON says, or the text where it is none. */
+/** The value of a JSON string, or the string itself if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

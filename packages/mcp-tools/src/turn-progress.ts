@@ -1,49 +1,49 @@
 import type { Clock, EventRecord } from '@agentproto/contracts'
 
-/** Between two words on what goes on, in milliseconds: a client shows them, and reads no faster. */
+/** Minimum milliseconds between two messages: a person reads them. */
 const SPACING_MS = 1_000
-/** Silence after which a client is told that the wait goes on: some give up a call that says nothing. */
+/** Milliseconds of silence after which a message is sent: some clients cancel a silent call. */
 const HEARTBEAT_MS = 10_000
 
-/** Tells who waits for a turn what goes on in it. */
+/** Reports the progress of a turn to a caller that waits for it. */
 export class TurnProgress {
   readonly #clock: Clock
-  readonly #tell: (message: string) => void
+  readonly #report: (message: string) => void
   readonly #signal: AbortSignal
-  #toldAt: number
+  #reportedAt: number
   #events = 0
 
-  constructor(clock: Clock, tell: (message: string) => void, signal: AbortSignal) {
+  constructor(clock: Clock, report: (message: string) => void, signal: AbortSignal) {
     this.#clock = clock
-    this.#tell = tell
+    this.#report = report
     this.#signal = signal
-    this.#toldAt = clock.now() - SPACING_MS
+    this.#reportedAt = clock.now() - SPACING_MS
     this.#beat()
   }
 
-  take(records: readonly EventRecord[]): void {
+  add(records: readonly EventRecord[]): void {
     this.#events += records.length
-    if (this.#clock.now() - this.#toldAt < SPACING_MS) return
-    const last = records.findLast(({ type }) => type in DOING)
-    if (last !== undefined) this.#say(`${doing(last)} (${this.#events} events)`)
+    if (this.#clock.now() - this.#reportedAt < SPACING_MS) return
+    const last = records.findLast(({ type }) => type in ACTIVITY)
+    if (last !== undefined) this.#send(`${activityOf(last)} (${this.#events} events)`)
   }
 
   #beat(): void {
     const timer = this.#clock.after(HEARTBEAT_MS, () => {
       if (this.#signal.aborted) return
-      if (this.#clock.now() - this.#toldAt >= HEARTBEAT_MS) this.#say(`waiting (${this.#events} events)`)
+      if (this.#clock.now() - this.#reportedAt >= HEARTBEAT_MS) this.#send(`waiting (${this.#events} events)`)
       this.#beat()
     })
     this.#signal.addEventListener('abort', () => timer.cancel(), { once: true })
   }
 
-  #say(message: string): void {
-    this.#toldAt = this.#clock.now()
-    this.#tell(message)
+  #send(message: string): void {
+    this.#reportedAt = this.#clock.now()
+    this.#report(message)
   }
 }
 
-const DOING: Readonly<Partial<Record<EventRecord['type'], string>>> = {
+const ACTIVITY: Readonly<Partial<Record<EventRecord['type'], string>>> = {
   'text-delta': 'writing',
   thought: 'thinking',
   'tool-call': 'tool',
@@ -51,9 +51,9 @@ const DOING: Readonly<Partial<Record<EventRecord['type'], string>>> = {
   'agent-prompt': 'asking',
 }
 
-/** Parsed only when it is told, at most once a second. */
-function doing({ type, json }: EventRecord): string {
+/** Parsed only for a message, at most once a second. */
+function activityOf({ type, json }: EventRecord): string {
   const { title, toolName } = JSON.parse(json) as { title?: unknown; toolName?: unknown }
   const name = typeof title === 'string' ? title : toolName
-  return type.startsWith('tool') && typeof name === 'string' ? `tool: ${name.slice(0, 200)}` : (DOING[type] ?? type)
+  return type.startsWith('tool') && typeof name === 'string' ? `tool: ${name.slice(0, 200)}` : (ACTIVITY[type] ?? type)
 }

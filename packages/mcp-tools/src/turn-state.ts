@@ -4,15 +4,15 @@ import type { Call, ToolSessions } from './services.js'
 import { TurnProgress } from './turn-progress.js'
 
 interface TurnWait {
-  /** The last turn when absent. */
+  /** Default: the last turn. */
   readonly turn: number | undefined
   readonly timeoutMs: number
   readonly signal: AbortSignal
-  /** Told of what goes on meanwhile, at least now and then. */
+  /** Receives progress at regular intervals. */
   readonly progress: Call['progress'] | undefined
 }
 
-/** How far a turn has come when the waiting ends. */
+/** The state of a turn when the wait ends. */
 export type TurnState = { readonly sessionId: string; readonly turn: number } & (
   | { readonly state: 'ended'; readonly result: TurnResult }
   | { readonly state: 'awaiting-input'; readonly requests: readonly SessionRequest[] }
@@ -25,15 +25,15 @@ interface Waiting {
 }
 
 /**
- * Waits for whichever comes first: the end of the turn, a request that somebody has to answer (waiting longer
- * would only let it time out), or the end of the time.
+ * Waits for the first of: the end of the turn, a request that a person has to answer (a longer wait would only let it time out),
+ * or the end of the time.
  * @throws `session_not_found`, `turn_not_found`, `cancelled`
  */
 export async function turnState({ sessions, clock }: Waiting, id: string, wait: TurnWait): Promise<TurnState> {
   const session = await sessions.get(id)
   const turn = wait.turn ?? session.turn.number
   if (turn === 0)
-    throw new AgentprotoError('turn_not_found', 'The session has had no turn yet', { hint: 'Prompt it first' })
+    throw new AgentprotoError('turn_not_found', 'The session has no turn yet', { hint: 'Send a prompt first' })
   const reader = await sessions.follow(id, session.lastSeq)
   const over = new AbortController()
   const stop = (): void => over.abort()
@@ -41,7 +41,7 @@ export async function turnState({ sessions, clock }: Waiting, id: string, wait: 
   try {
     const ended = sessions.waitTurn(id, turn, over.signal).then((result) => ({ state: 'ended', result }) as const)
     const progress = wait.progress && new TurnProgress(clock, wait.progress, over.signal)
-    const asked = untilAsked(reader, () => pendingOf(sessions, id, turn), { signal: over.signal, progress })
+    const asked = untilRequest(reader, () => pendingOf(sessions, id, turn), { signal: over.signal, progress })
     const busy = after(clock, wait.timeoutMs, over.signal)
     return { sessionId: id, turn, ...(await Promise.race([ended, asked, busy])) }
   } finally {
@@ -51,19 +51,19 @@ export async function turnState({ sessions, clock }: Waiting, id: string, wait: 
   }
 }
 
-type Asked = Extract<TurnState, { state: 'awaiting-input' }>
+type AwaitingInput = Extract<TurnState, { state: 'awaiting-input' }>
 
-/** Never settles when nothing is asked: the turn's end and the clock are waited for beside it. */
-async function untilAsked(
+/** Never settles without a request: the caller also waits for the end of the turn and of the time. */
+async function untilRequest(
   reader: EventReader,
   pending: () => Promise<readonly SessionRequest[]>,
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: TurnProgress | undefined },
-): Promise<Pick<Asked, 'state' | 'requests'>> {
+): Promise<Pick<AwaitingInput, 'state' | 'requests'>> {
   let requests = await pending()
   while (requests.length === 0) {
     const batch = await reader.next(signal)
     if (batch === undefined || signal.aborted) return new Promise(() => {})
-    progress?.take(batch.records)
+    progress?.add(batch.records)
     if (batch.records.some(({ type }) => type === 'agent-prompt')) requests = await pending()
   }
   return { state: 'awaiting-input', requests }

@@ -3,12 +3,12 @@ import type { Clock, Timer } from '@agentproto/contracts'
 /** What a stream is pulled from. */
 export interface SseSource {
   /**
-   * The next messages, whole, as one text.
-   * @returns undefined at the end; an empty text where there is nothing to say yet
+   * The next whole messages as one text.
+   * @returns undefined at the end; an empty text if there is nothing to send yet
    */
   next(signal: AbortSignal): Promise<string | undefined>
   close(): void
-  /** Stored events that were not taken yet, where that is known. */
+  /** Number of stored events that were not read yet, if known. */
   behind?(): number
 }
 
@@ -16,107 +16,88 @@ export interface SseBodyOptions {
   readonly clock: Clock
   /** Milliseconds of silence after which a comment is sent. */
   readonly keepAliveMs: number
-  /** Sent first; what a reconnecting client waits is part of it. */
+  /** Sent first. */
   readonly hello: string
   /** Ends the stream from the side of the server. */
   readonly signal?: AbortSignal | undefined
-  /** Tells of a failure of the source as one last message. */
+  /** The last message if the source fails. */
   readonly farewell: (thrown: unknown) => string
   /** Called once, however the stream ends. */
   readonly onEnd: () => void
 }
 
-/**
- * A body of server-sent events that is pulled: one pull of the client is one `next` of the source and one chunk,
- * so a stalled client costs one batch, and one that goes away closes the source.
- */
-export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStream<Uint8Array> {
-  // Nothing is pulled before the client reads: what waits, waits in the source.
-  return new ReadableStream(new Pump(source, options), { highWaterMark: 0 })
-}
-
-type Controller = ReadableStreamDefaultController<Uint8Array>
-
 const ENCODER = new TextEncoder()
 const KEEP_ALIVE = ': keep-alive\n\n'
 
-class Pump {
-  readonly #source: SseSource
-  readonly #options: SseBodyOptions
-  readonly #gone = new AbortController()
-  readonly #closeFromHere = (): void => this.#close()
-  #controller: Controller | undefined
-  #pulling = false
-  #lastSent = 0
-  #silence: Timer | undefined
+/**
+ * A body of server-sent events that is pulled: one read of the client is one `next` of the source and one chunk. A stalled client
+ * costs one batch, and a client that disconnects closes the source at once, also while the source waits for its next event.
+ */
+export function sseBody(source: SseSource, options: SseBodyOptions): ReadableStream<Uint8Array> {
+  const { clock, keepAliveMs, hello, signal, farewell, onEnd } = options
+  const gone = new AbortController()
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  let isPulling = false
+  let lastSent = 0
+  let silence: Timer
 
-  constructor(source: SseSource, options: SseBodyOptions) {
-    this.#source = source
-    this.#options = options
+  /** The client disconnects, the source ends or the server closes: the first one frees everything, once. */
+  function release(): void {
+    if (gone.signal.aborted) return
+    gone.abort()
+    silence.cancel()
+    signal?.removeEventListener('abort', close)
+    source.close()
+    onEnd()
   }
 
-  start(controller: Controller): void {
-    const { hello, keepAliveMs, signal } = this.#options
-    this.#controller = controller
-    this.#send(hello)
-    this.#watchSilence(keepAliveMs)
-    if (signal?.aborted) this.#close()
-    else signal?.addEventListener('abort', this.#closeFromHere)
+  function close(): void {
+    if (gone.signal.aborted) return
+    release()
+    controller.close()
   }
 
-  async pull(): Promise<void> {
-    this.#pulling = true
+  function send(text: string): void {
+    lastSent = clock.now()
+    controller.enqueue(ENCODER.encode(text))
+  }
+
+  async function pull(): Promise<void> {
+    isPulling = true
     try {
-      const text = await this.#nextText()
-      if (this.#gone.signal.aborted) return
-      if (text === undefined) this.#close()
-      else this.#send(text)
+      let text = await source.next(gone.signal)
+      while (text === '' && !gone.signal.aborted) text = await source.next(gone.signal)
+      if (gone.signal.aborted) return
+      if (text === undefined) close()
+      else send(text)
     } catch (thrown) {
-      if (this.#gone.signal.aborted) return
-      this.#send(this.#options.farewell(thrown))
-      this.#close()
+      if (gone.signal.aborted) return
+      send(farewell(thrown))
+      close()
     } finally {
-      this.#pulling = false
+      isPulling = false
     }
   }
 
-  /** The client went away; or we close. Whatever comes first lets everything go, once. */
-  cancel(): void {
-    const { signal } = this.#gone
-    if (signal.aborted) return
-    this.#gone.abort()
-    this.#silence?.cancel()
-    this.#options.signal?.removeEventListener('abort', this.#closeFromHere)
-    this.#source.close()
-    this.#options.onEnd()
-  }
-
-  #close(): void {
-    this.cancel()
-    this.#controller?.close()
-  }
-
-  async #nextText(): Promise<string | undefined> {
-    const { signal } = this.#gone
-    let text = await this.#source.next(signal)
-    while (text === '' && !signal.aborted) text = await this.#source.next(signal)
-    return text
-  }
-
-  #send(text: string): void {
-    this.#lastSent = this.#options.clock.now()
-    this.#controller?.enqueue(ENCODER.encode(text))
-  }
-
-  /** One timer for the whole stream, set again for the rest of the silence: batches touch no timer. */
-  #watchSilence(ms: number): void {
-    const { clock, keepAliveMs } = this.#options
-    this.#silence = clock.after(ms, () => {
-      if (this.#gone.signal.aborted) return
-      const idle = clock.now() - this.#lastSent
-      // A client that does not pull has something to read already.
-      if (idle >= keepAliveMs && this.#pulling) this.#send(KEEP_ALIVE)
-      this.#watchSilence(idle >= keepAliveMs ? keepAliveMs : keepAliveMs - idle)
+  /** One timer for the whole stream, set again for the rest of the silence, so that batches set no timer. */
+  function watchSilence(ms: number): void {
+    silence = clock.after(ms, () => {
+      if (gone.signal.aborted) return
+      const idle = clock.now() - lastSent
+      // A client that is not pulling still has something to read.
+      if (idle >= keepAliveMs && isPulling) send(KEEP_ALIVE)
+      watchSilence(idle >= keepAliveMs ? keepAliveMs : keepAliveMs - idle)
     })
   }
+
+  function start(given: ReadableStreamDefaultController<Uint8Array>): void {
+    controller = given
+    send(hello)
+    watchSilence(keepAliveMs)
+    if (signal?.aborted) close()
+    else signal?.addEventListener('abort', close)
+  }
+
+  // Nothing is pulled before the client reads: what waits, waits in the source.
+  return new ReadableStream({ start, pull, cancel: release }, { highWaterMark: 0 })
 }

@@ -8,19 +8,19 @@ import type {
 } from '@agentproto/contracts'
 import type { SseSource } from './sse-body.js'
 
-/** Characters after which a chunk is full: a batch of any size is sent in pieces that a socket likes. */
+/** Characters after which a chunk is full: a large batch is sent in pieces of a size that suits a socket. */
 const CHUNK_CHARS = 128 * 1024
 
 /**
- * The log as messages: `id` is the sequence number, `event` the type, `data` the record as it is stored.
- * @param isLast Ends the stream after the record it is true of; else it ends with the reader
+ * The log as messages: `id` is the sequence number, `event` the type, `data` the stored record.
+ * @param isLast The record that ends the stream; by default it ends with the reader
  */
 export function eventMessages(reader: EventReader, isLast: (record: EventRecord) => boolean = () => false): SseSource {
   let records: readonly EventRecord[] = []
   let at = 0
   let ended = false
 
-  /** The next batch; its gap, as text, comes before its records. */
+  /** Reads the next batch. @returns its gap as text, which comes before its records */
   async function refill(signal: AbortSignal): Promise<string | undefined> {
     const batch = ended ? undefined : await reader.next(signal)
     if (batch === undefined) return undefined
@@ -45,11 +45,11 @@ export function eventMessages(reader: EventReader, isLast: (record: EventRecord)
   return { next, close: () => reader.close(), behind: () => (reader.behind ?? 0) + records.length - at }
 }
 
-/** Its id resumes after the gap, so that the notice comes once. */
+/** Its id resumes after the gap, so that it is sent once. */
 const gapMessage = (gap: { readonly after: number; readonly first: number }): string =>
   `id: ${gap.first - 1}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`
 
-/** The projection as messages (AIP-46 §SSE event format): `line`, `status` and `gap`. */
+/** The output as messages (AIP-46 §SSE event format): `line`, `status` and `gap`. */
 export function outputMessages(reader: OutputReader): SseSource {
   const pieces = inPieces(outputMessage, (signal) => reader.next(signal))
   return { next: pieces, close: () => reader.close() }
@@ -64,7 +64,7 @@ function dataOf(item: OutputItem): unknown {
   return item.type === 'status' ? item.status : item.gap
 }
 
-/** Changes of all sessions as messages. They have no id: after a reconnect the list is the truth, not a cursor. */
+/** Changes of all sessions as messages. They have no id: after a reconnect the client lists the sessions again. */
 export function changeMessages(watcher: SessionWatcher): SseSource {
   const pieces = inPieces(changeMessage, (signal) => watcher.next(signal))
   return { next: pieces, close: () => watcher.close() }
@@ -94,8 +94,8 @@ function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['ne
 }
 
 /**
- * Work that tells what it does, already as messages. Without `leave` it goes on when its reader goes away.
- * @param leave Ends the work; an iterator that waits for its next item cannot be told by `return`
+ * Progress of work, as messages. Without `leave` the work continues when the client disconnects.
+ * @param leave Ends the work: `return` cannot interrupt an iterator that waits for its next item
  */
 export function workMessages(work: AsyncIterable<string>, leave?: () => void): SseSource {
   const messages = work[Symbol.asyncIterator]()
@@ -105,7 +105,7 @@ export function workMessages(work: AsyncIterable<string>, leave?: () => void): S
   }
   function close(): void {
     leave?.()
-    // Nobody is left to be told how it ends.
+    // No client is left to see how it ends.
     drain(messages).catch(() => undefined)
   }
   return { next, close }

@@ -4,34 +4,34 @@ import { toOwnError } from '../reply.js'
 import { sseBody } from './sse-body.js'
 import type { SseSource } from './sse-body.js'
 
-/** The streams that are open, of one app. */
+/** The open streams of one app. */
 export interface Streams {
-  /** Refuses a stream beyond the bound, before anything is opened for it. */
+  /** Refuses a stream beyond the limit, before its source is opened. */
   admit(): void
   stats(): StreamStats
-  /** Answers with a stream of the source; with HEAD, with its headers alone. */
+  /** Answers with a stream of the source; a HEAD gets only the headers. */
   answer(c: HttpContext, open: () => Promise<SseSource>, options?: StreamOptions): Promise<Response>
 }
 
 interface StreamOptions {
-  /** Messages that come before everything else. */
+  /** Messages that are sent first. */
   readonly hello?: string
-  /** The source may be at its end: then 204, on which an EventSource does not reconnect. */
+  /** The source may be at its end: then the answer is 204, after which an EventSource does not reconnect. */
   readonly mayBeOver?: boolean
 }
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // Tells nginx and its kind not to buffer (F67).
+  // Disables the buffers of nginx and other proxies (F67).
   'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
 } as const
 
-/** How long a client waits before it reconnects, in milliseconds. */
+/** Milliseconds that a client waits before it reconnects. */
 const RETRY = 'retry: 1000\n\n'
 
-/** Makes the streams of one app. */
+/** Creates the streams of one app. */
 export function createStreams(deps: HttpDeps): Streams {
   const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
   const sources = new Set<SseSource>()
@@ -52,7 +52,7 @@ export function createStreams(deps: HttpDeps): Streams {
     openSource: () => Promise<SseSource>,
     options: StreamOptions = {},
   ): Promise<Response> {
-    // Hono drops the body of a HEAD without cancelling it: a source opened for it would never be closed.
+    // Hono drops the body of a HEAD without cancelling it, so its source would never be closed.
     if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
     admit()
     open++
@@ -90,7 +90,7 @@ export function createStreams(deps: HttpDeps): Streams {
   return { admit, stats, answer }
 }
 
-/** Whichever comes first. */
+/** A signal that aborts with the first of the two. */
 function endOf(closing: AbortSignal | undefined, revoked: AbortSignal | undefined): AbortSignal | undefined {
   if (closing === undefined || revoked === undefined) return closing ?? revoked
   return AbortSignal.any([closing, revoked])
@@ -107,7 +107,7 @@ async function firstText(source: SseSource, signal: AbortSignal): Promise<string
   }
 }
 
-/** A failure in the middle of a stream is its last message; its name is not `error`, which EventSource keeps for itself. */
+/** The last message of a stream that fails. It is not named `error`, which EventSource uses itself. */
 function farewellTo(c: HttpContext, onError: HttpDeps['onError']): (thrown: unknown) => string {
   return function farewell(thrown) {
     const error = toOwnError(thrown)

@@ -1,6 +1,4 @@
-/** Text that is long, in and out, in pieces. */
-
-/** The pieces of a body as they come. Leaving the loop early cancels the stream. */
+/** The text of a body in pieces. Leaving the loop early cancels the stream. */
 export async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
@@ -8,8 +6,8 @@ export async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<
 }
 
 /**
- * A body that is pulled, piece by piece; a client that goes away ends its source. The first piece is there before the body is:
- * what fails at once is still answered as an error.
+ * A body that is pulled piece by piece; a client that disconnects ends its source. The first piece is read before, so that an
+ * immediate failure is still answered as an error.
  */
 export async function textBody(text: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
   const pieces = text[Symbol.asyncIterator]()

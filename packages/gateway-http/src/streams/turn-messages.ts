@@ -3,8 +3,8 @@ import { eventMessages } from './sse-messages.js'
 import type { SseSource } from './sse-body.js'
 
 /**
- * The events of one turn as messages, from its first to its `turn-end`. A session has one turn at a time, so
- * everything in between is of it.
+ * The events of one turn as messages, from its prompt to its `turn-end`. A session has one turn at a time, so all events in
+ * between belong to it.
  */
 export async function turnMessages(
   sessions: SessionService,
@@ -22,7 +22,7 @@ async function readerFrom(sessions: SessionService, id: string, turn: number): P
   return new FromTurn(await sessions.follow(id, waiting.afterSeq), turn)
 }
 
-/** A reader that begins with a turn which has not begun. */
+/** A reader that starts with a turn that has not begun. */
 class FromTurn implements EventReader {
   readonly #reader: EventReader
   readonly #turn: number

@@ -53,7 +53,7 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
     }
     const failure = this.#failure
     this.#failure = undefined
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) throw failure instanceof Error ? failure : new Error(String(failure), { cause: failure })
     return { done: true, value: undefined }
   }
 

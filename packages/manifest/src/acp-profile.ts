@@ -6,7 +6,7 @@ import type { RuleContext } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { validate } from './validators/acp.js'
 
-/** An ACP.md (AIP-44) as far as a host reads it. */
+/** The parts of an ACP.md (AIP-44) that a host uses. */
 export interface AcpProfile {
   readonly name: string
   readonly id: string
@@ -32,7 +32,7 @@ export interface AcpAgentCapabilities {
   readonly mcpSse: boolean
 }
 
-/** Parses and checks the text of an ACP.md. Never throws for what the text holds. */
+/** Parses and checks the text of an ACP.md. Never throws for the content of the text. */
 export const parseAcp = (text: string, options: ParseOptions): ParseResult<AcpProfile> =>
   parseManifest<AcpDocument, AcpProfile>(text, options, {
     schema: 'acp',

@@ -11,7 +11,7 @@ import type { CamelKey, CamelKeys } from './camel-keys.js'
 /** An AGENT-CLI.md as programs use it: checked, keys in camel case, defaults filled in. */
 export type AgentCliManifest = AgentCliCommon & AgentCliWire
 
-/** What the protocol needs beside its name. */
+/** The protocol, and how to reach the agent with it. */
 export type AgentCliWire =
   | {
       readonly protocol: 'acp'
@@ -28,7 +28,7 @@ export type AgentCliWire =
 export type McpWire =
   | {
       readonly transport: 'stdio'
-      /** The manifest's `bin` where none is stated. */
+      /** Default: the manifest's `bin`. */
       readonly command: string
       readonly args: readonly string[]
     }
@@ -48,26 +48,26 @@ export interface AgentCliCommon {
   readonly setup: readonly SetupStep[]
   readonly auth?: Auth
   readonly sandbox: SandboxSource
-  /** Relative path of a RUNNER.md, or the inline block as it stands. */
+  /** Relative path of a RUNNER.md, or the inline block. */
   readonly runner?: string | Readonly<Record<string, unknown>>
   readonly session: SessionPolicy
   readonly models: Models
   readonly capabilities: ManifestCapabilities
   readonly modes: readonly Mode[]
   readonly options: readonly Option[]
-  /** Absent when the manifest states none; a daemon session is pinned either way. */
+  /** Absent when the manifest has none. A session of the gateway is pinned in any case. */
   readonly continuation?: Continuation
   readonly examples: readonly { readonly goal: string; readonly prompt: string; readonly note?: string }[]
   readonly tags: readonly string[]
   readonly metadata: Readonly<Record<string, unknown>>
 }
 
-/** AIP-45 `session`; `idleTimeoutMs` is absent where the manifest does not state it. */
+/** AIP-45 `session`; `idleTimeoutMs` is absent when the manifest does not set it. */
 export interface SessionPolicy extends AdapterSessionPolicy {
   readonly contextCarryover: boolean
 }
 
-/** Package managers of a system or of a language, which need the name of a package and nothing else. */
+/** Package managers that need only the name of a package. */
 export const PACKAGE_MANAGERS = ['brew', 'apt', 'dnf', 'pacman', 'choco', 'scoop', 'cargo', 'go'] as const
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number]
 
@@ -82,7 +82,7 @@ export type InstallMethod = { readonly experimental: boolean } & (
   | { readonly method: 'curl'; readonly url: string; readonly verifySha256?: string }
   | { readonly method: 'download'; readonly url: string; readonly extractBin: string; readonly verifySha256?: string }
   | { readonly method: 'vendored'; readonly path: string }
-  /** One that this version does not know; only ever experimental, and skipped with a warning. */
+  /** An unknown method, which must be experimental. It is skipped with a warning. */
   | { readonly method: 'unknown'; readonly name: string }
 )
 
@@ -143,12 +143,12 @@ export type SetupStep = SetupStepCommon &
       }
   )
 
-/** Where the sandbox profile stands. */
+/** Where the sandbox profile is defined. */
 export type SandboxSource =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'inline'; readonly profile: SandboxProfile }
 
-/** AIP-36, as far as a host reads it. Without `network`, nothing may be reached. */
+/** The parts of an AIP-36 profile that a host uses. Without `network` there is no network. */
 export interface SandboxProfile {
   readonly provider: string
   readonly config: Readonly<Record<string, unknown>>
@@ -166,7 +166,7 @@ export interface SandboxProfile {
   readonly fs?: Required<SandboxBlock<'fs'>>
   readonly exec?: Required<SandboxBlock<'exec'>>
   readonly ttyRequired: boolean
-  /** `lifecycle`, `identity`, `policy` and `metadata`: carried, not read. */
+  /** `lifecycle`, `identity`, `policy` and `metadata`, which the host does not use. */
   readonly carried: Pick<SandboxDocument, 'lifecycle' | 'identity' | 'policy' | 'metadata'>
 }
 
@@ -174,7 +174,7 @@ type SandboxBlock<K extends keyof SandboxDocument> = NonNullable<SandboxDocument
 
 export type Models = Block<'models'> & Required<Pick<Block<'models'>, 'env'>>
 
-/** What the manifest declares; what it does not state is false. */
+/** The declared capabilities. A capability that is not declared is false. */
 export type ManifestCapabilities = Readonly<Record<CamelKey<CapabilityName>, boolean>>
 
 export type Mode = CamelKeys<ModeDocument & Required<Pick<ModeDocument, 'bin_args_append' | 'env'>>>

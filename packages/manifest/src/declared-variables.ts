@@ -1,8 +1,8 @@
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
 
 /**
- * The variables that a manifest says the agent needs from its host, so that the environment policy passes
- * them on even where their names look like secrets: `auth.state.env`, the other slots of `models.env`,
+ * The variables that the agent needs from its host according to the manifest. The environment policy passes them even
+ * when their names look like secrets: `auth.state.env`, the other slots of `models.env`,
  * and the sandbox's `passthrough` and `auth.state.env`.
  */
 export function declaredVariables(manifest: AgentCliManifest, sandbox?: SandboxProfile): readonly string[] {

@@ -1,15 +1,15 @@
 /**
- * Puts a value into a template for each `{value}`. No shell reads what comes of it, so that a value stands as it
- * is, but for a template that the agent itself parses, as `OPENCODE_CONFIG_CONTENT: '{"model":"{value}"}'` or
- * `model="{value}"`: quotes in a model's name must not become keys of its configuration. In double quotes a value
- * is escaped as JSON and TOML have it, and bare in JSON it is a JSON value.
+ * Replaces each `{value}` in a template by a value. No shell reads the result, so the value is not escaped, except in a
+ * template that the agent itself parses, such as `OPENCODE_CONFIG_CONTENT: '{"model":"{value}"}'` or `model="{value}"`:
+ * quotes in a model's name must not become keys of its configuration. In double quotes a value is escaped like in JSON
+ * and TOML, and outside of quotes in JSON it is written as a JSON value.
  */
 export function fillTemplate(template: string, value: string | number | boolean): string {
   const [first = '', ...rest] = template.split('{value}')
   const json = JSON.stringify(value)
   const escaped = typeof value === 'string' ? json.slice(1, -1) : json
   const bare = isJson([first, ...rest].join('0')) ? json : String(value)
-  // A quote that is never closed is no quotation.
+  // An odd number of quotes is not a quotation.
   const quotes = countQuotes(template) % 2 === 0
   let inQuotes = countQuotes(first) % 2 === 1
   let filled = first

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Dirent } from 'node:fs'
 
-/** Kinds of manifest by what their file's name ends in; a prefix ends in a dot, as in `hermes.ACP.md`. */
+/** Kinds of manifest, by the end of the file name. A prefix ends in a dot, as in `hermes.ACP.md`. */
 export const MANIFEST_NAMES = ['AGENT-CLI.md', 'ACP.md', 'SECRETS.md', 'SANDBOX.md', 'RUNNER.md'] as const
 export type ManifestName = (typeof MANIFEST_NAMES)[number]
 
-/** The kind that a file's name says, if any. */
+/** The kind of manifest that a file name stands for, if any. */
 export const manifestNameOf = (fileName: string): ManifestName | undefined =>
   MANIFEST_NAMES.find((name) => fileName === name || fileName.endsWith(`.${name}`))
 
@@ -14,22 +14,22 @@ const FILES_MAX = 20_000
 const DEPTH_MAX = 12
 
 /**
- * The manifests in a folder and those below it, in the order of their paths. Not looked into: `node_modules`,
- * hidden folders but `.agentproto`, and symbolic links, which may lead anywhere.
- * @returns nothing when the path is no folder that can be read
+ * The manifests in a folder and below it, in the order of their paths. Skips `node_modules`, hidden folders except
+ * `.agentproto`, and symbolic links, which may lead anywhere.
+ * @returns `undefined` when the path is not a readable folder
  */
 export async function findManifests(folder: string): Promise<readonly string[] | undefined> {
   const found: string[] = []
   const walk = async (path: string, depth: number): Promise<void> => {
     const entries = await readdir(path, { withFileTypes: true }).catch((error: unknown) => {
       if (depth === 0) throw error
-      // A folder below that may not be read holds nothing for us.
+      // An unreadable folder below counts as empty.
       return []
     })
     for (const entry of entries.toSorted(byName)) {
       if (found.length >= FILES_MAX) return
       if (entry.isFile() && manifestNameOf(entry.name) !== undefined) found.push(join(path, entry.name))
-      if (depth < DEPTH_MAX && isLookedInto(entry)) await walk(join(path, entry.name), depth + 1)
+      if (depth < DEPTH_MAX && isSearched(entry)) await walk(join(path, entry.name), depth + 1)
     }
   }
   try {
@@ -40,7 +40,7 @@ export async function findManifests(folder: string): Promise<readonly string[] |
   }
 }
 
-const isLookedInto = (entry: Dirent): boolean =>
+const isSearched = (entry: Dirent): boolean =>
   entry.isDirectory() && entry.name !== 'node_modules' && (!entry.name.startsWith('.') || entry.name === '.agentproto')
 
 const byName = (a: Dirent, b: Dirent): number => (a.name < b.name ? -1 : 1)

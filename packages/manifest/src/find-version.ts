@@ -12,9 +12,9 @@ const OUTPUT_CHARS_MAX = 64 * 1024
 const MATCH_MS_MAX = 250
 
 /**
- * Finds the version in what `version_check.cmd` printed, and whether it lies in the manifest's range; a
- * pre-release counts as in range. The regular expression is a stranger's: it is refused where V8 could not
- * survive it, and stopped after a quarter of a second.
+ * Finds the version in the output of `version_check.cmd`, and whether it is in the manifest's range; a pre-release can
+ * be in range. The regular expression is not trusted: it is refused when it could end the V8 process, and stopped after
+ * a quarter of a second.
  */
 export function findVersion({ parse, range }: Pick<VersionCheck, 'parse' | 'range'>, output: string): FoundVersion {
   const problem = regexProblem(parse)
@@ -23,17 +23,17 @@ export function findVersion({ parse, range }: Pick<VersionCheck, 'parse' | 'rang
   try {
     version = firstGroup(parse, output.slice(0, OUTPUT_CHARS_MAX))
   } catch {
-    return { found: false, reason: `The expression ${parse} did not end within ${MATCH_MS_MAX} ms.` }
+    return { found: false, reason: `The expression ${parse} did not finish within ${MATCH_MS_MAX} ms.` }
   }
   if (version === undefined || version === '')
     return { found: false, reason: `The expression ${parse} found no version in the output.` }
   if (validVersion(version, { loose: true }) === null)
-    return { found: false, reason: `What was found is no version: ${version.slice(0, 80)}.` }
+    return { found: false, reason: `The text found is not a version: ${version.slice(0, 80)}.` }
   return { found: true, version, inRange: satisfies(version, range, { includePrerelease: true, loose: true }) }
 }
 
 function firstGroup(pattern: string, text: string): string | undefined {
-  // Only texts go in, and only a text comes out; a context of its own has nothing else to reach.
+  // Only strings go in, and only a string comes out. The separate context contains nothing else.
   const context = createContext(Object.assign(Object.create(null) as object, { pattern, text }), {
     codeGeneration: { strings: false, wasm: false },
   })

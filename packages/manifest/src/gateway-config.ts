@@ -39,7 +39,7 @@ const CHARS_MAX = 64 * 1024
 
 /**
  * Parses and checks the text of a config.json: all problems at once, each with its line and column. An unknown key
- * is a problem. Never throws for what the text holds.
+ * is a problem. Never throws for the content of the text.
  */
 export function parseConfig(text: string, { path }: ParseOptions): ParseResult<GatewayConfig> {
   const problems = new ProblemList(createSourceText(text, path))
@@ -68,7 +68,7 @@ function readJson(text: string, problems: ProblemList): unknown {
   return tree.value
 }
 
-/** What keeps a text from being JSON, and where, as far as the engine says. */
+/** Why a text is not JSON, and where, as far as the engine reports it. */
 function jsonFault(text: string): { readonly offset: number; readonly message: string } | undefined {
   try {
     JSON.parse(text)

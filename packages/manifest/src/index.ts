@@ -1,4 +1,4 @@
-// AGENT-CLI.md and its siblings, checked. This file is the package's contract: every export is named here.
+// Reads and checks AGENT-CLI.md and the other manifests. This file is the package's contract: every export is named here.
 export { parseAgentCli } from './parse-agent-cli.js'
 export type { ParseAgentCliOptions } from './parse-agent-cli.js'
 export type { ParseOptions, ParseResult } from './parse-manifest.js'

@@ -1,4 +1,4 @@
-// Manifests from the file system. This file is the subpath's contract: every export is named here.
+// Reads manifests from the file system. This file is the subpath's contract: every export is named here.
 export { readAgentCli } from './read-agent-cli.js'
 export type { LoadedAgentCli, ReadAgentCliOptions, ReadResult } from './read-agent-cli.js'
 export { checkManifestFiles } from './check-files.js'

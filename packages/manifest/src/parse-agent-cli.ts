@@ -14,7 +14,7 @@ export interface ParseAgentCliOptions extends ParseOptions {
 /**
  * Parses and checks the text of an AGENT-CLI.md (AIP-45): all problems at once, each with its place.
  * Pure: the files that it refers to are read by `readAgentCli` of `@agentproto/manifest/node`.
- * Never throws for what the text holds.
+ * Never throws for the content of the text.
  */
 export const parseAgentCli = (text: string, options: ParseAgentCliOptions): ParseResult<AgentCliManifest> =>
   parseAgentCliAt(text, options).result

@@ -10,7 +10,7 @@ import type { Validator } from './validators/compile-validator.js'
 import { locate } from './yaml-tree.js'
 import type { YamlTree } from './yaml-tree.js'
 
-/** A checked value with its warnings, or all problems at once. */
+/** A checked value with its warnings, or all problems. */
 export type ParseResult<T> =
   | { readonly ok: true; readonly manifest: T; readonly warnings: readonly ManifestProblem[] }
   | { readonly ok: false; readonly problems: readonly ManifestProblem[] }
@@ -37,7 +37,7 @@ export interface PlacedResult<T> {
   readonly context: RuleContext
 }
 
-/** Front matter, YAML, rules, schema, normalised value: each step only when the one before gave it something. */
+/** Front matter, YAML, rules, schema, normalised value. Each step runs only if the one before had a result. */
 export function parseManifest<Document, Manifest>(
   text: string,
   { path }: ParseOptions,
@@ -54,7 +54,7 @@ export function parseManifest<Document, Manifest>(
     checkSchema(kind.schema, kind.validate, { tree, problems })
   }
   if (tree === undefined || problems.failed) return { result: { ok: false, problems: problems.sorted() }, context }
-  // The schema has just said that it is one.
+  // The schema accepted it.
   const manifest = kind.normalise(tree.value as Document)
   return { result: { ok: true, manifest, warnings: problems.sorted() }, context }
 }

@@ -1,8 +1,8 @@
 import type { SourceText } from './source-text.js'
 
-/** What is wrong with a manifest, where, and what to write instead. */
+/** What is wrong in a manifest, where, and what to write instead. */
 
-/** Every code that the checker reports. */
+/** Every code of a problem. */
 export const PROBLEM_CODES = [
   // The file and its front matter.
   'file_unreadable',
@@ -65,11 +65,11 @@ export type ProblemCode = (typeof PROBLEM_CODES)[number]
 
 export interface ManifestProblem {
   readonly code: ProblemCode
-  /** An error refuses the manifest; a warning does not. */
+  /** A manifest with an error is refused; one with warnings is not. */
   readonly severity: 'error' | 'warning'
   /** One sentence that names the field. */
   readonly message: string
-  /** As the caller named it. */
+  /** The path as the caller gave it. */
   readonly file: string
   /** From 1. */
   readonly line: number
@@ -79,7 +79,7 @@ export interface ManifestProblem {
   readonly excerpt: string
   /** What was expected, as a noun phrase. */
   readonly expected?: string
-  /** What stands there, cut to 80 characters. */
+  /** What the file contains, cut to 80 characters. */
   readonly given?: string
   /** What to write instead: the closest key, the closest value, or the value rewritten. */
   readonly suggestion?: string

@@ -38,7 +38,7 @@ export interface ReadAgentCliOptions {
 /**
  * Reads and checks an AGENT-CLI.md, given as a file or as the folder that holds it, with the ACP.md,
  * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Problems of every file come at once.
- * Never throws for what the files hold or lack.
+ * Never throws for the content of the files, or for a file that is missing.
  */
 export const readAgentCli = async (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
   readWithReferences(path, options, new Map())

@@ -16,7 +16,7 @@ export interface ParseSandboxOptions extends ParseOptions {
   readonly sandboxProviders?: readonly string[]
 }
 
-/** Parses and checks the text of a SANDBOX.md (AIP-36). Never throws for what the text holds. */
+/** Parses and checks the text of a SANDBOX.md (AIP-36). Never throws for the content of the text. */
 export const parseSandbox = (text: string, options: ParseSandboxOptions): ParseResult<SandboxProfile> =>
   parseManifest<SandboxDocument, SandboxProfile>(text, options, {
     schema: 'sandbox',

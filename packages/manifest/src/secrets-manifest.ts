@@ -19,12 +19,12 @@ export interface SecretDeclaration {
   readonly kind: 'opaque' | 'oauth' | 'keypair' | 'json'
   /** `scheme://…` */
   readonly backend?: string
-  /** Environment variables that carry it; exposures of other kinds are left out. */
+  /** Environment variables that expose it. Exposures of other kinds are ignored. */
   readonly variables: readonly string[]
   readonly tags: readonly string[]
 }
 
-/** Parses and checks the text of a SECRETS.md. Never throws for what the text holds. */
+/** Parses and checks the text of a SECRETS.md. Never throws for the content of the text. */
 export const parseSecrets = (text: string, options: ParseOptions): ParseResult<SecretsManifest> =>
   parseManifest<SecretsDocument, SecretsManifest>(text, options, {
     schema: 'secrets',
@@ -44,7 +44,7 @@ interface SecretDocument extends Pick<SecretDeclaration, 'slug' | 'name' | 'desc
   readonly exposures?: readonly { readonly kind: string; readonly name?: string }[]
 }
 
-/** A manifest never holds a value: each of these is refused, and its value appears in no message. */
+/** Keys that would contain a value. Each is refused, and its value appears in no message. */
 const VALUE_KEYS = ['value', 'plaintext', 'ciphertext', 'secret', 'data', 'key', 'token']
 
 function secretRules(context: RuleContext): void {

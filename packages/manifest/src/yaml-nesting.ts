@@ -2,20 +2,19 @@ const FLOW_DEPTH_MAX = 64
 const INDENT_MAX = 64
 const INDICATORS_MAX = 32
 
-// Marks that the lexer puts between the texts of its tokens; the file itself holds no control character.
+// Marks that the lexer puts between tokens. The file itself contains no control characters.
 const DOCUMENT_BEGINS = '\u0002'
 const FLOW_BROKEN = '\u0018'
 const SCALAR_NEXT = '\u001f'
 const MARKS = new Set([DOCUMENT_BEGINS, FLOW_BROKEN, SCALAR_NEXT])
 
 /**
- * Watches the tokens of the YAML lexer for nesting that is too deep. It must end the parse before nodes are
- * composed: the composer recurses, and where the stack ends while V8 compiles a regular expression,
- * the process dies with no exception to catch. The lexer does not recurse, and sees quotes and block texts
- * as they are, which a look at the characters would not.
+ * Counts the nesting of YAML tokens. A parse that is nested too deeply must end before nodes are composed: the composer
+ * recurses, and if the stack ends while V8 compiles a regular expression, the process dies without an exception. The
+ * lexer does not recurse, and it recognises quotes and block scalars, which a search for brackets would not.
  */
 export class YamlNesting {
-  /** Where in the text the watched token begins. */
+  /** Where the current token begins in the text. */
   offset = 0
   #flow = 0
   #indent = 0
@@ -23,7 +22,7 @@ export class YamlNesting {
   #indicators = 0
   #scalarNext = false
 
-  /** Takes the next token; says whether it is nested too deeply. */
+  /** Adds the next token; returns whether it is nested too deeply. */
   isTooDeep(token: string): boolean {
     if (MARKS.has(token)) {
       if (token === FLOW_BROKEN) this.#flow = 0

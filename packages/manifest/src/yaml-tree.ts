@@ -1,4 +1,4 @@
-/** A YAML value with its place in the file, and the places of everything below it. */
+/** A YAML value with its position in the file, and the positions of everything in it. */
 export interface YamlTree {
   readonly value: unknown
   /** Offset in the file. */

@@ -40,7 +40,7 @@ test('AIP-45: bin_args_append_when_true needs true', () => {
   expect(compileLaunch(manifest, { options: { auto: false } }).args).toEqual(['acp'])
 })
 
-test('a value takes every {value}, and its own text is taken as it is', () => {
+test('a value replaces every {value}, and is not replaced itself', () => {
   const text = sampleWith('["--model", "{value}"]', '["--model={value}/{value}", "{value}{value}"]').replace(
     'type: enum\n    enum: [sample-large, sample-small]',
     'type: string',
@@ -61,7 +61,7 @@ test('a boolean template says true or false', () => {
   expect(compileLaunch(parsed(text), { options: { auto: false } }).args).toEqual(['acp', '--auto=false'])
 })
 
-test('an unknown mode is refused with the known ones', () => {
+test('an unknown mode is an error that names the known ones', () => {
   expect(() => compileLaunch(manifest, { mode: 'plann' })).toThrow(
     expect.objectContaining({
       code: 'mode_unknown',
@@ -89,7 +89,7 @@ const refused: readonly (readonly [name: string, request: LaunchRequest, message
   ],
   ['a number above the bounds', { options: { max_turns: 201 } }, /from 1 to 200/],
   ['a fraction', { options: { max_turns: 1.5 } }, /a whole number/],
-  ['no number', { options: { max_turns: NaN } }, /a whole number/],
+  ['not a number', { options: { max_turns: NaN } }, /a whole number/],
   ['a text for a number', { options: { max_turns: '5' } }, /a whole number/],
   ['a text for a boolean', { options: { auto: 'true' } }, /true or false/],
   ['a boolean for an enum', { options: { model: true } }, /one of sample-large/],

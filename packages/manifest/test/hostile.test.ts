@@ -38,7 +38,7 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ['CoffeeScript', '---coffee\nglobalThis.agentprotoWasHere = true\n---\n', 'front_matter_language'],
   ['JSON', '---json\n{}\n---\n', 'front_matter_language'],
   ['TOML', '---toml\nname = "x"\n---\n', 'front_matter_language'],
-  ['a language with a name of signs', '---%\nname: x\n---\n', 'front_matter_missing'],
+  ['a language name of symbols', '---%\nname: x\n---\n', 'front_matter_missing'],
   ['a file of 2 MB', `---\nname: x\n---\n${'x'.repeat(2_000_000)}`, 'file_too_large'],
   [
     '1 MB of anchors',
@@ -100,7 +100,7 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
   ],
 ]
 
-test.each(corpus)('%s is a problem, soon told', (_, text, code) => {
+test.each(corpus)('%s is a problem, reported within the time limit', (_, text, code) => {
   const began = process.cpuUsage()
   expect(codesOf(text)).toContain(code)
   const { user, system } = process.cpuUsage(began)
@@ -135,7 +135,7 @@ test('blanks after the dashes are allowed, and positions still hold', () => {
   expect(problemsOf(text.replace('mode: resumable', 'mode: resumabel'))).toMatchObject([{ line: 57, column: 9 }])
 })
 
-test('carriage returns are taken, and positions still hold', () => {
+test('carriage returns are allowed, and positions still hold', () => {
   const text = SAMPLE.replaceAll('\n', '\r\n')
   expect(parseAgentCli(text, { path })).toMatchObject({ ok: true, warnings: [] })
   expect(problemsOf(text.replace('mode: resumable', 'mode: resumabel'))).toMatchObject([
@@ -143,7 +143,7 @@ test('carriage returns are taken, and positions still hold', () => {
   ])
 })
 
-test('an anchor and its alias are taken', () => {
+test('an anchor and its alias are allowed', () => {
   const text = SAMPLE.replace('bin_args: [acp]', 'bin_args: &args [acp]').replace(
     'bin_args_append: ["--permission-mode", "plan"]',
     'bin_args_append: *args',
@@ -152,13 +152,13 @@ test('an anchor and its alias are taken', () => {
   expect(result.ok && result.manifest.modes[1]?.binArgsAppend).toEqual(['acp'])
 })
 
-test('an excerpt holds no control character and is cut', () => {
+test('an excerpt contains no control character and is cut', () => {
   const [problem] = problemsOf(wrap(`name: ["\u009b", ${'x'.repeat(400)}`))
   expect(problem?.excerpt.length).toBeLessThanOrEqual(160)
   expect(problemsOf('---\nname: \u0007\n---\n')[0]?.excerpt).toBe('name: \ufffd')
 })
 
-test('a SECRETS.md with a value is refused, and the value is told to nobody', () => {
+test('a SECRETS.md with a value is refused, and the value is in no problem', () => {
   const text = wrap(
     'secrets:\n  - slug: key-a\n    name: A\n    description: d\n    value: hunter2\n    token: |\n      hunter2\n    backend: hunter2',
   )
@@ -185,20 +185,20 @@ const marks = ['---', '---\n', '\n', '  ', '    ', '- ', ': ', '? ', "'", '|\n',
 const oddities = ['method: npm', 'protocol: acp', '\ufeff', '\u2028', '\ud800', '\u0000']
 const fragments = fc.constantFrom(...words, ...marks, ...oddities)
 
-test('whatever the text, there is an answer with places in it', () => {
+test('any text gives a result with valid positions', () => {
   fc.assert(
     fc.property(fc.array(fragments, { maxLength: 60 }), (parts) => {
-      expectSoundAnswer(wrap(parts.join('')))
+      expectValidPositions(wrap(parts.join('')))
     }),
     { numRuns: 300 },
   )
 })
 
-test('whatever is done to a good file, there is an answer with places in it', { timeout: 60_000 }, () => {
+test('any change to a valid file gives a result with valid positions', { timeout: 60_000 }, () => {
   const edit = fc.record({ at: fc.nat(SAMPLE.length), cut: fc.nat(40), put: fc.oneof(fc.string(), fragments) })
   fc.assert(
     fc.property(fc.array(edit, { minLength: 1, maxLength: 5 }), (edits) => {
-      expectSoundAnswer(
+      expectValidPositions(
         edits.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), SAMPLE),
       )
     }),
@@ -206,7 +206,7 @@ test('whatever is done to a good file, there is an answer with places in it', { 
   )
 })
 
-function expectSoundAnswer(text: string): void {
+function expectValidPositions(text: string): void {
   const lines = text.split('\n')
   const isSound = ({ line, column, message }: ManifestProblem): boolean =>
     message.endsWith('.') &&

@@ -8,7 +8,7 @@ const problemsOf = (text: string): readonly ManifestProblem[] => {
   return result.ok ? result.warnings : result.problems
 }
 
-test('a config.json with every key is taken, the schema for editors aside', () => {
+test('a config.json with every key is accepted, and $schema is ignored', () => {
   const config = {
     sessions: { maxSessions: 2, requestTimeoutMs: 1000, interruptGraceMs: 1000, maxDurationMs: 0 },
     durability: 'disk',
@@ -30,7 +30,7 @@ test('a config.json with every key is taken, the schema for editors aside', () =
   expect(parseConfig('{}', { path })).toEqual({ ok: true, manifest: {}, warnings: [] })
 })
 
-test('an unknown key is refused with its line, its column and what was meant', () => {
+test('an unknown key is refused with its line, its column and a suggestion', () => {
   expect(problemsOf('{\n  "sesions": {}\n}\n')).toMatchObject([
     {
       code: 'key_unknown',
@@ -59,9 +59,9 @@ test('all problems come at once', () => {
 test.each([
   ['an empty file', '', 'json_syntax'],
   ['a list', '[]', 'type_mismatch'],
-  ['YAML that is no JSON', 'durability: disk', 'json_syntax'],
+  ['YAML that is not JSON', 'durability: disk', 'json_syntax'],
   ['a comment', '{\n# why\n"durability": "disk"\n}', 'json_syntax'],
-  ['a comma too many', '{"durability": "disk",}', 'json_syntax'],
+  ['a trailing comma', '{"durability": "disk",}', 'json_syntax'],
   ['a key twice', '{"durability": "disk", "durability": "kernel"}', 'key_duplicate'],
   ['__proto__', '{"__proto__": {"polluted": true}}', 'key_forbidden'],
   ['an anchor', '{"adapters": &a ["/x"]}', 'json_syntax'],

@@ -91,14 +91,14 @@ test('more than two hundred faults are planted', () => {
   expect(faults.length).toBeGreaterThan(200)
 })
 
-/** What was told instead, where the fault was not told at its place. */
+/** What was reported instead, when the fault was not reported at its place. */
 function missed({ name, line, column, codes }: Fault, problems: readonly ManifestProblem[]): readonly string[] {
   const found = problems.some((each) => each.line === line && each.column === column && codes.includes(each.code))
-  const told = problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')
-  return found ? [] : [`${name} ${line}:${column}: ${told}`]
+  const reported = problems.map((each) => `${each.code} ${each.line}:${each.column}`).join(', ')
+  return found ? [] : [`${name} ${line}:${column}: ${reported}`]
 }
 
-test('every planted fault is told at its line and column', () => {
+test('every planted fault is reported at its line and column', () => {
   const all = faults.flatMap((fault) => {
     const result = parseAgentCli(fault.text, { path: 'sample/AGENT-CLI.md' })
     return missed(fault, result.ok ? result.warnings : result.problems)
@@ -106,7 +106,7 @@ test('every planted fault is told at its line and column', () => {
   expect(all).toEqual([])
 })
 
-test('a folder of mutated manifests is told file by file', { timeout: 30_000 }, async () => {
+test('a folder of mutated manifests is reported file by file', { timeout: 30_000 }, async () => {
   const nameOf = (index: number): string => `${String(index).padStart(4, '0')}.AGENT-CLI.md`
   const root = await tempFolder({
     ...Object.fromEntries(faults.map(({ text }, index) => [nameOf(index), text])),

@@ -16,15 +16,15 @@ const SANDBOX = md(DOCUMENTS.sandbox)
 
 const withSecrets = sampleWith('auth:\n', 'auth:\n  ref: ./SECRETS.md\n')
 
-/** The codes with the file's name and line, in the order told. */
-async function told(files: Readonly<Record<string, string | Uint8Array>>): Promise<readonly string[]> {
+/** The codes with the file's name and line, in the order problemsIn. */
+async function problemsIn(files: Readonly<Record<string, string | Uint8Array>>): Promise<readonly string[]> {
   const root = await tempFolder(files)
   const result = await readAgentCli(join(root, 'sample'))
   const problems = result.ok ? result.warnings : result.problems
   return problems.map(({ code, file, line }) => `${file.slice(root.length + 1)}:${line} ${code}`)
 }
 
-test('a folder and the file in it are the same, and what it refers to comes with it', async () => {
+test('a folder and the file in it give the same result, with the files it refers to', async () => {
   const text = withSecrets.replace(/sandbox:\n(?: .*\n)+/, 'sandbox: ../shared/SANDBOX.md\n')
   const root = await tempFolder({
     'sample/AGENT-CLI.md': text,
@@ -68,7 +68,7 @@ test('an inline sandbox is the sandbox', async () => {
   })
 })
 
-test('a missing folder, an empty folder and a folder in place of the file are told', async () => {
+test('a missing folder, an empty folder and a folder in place of the file are errors', async () => {
   const root = await tempFolder({ 'file.md': '' })
   await mkdir(join(root, 'odd/AGENT-CLI.md'), { recursive: true })
   for (const [path, message] of [
@@ -84,22 +84,22 @@ test('a missing folder, an empty folder and a folder in place of the file are to
   }
 })
 
-test('a reference to nothing is told at the reference', async () => {
-  expect(await told({ 'sample/AGENT-CLI.md': withSecrets })).toEqual([
+test('a reference to a missing file is reported at the reference', async () => {
+  expect(await problemsIn({ 'sample/AGENT-CLI.md': withSecrets })).toEqual([
     'sample/AGENT-CLI.md:35 reference_missing',
     'sample/AGENT-CLI.md:56 reference_missing',
   ])
 })
 
-test('a reference to a bad file is told at the reference and in the file', async () => {
+test('a reference to an invalid file is reported at the reference and in the file', async () => {
   expect(
-    await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP.replace('kind: server', 'kind: srever') }),
+    await problemsIn({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': ACP.replace('kind: server', 'kind: srever') }),
   ).toEqual(['sample/AGENT-CLI.md:55 reference_invalid', 'sample/ACP.md:6 value_unknown'])
 })
 
-test('a warning of a referenced file is a warning', async () => {
+test('a warning in a referenced file is a warning', async () => {
   expect(
-    await told({
+    await problemsIn({
       'sample/AGENT-CLI.md': SAMPLE,
       'sample/ACP.md': ACP.replace('    other:', '    othre: 1\n    other:').replace(
         'kind: server',
@@ -112,7 +112,7 @@ test('a warning of a referenced file is a warning', async () => {
 test('AIP-45: capabilities are a subset of what the ACP.md declares', async () => {
   const poor = ACP.replace('loadSession: true', 'loadSession: false').replace('image: true', 'image: false')
   const text = sampleWith('  resumable: true', '  resumable: true\n  multimodal: true')
-  expect(await told({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': poor })).toEqual([
+  expect(await problemsIn({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': poor })).toEqual([
     'sample/AGENT-CLI.md:68 capability_undeclared',
     'sample/AGENT-CLI.md:69 capability_undeclared',
   ])
@@ -121,8 +121,8 @@ test('AIP-45: capabilities are a subset of what the ACP.md declares', async () =
 test('AIP-44: a tier stands for capabilities where none are declared', async () => {
   const tier = (name: string): string =>
     md({ ...(DOCUMENTS.acp as object), metadata: { aip44: { acp_rev: '0123abc', tier: name, sandbox: {} } } })
-  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('governance-aware') })).toEqual([])
-  expect(await told({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('basic') })).toEqual([
+  expect(await problemsIn({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('governance-aware') })).toEqual([])
+  expect(await problemsIn({ 'sample/AGENT-CLI.md': SAMPLE, 'sample/ACP.md': tier('basic') })).toEqual([
     'sample/AGENT-CLI.md:68 capability_undeclared',
   ])
 })
@@ -131,13 +131,12 @@ test('AIP-29: secrets that setup steps name are declared, those of oauth steps a
   const steps =
     '  - id: sign-in\n    kind: oauth\n    secret_slug: team/sample-api-key\n  - id: again\n    kind: oauth\n    secret_slug: lgoin\nauth:\n'
   const text = withSecrets.replace('auth:\n', () => steps)
-  expect(await told({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP, 'sample/SECRETS.md': SECRETS })).toEqual([
-    'sample/AGENT-CLI.md:36 secret_undeclared',
-    'sample/AGENT-CLI.md:39 secret_undeclared',
-  ])
+  expect(await problemsIn({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP, 'sample/SECRETS.md': SECRETS })).toEqual(
+    ['sample/AGENT-CLI.md:36 secret_undeclared', 'sample/AGENT-CLI.md:39 secret_undeclared'],
+  )
 })
 
-test('a file that is not UTF-8 is told where', async () => {
+test('a file that is not UTF-8 is an error with a position', async () => {
   const bytes = Buffer.concat([
     Buffer.from('---\nname: \ufffd x\nid: '),
     Buffer.from([0xff, 0xfe]),
@@ -155,18 +154,18 @@ test('a file that is far too large is not read', async () => {
   expect(await readAgentCli(join(root, 'sample'))).toMatchObject({ ok: false, problems: [{ code: 'file_too_large' }] })
 })
 
-test('a RUNNER.md is read: it must be there and hold a mapping', async () => {
+test('a RUNNER.md must exist and contain a mapping', async () => {
   const text = sampleWith('protocol: acp', 'runner: ./RUNNER.md\nprotocol: acp')
   const files = { 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP }
-  expect(await told(files)).toEqual(['sample/AGENT-CLI.md:54 reference_missing'])
-  expect(await told({ ...files, 'sample/RUNNER.md': '# none' })).toEqual([
+  expect(await problemsIn(files)).toEqual(['sample/AGENT-CLI.md:54 reference_missing'])
+  expect(await problemsIn({ ...files, 'sample/RUNNER.md': '# none' })).toEqual([
     'sample/AGENT-CLI.md:54 reference_invalid',
     'sample/RUNNER.md:1 front_matter_missing',
   ])
-  expect(await told({ ...files, 'sample/RUNNER.md': md({ anything: 1 }) })).toEqual([])
+  expect(await problemsIn({ ...files, 'sample/RUNNER.md': md({ anything: 1 }) })).toEqual([])
 })
 
-test('a missing sidecar is named with the path where it was looked for', async () => {
+test('a missing referenced file is named with its full path', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   const result = await readAgentCli(join(root, 'sample'))
   expect(result.ok ? [] : result.problems).toMatchObject([
@@ -174,7 +173,7 @@ test('a missing sidecar is named with the path where it was looked for', async (
   ])
 })
 
-test('a device and a pipe in place of a file are told, soon', needs('linux'), async () => {
+test('a device and a pipe in place of a file are errors within the time limit', needs('linux'), async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   await symlink('/dev/zero', join(root, 'sample/ACP.md'))
   execFileSync('/usr/bin/env', ['mkfifo', join(root, 'pipe.md')])

@@ -28,10 +28,10 @@ test('the example of the README does what it says', () => {
   expect(env).toEqual({})
 })
 
-test('a problem is one line for people, and the line of the file below it', () => {
+test('a formatted problem is one line, with the line of the file below it', () => {
   const result = parseAgentCli(text.replace('protocol: acp', 'protocol: apc'), { path: 'x/AGENT-CLI.md' })
   const [problem] = result.ok ? [] : result.problems.filter(({ code }) => code === 'protocol_unsupported')
-  if (problem === undefined) throw new Error('the problem is not told')
+  if (problem === undefined) throw new Error('the problem is not reported')
   expect(formatProblem(problem)).toBe(
     'x/AGENT-CLI.md:11:11 error protocol_unsupported: `protocol` has a value that is not allowed. (expected one of acp, mcp, proprietary; given apc; try acp)\n    protocol: apc',
   )

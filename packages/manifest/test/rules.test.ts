@@ -24,12 +24,12 @@ const cases: readonly Case[] = [
   // AIP-45 Conformance 1: the schema.
   ['a missing key', 'bin: sample-agent\n', '', 'key_missing', 'error', 'name: sample'],
   ['a misspelt key', 'version_check:', 'version_chekc:', 'key_unknown', 'error', 'version_chekc'],
-  ['a key that is nowhere', 'tags:', 'labels: x\ntags:', 'key_unknown', 'error', 'labels'],
+  ['an unknown key', 'tags:', 'labels: x\ntags:', 'key_unknown', 'error', 'labels'],
   ['a number for a text', 'name: sample\n', 'name: 12\n', 'type_mismatch', 'error', '12'],
   ['a text for a list', 'bin_args: [acp]', 'bin_args: acp', 'type_mismatch', 'error', 'acp\ninstall'],
   ['an empty description', 'description: An agent for tests.', 'description: ""', 'value_too_short', 'error', '""'],
   ['a short id', 'id: sample-agent', 'id: S', 'value_malformed', 'error', 'S\n'],
-  ['a version that is none', 'version: 1.2.3', 'version: v1', 'value_malformed', 'error', 'v1'],
+  ['an invalid version', 'version: 1.2.3', 'version: v1', 'value_malformed', 'error', 'v1'],
   [
     'a bin with arguments',
     'bin: sample-agent',
@@ -67,9 +67,9 @@ const cases: readonly Case[] = [
     'error',
     '0123456789abcdef0',
   ],
-  ['a URL that is none', 'https://sample.example/install.sh', 'install.sh', 'value_malformed', 'error', 'install.sh'],
-  ['a range that is none', '">=1.0.0 <3"', '"latest please"', 'range_invalid', 'error', '"latest please"'],
-  ['a regular expression that is none', 'parse: (\\d+', 'parse: ((\\d+', 'regex_invalid', 'error', '((\\d+'],
+  ['an invalid URL', 'https://sample.example/install.sh', 'install.sh', 'value_malformed', 'error', 'install.sh'],
+  ['an invalid range', '">=1.0.0 <3"', '"latest please"', 'range_invalid', 'error', '"latest please"'],
+  ['an invalid regular expression', 'parse: (\\d+', 'parse: ((\\d+', 'regex_invalid', 'error', '((\\d+'],
   [
     'a regular expression without a group',
     'parse: (\\d+\\.\\d+\\.\\d+)',
@@ -88,12 +88,19 @@ const cases: readonly Case[] = [
   ],
   ['a repeated repetition', 'parse: (\\d+\\.\\d+\\.\\d+)', 'parse: (\\d+)+x', 'regex_slow', 'warning', '(\\d+)+x'],
   ['an unknown operating system', '[linux, darwin]', '[linux, macos]', 'value_unknown', 'error', 'macos'],
-  ['a duration that is none', 'every: PT12H', 'every: P', 'value_malformed', 'error', 'P\n'],
-  ['an expiry that is none', 'exit_code:41', 'exit_code 41', 'value_malformed', 'error', 'exit_code 41'],
+  ['an invalid duration', 'every: PT12H', 'every: P', 'value_malformed', 'error', 'P\n'],
+  ['an invalid expiry', 'exit_code:41', 'exit_code 41', 'value_malformed', 'error', 'exit_code 41'],
   ['a setup step twice', '- id: daemon', '- id: region', 'id_duplicate', 'error', 'region\n    kind: cmd'],
   ['an unknown kind of step', 'kind: cmd', 'kind: command', 'value_unknown', 'error', 'command'],
   ['a select without options', '    options: [eu, us]\n', '', 'step_incomplete', 'error', 'select'],
-  ['a default that is no option', '[eu, us]\n', '[eu, us]\n    default: uk\n', 'option_default_invalid', 'error', 'uk'],
+  [
+    'a default that is not an option',
+    '[eu, us]\n',
+    '[eu, us]\n    default: uk\n',
+    'option_default_invalid',
+    'error',
+    'uk',
+  ],
   [
     'an input that no step asks for',
     '${input.region}',
@@ -159,7 +166,7 @@ const cases: readonly Case[] = [
     'bin: x',
   ],
   [
-    'a secret that would stand in argv',
+    'a secret in argv',
     'id: persona\n    type: string\n    default: plain',
     'id: service_token\n    type: string\n    bin_args_template: ["--token", "{value}"]',
     'secret_in_argv',
@@ -167,7 +174,7 @@ const cases: readonly Case[] = [
     '"{value}"]\n    env',
   ],
   ['a secret in a mode', 'SAMPLE_PLAN: "1"', 'SAMPLE_TOKEN: hunter2', 'secret_in_manifest', 'warning', 'hunter2'],
-  ['a variable that is no name', 'SAMPLE_PLAN: "1"', 'SAMPLE-PLAN: "1"', 'value_malformed', 'error', 'SAMPLE-PLAN'],
+  ['an invalid name of a variable', 'SAMPLE_PLAN: "1"', 'SAMPLE-PLAN: "1"', 'value_malformed', 'error', 'SAMPLE-PLAN'],
   ['a number as a variable', 'SAMPLE_PLAN: "1"', 'SAMPLE_PLAN: 1', 'type_mismatch', 'error', '1\noptions'],
   // Conformance 7: options.
   ['an option twice', '- id: auto', '- id: model', 'id_duplicate', 'error', 'model\n    type: boolean'],
@@ -180,7 +187,14 @@ const cases: readonly Case[] = [
     'error',
     'enum\n    default',
   ],
-  ['a list for no enum', '    min: 1\n', '    min: 1\n    enum: [a]\n', 'key_unknown', 'error', 'enum: [a]'],
+  [
+    'a list for another type than enum',
+    '    min: 1\n',
+    '    min: 1\n    enum: [a]\n',
+    'key_unknown',
+    'error',
+    'enum: [a]',
+  ],
   ['bounds for a text', '    default: plain', '    default: plain\n    max: 3', 'key_unknown', 'error', 'max: 3'],
   [
     'a flag for a number',
@@ -269,7 +283,7 @@ const cases: readonly Case[] = [
   ],
   ['an unknown sandbox provider', 'provider: local', 'provider: lokal', 'sandbox_provider_unknown', 'error', 'lokal'],
   ['a misspelt sandbox key', '  network:', '  netwrok:', 'key_unknown', 'warning', 'netwrok'],
-  ['a host that is none', '"*.sample.example"', '"https://x"', 'value_malformed', 'error', '"https://x"'],
+  ['an invalid host', '"*.sample.example"', '"https://x"', 'value_malformed', 'error', '"https://x"'],
   [
     'a secret in the sandbox',
     'SAMPLE_TELEMETRY: "0"',
@@ -280,7 +294,7 @@ const cases: readonly Case[] = [
   ],
 ]
 
-test.each(cases)('%s is told where it is', (_, from, to, code, severity, at) => {
+test.each(cases)('%s is reported at its position', (_, from, to, code, severity, at) => {
   const text = sampleWith(from, to)
   const [line, column] = placeOf(text, at)
   expect(problemsOf(text)).toContainEqual(expect.objectContaining({ code, severity, line, column }))
@@ -321,7 +335,7 @@ test('an unknown install method marked experimental is kept and not refused', ()
   expect(result.ok && result.manifest.install[0]).toEqual({ method: 'unknown', experimental: true, name: 'nix' })
 })
 
-test('a sandbox provider that the host registers is taken', () => {
+test('a sandbox provider that the host registers is accepted', () => {
   const text = sampleWith('provider: local', 'provider: our-jail')
   expect(parseAgentCli(text, { path, sandboxProviders: ['our-jail'] }).ok).toBe(true)
 })

@@ -44,14 +44,17 @@ const isValid = (name: string): boolean => name.startsWith('valid-')
 const textOf = (schema: string, name: string): string =>
   readFileSync(new URL(`samples/${schema}/${name}`, folder), 'utf8')
 
-test.each(samples.filter(([, name]) => name.endsWith('.json')))('%s/%s is that to a validator too', (schema, name) => {
+test.each(samples.filter(([, name]) => name.endsWith('.json')))('%s/%s is valid or not for ajv too', (schema, name) => {
   expect(ajv.validate(`${schema}.schema.json`, JSON.parse(textOf(schema, name)))).toBe(isValid(name))
 })
 
-test.each(samples.filter(([schema]) => schema in PARSERS))('%s/%s is what its name says', (schema, name) => {
-  const text = textOf(schema, name)
-  const code = name.replace(/^invalid-|\.\w+$/g, '').replaceAll('-', '_')
-  const place = /^Expected: (\d+):(\d+) /m.exec(text)?.slice(1).map(Number)
-  const problem = { code, ...(place === undefined ? {} : { line: place[0], column: place[1] }) }
-  expect(problemsOf(schema, name, text)).toMatchObject(isValid(name) ? [] : [problem])
-})
+test.each(samples.filter(([schema]) => schema in PARSERS))(
+  '%s/%s gives the result that its name says',
+  (schema, name) => {
+    const text = textOf(schema, name)
+    const code = name.replace(/^invalid-|\.\w+$/g, '').replaceAll('-', '_')
+    const place = /^Expected: (\d+):(\d+) /m.exec(text)?.slice(1).map(Number)
+    const problem = { code, ...(place === undefined ? {} : { line: place[0], column: place[1] }) }
+    expect(problemsOf(schema, name, text)).toMatchObject(isValid(name) ? [] : [problem])
+  },
+)

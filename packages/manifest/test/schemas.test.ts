@@ -6,7 +6,7 @@ import { createAjv } from '../src/validators/compile-validator.js'
 const inside = new URL('../src/schemas/', import.meta.url)
 const published = new URL('../../../schemas/', import.meta.url)
 
-test('the published schemas are the ones that the checker uses', async () => {
+test('the published schemas are the ones that manifests are checked against', async () => {
   for (const name of await readdir(inside)) {
     expect(await readFile(new URL(name, published), 'utf8'), name).toBe(await readFile(new URL(name, inside), 'utf8'))
   }

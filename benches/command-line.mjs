@@ -1,12 +1,13 @@
-// How long a person waits for a command, cold, beside Node itself in the same minute.
+// How long a person waits for a command, cold, compared with Node itself in the same minute.
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { startDaemon } from './gateway.mjs'
 import { median, now } from './measure.mjs'
-import { startDaemon } from './over-http.mjs'
+import { ms, row, times } from './table.mjs'
 
 const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-export async function benchCommandLine({ home, cwd, commandRounds }) {
+export async function commandLine({ home, cwd, commandRounds }) {
   const daemon = await startDaemon(home, cwd)
   const env = { ...process.env, AGENTPROTO_HOME: home }
   const once = (args) => {
@@ -14,13 +15,18 @@ export async function benchCommandLine({ home, cwd, commandRounds }) {
     execFileSync(process.execPath, args, { env, cwd, stdio: 'ignore' })
     return now() - began
   }
-  const times = { node: [], version: [], sessions: [] }
-  // In turns, so that what else the machine does falls upon all alike.
+  const took = { node: [], version: [], sessions: [] }
+  // In turns, so that other load of the machine affects all of them alike.
   for (let round = 0; round < commandRounds; round++) {
-    times.node.push(once(['-e', '0']))
-    times.version.push(once([cli, '--version']))
-    times.sessions.push(once([cli, 'sessions', '--json']))
+    took.node.push(once(['-e', '0']))
+    took.version.push(once([cli, '--version']))
+    took.sessions.push(once([cli, 'sessions', '--json']))
   }
   await daemon.stop()
-  return { nodeMs: median(times.node), versionMs: median(times.version), sessionsMs: median(times.sessions) }
+  const [nodeMs, versionMs, sessionsMs] = [took.node, took.version, took.sessions].map(median)
+  return [
+    row('node -e 0, cold', nodeMs, { unit: ms }),
+    row('agentproto --version, as a multiple of it', versionMs / nodeMs, { most: 1.3, unit: times }),
+    row('agentproto sessions --json, as a multiple of it', sessionsMs / nodeMs, { most: 2.5, unit: times }),
+  ]
 }

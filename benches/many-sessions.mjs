@@ -1,39 +1,36 @@
-// Fifty sessions in one gateway: idle, then all streaming at once beside a reader that has stalled.
-import { sequenceChecker } from './http-client.mjs'
-import { now, rss } from './measure.mjs'
-import { startDaemon } from './over-http.mjs'
+// Many sessions of one gateway that stream at the same time, beside a reader that has stalled.
+import { followFlood } from './follow-flood.mjs'
+import { startDaemon, startSession } from './gateway.mjs'
+import { now } from './measure.mjs'
+import { k, row } from './table.mjs'
 
-export async function benchManySessions({ home, cwd, sessions, updates }) {
-  const daemon = await startDaemon(home, cwd)
-  const { http, pid } = daemon
-  const ids = []
-  for (let i = 0; i < sessions; i += 1)
-    ids.push((await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })).id)
-  const idleRss = rss(pid)
-  const stalled = await http.stream(`/sessions/${ids[0]}/events?after=0`)
-  stalled.pause()
-  let peakRss = 0
-  const watch = setInterval(() => (peakRss = Math.max(peakRss, rss(pid))), 100)
-  const began = now()
-  await Promise.all(ids.map((id) => follow(http, id, updates)))
-  const perSecond = ((sessions * updates) / (now() - began)) * 1_000
-  clearInterval(watch)
-  stalled.close()
-  await daemon.stop()
-  return { idleRss, peakRss, perSecond }
+export async function manySessions({ home, cwd, sessions, updates, raw }) {
+  const { http, stop } = await startDaemon(home, cwd)
+  const perSecond = await streamMany(http, await startMany(http, { cwd, sessions }), updates)
+  await stop()
+  return [
+    row(`streaming, ${sessions} sessions and a stalled reader`, perSecond, {
+      least: 120_000,
+      unit: k,
+      of: raw.perSecond,
+    }),
+  ]
 }
 
-async function follow(http, id, updates) {
-  const { lastSeq } = await http.call('GET', `/sessions/${id}`)
-  const check = sequenceChecker(lastSeq + 1)
-  let done
-  const ended = new Promise((resolve) => (done = resolve))
-  const stream = await http.stream(`/sessions/${id}/events?after=${lastSeq}`, (chunk) => {
-    check.push(chunk)
-    if (check.ended) done()
-  })
-  await http.call('POST', `/sessions/${id}/prompt`, { prompt: `flood ${updates}` })
-  await ended
-  stream.close()
-  if (check.next - lastSeq - 1 < updates) throw new Error(`session ${id} lost updates`)
+/** @returns their ids */
+export async function startMany(http, { cwd, sessions }) {
+  const ids = []
+  for (let i = 0; i < sessions; i += 1) ids.push(await startSession(http, cwd))
+  return ids
+}
+
+/** @returns updates a second of all sessions together */
+export async function streamMany(http, ids, updates) {
+  const stalled = await http.stream(`/sessions/${ids[0]}/events?after=0`)
+  stalled.pause()
+  const began = now()
+  await Promise.all(ids.map((id) => followFlood(http, id, updates)))
+  const perSecond = ((ids.length * updates) / (now() - began)) * 1_000
+  stalled.close()
+  return perSecond
 }

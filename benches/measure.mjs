@@ -1,4 +1,4 @@
-// Small tools of the benches: time, percentiles, memory of a process.
+// Time, percentiles, memory and processor time of a process.
 import { readFileSync } from 'node:fs'
 
 export const now = () => performance.now()
@@ -30,4 +30,16 @@ export function cpuSeconds(pid) {
 export function rss(pid) {
   const match = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))
   return match === null ? Number.NaN : Number(match[1]) / 1024
+}
+
+/** Watches the resident memory of a process; `stop` returns its peak. */
+export function peakRss(pid) {
+  let peak = rss(pid)
+  const timer = setInterval(() => (peak = Math.max(peak, rss(pid))), 50)
+  return {
+    stop() {
+      clearInterval(timer)
+      return peak
+    },
+  }
 }

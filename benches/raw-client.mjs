@@ -1,9 +1,10 @@
-// The yardstick: a client made of the ACP SDK alone, on the same demo agent, without a log.
+// What the ratios compare with: a client made of the ACP SDK only, with the same demo agent, without a log.
 import { spawn } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { client, ndJsonStream } from '@agentclientprotocol/sdk'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { median, now, timeEach } from './measure.mjs'
+import { k, ms, row } from './table.mjs'
 
 async function startRaw(cwd) {
   const child = spawn(process.execPath, [demoAgentPath], {
@@ -28,15 +29,21 @@ async function startRaw(cwd) {
   }
 }
 
-export async function benchRaw({ cwd, starts, prompts, flood }) {
+export async function measureRaw({ cwd, starts, prompts, warmUp, flood }) {
   const spawns = await timeEach(starts, 1, async () => (await startRaw(cwd)).stop())
   const agent = await startRaw(cwd)
-  const trips = await timeEach(prompts, 4_000, () => agent.prompt('x'))
+  const trips = await timeEach(prompts, warmUp, () => agent.prompt('x'))
   let updates = 0
   agent.onUpdate(() => (updates += 1))
   const began = now()
-  await agent.prompt(`flood ${flood}`)
+  await agent.prompt(`flood ${Math.min(flood, 100_000)}`)
   const floodMs = now() - began
   await agent.stop()
   return { spawnMs: median(spawns), tripMs: median(trips), perSecond: (updates / floodMs) * 1_000 }
 }
+
+export const rawRows = ({ spawnMs, tripMs, perSecond }) => [
+  row('raw SDK client: spawn → ready', spawnMs, { unit: ms }),
+  row('raw SDK client: prompt, warm, p50', tripMs, { unit: ms }),
+  row('raw SDK client: updates, no log', perSecond, { unit: k }),
+]

@@ -1,10 +1,10 @@
-// Reads over kept-alive connections, as a dashboard or a poller makes them, beside a bare http.Server with the same answer;
-// and one session told to many.
+// Reads over kept-alive connections, as a dashboard or a poller makes them, beside a bare http.Server with the same answer.
 import { spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
+import { startDaemon, startSession } from './gateway.mjs'
 import { cpuSeconds, now } from './measure.mjs'
-import { startDaemon } from './over-http.mjs'
+import { k, row } from './table.mjs'
 
 const CONNECTIONS = 64
 const BARE = `
@@ -15,20 +15,24 @@ const BARE = `
   }).listen(0, '127.0.0.1', function () { console.log(this.address().port) })
 `
 
-export async function benchReads({ home, cwd, readMs, subscribers, fanOut }) {
+export async function reads({ home, cwd, readMs: ms }) {
   const daemon = await startDaemon(home, cwd)
   const { http } = daemon
-  const { id } = await http.call('POST', '/sessions/agent', { adapter: 'demo', cwd })
-  const session = JSON.stringify(await http.call('GET', `/sessions/${id}`))
-  const bare = await startBare(session)
+  const id = await startSession(http, cwd)
+  const bare = await startBare(JSON.stringify(await http.call('GET', `/sessions/${id}`)))
   const target = { pid: daemon.pid, port: Number(new URL(http.url).port), token: http.token }
-  const bareReads = await reads({ ...bare, path: '/', ms: readMs })
-  const one = await reads({ ...target, path: `/sessions/${id}`, ms: readMs })
-  const list = await reads({ ...target, path: '/sessions?limit=1', ms: readMs })
+  const plain = await read({ ...bare, path: '/', ms })
+  const one = await read({ ...target, path: `/sessions/${id}`, ms })
+  const list = await read({ ...target, path: '/sessions?limit=1', ms })
   bare.stop()
-  const delivered = await deliveredPerSecond(http, { id, subscribers, fanOut })
   await daemon.stop()
-  return { bareReads, one, list, delivered }
+  const goal = { least: 15_000, unit: k }
+  return [
+    row('reads, a bare http.Server with the same answer', plain.perSecond, { unit: k }),
+    row('reads, one session', one.perSecond, { ...goal, of: plain.perSecond }),
+    row('reads, a list', list.perSecond, { ...goal, of: plain.perSecond }),
+    row('  a list, by processor time', list.perCoreSecond, { ...goal, of: plain.perCoreSecond }),
+  ]
 }
 
 async function startBare(body) {
@@ -41,7 +45,7 @@ async function startBare(body) {
  * Each connection asks again when it has its answer; the least work that a client can do.
  * @returns answers a second, and answers a second of the server's processor time: what one core of its own would give
  */
-async function reads({ pid, port, path, token, ms }) {
+async function read({ pid, port, path, token, ms }) {
   const authorization = token === undefined ? '' : `authorization: Bearer ${token}\r\n`
   const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${authorization}\r\n`
   let answers = 0
@@ -82,38 +86,4 @@ function answerSize(chunk) {
   if (!text.startsWith('HTTP/1.1 200')) throw new Error(text)
   const head = text.indexOf('\r\n\r\n') + 4
   return head + Number(/content-length: (\d+)/i.exec(text)[1])
-}
-
-async function deliveredPerSecond(http, { id, subscribers, fanOut }) {
-  const { lastSeq } = await http.call('GET', `/sessions/${id}`)
-  const streams = await Promise.all(
-    Array.from({ length: subscribers }, () => subscribe(http, `/sessions/${id}/events?after=${lastSeq}`)),
-  )
-  const began = now()
-  await http.call('POST', `/sessions/${id}/prompt`, { prompt: `flood ${fanOut}` })
-  const counts = await Promise.all(streams.map(({ ended }) => ended))
-  const seconds = (now() - began) / 1_000
-  for (const stream of streams) stream.close()
-  const events = counts[0]
-  if (counts.some((count) => count !== events)) throw new Error('a subscriber lost events')
-  return (events * subscribers) / seconds
-}
-
-async function subscribe(http, path) {
-  let events = 0
-  let done
-  const ended = new Promise((resolve) => (done = resolve))
-  let tail = ''
-  const stream = await http.stream(path, (chunk) => {
-    const text = tail + chunk.toString('latin1')
-    // What a split marker needs of the chunk before it; a whole one is never counted twice.
-    let at = text.indexOf('\nevent: ')
-    while (at >= 0 && at + 20 <= text.length) {
-      events += 1
-      if (text.startsWith('turn-end', at + 8)) done(events)
-      at = text.indexOf('\nevent: ', at + 8)
-    }
-    tail = at >= 0 ? text.slice(at) : text.slice(-7)
-  })
-  return { ended, close: stream.close }
 }

@@ -1,36 +1,30 @@
-// The registry in the same process: driver, log on disk, a follower that gets every event.
+// A prompt and its whole turn through the services of an embedded gateway, without flags, the log on disk.
 import { createGateway } from '@agentproto/runtime'
 import { median, now, timeEach } from './measure.mjs'
+import { k, ms, row } from './table.mjs'
 
 const owner = { type: 'owner', name: 'bench' }
 
-export async function benchInProcess({ home, cwd, starts, prompts, flood }) {
-  const gateway = await createGateway({
-    home,
-    cwd,
-    env: { ...process.env, AGENTPROTO_DEMO_HOME: cwd },
-    onProblem: (problem) => console.error(problem),
-  })
+export async function promptInProcess({ home, cwd, prompts, warmUp, flood, raw }) {
+  const env = { ...process.env, AGENTPROTO_DEMO_HOME: cwd }
+  const gateway = await createGateway({ home, cwd, env, onProblem: (problem) => console.error(problem) })
   const { sessions } = gateway
-  const start = () => sessions.spawn({ adapter: 'demo', cwd }, owner)
-  const spawns = await timeEach(starts, 1, async () => {
-    const { id } = await start()
-    // Ending is not what is timed, and it must not overlap the next start.
-    ended.push(await sessions.kill(id, owner))
-  })
-  const { id } = await start()
-  const trips = await timeEach(prompts, 4_000, async () => {
+  const { id } = await sessions.spawn({ adapter: 'demo', cwd }, owner)
+  const trips = await timeEach(prompts, warmUp, async () => {
     const { turn } = await sessions.prompt(id, { prompt: 'x' }, owner)
     await sessions.waitTurn(id, turn)
   })
-  const streamed = await streamInProcess(sessions, id, flood)
-  const began = now()
-  for (let i = 0; i < 20; i += 1) await sessions.list({ limit: 100 })
+  const perSecond = await streamInProcess(sessions, id, flood)
   await gateway.close()
-  return { spawnMs: median(spawns), tripMs: median(trips), perSecond: streamed, listMs: (now() - began) / 20 }
+  return [
+    row('prompt in process, embedder without flags, warm, p50', median(trips), {
+      most: 0.15,
+      unit: ms,
+      of: raw.tripMs,
+    }),
+    row('streaming in process, logged, followed', perSecond, { least: 120_000, unit: k, of: raw.perSecond }),
+  ]
 }
-
-const ended = []
 
 async function streamInProcess(sessions, id, flood) {
   const { lastSeq } = await sessions.get(id)

@@ -6,15 +6,15 @@ import { k, row } from './table.mjs'
 export async function subscribers({ home, cwd, subscriberCount, fanOut }) {
   const { http, stop } = await startDaemon(home, cwd)
   const id = await startSession(http, cwd)
-  const delivered = await deliveredPerSecond(http, { id, count: subscriberCount, fanOut })
+  const delivered = await deliveredPerSecond(http, { id, clients: subscriberCount, fanOut })
   await stop()
   return [row(`events delivered to ${subscriberCount} subscribers`, delivered, { least: 400_000, unit: k })]
 }
 
-async function deliveredPerSecond(http, { id, count, fanOut }) {
+async function deliveredPerSecond(http, { id, clients, fanOut }) {
   const { lastSeq } = await http.call('GET', `/sessions/${id}`)
   const streams = await Promise.all(
-    Array.from({ length: count }, () => subscribe(http, `/sessions/${id}/events?after=${lastSeq}`)),
+    Array.from({ length: clients }, () => subscribe(http, `/sessions/${id}/events?after=${lastSeq}`)),
   )
   const began = now()
   await http.call('POST', `/sessions/${id}/prompt`, { prompt: `flood ${fanOut}` })
@@ -23,7 +23,7 @@ async function deliveredPerSecond(http, { id, count, fanOut }) {
   for (const stream of streams) stream.close()
   const events = counts[0]
   if (counts.some((count) => count !== events)) throw new Error('a subscriber lost events')
-  return (events * count) / seconds
+  return (events * clients) / seconds
 }
 
 async function subscribe(http, path) {

@@ -1,12 +1,20 @@
 export type Method = (...args: unknown[]) => unknown
 
-/** The same service, with each method replaced by what `wrap` makes of it. A method keeps its own `this`. */
+/**
+ * The methods of a service, each replaced by what `wrap` makes of it; a method keeps its own `this`. Made once and not a
+ * `Proxy`, which would run for every call.
+ */
 export function wrapMethods<S extends object>(service: S, wrap: (name: string, method: Method) => Method): S {
-  return new Proxy(service, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function' || typeof name === 'symbol') return member
-      return wrap(name, member.bind(target) as Method)
-    },
-  })
+  const wrapped: Record<string, Method> = {}
+  for (const [name, method] of methodsOf(service)) wrapped[name] ??= wrap(name, method.bind(service))
+  return wrapped as S
+}
+
+/** Its own methods first, then those of its classes. */
+function methodsOf(service: object): readonly (readonly [name: string, method: Method])[] {
+  const prototype: unknown = Object.getPrototypeOf(service)
+  const own = Object.entries(Object.getOwnPropertyDescriptors(service)).flatMap(([name, { value }]) =>
+    typeof value === 'function' && name !== 'constructor' ? [[name, value as Method] as const] : [],
+  )
+  return prototype === Object.prototype || prototype === null ? own : [...own, ...methodsOf(prototype as object)]
 }

@@ -47,7 +47,8 @@ export class AuditLog implements AuditWriter {
   write(entry: AuditEntry): void {
     const { path, clock, redact } = this.#options
     if (path === undefined) return
-    this.#file.append(`${bounded(redact(JSON.stringify({ ts: new Date(clock.now()).toISOString(), ...entry })))}\n`)
+    const json = redact(JSON.stringify({ ts: new Date(clock.now()).toISOString(), ...entry }))
+    this.#file.append(`${json.length > MAX_LINE_CHARS ? cut(json) : json}\n`)
   }
 
   /** Writes what is pending. Idempotent. */
@@ -63,12 +64,11 @@ export class AuditLog implements AuditWriter {
   }
 }
 
-function bounded(json: string): string {
-  if (json.length <= MAX_LINE_CHARS) return json
-  const cut = JSON.stringify(JSON.parse(json), (_, value: unknown) =>
+function cut(json: string): string {
+  const short = JSON.stringify(JSON.parse(json), (_, value: unknown) =>
     typeof value === 'string' ? value.slice(0, MAX_TEXT_CHARS) : value,
   )
-  if (cut.length <= MAX_LINE_CHARS) return cut
-  const { ts, kind, principal, action, session } = JSON.parse(cut) as Record<string, unknown>
+  if (short.length <= MAX_LINE_CHARS) return short
+  const { ts, kind, principal, action, session } = JSON.parse(short) as Record<string, unknown>
   return JSON.stringify({ ts, kind, principal, action, session, cut: { originalChars: json.length } })
 }

@@ -54,9 +54,6 @@ if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.
   const { createGateway } = await import('@agentproto/runtime')
   const [, , home, cwd] = process.argv
   const gateway = await createGateway({ home, cwd })
-  process.once('message', async () => {
-    await gateway.close()
-    process.disconnect()
-  })
+  process.once('message', () => void gateway.close().then(() => process.disconnect()))
   process.send(await gateway.listen({ port: 0 }))
 }

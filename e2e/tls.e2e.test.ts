@@ -170,7 +170,7 @@ test('a key that others may read is told of', async () => {
 
 test('a certificate that ends soon is told of', async () => {
   const soon = newAuthority().issue({ name: 'one', hosts: LOCAL, to: 2.5 })
-  expect((await served(soon)).problems).toEqual(['listen.tls.cert ends within 3 days'])
+  expect((await served(soon)).problems).toEqual(['listen.tls.cert expires within 3 days'])
 })
 
 const authority = newAuthority()
@@ -193,8 +193,8 @@ test.each<[string, Partial<TlsOptions>, string, string]>([
   ],
   ['a folder', { ...good, key: '/' }, 'path_invalid', 'listen.tls.key cannot be read'],
   ['another key', { ...good, key: authority.key }, 'listen_failed', 'listen.tls.key is not the key of listen.tls.cert'],
-  ['a key for a certificate', { ...good, cert: good.key }, 'listen_failed', 'listen.tls.cert holds no certificate'],
-  ['a certificate for a key', { ...good, key: good.cert }, 'listen_failed', 'listen.tls.key holds no private key'],
+  ['a key for a certificate', { ...good, cert: good.key }, 'listen_failed', 'listen.tls.cert contains no certificate'],
+  ['a certificate for a key', { ...good, key: good.cert }, 'listen_failed', 'listen.tls.key contains no private key'],
   [
     'a broken certificate',
     { ...good, cert: good.cert.replace('MII', 'MIJ') },
@@ -208,7 +208,7 @@ test.each<[string, Partial<TlsOptions>, string, string]>([
     'an empty list',
     { ...good, clientCa: Buffer.from('') },
     'listen_failed',
-    'listen.tls.clientCa holds no certificate',
+    'listen.tls.clientCa contains no certificate',
   ],
 ])('%s refuses the start, naming the field', async (_, tls, code, message) => {
   await expect(served(tls)).rejects.toMatchObject({ code, message: expect.stringContaining(message) as string })

@@ -9,7 +9,7 @@ import {
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
 
-/** Stores of an embedder's own: both or none, since a session is its record and its log. */
+/** Stores of an embedder: both or none, since a session is its record and its log. */
 export interface GatewayStores {
   /** Closed with the gateway. */
   readonly sessions: SessionStore
@@ -24,7 +24,7 @@ interface StoreSettings {
   readonly onProblem: (problem: string) => void
 }
 
-/** Where sessions, logs, rules and crash bundles are kept. */
+/** Where sessions, logs, rules and crash bundles are stored. */
 export function stores(
   settings: StoreSettings,
 ): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {

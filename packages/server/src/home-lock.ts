@@ -4,17 +4,16 @@ import { AgentprotoError, type AgentProcessInfo } from '@agentproto/contracts'
 import { identify } from '@agentproto/subprocess'
 
 /**
- * One gateway a home. The lock is a file that names its owner by pid and start time, so that one that was
- * killed is taken over at once and a reused pid fools nobody.
+ * The lock of a home: one gateway at a time. It is a file that names its owner by pid and start time, so the lock of a killed
+ * gateway is replaced at once, and a reused pid is not mistaken for the owner (docs/decisions/home-lock.md).
  */
-
 export interface HomeLock {
   release(): void
 }
 
 /**
- * Makes the home where there is none, and takes it unless nothing is stored in it.
- * @throws `daemon_running`, naming the gateway that has the home; `storage_failed` where it cannot be written
+ * Creates the home if needed, and locks it unless the gateway stores nothing.
+ * @throws `daemon_running` with the gateway that has the home, `storage_failed` if it cannot be written
  */
 export function openHome(root: string, inMemory: boolean): HomeLock | undefined {
   try {
@@ -22,18 +21,18 @@ export function openHome(root: string, inMemory: boolean): HomeLock | undefined 
     return inMemory ? undefined : lockHome(`${root}/daemon.lock`)
   } catch (error) {
     if (error instanceof AgentprotoError) throw error
-    throw new AgentprotoError('storage_failed', 'The home cannot be written, so no gateway can keep anything there', {
-      expected: 'a folder that this user may write in',
+    throw new AgentprotoError('storage_failed', 'The home cannot be written', {
+      expected: 'a folder that this user can write to',
       given: `${root}: ${error instanceof Error ? error.message : String(error)}`,
-      hint: 'Mend its permissions, or set AGENTPROTO_HOME to another folder',
+      hint: 'Fix its permissions, or set AGENTPROTO_HOME to another folder',
       cause: error,
     })
   }
 }
 
 /**
- * With the folders above it. Node's own way of that never returns where a folder is there and takes nothing, as below `/proc`, and
- * calls a file system that is read-only a missing folder.
+ * Creates a folder and its parents. Node's `recursive` never returns in a folder that exists and accepts no entries, as below
+ * `/proc`, and reports a read-only file system as a missing folder.
  */
 function makeFolder(path: string): void {
   try {
@@ -49,16 +48,16 @@ function makeOne(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Another gateway may start at this moment.
+    // Another gateway may start at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 
-/** @throws `daemon_running`, naming the gateway that has the home */
+/** @throws `daemon_running` with the gateway that has the home */
 export function lockHome(path: string): HomeLock {
   const self = identify(process.pid) ?? { pid: process.pid, startTime: '' }
   for (let tries = 0; tries < 5; tries += 1) {
-    if (take(path, self)) return { release: () => release(path, self) }
+    if (tryLock(path, self)) return { release: () => release(path, self) }
     const owner = readOwner(path)
     if (owner !== undefined && identify(owner.pid)?.startTime === owner.startTime) throw taken(path, owner)
     if (owner !== undefined) discard(path, owner)
@@ -69,7 +68,7 @@ export function lockHome(path: string): HomeLock {
   })
 }
 
-function take(path: string, self: AgentProcessInfo): boolean {
+function tryLock(path: string, self: AgentProcessInfo): boolean {
   const mine = `${path}.${process.pid}-${process.hrtime.bigint()}`
   writeFileSync(mine, JSON.stringify(self), { mode: 0o600, flag: 'wx' })
   try {
@@ -83,7 +82,7 @@ function take(path: string, self: AgentProcessInfo): boolean {
   }
 }
 
-/** Takes a dead owner's lock away; put back if somebody else has taken it over meanwhile. */
+/** Removes a dead owner's lock; puts it back if another gateway has replaced it in the meantime. */
 function discard(path: string, dead: AgentProcessInfo): void {
   const aside = `${path}.stale-${process.pid}-${process.hrtime.bigint()}`
   try {
@@ -96,7 +95,7 @@ function discard(path: string, dead: AgentProcessInfo): void {
     try {
       linkSync(aside, path)
     } catch {
-      // A third one has the lock by now.
+      // A third gateway has the lock by now.
     }
   }
   rmSync(aside, { force: true })
@@ -107,7 +106,7 @@ function release(path: string, self: AgentProcessInfo): void {
   if (owner?.pid === self.pid && owner.startTime === self.startTime) rmSync(path, { force: true })
 }
 
-/** Undefined when the lock is gone. An unreadable one counts as of a dead owner. */
+/** Undefined if there is no lock. An unreadable lock counts as one of a dead owner. */
 function readOwner(path: string): AgentProcessInfo | undefined {
   let text: string
   try {
@@ -126,6 +125,6 @@ function readOwner(path: string): AgentProcessInfo | undefined {
 const taken = (path: string, { pid }: AgentProcessInfo): AgentprotoError =>
   new AgentprotoError('daemon_running', `Process ${pid} serves this home already`, {
     given: path,
-    hint: 'Use it (`agentproto status`), stop it, or name another home with AGENTPROTO_HOME',
+    hint: 'Use it (`agentproto status`), stop it, or set AGENTPROTO_HOME to another home',
     data: { pid },
   })

@@ -1,28 +1,28 @@
 import { realpathSync } from 'node:fs'
 import type { McpServer, StdioMcpServer } from '@agentproto/contracts'
 
-export interface ToolsFor {
+export interface GatewayToolsOptions {
   readonly sessionId: string
   readonly url: string
-  /** The session's own. */
+  /** The token of the session. */
   readonly token: string
-  /** Absolute path of `agentproto`; absent where the gateway was made without one. */
+  /** Absolute path of `agentproto`; undefined for a gateway without a command line. */
   readonly bin?: string | undefined
 }
 
 const NAME = 'agentproto'
 
-/** The gateway's own tools, as an MCP server of an agent's: over HTTP, or as a program for one that reaches none so. */
-export function gatewayTools(tools: ToolsFor): McpServer {
+/** The gateway's tools as an MCP server for an agent: over HTTP, or as a program for an agent that cannot use HTTP servers. */
+export function gatewayTools(tools: GatewayToolsOptions): McpServer {
   const { url, token, bin } = tools
   const headers = [{ name: 'Authorization', value: `Bearer ${token}` }]
   const http = { type: 'http' as const, name: NAME, url: `${url}/mcp`, headers }
   return bin === undefined ? http : { ...http, otherwise: program(bin, tools) }
 }
 
-/** `agentproto mcp`. It finds gateway and token in its environment: arguments are for everybody to see. */
-function program(bin: string, { sessionId, url, token }: ToolsFor): StdioMcpServer {
-  // Agents hand their servers little of their own environment, so that the session's marker is said here, too.
+/** `agentproto mcp`. Gateway and token are in its environment, because arguments are visible to all users. */
+function program(bin: string, { sessionId, url, token }: GatewayToolsOptions): StdioMcpServer {
+  // Agents pass little of their own environment to their servers, so the session's marker is set here too.
   const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: token, AGENTPROTO_SESSION_ID: sessionId }
   const [command, ...script] = runnable(bin)
   return {
@@ -33,7 +33,7 @@ function program(bin: string, { sessionId, url, token }: ToolsFor): StdioMcpServ
   }
 }
 
-/** A script is run by this Node: there need not be one on the agent's PATH. */
+/** A script is run by this Node: there may be none on the agent's PATH. */
 const runnable = (bin: string): [string, ...string[]] =>
   /\.[cm]?js$/.test(resolved(bin)) ? [process.execPath, bin] : [bin]
 

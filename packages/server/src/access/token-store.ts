@@ -106,7 +106,7 @@ export class TokenStore implements TokenService {
     return new Date(this.#options.clock.now()).toISOString()
   }
 
-  /** Those that have not ended by themselves; the others are forgotten with the next change. */
+  /** Tokens that have not expired; expired ones are removed with the next change. */
   #valid(): readonly Stored[] {
     return Array.from(this.#held.values(), ({ stored }) => stored).filter((stored) => !this.#isExpired(stored))
   }
@@ -115,7 +115,7 @@ export class TokenStore implements TokenService {
     return expiresAt !== undefined && Date.parse(expiresAt) <= this.#options.clock.now()
   }
 
-  /** By id; those that were held before stay the same, so that their streams go on. */
+  /** By id. A token that was there before keeps its object, so that its streams stay open. */
   #hold(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = this.#held): ReadonlyMap<string, Held> {
     return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? this.#open(stored)]))
   }
@@ -124,12 +124,12 @@ export class TokenStore implements TokenService {
     const { clock } = this.#options
     const held = hold(stored)
     const { expiresAt } = stored
-    // Streams that it holds open end with it.
+    // Its open streams end when it expires.
     if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => held.ended.abort())
     return held
   }
 
-  /** One change at a time; it holds once it is on the disk. */
+  /** One change at a time; it takes effect when it is on the disk. */
   #change<T>(change: (tokens: readonly Stored[]) => readonly [readonly Stored[], T]): Promise<T> {
     const turn = this.#last.then(async () => {
       const [tokens, result] = change(this.#valid())
@@ -167,7 +167,7 @@ function mint(): { readonly token: string; readonly id: string; readonly sha256:
   return { token, id, sha256: tokenDigest(token).toString('hex') }
 }
 
-/** An unreadable file is moved aside and nobody's token holds: never the other way round. */
+/** An unreadable file is moved aside, and no named token is valid then. */
 function readTokens(path: string, { clock, onProblem }: TokenStoreOptions): readonly Stored[] {
   const text = textOf(path)
   if (text === undefined) return []
@@ -178,7 +178,7 @@ function readTokens(path: string, { clock, onProblem }: TokenStoreOptions): read
   } catch {
     const aside = `${path}.unreadable-${clock.now()}`
     renameSync(path, aside)
-    onProblem(`The tokens could not be read; the file was moved to ${aside}, and no named token holds.`)
+    onProblem(`The tokens could not be read; the file was moved to ${aside}, and no named token is valid.`)
     return []
   }
 }
@@ -192,7 +192,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** An admin may name any folder a workspace, and so leave every bound. */
+/** An admin can register any folder as a workspace, and so leave every bound. */
 function assertSound({ scope, workspaces }: TokenRequest): void {
   if (workspaces === undefined || scope !== 'admin') return
   throw new AgentprotoError('invalid_request', 'A token with the scope admin cannot be bound to workspaces', {
@@ -204,7 +204,7 @@ function assertSound({ scope, workspaces }: TokenRequest): void {
 function byName(tokens: readonly Stored[], name: string): Stored {
   const found = tokens.find((token) => token.name === name)
   if (found !== undefined) return found
-  throw new AgentprotoError('token_not_found', 'There is no such token', {
+  throw new AgentprotoError('token_not_found', 'There is no token of that name', {
     given: name,
     hint: 'List them with: agentproto token list',
   })
@@ -213,10 +213,10 @@ function byName(tokens: readonly Stored[], name: string): Stored {
 const taken = (given: string): AgentprotoError =>
   new AgentprotoError('token_exists', 'There is already a token of that name', {
     given,
-    hint: `Take another name, or give it a new value: agentproto token rotate ${given}`,
+    hint: `Choose another name, or give the token a new value: agentproto token rotate ${given}`,
   })
 
 const tooMany = (): AgentprotoError =>
-  new AgentprotoError('token_limit_reached', `There are ${MAX_TOKENS} tokens, as many as a home may have`, {
+  new AgentprotoError('token_limit_reached', `There are ${MAX_TOKENS} tokens, the maximum of a home`, {
     hint: 'Revoke one with: agentproto token revoke <name>',
   })

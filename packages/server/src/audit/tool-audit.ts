@@ -8,7 +8,7 @@ import type {
 } from '@agentproto/contracts'
 import type { AuditWriter } from './audit-log.js'
 
-/** What is known of a tool call that has not ended. */
+/** What is known about a tool call that has not ended. */
 interface OpenCall {
   title?: string | undefined
   tool?: string | undefined
@@ -23,13 +23,13 @@ interface Approval {
   readonly answer: string
 }
 
-interface Asked {
+interface OpenRequest {
   readonly call: string | undefined
   /** The kind of each option, by its id. */
   readonly options: ReadonlyMap<string, string>
 }
 
-/** Open calls, and open requests, that are known at once; of more the oldest are forgotten, and their lines say less. */
+/** Bound of open calls and of open requests; beyond it the oldest are dropped, and their lines have fewer fields. */
 const MAX_OPEN = 2_000
 const MAX_TITLE_CHARS = 200
 const MAX_ARGUMENT_CHARS = 512
@@ -38,30 +38,30 @@ const SECRET_KEY = /passw|secret|token|authorization|api[-_]?key|cookie|credenti
 const MARK = '[redacted]'
 
 /**
- * Writes each tool call of an agent when it has ended, and each answer to what an agent asked. The events that it is given
- * were stored: known secrets are out of them, so that their texts may be cut.
+ * Records each tool call of an agent when it has ended, and each answer to a request of an agent. Its events are stored ones:
+ * known secrets are already redacted, so texts may be cut.
  */
 export class ToolAudit {
   readonly #log: AuditWriter
   readonly #calls = new Map<string, OpenCall>()
-  readonly #asked = new Map<string, Asked>()
+  readonly #requests = new Map<string, OpenRequest>()
 
   constructor(log: AuditWriter) {
     this.#log = log
   }
 
-  /** Takes a stored batch. What agents say in between costs one comparison. */
+  /** Called with each stored batch. */
   record(events: readonly SessionEvent[]): void {
     for (const event of events) {
       switch (event.type) {
         case 'tool-call':
-          this.#learn(`${event.sessionId} ${event.toolCallId}`, event)
+          this.#update(`${event.sessionId} ${event.toolCallId}`, event)
           break
         case 'tool-result':
           this.#ended(event)
           break
         case 'agent-prompt':
-          this.#ask(event)
+          this.#requested(event)
           break
         case 'agent-prompt-resolved':
           this.#resolved(event)
@@ -74,9 +74,9 @@ export class ToolAudit {
     }
   }
 
-  #learn(key: string, said: ToolCall | ToolResult): OpenCall {
+  #update(key: string, event: ToolCall | ToolResult): OpenCall {
     const call = this.#calls.get(key) ?? {}
-    const { title, toolName, kind, input } = said
+    const { title, toolName, kind, input } = event
     if (title !== undefined) call.title = title.slice(0, MAX_TITLE_CHARS)
     if (toolName !== undefined) call.tool = toolName.slice(0, MAX_TITLE_CHARS)
     if (kind !== undefined) call.toolKind = kind
@@ -88,24 +88,24 @@ export class ToolAudit {
   #ended(event: SessionEvent & ToolResult): void {
     const { sessionId: session, turn, toolCallId, status } = event
     const key = `${session} ${toolCallId}`
-    const call = this.#learn(key, event)
+    const call = this.#update(key, event)
     this.#calls.delete(key)
     this.#log.write({ kind: 'tool', session, turn, call: toolCallId.slice(0, MAX_TITLE_CHARS), status, ...call })
   }
 
-  #ask({ sessionId, requestId, request }: SessionEvent & AgentPrompt): void {
-    if (request.kind === 'permission') this.#learn(`${sessionId} ${request.toolCall.toolCallId}`, request.toolCall)
+  #requested({ sessionId, requestId, request }: SessionEvent & AgentPrompt): void {
+    if (request.kind === 'permission') this.#update(`${sessionId} ${request.toolCall.toolCallId}`, request.toolCall)
     const call = request.kind === 'permission' ? request.toolCall.toolCallId : request.toolCallId
     const options = request.kind === 'permission' ? request.options : []
     const kinds = new Map(options.slice(0, 50).map(({ optionId, kind }) => [optionId, kind]))
-    keep(this.#asked, `${sessionId} ${requestId}`, { call, options: kinds })
+    keep(this.#requests, `${sessionId} ${requestId}`, { call, options: kinds })
   }
 
   #resolved({ sessionId: session, turn, requestId, answer, by }: SessionEvent & AgentPromptResolved): void {
-    const asked = this.#asked.get(`${session} ${requestId}`)
-    this.#asked.delete(`${session} ${requestId}`)
-    const approval = { by, answer: wordOf(answer, asked) }
-    const call = asked?.call
+    const request = this.#requests.get(`${session} ${requestId}`)
+    this.#requests.delete(`${session} ${requestId}`)
+    const approval = { by, answer: answerText(answer, request) }
+    const call = request?.call
     const open = call === undefined ? undefined : this.#calls.get(`${session} ${call}`)
     const { approval: _, ...about } = open ?? {}
     if (open !== undefined) open.approval = approval
@@ -114,25 +114,25 @@ export class ToolAudit {
       session,
       turn,
       request: requestId,
-      call: call?.slice(0, 200),
+      call: call?.slice(0, MAX_TITLE_CHARS),
       ...approval,
       ...about,
     })
   }
 
   #forget(prefix: string): void {
-    for (const known of [this.#calls, this.#asked])
+    for (const known of [this.#calls, this.#requests])
       for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key)
   }
 }
 
-/** What an option means, where it is known: its id is the agent's own word. */
-function wordOf(answer: AgentAnswer, asked: Asked | undefined): string {
+/** The kind of the selected option, if known; its id is chosen by the agent. */
+function answerText(answer: AgentAnswer, request: OpenRequest | undefined): string {
   if (answer.outcome !== 'selected') return answer.outcome
-  return asked?.options.get(answer.optionId) ?? answer.optionId.slice(0, MAX_TITLE_CHARS)
+  return request?.options.get(answer.optionId) ?? answer.optionId.slice(0, MAX_TITLE_CHARS)
 }
 
-/** The input as JSON, cut; what a key calls a secret is left out although nobody knows its value. */
+/** The input as JSON, cut. A text whose key says that it is a secret is redacted, although its value is not a known secret. */
 function argumentsOf(input: unknown): string {
   const json = JSON.stringify(input, (key, value: unknown) => {
     if (typeof value !== 'string') return value

@@ -30,7 +30,7 @@ export class EventHook {
   readonly #hook: NonNullable<GatewayHooks['onEvent']>
   readonly #options: EventHookOptions
   readonly #ending = new AbortController()
-  /** Sequence number of the last event that was delivered, by session; events before the start are not delivered. */
+  /** `seq` of the last delivered event, by session; events before the start are not delivered. */
   readonly #lastSeq = new Map<string, number>()
   readonly #following = new Map<string, Promise<void>>()
   readonly #watcher: SessionWatcher

@@ -8,50 +8,47 @@ import type {
   SpawnAgentRequest,
 } from '@agentproto/contracts'
 
-/**
- * What an embedding host may look at, change or deny. Each is given its time (`timeoutMs`), and what becomes of it
- * when it throws or takes longer is said with it; nobody's call hangs on a hook for ever.
- */
+/** What an embedder observes, changes or denies. Each call of a hook has a time limit, `timeoutMs`. */
 export interface GatewayHooks {
   /**
-   * Before a session is made, over every surface, forks too. Amend it with `request`, or deny it: nothing is made
-   * then. Fails closed: what guards a door must not open it by breaking, and the caller is told at once.
+   * Called before a session is created, over every surface, also for a fork. Change the request with `request`, or reject it with
+   * `deny`. Fails closed: if the hook throws or times out, the request is rejected.
    */
   readonly beforeSpawn?: Hook<SpawnAttempt, { readonly request: SpawnAgentRequest } | HookDenial>
   /**
-   * Before a prompt is admitted, that of a spawn too (before anything is made). Amend it with `prompt`, or deny it.
-   * Fails closed, as `beforeSpawn` does.
+   * Called before a prompt is accepted; for the prompt of a spawn, before the session is created. Change it with `prompt`, or
+   * reject it with `deny`. Fails closed, as `beforeSpawn` does.
    */
   readonly beforePrompt?: Hook<
     PromptAttempt,
     { readonly prompt: readonly ContentBlock[] } | (HookDenial & { readonly stop?: boolean })
   >
   /**
-   * When an agent asks, before any rule, mode or person sees it. Answer it, or deny it with a reason that the agent
-   * is told. Fails towards people: no rule and no mode answers the request any more, a person has to.
+   * Called when an agent asks for a permission or an answer, before rules, modes and people. Answer it, or deny it with a reason
+   * that the agent gets. If the hook throws or times out, only a person can answer the request.
    */
   readonly onRequest?: Hook<
     RequestAsked,
     { readonly answer: AnswerRequest } | (HookDenial & { readonly stop?: boolean })
   >
   /**
-   * Told of every event of every session from now on, in the order of its log, after it was stored. Reads as a
-   * follower does: however slow it is, no turn waits for it. Fails open; one that hangs again and again is let go.
+   * Called with every event of every session from now on, in the order of its log, after it was stored. A slow hook delays no
+   * turn. Fails open; a hook that times out again and again gets no more events.
    */
   readonly onEvent?: Hook<SessionEvent, void>
-  /** How long one call of a hook may take, in milliseconds. Default 10 000. */
+  /** Time limit of one call of a hook, in milliseconds. Default 10 000. */
   readonly timeoutMs?: number
 }
 
-/** Undefined lets it pass as it is. */
+/** Returns undefined to accept the request unchanged. */
 export type Hook<T, V> = (about: T, context: HookContext) => V | undefined | Promise<V | undefined>
 
 export interface HookContext {
-  /** Aborts when nobody waits for the hook any more. */
+  /** Aborts when the time limit is reached. */
   readonly signal: AbortSignal
 }
 
-/** The caller, or the agent, is told the reason. */
+/** The caller, or the agent, gets the reason. */
 export interface HookDenial {
   readonly deny: string
 }
@@ -59,7 +56,7 @@ export interface HookDenial {
 export interface SpawnAttempt {
   readonly request: SpawnAgentRequest
   readonly by: Principal
-  /** The session that is to be forked; of an amendment `prompt`, `label` and `title` count then. */
+  /** The session that is forked; only `prompt`, `label` and `title` of a changed request are used then. */
   readonly forkOf?: Session
 }
 

@@ -27,14 +27,14 @@ export interface HooksOptions {
   readonly onProblem: (problem: string) => void
 }
 
-/** What the hook decided about a request of an agent; undefined leaves it to rules and modes. */
+/** The decision about a request of an agent; undefined leaves it to rules and modes. */
 export type RequestVerdict =
   | { readonly answer: AgentAnswer }
   | { readonly deny: string }
   | { readonly person: true }
   | undefined
 
-/** The hooks of one gateway, and the sessions that they watch over. */
+/** The hooks of one gateway. */
 export class Hooks {
   readonly #hooks: GatewayHooks
   readonly #options: HooksOptions

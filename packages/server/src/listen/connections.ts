@@ -9,23 +9,23 @@ export interface ConnectionsOptions {
 }
 
 /**
- * The sockets of a server: bounded, and ended in order. Which have a request in flight is counted here: Node's own
- * `closeIdleConnections` leaves those alone that have not sent a request yet, as browsers and fetch keep them ready.
+ * The sockets of a server: bounded in number, and closed in order. Requests in flight are counted here, because Node's
+ * `closeIdleConnections` ignores sockets that have sent no request yet; browsers and fetch keep such sockets ready.
  */
 export class Connections {
   readonly #options: ConnectionsOptions
-  /** Without a request in flight, the longest idle first; beneath TLS until the handshake is done. */
+  /** Without a request in flight, the longest idle first. With TLS, the raw socket until the handshake is done. */
   readonly #idle = new Set<Socket>()
   /** Requests in flight. */
   readonly #busy = new Map<Socket, number>()
-  readonly #shaking = new Map<string, Socket>()
+  readonly #handshakes = new Map<string, Socket>()
   #closing = false
   #isFull = false
 
   constructor(server: Server, options: ConnectionsOptions) {
     this.#options = options
     if (options.isTls) {
-      server.on('connection', (socket: Socket) => this.#beneath(socket))
+      server.on('connection', (socket: Socket) => this.#openedRaw(socket))
       server.on('secureConnection', (socket: Socket) => this.#secured(socket))
     } else server.on('connection', (socket: Socket) => this.#opened(socket))
     server.on('request', ({ socket }, response) => {
@@ -34,7 +34,7 @@ export class Connections {
     })
   }
 
-  /** Ends what is idle now, and the rest as it becomes idle. */
+  /** Closes idle sockets now, and the others when they become idle. */
   closeIdle(): void {
     this.#closing = true
     for (const socket of this.#idle) socket.destroy()
@@ -56,21 +56,21 @@ export class Connections {
     if (this.#size < this.#options.max / 2) this.#isFull = false
   }
 
-  #beneath(socket: Socket): void {
+  #openedRaw(socket: Socket): void {
     const ends = endsOf(socket)
-    this.#shaking.set(ends, socket)
+    this.#handshakes.set(ends, socket)
     socket.once('close', () => {
-      if (this.#shaking.get(ends) === socket) this.#shaking.delete(ends)
+      if (this.#handshakes.get(ends) === socket) this.#handshakes.delete(ends)
     })
     this.#opened(socket)
   }
 
-  /** The socket above TLS takes the place of the one beneath, which ends with it. */
+  /** The TLS socket takes the place of its raw socket, which closes with it. */
   #secured(socket: Socket): void {
     const ends = endsOf(socket)
-    const beneath = this.#shaking.get(ends)
-    this.#shaking.delete(ends)
-    if (beneath !== undefined) this.#idle.delete(beneath)
+    const raw = this.#handshakes.get(ends)
+    this.#handshakes.delete(ends)
+    if (raw !== undefined) this.#idle.delete(raw)
     this.#opened(socket)
   }
 
@@ -79,8 +79,8 @@ export class Connections {
   }
 
   /**
-   * Beyond the bound the longest idle goes: whoever holds many connections that say nothing keeps nobody out. Where all
-   * are busy it is the new one, which is idle itself.
+   * Beyond the bound the longest idle socket is closed, so a client with many silent connections cannot lock others out. If
+   * all are busy, that is the new one, which is idle itself.
    */
   #makeRoom(): void {
     if (this.#size <= this.#options.max) return
@@ -106,6 +106,6 @@ export class Connections {
   }
 }
 
-/** What tells a socket from the others; the same above TLS and beneath. */
+/** Identifies a connection; the same for a TLS socket and its raw socket. */
 const endsOf = ({ localAddress, localPort, remoteAddress, remotePort }: Socket): string =>
   `${localAddress} ${localPort} ${remoteAddress} ${remotePort}`

@@ -14,6 +14,6 @@ export function removeDaemonRecord(path: string): void {
     const { pid } = JSON.parse(readFileSync(path, 'utf8')) as Partial<DaemonRecord>
     if (pid === process.pid) rmSync(path, { force: true })
   } catch {
-    // It is gone already.
+    // It is already removed.
   }
 }

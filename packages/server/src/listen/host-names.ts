@@ -1,11 +1,12 @@
 import { hostname, networkInterfaces } from 'node:os'
 import type { Clock } from '@agentproto/contracts'
 
-const LOOK_MS = 1_000
+/** Addresses are looked up at most this often. */
+const LOOKUP_MS = 1_000
 
 /**
- * The names and addresses that this machine is reached by where a gateway listens beyond loopback. A page that was led
- * here by a name of its own (DNS rebinding) has another in its Host.
+ * The names and addresses under which a gateway that listens beyond loopback is reached. A web page that reaches it through a
+ * name of its own (DNS rebinding) has another Host.
  */
 export class HostNames {
   readonly #clock: Clock
@@ -18,7 +19,7 @@ export class HostNames {
     this.#clock = clock
   }
 
-  /** @param host What is listened on: a name, an address, or all addresses */
+  /** @param host The address that a listener is bound to: a name, an address, or a wildcard */
   add(host: string): void {
     if (isWildcard(host)) this.#onAll = true
     else this.#listened.add(asInUrl(host))
@@ -27,18 +28,18 @@ export class HostNames {
   /** @param name In lower case, without a port; an IPv6 address in brackets */
   has(name: string): boolean {
     if (this.#listened.has(name) || (this.#onAll && this.#known.has(name))) return true
-    // Addresses come and go; a stranger's Host must not have them looked up for each request.
-    if (!this.#onAll || this.#clock.now() - this.#readAt < LOOK_MS) return false
+    // Addresses change; but requests with a foreign Host must not cause a lookup each.
+    if (!this.#onAll || this.#clock.now() - this.#readAt < LOOKUP_MS) return false
     this.#readAt = this.#clock.now()
     this.#known = namesOfMachine()
     return this.#known.has(name)
   }
 }
 
-/** All addresses of the machine. */
+/** Whether it means all addresses of the machine. */
 export const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** A host as it stands in a URL. */
+/** A host as it is written in a URL. */
 export const asInUrl = (host: string): string => (host.includes(':') ? `[${host}]` : host).toLowerCase()
 
 function namesOfMachine(): ReadonlySet<string> {

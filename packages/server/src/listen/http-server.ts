@@ -90,7 +90,7 @@ async function createServer(
   listener: RequestListener,
   times: Limits,
 ): Promise<Server> {
-  // A header that is sent twice is joined, never chosen from: two hosts or two tokens are a value that nobody has.
+  // A header that is sent twice is joined, never chosen from: the joined value matches no host and no token.
   const limits = { ...times, joinDuplicateHeaders: true }
   if (tls === undefined) return createHttpServer(limits, listener)
   const { createTlsServer } = await import('./tls-server.js')

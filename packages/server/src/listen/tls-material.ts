@@ -2,17 +2,17 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { AgentprotoError } from '@agentproto/contracts'
 
-/** What a listener shows and asks for in TLS: checked before it is used, and read again when its files change. */
+/** Certificate, key and client CA of a listener: checked before use, and read again when their files change. */
 export class TlsMaterial {
   readonly #options: Partial<TlsOptions>
   readonly #onProblem: (problem: string) => void
   #seen: string
 
-  /** What a socket takes. */
+  /** Options for a TLS server. */
   readonly secure: SecureMaterial
 
   /**
-   * @param onProblem Told of a key that others may read and a certificate that ends soon, and later of files that changed and cannot be used
+   * @param onProblem Called for a key that others can read, a certificate that expires soon, and changed files that are invalid
    * @throws `invalid_request`, `path_invalid`, `listen_failed`, each naming its field
    */
   constructor(options: Partial<TlsOptions>, onProblem: (problem: string) => void) {
@@ -21,13 +21,13 @@ export class TlsMaterial {
     this.#seen = stampOf(options)
     this.secure = readMaterial(options)
     const days = daysLeft(this.secure.cert)
-    if (days < SOON_DAYS) onProblem(`${FIELD}.cert ends within ${Math.ceil(days)} days`)
+    if (days < SOON_DAYS) onProblem(`${FIELD}.cert expires within ${Math.ceil(days)} days`)
     if (isOpenToOthers(options.key)) onProblem(`${FIELD}.key can be read by others: chmod 600 ${String(options.key)}`)
   }
 
   /**
-   * What the files say since they were looked at last; undefined where that is nothing new, or nothing that can be
-   * used: of a pair that is half replaced the old one goes on, until the files change again.
+   * The content of the files if it has changed since the last call and is valid. If only one file of a pair was replaced, the
+   * old pair stays in use until the files change again.
    */
   changed(): SecureMaterial | undefined {
     const stamp = stampOf(this.#options)
@@ -37,19 +37,19 @@ export class TlsMaterial {
       return readMaterial(this.#options)
     } catch (thrown) {
       const why = thrown instanceof Error ? thrown.message : String(thrown)
-      this.#onProblem(`the TLS files have changed and the old ones stay in use: ${why}`)
+      this.#onProblem(`the TLS files have changed and are invalid; the old ones stay in use: ${why}`)
       return undefined
     }
   }
 }
 
-/** Each is PEM, or the absolute path of a file with it; a file is read again when it changes. */
+/** Each field is PEM text, or the absolute path of a PEM file, which is read again when it changes. */
 export interface TlsOptions {
-  /** The certificate, and after it those that vouch for it. */
+  /** The certificate, followed by its chain. */
   readonly cert: string | Buffer
   /** The key of the certificate, without a passphrase. */
   readonly key: string | Buffer
-  /** With it, clients must show a certificate that one of these signed (mTLS). */
+  /** If set, clients need a certificate that one of these signed (mTLS). */
   readonly clientCa?: string | Buffer
 }
 
@@ -67,12 +67,12 @@ const FIELDS: readonly Field[] = ['cert', 'key', 'clientCa']
 function readMaterial(options: Partial<TlsOptions>): SecureMaterial {
   const [cert, key] = [textOf(options, 'cert'), textOf(options, 'key')]
   const leaf = certificatesIn(cert, 'cert')[0]
-  if (leaf === undefined) throw refused('cert', 'holds no certificate')
-  assertInItsTime(leaf)
+  if (leaf === undefined) throw refused('cert', 'contains no certificate')
+  assertValidNow(leaf)
   if (!leaf.checkPrivateKey(keyIn(key))) throw refused('key', `is not the key of ${FIELD}.cert`)
   if (options.clientCa === undefined) return { cert, key }
   const ca = textOf(options, 'clientCa')
-  if (certificatesIn(ca, 'clientCa').length === 0) throw refused('clientCa', 'holds no certificate')
+  if (certificatesIn(ca, 'clientCa').length === 0) throw refused('clientCa', 'contains no certificate')
   return { cert, key, ca }
 }
 
@@ -106,7 +106,7 @@ function certificatesIn(text: string, field: Field): readonly X509Certificate[] 
   try {
     return (text.match(CERTIFICATE) ?? []).map((each) => new X509Certificate(each))
   } catch (cause) {
-    throw refused(field, 'holds something that is no certificate', cause)
+    throw refused(field, 'contains something that is not a certificate', cause)
   }
 }
 
@@ -116,13 +116,13 @@ function keyIn(text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (cause) {
-    // OpenSSL's words differ between versions; that it asked for a passphrase is in the code of Node's own.
+    // OpenSSL's messages differ between versions; Node's own error code says that a passphrase is needed.
     const isLocked = (cause as NodeJS.ErrnoException).code === 'ERR_MISSING_PASSPHRASE' || text.includes('ENCRYPTED')
-    throw refused('key', isLocked ? 'has a passphrase, and nobody is there to type it' : 'holds no private key', cause)
+    throw refused('key', isLocked ? 'has a passphrase; a key without one is needed' : 'contains no private key', cause)
   }
 }
 
-function assertInItsTime({ validFrom, validTo }: X509Certificate): void {
+function assertValidNow({ validFrom, validTo }: X509Certificate): void {
   const now = Date.now()
   if (now > Date.parse(validTo)) throw refused('cert', `has expired: it was valid until ${validTo}`)
   if (now < Date.parse(validFrom)) throw refused('cert', `is not valid yet: it will be from ${validFrom}`)
@@ -133,7 +133,7 @@ const daysLeft = (cert: string): number => (Date.parse(new X509Certificate(cert)
 const refused = (field: Field, what: string, cause?: unknown): AgentprotoError =>
   new AgentprotoError('listen_failed', `${FIELD}.${field} ${what}`, { data: { field: `${FIELD}.${field}` }, cause })
 
-/** What changes when a file does; a file that is away for a moment has a stamp as well. */
+/** Changes when a file changes; a file that is missing for a moment has a stamp as well. */
 function stampOf(options: Partial<TlsOptions>): string {
   return FIELDS.map((field) => {
     const path = options[field]
@@ -143,7 +143,7 @@ function stampOf(options: Partial<TlsOptions>): string {
   }).join(';')
 }
 
-/** Windows has no such bits. */
+/** Windows has no such permission bits. */
 function isOpenToOthers(key: string | Buffer | undefined): boolean {
   return isPath(key) && process.platform !== 'win32' && (statSync(key).mode & 0o077) !== 0
 }

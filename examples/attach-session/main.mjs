@@ -1,4 +1,4 @@
-// What `agentproto sessions --attach` does: follow a session from its first line, whoever prompts it.
+// Follows a session from its first line, as `agentproto sessions --attach` does, with prompts from any client.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,12 +10,12 @@ const home = await mkdtemp(join(tmpdir(), 'attach-'))
 const gateway = await createGateway({ home })
 
 try {
-  // Elsewhere: the url is in daemon.json of the home, the token beside it.
+  // In another process, read the url from daemon.json of the home, and the token from the file `token` beside it.
   const { sessions } = createClient(await gateway.listen({ port: 0 }))
   const { id } = await sessions.start({ adapter: 'demo', cwd: home, prompt: 'stream 3' })
   await sessions.waitTurn(id, 1)
 
-  // The follower comes late, and misses nothing; it ends with the session.
+  // The follower starts late and misses nothing. It ends with the session.
   const lines = []
   const following = (async () => {
     for await (const item of sessions.stream(id)) {

@@ -1,4 +1,4 @@
-// A session store and an event log of your own: the suites tell whether they keep what a host relies on, and a gateway takes them.
+// A session store and an event log of your own: the conformance suites test them, then a gateway uses them.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,16 +6,16 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createGateway } from '@agentproto/runtime'
 import { testEventStore, testSessionStore } from '@agentproto/session-registry/testing'
-import { JournalSessionStore, LineEventStore } from './store.mjs'
+import { AppendSessionStore, LineEventStore } from './store.mjs'
 
-const ground = mkdtempSync(join(tmpdir(), 'custom-store-'))
-process.once('exit', () => rmSync(ground, { recursive: true, force: true }))
-const place = () => mkdtempSync(join(ground, 'place-'))
+const scratch = mkdtempSync(join(tmpdir(), 'custom-store-'))
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
+const newFolder = () => mkdtempSync(join(scratch, 'store-'))
 
-testSessionStore('a journal of records', {
+testSessionStore('an append-only file of records', {
   test,
-  place,
-  open: (folder) => new JournalSessionStore(folder),
+  place: newFolder,
+  open: (folder) => new AppendSessionStore(folder),
   damage: (folder, id) => {
     const path = join(folder, 'records.jsonl')
     writeFileSync(path, readFileSync(path, 'utf8').replace(`["${id}",{`, '[#####'))
@@ -24,7 +24,7 @@ testSessionStore('a journal of records', {
 
 testEventStore('a file of lines', {
   test,
-  place,
+  place: newFolder,
   open: (folder) => new LineEventStore(folder),
   damage: (folder, id) => {
     const path = join(folder, `${id}.jsonl`)
@@ -32,11 +32,11 @@ testEventStore('a file of lines', {
   },
 })
 
-await test('a gateway keeps its sessions there, and the next one finds them', async () => {
-  const [home, folder] = [place(), place()]
+await test('a gateway stores its sessions there, and the next gateway finds them', async () => {
+  const [home, folder] = [newFolder(), newFolder()]
   const me = { type: 'owner', name: 'my-app' }
   const open = () =>
-    createGateway({ home, store: { sessions: new JournalSessionStore(folder), logs: new LineEventStore(folder) } })
+    createGateway({ home, store: { sessions: new AppendSessionStore(folder), logs: new LineEventStore(folder) } })
 
   const first = await open()
   const { id } = await first.sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'hello' }, me)

@@ -1,4 +1,4 @@
-// Two stores on files that are only ever appended to: one journal for all session records, one file for each event log.
+// Two stores with append-only files: one file for all session records, and one for each event log.
 import {
   appendFileSync,
   closeSync,
@@ -15,8 +15,8 @@ import {
 import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 
-/** Records as lines `[id, record]`, the last one of an id counts, and `[id]` ends it. @implements SessionStore */
-export class JournalSessionStore {
+/** Records as lines `[id, record]`. The last line of an id is valid; `[id]` deletes its record. @implements SessionStore */
+export class AppendSessionStore {
   #path
   #records = new Map()
   #lines = 0
@@ -36,7 +36,7 @@ export class JournalSessionStore {
       else if (record === undefined) this.#records.delete(id)
       else this.#records.set(id, record)
     }
-    // What cannot be read is kept aside, never overwritten.
+    // An unreadable file is moved aside, never overwritten.
     if (problems.length > 0) renameSync(this.#path, `${this.#path}.unreadable-${process.pid}`)
     this.#compact()
     const sessions = [...this.#records.values()]
@@ -62,7 +62,7 @@ export class JournalSessionStore {
     if (record === undefined) this.#records.delete(id)
     else this.#records.set(id, record)
     this.#lines += 1
-    // A journal grows with each save: half of it has to be of use.
+    // The file grows with each save: rewrite it when less than half of its lines are valid.
     if (this.#lines > 2 * this.#records.size + 1_000) this.#compact()
   }
 
@@ -74,7 +74,7 @@ export class JournalSessionStore {
   }
 }
 
-/** `<id>.jsonl` for each session, an event a line. @implements EventStore */
+/** `<id>.jsonl` for each session, with one event on each line. @implements EventStore */
 export class LineEventStore {
   #folder
 
@@ -101,7 +101,7 @@ export class LineEventStore {
 
   #path(sessionId) {
     if (/^s_[0-9a-z]+$/.test(sessionId)) return join(this.#folder, `${sessionId}.jsonl`)
-    throw new AgentprotoError('session_not_found', 'That is no session id', { given: sessionId })
+    throw new AgentprotoError('session_not_found', 'This is not a session id', { given: sessionId })
   }
 }
 
@@ -110,7 +110,7 @@ class LineStoredLog {
   #ends
   #fd
 
-  /** @param ends where each event ends in the file, from that of none, 0 */
+  /** @param ends the offset in the file after each event, beginning with 0 before the first */
   constructor(path, ends) {
     this.#path = path
     this.#ends = ends
@@ -147,7 +147,7 @@ class LineStoredLog {
   }
 }
 
-/** Where events 1, 2, 3 … end, after the 0 of none: as far as whole lines follow each other. */
+/** The offset after each event, beginning with 0, up to the first line that is not the next event. */
 function endsOfEvents(bytes) {
   const ends = [0]
   for (;;) {
@@ -157,11 +157,11 @@ function endsOfEvents(bytes) {
   }
 }
 
-/** All of it or nothing: the half line that a full disk takes would spoil the next. */
+/** Appends all of the text or nothing: on a full disk, half a line would corrupt the next one. */
 function appendWhole(path, text) {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   try {
-    // One write, in the kernel before anybody sees what it says: it survives the end of this process.
+    // One write, which the kernel has before the event is published: it survives the end of this process.
     appendFileSync(path, text, { mode: 0o600 })
   } catch (cause) {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) truncateSync(path, size)

@@ -1,4 +1,4 @@
-// The whole of it in one go, with nothing but Node: a gateway, a workspace, an agent that remembers, a permission, an end.
+// Shows agentproto with nothing but Node: a gateway, a workspace, an agent that remembers, a permission, and the end.
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,37 +6,37 @@ import { createClient } from '@agentproto/client'
 import { createGateway } from '@agentproto/runtime'
 import { narrate, showTranscript } from './transcript.mjs'
 
-const ground = await mkdtemp(join(tmpdir(), 'agentproto-demo-'))
-const project = join(ground, 'my-project')
+const scratch = await mkdtemp(join(tmpdir(), 'agentproto-demo-'))
+const project = join(scratch, 'my-project')
 await mkdir(project)
-// The agent keeps what it remembers in XDG_STATE_HOME: here too, nothing of this is to stay.
-const env = { ...process.env, XDG_STATE_HOME: join(ground, 'state') }
-const gateway = await createGateway({ home: join(ground, 'home'), env })
+// The demo agent stores its conversations in XDG_STATE_HOME. Nothing of this demo should remain.
+const env = { ...process.env, XDG_STATE_HOME: join(scratch, 'state') }
+const gateway = await createGateway({ home: join(scratch, 'home'), env })
 
 try {
   const { url, token } = await gateway.listen({ port: 0 })
-  narrate(`A gateway listens on ${url}, with a home of its own.`)
+  narrate(`A gateway listens on ${url}, with a temporary home.`)
   await converse(createClient({ url, token }))
-  narrate('Done: nothing is left running, and the temporary home is gone.')
+  narrate('Done: no process is left, and the temporary home is deleted.')
 } finally {
   await gateway.close()
-  await rm(ground, { recursive: true, force: true })
+  await rm(scratch, { recursive: true, force: true })
 }
 
 async function converse({ sessions, workspaces }) {
   const workspace = await workspaces.add({ path: project, use: true })
-  narrate(`The folder ${workspace.path} is the workspace "${workspace.slug}" now.`)
+  narrate(`The folder ${workspace.path} is now the workspace "${workspace.slug}".`)
 
   const { id, cwd } = await sessions.start({ adapter: 'demo', label: 'demonstration' })
   narrate(`A session of the demo agent runs in ${cwd}.`)
   const transcript = showTranscript(sessions.stream(id))
 
-  narrate('Two turns. The second asks what the first one said:')
+  narrate('Two turns. The second asks for the text of the first:')
   await sessions.promptAndWait(id, { prompt: 'The password of the day is "teal".' })
   const memory = await sessions.promptAndWait(id, { prompt: 'recall' })
   check(memory.text.includes('teal'), 'The agent forgot the first turn')
 
-  narrate('The agent asks before it writes a file, and is allowed to:')
+  narrate('The agent asks for permission to write a file, and gets it:')
   const { turn } = await sessions.prompt(id, { prompt: 'ask notes.txt written with permission' })
   await allow(sessions, id)
   await sessions.waitTurn(id, turn)
@@ -45,7 +45,7 @@ async function converse({ sessions, workspaces }) {
 
   await sessions.kill(id)
   await transcript
-  narrate(`The session is ${(await sessions.get(id)).status}, and its process tree verified gone.`)
+  narrate(`The session is ${(await sessions.get(id)).status}, and its process tree has ended.`)
 }
 
 /** Waits for the permission request, and grants it once. */

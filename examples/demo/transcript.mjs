@@ -1,4 +1,4 @@
-// A session's lines as they come, in the colours of `agentproto sessions --attach`.
+// Prints a session's lines as they arrive, in the colours of `agentproto sessions --attach`.
 
 const plain = 'NO_COLOR' in process.env || process.env.TERM === 'dumb'
 const paint = (code, text) => (plain ? text : `\u001B[${code}m${text}\u001B[0m`)
@@ -10,7 +10,7 @@ const GREEN = 32
 const YELLOW = 33
 const CYAN = 36
 
-/** AIP-46's prefixes, and what each looks like. */
+/** AIP-46's prefixes, and their colours. */
 const COLOURS = [
   ['[user]', GREEN],
   ['[thought]', DIM],
@@ -21,7 +21,7 @@ const COLOURS = [
   ['── turn-end', DIM],
 ]
 
-/** What the demonstration itself says. */
+/** Prints a sentence of the demonstration itself. */
 export function narrate(sentence) {
   process.stdout.write(`${paint(BOLD, `▸ ${sentence}`)}\n`)
 }

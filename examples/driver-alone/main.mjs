@@ -1,4 +1,4 @@
-// Only the driver: a manifest in, a running agent out. The demo agent, or one that you have: node main.mjs opencode
+// Starts one agent from its manifest, without sessions or a server: the demo agent, or an installed one: node main.mjs opencode
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ try {
   for (const prompt of [first, memory, tool]) assert.equal(await turn(prompt), 'end_turn')
   assert.equal(await turn(long, 'interrupted'), 'cancelled')
 } finally {
-  // Resolves when nothing of the agent's process tree is left.
+  // Resolves when the agent's whole process tree has ended.
   await session.close()
   await rm(cwd, { recursive: true, force: true })
 }

@@ -1,4 +1,4 @@
-// What `agentproto workspace add` does, as a library: a folder gets a name, and spawns resolve it.
+// What `agentproto workspace add` does, as a library: a folder gets a name, and new sessions find it.
 import assert from 'node:assert/strict'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ try {
   const active = await workspaces.resolve({})
   assert.equal(named.cwd, folder)
   assert.equal(active.workspaceSlug, slug)
-  await assert.rejects(workspaces.resolve({ workspaceSlug: 'nobody' }), { code: 'workspace_not_found' })
+  await assert.rejects(workspaces.resolve({ workspaceSlug: 'no-such-shop' }), { code: 'workspace_not_found' })
 
   await workspaces.remove(slug)
 } finally {

@@ -30,6 +30,7 @@ const UNFINISHED: readonly string[] = [
 
 const files = [
   ...workspacePackages().flatMap(({ folder }) => sourceFiles(ROOT, `${folder}/src`)),
+  ...sourceFiles(ROOT, 'examples'),
   ...sourceFiles(ROOT, 'tooling').filter(({ path }) => !/tooling\/test|plain-words/.test(path)),
   ...pages(ROOT).filter(
     ({ path }) => !/\/(?:test|catalog|samples|fixtures)\//.test(path) && path !== 'docs/glossary.md',

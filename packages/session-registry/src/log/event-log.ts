@@ -64,8 +64,8 @@ export class EventLog {
   #newest: readonly EventRecord[] = []
   #records: EventRecord[] = []
   #events: SessionEvent[] = []
-  /** Took effect, but could not be stored yet; written before anything else. */
-  #pending: EntryGroup[] = []
+  /** Took effect, but could not be stored yet; written before anything else, with the time at which they took effect. */
+  #pending: (EntryGroup & { readonly ts: string })[] = []
   /** How many events at the head of the queue took effect earlier. */
   #held = 0
   #flushing: Promise<void> | undefined
@@ -104,7 +104,8 @@ export class EventLog {
   async append(groups: readonly EntryGroup[]): Promise<void> {
     if (this.#log === undefined) await this.open()
     if (this.#pending.length > 0 && this.#flushing === undefined) this.#queuePending()
-    for (const { entries, turn } of groups) this.#enqueue(entries, turn)
+    const ts = this.#timestamp()
+    for (const group of groups) this.#enqueue(group, ts)
     if (this.#records.length > 0) this.#flushing ??= this.#writeAll()
     await this.#flushing
   }
@@ -115,7 +116,8 @@ export class EventLog {
       await this.append(groups)
     } catch {
       const events = this.#expected(groups)
-      this.#pending.push(...groups)
+      const ts = this.#timestamp()
+      this.#pending.push(...groups.map((group) => ({ ...group, ts })))
       this.#publish((observer) => observer.effective?.(events))
     }
   }
@@ -197,13 +199,12 @@ export class EventLog {
   }
 
   #queuePending(): void {
-    for (const { entries, turn } of this.#pending) this.#enqueue(entries, turn)
+    for (const group of this.#pending) this.#enqueue(group, group.ts)
     this.#held = this.#records.length
   }
 
-  #enqueue(entries: readonly LogEntry[], turn: number | undefined): void {
+  #enqueue({ entries, turn }: EntryGroup, ts: string): void {
     const { sessionId, redact } = this.#options
-    const ts = this.#timestamp()
     for (const entry of entries) {
       const { record, event } = number(entry, { seq: this.#nextSeq, ts, sessionId, turn }, redact)
       this.#records.push(record)

@@ -64,8 +64,8 @@ export class SessionActor implements SessionHandle {
     // The state comes first, so that every other subscriber finds the session as its log says it is.
     this.log.subscribe({
       effective: (events) => this.#apply({ type: 'stored', events, agentSessionId: this.agent?.agentSessionId }),
-      stored: (events, held) =>
-        held > 0 ? this.#apply({ type: 'flushed', events: events.slice(0, held) }) : undefined,
+      // The record may have what the log has now.
+      stored: (_events, held) => (held > 0 ? host.onChange(this, true) : undefined),
     })
     this.log.subscribe(this.turns)
     this.log.subscribe({ effective: (events) => host.onEvents?.(events, events.some(changesState)) })

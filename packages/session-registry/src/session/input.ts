@@ -89,8 +89,6 @@ type HostInput =
 export type LogInput =
   /** Events that took effect. */
   | { readonly type: 'stored'; readonly events: readonly SessionEvent[]; readonly agentSessionId: string | undefined }
-  /** Events that took effect earlier are stored now. */
-  | { readonly type: 'flushed'; readonly events: readonly SessionEvent[] }
   /** An event of a host that is gone. */
   | { readonly type: 'replayed'; readonly event: SessionEvent }
   /** The descriptor as the whole log has it: a record that differs was not saved, or was changed by somebody else. */

@@ -81,7 +81,6 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'repair':
       return repair(state, input)
     case 'stored':
-    case 'flushed':
     case 'replayed':
     case 'rebuilt':
     case 'write-failed':
@@ -102,8 +101,6 @@ function reduceLog(state: SessionState, input: LogInput, now: number): Step {
   switch (input.type) {
     case 'stored':
       return stored(state, input, now)
-    case 'flushed':
-      return flushed(state, input)
     case 'replayed':
       return step(replayEvent(state, input.event))
     case 'rebuilt':
@@ -132,13 +129,6 @@ function stored(state: SessionState, { events, agentSessionId }: InputOf<'stored
   // Some agents name their session only with their first answer.
   if (!agentSessionId || agentSessionId === applied.state.session.agentSessionId) return applied
   return { ...applied, state: { ...applied.state, session: { ...applied.state.session, agentSessionId } } }
-}
-
-/** The end of a session is as late as its log says. */
-function flushed(state: SessionState, { events }: InputOf<'flushed'>): Step {
-  const stopped = events.findLast(({ type }) => type === 'session-stopped')
-  const session = stopped === undefined ? state.session : { ...state.session, endedAt: stopped.ts }
-  return step({ ...state, session }, URGENT)
 }
 
 function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): Step {

@@ -53,7 +53,7 @@ export class SessionRebuild {
   apply(event: SessionEvent): void {
     this.#lastSeq = event.seq
     this.#state = replayEvent(this.#state, event)
-    if (event.type !== 'user-prompt' || this.admits(event)) this.turns.follow(event)
+    if (event.type !== 'user-prompt' || this.admits(event)) this.turns.effective([event])
   }
 
   /** These events are gone; those that stand for them are applied nowhere. */

@@ -45,7 +45,7 @@ async function catchUp(session: SessionHandle, stored: StoredSession): Promise<v
   for await (const event of eventsFrom(session, open?.firstSeq ?? stored.session.lastSeq + 1)) {
     if (event.type === 'gap') continue
     await session.post({ type: 'replayed', event })
-    session.turns.follow(event)
+    session.turns.effective([event])
     session.permissions.replay(event)
     answers.follow(event)
   }

@@ -37,7 +37,10 @@ export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) =>
   const untouched = clean === body
   const turn = stamp.turn === undefined ? '' : `"turn":${stamp.turn},`
   const json = `{"seq":${stamp.seq},"ts":"${stamp.ts}","sessionId":"${stamp.sessionId}",${turn}${clean.slice(1)}`
-  const event = untouched ? ({ ...envelope(stamp), ...entry } as SessionEvent) : (JSON.parse(json) as SessionEvent)
+  if (!untouched) return { record: { seq: stamp.seq, type: entry.type, json }, event: JSON.parse(json) as SessionEvent }
+  const { seq, ts, sessionId } = stamp
+  const envelope = stamp.turn === undefined ? { seq, ts, sessionId } : { seq, ts, sessionId, turn: stamp.turn }
+  const event: SessionEvent = { ...envelope, ...entry }
   return { record: { seq: stamp.seq, type: entry.type, json }, event }
 }
 
@@ -82,9 +85,6 @@ function serialise(entry: LogEntry): string {
   const { type, ...rest } = entry
   return JSON.stringify({ type, ...rest })
 }
-
-const envelope = ({ seq, ts, sessionId, turn }: Stamp): object =>
-  turn === undefined ? { seq, ts, sessionId } : { seq, ts, sessionId, turn }
 
 function cutEntry(entry: LogEntry, originalChars: number): LogEntry {
   const cut: Pick<Envelope, 'cut'> = { cut: { originalChars } }

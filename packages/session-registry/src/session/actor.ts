@@ -10,7 +10,7 @@ import type { Effect } from './effect.js'
 import type { CommandOf, Input, Replies, TimerName } from './input.js'
 import { changesState } from './events.js'
 import { Judge } from './judge.js'
-import { type Mail, Mailbox } from './mailbox.js'
+import { type Mail, takeMail } from './mailbox.js'
 import { reduce } from './reduce.js'
 import type { SessionHandle } from './session-handle.js'
 import { type Call, isSessionLive, pendingRequests, type SessionState, snapshotOf, stateOf } from './state.js'
@@ -32,7 +32,7 @@ export class SessionActor implements SessionHandle {
   readonly #timers = new Map<TimerName, Timer>()
   readonly #calls = new Map<Call, Caller>()
   #state: SessionState
-  readonly #mailbox = new Mailbox()
+  readonly #mailbox: Mail[] = []
   /** Effects of events that were stored since the last input. */
   #pending: Effect[] = []
   #isWorking = false
@@ -63,7 +63,8 @@ export class SessionActor implements SessionHandle {
     this.#runner = new AgentRunner(this, host)
     // The state comes first, so that every other subscriber finds the session as its log says it is.
     this.log.subscribe({
-      effective: (events) => this.#apply({ type: 'stored', events, agentSessionId: this.agent?.agentSessionId }),
+      effective: (events) =>
+        this.#apply({ type: 'stored', events, agentSessionId: this.#runner.agent?.agentSessionId }),
       // The record may have what the log has now.
       stored: (_events, held) => (held > 0 ? host.onChange(this, true) : undefined),
     })
@@ -111,7 +112,7 @@ export class SessionActor implements SessionHandle {
   /** Hands in an input that nobody waits for an answer to. Resolves when it was handled, and its entries are stored. */
   post(input: Input): Promise<void> {
     return new Promise((done) => {
-      this.#mailbox.add({ input, done })
+      this.#mailbox.push({ input, done })
       if (!this.#isWorking) void this.#work()
     })
   }
@@ -137,24 +138,22 @@ export class SessionActor implements SessionHandle {
 
   async #work(): Promise<void> {
     this.#isWorking = true
-    for (;;) {
-      const mail = this.#mailbox.take()
-      if (mail === undefined && this.#pending.length === 0) break
-      await this.#handle(mail)
+    for (
+      let mail = takeMail(this.#mailbox);
+      mail !== undefined || this.#pending.length > 0;
+      mail = takeMail(this.#mailbox)
+    ) {
+      try {
+        if (this.#pending.length > 0) await this.#carryOut([])
+        if (mail !== undefined) await this.#carryOut(this.#decide(mail.input), mail.input)
+      } catch (error) {
+        // A defect of ours: the caller gets it, and the session goes on with its next input.
+        this.#host.onProblem(`Session ${this.id}: ${messageOf(error)}`)
+        if (mail !== undefined && 'call' in mail.input) this.#caller(mail.input.call)?.reject(error)
+      }
       mail?.done?.()
     }
     this.#isWorking = false
-  }
-
-  async #handle(mail: Mail | undefined): Promise<void> {
-    try {
-      if (this.#pending.length > 0) await this.#carryOut(this.#pendingEffects())
-      if (mail !== undefined) await this.#carryOut(this.#decide(mail.input), mail.input)
-    } catch (error) {
-      // A defect of ours: the caller gets it, and the session goes on with its next input.
-      this.#host.onProblem(`Session ${this.id}: ${messageOf(error)}`)
-      if (mail !== undefined && 'call' in mail.input) this.#caller(mail.input.call)?.reject(error)
-    }
   }
 
   #decide(input: Input): readonly Effect[] {
@@ -169,28 +168,23 @@ export class SessionActor implements SessionHandle {
     if (!this.#isWorking) void this.#work()
   }
 
-  #pendingEffects(): readonly Effect[] {
-    const effects = this.#pending
-    this.#pending = []
-    return effects
-  }
-
-  async #carryOut(effects: readonly Effect[], input?: Input): Promise<void> {
-    for (const effect of effects) {
+  /** In order; what the stored events of an append lead to comes before the effects after it. */
+  async #carryOut(effects: readonly Effect[], input: Input = { type: 'next' }): Promise<void> {
+    const due = [...this.#pending.splice(0), ...effects]
+    for (let effect = due.shift(); effect !== undefined; effect = due.shift()) {
       if (effect.do === 'save') await this.#host.keep(this)
       else if (effect.do !== 'append') this.#start(effect)
       else if (effect.hold === true) await this.log.appendOrHold(effect.groups)
       else {
-        const failure = await this.log.append(effect.groups).then(nothing, (error: unknown) => ({ error }))
-        if (failure !== undefined) return this.#writeFailed(failure.error, input)
+        try {
+          await this.log.append(effect.groups)
+        } catch (error) {
+          const failed: Input = { type: 'write-failed', input, error }
+          return this.#carryOut(this.#decide(failed), failed)
+        }
       }
-      if (this.#pending.length > 0) await this.#carryOut(this.#pendingEffects())
+      due.unshift(...this.#pending.splice(0))
     }
-  }
-
-  #writeFailed(error: unknown, input: Input = { type: 'next' }): Promise<void> {
-    const failed: Input = { type: 'write-failed', input, error }
-    return this.#carryOut(this.#decide(failed), failed)
   }
 
   #start(effect: Exclude<Effect, { readonly do: 'append' | 'save' }>): void {
@@ -220,7 +214,7 @@ export class SessionActor implements SessionHandle {
       case 'disarm':
         return this.#disarm(effect.timer)
       case 'next':
-        return this.#mailbox.addFirst({ input: { type: 'next' } })
+        return void this.#mailbox.unshift({ input: { type: 'next' } })
       case 'settle':
         this.log.settle()
         return this.output.settle()
@@ -255,5 +249,3 @@ interface Caller {
   resolve(value: unknown): void
   reject(error: unknown): void
 }
-
-const nothing = (): undefined => undefined

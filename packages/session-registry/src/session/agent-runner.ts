@@ -13,7 +13,7 @@ import type { Outgoing } from './state.js'
 export class AgentRunner {
   readonly #session: SessionHandle
   readonly #host: SessionHost
-  #agent: RunningAgent | undefined
+  agent: RunningAgent | undefined
   #abort = new AbortController()
   #starting: Promise<void> = Promise.resolve()
 
@@ -22,17 +22,13 @@ export class AgentRunner {
     this.#host = host
   }
 
-  get agent(): RunningAgent | undefined {
-    return this.#agent
-  }
-
   /** Resolves when no start is under way, however it went. */
   get starting(): Promise<void> {
     return this.#starting
   }
 
   start(effect: StartEffect): void {
-    this.#agent = undefined
+    this.agent = undefined
     this.#abort = new AbortController()
     this.#starting = startAgent(this.#session, this.#host, {
       ...effect,
@@ -47,19 +43,19 @@ export class AgentRunner {
   }
 
   async send(turn: number, { content, trace }: Outgoing): Promise<void> {
-    const agent = this.#agent
+    const agent = this.agent
     let failure = {}
     try {
       await agent?.send(content, trace)
     } catch (thrown) {
       failure = { error: messageOf(thrown) }
     }
-    if (agent === this.#agent) await this.#session.post({ type: 'send-settled', turn, ...failure })
+    if (agent === this.agent) await this.#session.post({ type: 'send-settled', turn, ...failure })
   }
 
   /** A cancel that fails is a dying agent, which ends the turn by itself; the grace covers the rest. */
   cancel(): void {
-    void this.#agent?.cancel().catch(() => undefined)
+    void this.agent?.cancel().catch(() => undefined)
   }
 
   /** Ends the agent with its children, and keeps what explains a failure. */
@@ -73,10 +69,10 @@ export class AgentRunner {
     this.#host.onAgentEnding?.(id)
     const children = endAll(this.#host.childrenOf(id), cause.status === 'killed' ? cause.stopReason : 'shutdown')
     try {
-      const exit = (await this.#agent?.stop()) ?? {}
+      const exit = (await this.agent?.stop()) ?? {}
       await children
       const at = new Date(this.#host.clock.now()).toISOString()
-      const facts = { session: this.#session.snapshot(), process: this.#agent?.process, exit, at }
+      const facts = { session: this.#session.snapshot(), process: this.agent?.process, exit, at }
       return { type: 'agent-stopped', exit, failure: await keptFailure(cause, this.#host, facts) }
     } catch (error) {
       return { type: 'stop-failed', error }
@@ -85,19 +81,19 @@ export class AgentRunner {
 
   /** How a former agent ends does not matter to the session of the next one. */
   #attach(agent: RunningAgent): void {
-    this.#agent = agent
+    this.agent = agent
     void agent.ended.then((end) =>
-      this.#agent === agent ? this.#session.post({ type: 'agent-ended', end }) : undefined,
+      this.agent === agent ? this.#session.post({ type: 'agent-ended', end }) : undefined,
     )
   }
 
+  /** What a former agent emits does not matter to the session of the next one. */
   #sink(): AgentSink {
     const { signal } = this.#abort
-    const isFormer = (): boolean => signal !== this.#abort.signal
     return {
-      emit: (batch) => (isFormer() ? undefined : this.#session.post({ type: 'signals', batch })),
+      emit: (batch) => (signal === this.#abort.signal ? this.#session.post({ type: 'signals', batch }) : undefined),
       ask: (request, withdrawal) => {
-        if (isFormer()) return Promise.resolve({ outcome: 'cancelled' })
+        if (signal !== this.#abort.signal) return Promise.resolve({ outcome: 'cancelled' })
         const requestId = this.#host.newId('r_')
         const withdraw = (): void => void this.#session.post({ type: 'withdrawn', requestId })
         const answered = this.#session.call('asked', { requestId, request })

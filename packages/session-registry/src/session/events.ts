@@ -6,21 +6,25 @@ import { contextAfter } from './prompt-context.js'
 import { dropAsks, interruptRequests, requestsAfter } from './requests.js'
 import { end, runOver } from './run.js'
 import { IDLE, NO_FAILURES, type OpenTurn, openTurn, type SessionState } from './state.js'
-import { isSignOfLife, watchIdle, watchTurn } from './supervision.js'
+import { isSignOfLife, watchIdle, watchSession, watchTurn } from './supervision.js'
 import { send } from './turn.js'
 
 /** What events that took effect make of a session. Replaying a log is this, without the effects. */
 export function applyEvents(state: SessionState, events: readonly SessionEvent[], now: number): Step {
-  const isUrgent = events.some(changesState)
-  let result = step(state, { do: 'changed', isUrgent })
+  let after = state
+  const effects: Effect[] = [{ do: 'changed', isUrgent: events.some(changesState) }]
   for (let index = 0; index < events.length; index += 1) {
     const event = events[index] as SessionEvent
-    // Of a run of text only the last piece says anything new about the session.
-    if (isText(event) && isText(events[index + 1]) && openTurn(result.state)?.hasOutput === true) continue
-    result = andThen(result, (after) => applyEvent(after, event, now))
+    // Of a run of text only the first and the last piece say anything new about the session.
+    if (index > 0 && TEXT.has(event.type) && events[index + 1]?.type === event.type) continue
+    const applied = applyEvent(after, event, now)
+    after = applied.state
+    effects.push(...applied.effects)
   }
-  return result
+  return { state: after, effects }
 }
+
+const TEXT: ReadonlySet<SessionEvent['type']> = new Set(['text-delta', 'thought'])
 
 /** Applies an event of a host that is gone, which sent what it logged, as far as anyone knows. */
 export function replayEvent(state: SessionState, event: SessionEvent): SessionState {
@@ -28,8 +32,6 @@ export function replayEvent(state: SessionState, event: SessionEvent): SessionSt
   const isSent = event.type === 'user-prompt' ? event.sent !== false : after.context.isSent
   return { ...after, run: state.run, context: { ...after.context, isSent } }
 }
-
-const isText = (event: SessionEvent | undefined): boolean => event?.type === 'text-delta' || event?.type === 'thought'
 
 /** Whether an event changes the state of a session, and not only its activity. */
 export const changesState = ({ type }: SessionEvent): boolean => CHANGES_STATE.has(type)
@@ -44,7 +46,9 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
-  const described = { ...state, session: describe(state, event), watch: watchAfter(state, event, now) }
+  const { watch } = state
+  const seen = isSignOfLife(event) ? { ...watch, activeAt: now, isSilent: false } : watch
+  const described = { ...state, session: describe(state, event), watch: seen }
   switch (event.type) {
     case 'user-prompt':
       return turnBegan(described, event, now)
@@ -58,20 +62,16 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
     case 'agent-prompt':
     case 'agent-prompt-resolved':
       return requestsAfter(described, event)
+    case 'runtime-warning':
+      return step({ ...described, watch: { ...watch, isSilent: event.idleMs !== undefined } })
     case 'status':
-      return event.status === 'running'
-        ? watchIdle({ ...described, run: { phase: 'running' }, resumes: NO_FAILURES }, now)
-        : step(described)
+      if (event.status !== 'running') return step(described)
+      return watchSession({ ...described, run: { phase: 'running' }, resumes: NO_FAILURES }, now)
     case 'session-stopped':
       return runOver(interruptRequests({ ...described, turn: IDLE }, event.ts))
     default:
       return step(described)
   }
-}
-
-function watchAfter({ watch }: SessionState, event: SessionEvent, now: number): SessionState['watch'] {
-  if (event.type === 'runtime-warning') return { ...watch, isSilent: event.idleMs !== undefined }
-  return isSignOfLife(event) ? { ...watch, activeAt: now, isSilent: false } : watch
 }
 
 function turnBegan(state: SessionState, event: SessionEvent & { readonly type: 'user-prompt' }, now: number): Step {
@@ -89,25 +89,18 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
 }
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {
-  const turn = openTurn(state)
-  const ended = { ...state, ...contextAfter(state, event), turn: IDLE }
-  const replies = (turn?.interrupters ?? []).map((call): Effect => ({ do: 'reply', call, value: { wasBusy: true } }))
-  const watched = andThen(dropAsks(ended), (after) => watchIdle(after, now))
-  const over = andThen(watched, (after) =>
-    step(after, { do: 'disarm', timer: 'grace' }, ...replies, ...(after.queue.length > 0 ? [NEXT] : [])),
-  )
-  return andThen(over, endWhenExhausted)
-}
-
-const NEXT: Effect = { do: 'next' }
-
-/** The last turn is complete before the session ends. */
-function endWhenExhausted(state: SessionState): Step {
-  const { session, spawn } = state
-  if (sentTurns(session) < (spawn.policy?.maxTurns ?? Infinity)) return step(state)
-  return end(
-    { ...state, session: { ...session, resumable: false } },
-    { status: 'killed', stopReason: 'max_iterations' },
+  const { interrupters = [] } = openTurn(state) ?? {}
+  const ended: SessionState = { ...state, ...contextAfter(state, event), turn: IDLE }
+  const over = andThen(ended.asks.length > 0 ? dropAsks(ended) : step(ended), (after) => watchIdle(after, now))
+  const effects: Effect[] = [...over.effects, { do: 'disarm', timer: 'grace' }]
+  for (const call of interrupters) effects.push({ do: 'reply', call, value: { wasBusy: true } })
+  if (ended.queue.length > 0) effects.push({ do: 'next' })
+  const { session, spawn } = over.state
+  if (sentTurns(session) < (spawn.policy?.maxTurns ?? Infinity)) return { state: over.state, effects }
+  // The last turn is complete before the session ends.
+  const exhausted = { ...over.state, session: { ...session, resumable: false } }
+  return andThen({ state: exhausted, effects }, (after) =>
+    end(after, { status: 'killed', stopReason: 'max_iterations' }),
   )
 }
 

@@ -81,6 +81,7 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'repair':
       return repair(state, input)
     case 'stored':
+      return applyEvents(named(state, input), input.events, now)
     case 'replayed':
     case 'rebuilt':
     case 'write-failed':
@@ -97,10 +98,8 @@ function orReject(state: SessionState, call: Call, decide: () => Step): Step {
   }
 }
 
-function reduceLog(state: SessionState, input: LogInput, now: number): Step {
+function reduceLog(state: SessionState, input: Exclude<LogInput, { readonly type: 'stored' }>, now: number): Step {
   switch (input.type) {
-    case 'stored':
-      return stored(state, input, now)
     case 'replayed':
       return step(replayEvent(state, input.event))
     case 'rebuilt':
@@ -124,12 +123,11 @@ function setPermissionMode(state: SessionState, { call, mode, by }: InputOf<'set
   return step(state, { do: 'append', groups: [{ entries: [entry] }] }, { do: 'reply', call })
 }
 
-function stored(state: SessionState, { events, agentSessionId }: InputOf<'stored'>, now: number): Step {
-  const applied = applyEvents(state, events, now)
-  // Some agents name their session only with their first answer.
-  if (!agentSessionId || agentSessionId === applied.state.session.agentSessionId) return applied
-  return { ...applied, state: { ...applied.state, session: { ...applied.state.session, agentSessionId } } }
-}
+/** Some agents name their session only with their first answer. */
+const named = (state: SessionState, { agentSessionId }: InputOf<'stored'>): SessionState =>
+  agentSessionId === undefined || agentSessionId === '' || agentSessionId === state.session.agentSessionId
+    ? state
+    : { ...state, session: { ...state.session, agentSessionId } }
 
 function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): Step {
   const { status, turnCount, turn, unsentTurns, stopReason, endedAt } = logged

@@ -136,6 +136,10 @@ export interface PromptContext {
 /** Supervision: inactivity is the failure, not elapsed time. Times in milliseconds since the epoch. */
 export interface Watch {
   readonly activeAt: number
+  /** The session ends then, busy or idle. */
+  readonly endsAt: number
+  /** An idle session hibernates or ends after this, in milliseconds. */
+  readonly idleMs: number
   /** The agent was warned about; it has been silent since. */
   readonly isSilent: boolean
   readonly turn?: WatchedTurn | undefined
@@ -176,7 +180,7 @@ export function stateOf(
     requests: requests.filter(({ state }) => state !== 'pending'),
     asks: [],
     context: NO_CONTEXT,
-    watch: { activeAt: 0, isSilent: false },
+    watch: { activeAt: 0, endsAt: Infinity, idleMs: Infinity, isSilent: false },
     isSending: false,
     isMuted: false,
     resumes: NO_FAILURES,

@@ -12,7 +12,16 @@ import { cancelSilent } from './turn.js'
  * time is up. One timer is armed for the first moment at which something can be due, so that activity costs one assignment.
  */
 
-/** The session runs and is idle. */
+/** The session runs from now on. */
+export function watchSession(state: SessionState, now: number): Step {
+  const { spawn, session, config } = state
+  // A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3).
+  const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
+  const idleMs = spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
+  return watchIdle({ ...state, watch: { ...state.watch, idleMs, endsAt: endOf(state) } }, now)
+}
+
+/** The session is idle. */
 export const watchIdle = (state: SessionState, now: number): Step =>
   arm({ ...state, watch: { ...state.watch, activeAt: now, turn: undefined } }, now)
 
@@ -27,10 +36,10 @@ export function look(
   { now, liveChildren }: { readonly now: number; readonly liveChildren: number },
 ): Step {
   if (state.run.phase !== 'running') return step(state)
-  if (now >= endsAt(state)) return expire(state)
-  const { turn, activeAt } = state.watch
+  const { turn, activeAt, idleMs, endsAt } = state.watch
+  if (now >= endsAt) return expire(state)
   if (turn !== undefined) return andThen(lookAtTurn(state, now), (after) => arm(after, now))
-  if (now - activeAt < idleLimit(state)) return arm(state, now)
+  if (now - activeAt < idleMs) return arm(state, now)
   // Children end with their parent, so a parent that waits for its children is not idle.
   return liveChildren > 0 ? watchIdle(state, now) : end(state, { status: 'killed', stopReason: 'idle' })
 }
@@ -108,38 +117,32 @@ function expire(state: SessionState): Step {
 
 function arm(state: SessionState, now: number): Step {
   if (state.run.phase !== 'running') return step(state)
-  const due = Math.min(endsAt(state), ...deadlines(state, now))
+  const { turn, endsAt, activeAt, idleMs } = state.watch
+  const due = Math.min(endsAt, turn === undefined ? activeAt + idleMs : dueInTurn(state, turn, now))
   if (due === Infinity) return step(state, { do: 'disarm', timer: 'watch' })
   return step(state, { do: 'arm', timer: 'watch', at: Math.max(now + 1, due) })
 }
 
-function deadlines(state: SessionState, now: number): readonly number[] {
+function dueInTurn(state: SessionState, turn: WatchedTurn, now: number): number {
   const { heartbeatMs, progressMs, warningMs, inactivityMs, toolBudgetMs } = state.config
-  const { turn, activeAt } = state.watch
-  if (turn === undefined) return [activeAt + idleLimit(state)]
+  const { activeAt } = state.watch
   // A tool may start or end without the timer being armed again, so it looks at the earlier of the two limits first.
   const soonest = activeAt + Math.min(inactivityMs, toolBudgetMs)
   const silentAt = soonest > now ? soonest : activeAt + silenceMs(state)
-  return [
+  return Math.min(
     turn.heartbeatAt + heartbeatMs,
     turn.progressAt + progressMs,
     turn.isWarned ? Infinity : activeAt + warningMs,
     turn.isCancelled ? Infinity : silentAt,
-  ]
+  )
 }
 
 /** A running tool may be silent for longer. */
 const silenceMs = (state: SessionState): number =>
   (openTurn(state)?.openTools.length ?? 0) > 0 ? state.config.toolBudgetMs : state.config.inactivityMs
 
-/** A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3). */
-function idleLimit({ spawn, session, config }: SessionState): number {
-  const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
-  return spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
-}
-
 /** When the session has to end, in milliseconds since the epoch. */
-function endsAt({ session: { startedAt, expiresAt }, config: { maxDurationMs } }: SessionState): number {
+function endOf({ session: { startedAt, expiresAt }, config: { maxDurationMs } }: SessionState): number {
   if (expiresAt !== undefined) return Date.parse(expiresAt)
   return maxDurationMs > 0 ? Date.parse(startedAt) + maxDurationMs : Infinity
 }

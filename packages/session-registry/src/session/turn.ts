@@ -16,7 +16,7 @@ export function prompt(state: SessionState, input: InputOf<'prompt'>, now: numbe
   const { call, whenBusy = 'reject' } = input
   const refusal = refusalOf(state)
   if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
-  if (!isBusy(state)) return begin(state, input)
+  if (state.turn.phase === 'idle' && state.queue.length === 0) return begin(state, input)
   switch (whenBusy) {
     case 'reject':
       return step(state, { do: 'reject', call, error: inProgress(state) })
@@ -65,7 +65,10 @@ export function signals(state: SessionState, { batch }: InputOf<'signals'>): Ste
   const within = batch.slice(0, last + 1)
   const entries = turn.cancelled === 'silent' ? within.map(asTimeout) : within
   const groups = [
-    { entries: [...resolutions(state, { type: 'turn-end' }), ...entries], turn: turn.number },
+    {
+      entries: state.asks.length > 0 ? [...resolutions(state, { type: 'turn-end' }), ...entries] : entries,
+      turn: turn.number,
+    },
     { entries: batch.slice(last + 1).map(outsideTurn) },
   ]
   return step(state, { do: 'append', groups })
@@ -77,8 +80,8 @@ export function sendSettled(state: SessionState, { turn, error }: InputOf<'send-
   const open = openTurn(idle)
   // A turn that the end of its session leaves open says why the session ended.
   if (idle.run.phase === 'stopping') return step(idle)
-  if (open === undefined) return step(idle, { do: 'next' })
-  if (open.unsent !== undefined) return sendOrCancel(idle, { open, prompt: open.unsent })
+  if (open === undefined) return idle.queue.length > 0 ? step(idle, { do: 'next' }) : step(idle)
+  if (open.unsent !== undefined) return send(idle)
   if (open.number !== turn) return step(idle)
   const message = error ?? 'The agent settled the prompt without ending its turn'
   return step(idle, {
@@ -102,7 +105,16 @@ export function next(state: SessionState): Step {
 export function send(state: SessionState): Step {
   const open = openTurn(state)
   if (open?.unsent === undefined || state.isSending) return step(state)
-  return sendOrCancel(state, { open, prompt: open.unsent })
+  // A prompt of a stopped generation is never sent (failure mode 18).
+  if (open.cancelled !== undefined)
+    return step(state, { do: 'append', groups: [closing(state, { turn: open, reason: 'cancelled' })], hold: true })
+  const sending: SessionState = {
+    ...state,
+    isSending: true,
+    turn: { ...open, unsent: undefined },
+    context: { ...state.context, isSent: true },
+  }
+  return step(sending, { do: 'send', turn: open.number, prompt: open.unsent })
 }
 
 /** A queued prompt could not be logged. The log ends the session, and what waits ends with it. */
@@ -118,8 +130,6 @@ function refusalOf({ run, session }: SessionState): AgentprotoError | undefined 
   if (run.phase === 'starting') return startingError()
   return run.phase === 'running' ? undefined : endedError(session.status)
 }
-
-const isBusy = ({ turn, queue }: SessionState): boolean => turn.phase !== 'idle' || queue.length > 0
 
 interface Admission extends Outgoing {
   readonly call?: number
@@ -190,22 +200,6 @@ function cancelTurn(
   return andThen(cancelAsks(marked), (after) =>
     step(after, ...(isFirst ? [{ do: 'arm', timer: 'grace', at } as const] : []), { do: 'cancel' }),
   )
-}
-
-function sendOrCancel(
-  state: SessionState,
-  { open, prompt: outgoing }: { readonly open: OpenTurn; readonly prompt: Outgoing },
-): Step {
-  // A prompt of a stopped generation is never sent (failure mode 18).
-  if (open.cancelled !== undefined)
-    return step(state, { do: 'append', groups: [closing(state, { turn: open, reason: 'cancelled' })], hold: true })
-  const sending: SessionState = {
-    ...state,
-    isSending: true,
-    turn: { ...open, unsent: undefined },
-    context: { ...state.context, isSent: true },
-  }
-  return step(sending, { do: 'send', turn: open.number, prompt: outgoing })
 }
 
 /** What an agent emits about a turn when none is open is kept, but not as a part of a turn. */

@@ -24,9 +24,10 @@ interface RunningTurn {
   error: string | undefined
 }
 
-interface Waiting {
-  readonly result: Promise<TurnResult>
-  readonly resolve: (result: TurnResult) => void
+/** A turn that callers wait for. */
+class Waiting {
+  resolve: (result: TurnResult) => void = () => undefined
+  readonly result = new Promise<TurnResult>((resolve) => (this.resolve = resolve))
 }
 
 export class TurnHistory implements LogObserver {
@@ -113,18 +114,11 @@ export class TurnHistory implements LogObserver {
    */
   wait(number: number, queued: number, signal?: AbortSignal): Promise<TurnResult> | undefined {
     const isRunning = this.#running?.turn.number === number
-    if (isRunning || (number > this.#count && number <= this.#count + queued))
-      return abortable(this.#resultOf(number), signal)
-    return this.#last?.number === number ? Promise.resolve(this.#last) : undefined
-  }
-
-  #resultOf(number: number): Promise<TurnResult> {
-    const known = this.#waiting.get(number)
-    if (known !== undefined) return known.result
-    let resolve: Waiting['resolve'] = () => undefined
-    const result = new Promise<TurnResult>((settle) => (resolve = settle))
-    this.#waiting.set(number, { result, resolve })
-    return result
+    if (!isRunning && (number <= this.#count || number > this.#count + queued))
+      return this.#last?.number === number ? Promise.resolve(this.#last) : undefined
+    const waiting = this.#waiting.get(number) ?? new Waiting()
+    this.#waiting.set(number, waiting)
+    return signal === undefined ? waiting.result : abortable(waiting.result, signal)
   }
 
   #end({ turn, parts, error }: RunningTurn, event: TurnEnd & { readonly seq: number; readonly ts: string }): void {
@@ -139,8 +133,7 @@ export class TurnHistory implements LogObserver {
   }
 }
 
-function abortable(result: Promise<TurnResult>, signal: AbortSignal | undefined): Promise<TurnResult> {
-  if (signal === undefined) return result
+function abortable(result: Promise<TurnResult>, signal: AbortSignal): Promise<TurnResult> {
   return new Promise((resolve, reject) => {
     const cancel = (): void =>
       reject(new AgentprotoError('cancelled', 'The wait for the turn was cancelled; the turn goes on'))

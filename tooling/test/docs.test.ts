@@ -12,7 +12,6 @@ const UNFINISHED: readonly string[] = [
   'docs/mcp.md',
   'docs/permissions.md',
   'docs/provisioning.md',
-  'docs/security.md',
   'docs/storage.md',
 ]
 const all = pages(ROOT)

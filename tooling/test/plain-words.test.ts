@@ -22,8 +22,6 @@ const UNFINISHED: readonly string[] = [
   'packages/gateway-http',
   'packages/mcp-tools',
   'packages/provisioning',
-  'packages/runtime',
-  'packages/server',
   'packages/session-registry',
   'packages/subprocess',
 ]

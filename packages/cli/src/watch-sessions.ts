@@ -1,9 +1,7 @@
 import type { ConnectionState } from '@agentproto/client'
 import { isLive, type Session, type SessionChange } from '@agentproto/contracts'
 import { isCtrl, type Key } from './attach/key.js'
-import { openKeyboard } from './attach/keyboard.js'
-import { LiveArea } from './attach/live-area.js'
-import { throttled } from './attach/throttled.js'
+import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
 import { cut } from './render/fit.js'
@@ -22,43 +20,36 @@ interface WatchOptions {
 
 /** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
 export async function watchSessions(context: CliContext, { alive, sort = 'age' }: WatchOptions): Promise<void> {
-  const { stdin, stdout } = context
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
     (session) => alive !== true || isLive(session),
     (id) => lastLineOf(client, id),
   )
   board.order = { key: sort, isReversed: false }
-  const area = new LiveArea(stdout)
-  const draw = (): void => area.draw([], { rows: board.rows(context) })
-  const frame = throttled(draw, FRAME_MS)
-  const abort = new AbortController()
-  const stop = (): void => abort.abort()
-  const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
-    if (isCtrl(key, 'c') || key.name === 'q' || key.name === 'escape') stop()
-    else if (board.sortBy(key)) draw()
+  const quit = new AbortController()
+  const screen = openLiveScreen(context, {
+    rows: () => ({ live: { rows: board.rows(context) } }),
+    onKey(key) {
+      if (isCtrl(key, 'c') || key.name === 'q' || key.name === 'escape') quit.abort()
+      else board.sortBy(key)
+    },
+    onStop: () => quit.abort(),
+    frameMs: FRAME_MS,
+    tickMs: TICK_MS,
   })
-  const ticks = setInterval(draw, TICK_MS)
-  stdout.on('resize', draw)
-  process.once('SIGTERM', stop)
   try {
     const onState = (state: ConnectionState): void => {
       board.isDisconnected = state.state === 'reconnecting' && state.attempt > 0
-      frame.soon()
+      screen.update()
     }
-    for await (const change of client.watch({ signal: abort.signal, onState })) {
-      board.apply(change, frame.soon)
-      frame.soon()
+    for await (const change of client.watch({ signal: quit.signal, onState })) {
+      board.apply(change, () => screen.update())
+      screen.update()
     }
   } catch (thrown) {
-    if (!abort.signal.aborted) throw thrown
+    if (!quit.signal.aborted) throw thrown
   } finally {
-    frame.cancel()
-    clearInterval(ticks)
-    stdout.off('resize', draw)
-    process.off('SIGTERM', stop)
-    keyboard.close()
-    area.close(board.rows(context).slice(0, -1))
+    screen.close(board.rows(context).slice(0, -1))
   }
 }
 
@@ -88,11 +79,11 @@ class Board {
       void this.#refreshLine(change.session.id, onLine)
   }
 
-  /** Changes the order. @returns false for a key that does not */
-  sortBy({ name, ctrl, meta }: Key): boolean {
-    if (ctrl || meta || (name !== 's' && name !== 'r')) return false
-    this.order = name === 's' ? nextKey(this.order) : { ...this.order, isReversed: !this.order.isReversed }
-    return true
+  /** `s` sorts by the next column, `r` reverses the order. */
+  sortBy({ name, ctrl, meta }: Key): void {
+    if (ctrl || meta) return
+    if (name === 's') this.order = nextKey(this.order)
+    if (name === 'r') this.order = { ...this.order, isReversed: !this.order.isReversed }
   }
 
   rows(context: CliContext): string[] {

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events'
 import { Writable } from 'node:stream'
 import { type EventGap, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
@@ -8,10 +9,8 @@ import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'
 import { AttachScreen, type AttachAction } from './attach-screen.js'
-import { openKeyboard } from './keyboard.js'
-import { LiveArea } from './live-area.js'
+import { openLiveScreen } from './live-screen.js'
 import { sessionFeed } from './session-feed.js'
-import { throttled } from './throttled.js'
 
 /** Earlier turns are not shown; `sessions events` prints them. */
 const SHOWN_TURNS = 10
@@ -60,24 +59,37 @@ async function attachTerminal(attached: Attached): Promise<void> {
   const { stdout } = context
   const paint = paintFor(context, stdout)
   const screen = new AttachScreen({ session, paint, width: () => stdout.columns ?? 80 })
-  const detached = new AbortController()
-  const prompted = new Signal()
+  const controls: Controls = { screen, detached: new AbortController(), prompts: new EventEmitter() }
+  const { signal } = controls.detached
   if (after > 0) print(stdout, paint.dim(`… earlier turns: agentproto sessions events ${session.id}`))
-  const view = openView(attached, screen, { detached, prompted })
+  const view = openLiveScreen(context, {
+    rows: () => ({ finished: screen.takeFinished(), live: screen.live(Date.now()) }),
+    onKey(key) {
+      const action = screen.key(key, Date.now())
+      if (action !== undefined) void perform(attached, controls, action).finally(() => view.update())
+    },
+    onStop: () => controls.detached.abort(),
+    frameMs: FRAME_MS,
+    tickMs: TICK_MS,
+  })
+  const shown = (change: () => void): void => {
+    change()
+    view.update()
+  }
   const events = sessionFeed({
     client,
     session,
     after,
-    signal: detached.signal,
-    onDisconnect: () => view.update(() => screen.disconnected()),
-    onReconnect: () => view.update(() => screen.reconnected()),
-    onGap: (gap) => view.update(() => screen.note(gapLine(gap))),
-    nextPrompt: () => prompted.next(),
+    signal,
+    onDisconnect: () => shown(() => screen.disconnected()),
+    onReconnect: () => shown(() => screen.reconnected()),
+    onGap: (gap) => shown(() => screen.note(gapLine(gap))),
+    nextPrompt: async () => void (await once(controls.prompts, 'sent', { signal }).catch(() => undefined)),
   })
   try {
-    for await (const event of events) view.update(() => screen.apply(event))
+    for await (const event of events) shown(() => screen.apply(event))
   } catch (thrown) {
-    if (!detached.signal.aborted) throw thrown
+    if (!signal.aborted) throw thrown
   } finally {
     view.close()
   }
@@ -88,69 +100,17 @@ async function attachTerminal(attached: Attached): Promise<void> {
 const gapLine = ({ after, first }: EventGap): string =>
   `[gap] ${first === after + 2 ? `event ${after + 1}` : `events ${after + 1} to ${first - 1}`} cannot be read any more`
 
-interface View {
-  /** Changes the screen, and draws it soon. */
-  update(change: () => void): void
-  close(): void
-}
-
 interface Controls {
+  readonly screen: AttachScreen
   readonly detached: AbortController
-  readonly prompted: Signal
-}
-
-/** Connects the screen to the terminal: keys in, rows out. */
-function openView(attached: Attached, screen: AttachScreen, controls: Controls): View {
-  const { stdin, stdout } = attached.context
-  const area = new LiveArea(stdout)
-  let isOpen = true
-  const draw = (): void => {
-    if (isOpen) area.draw(screen.takeFinished(), screen.live(Date.now()))
-  }
-  const frame = throttled(draw, FRAME_MS)
-  const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
-    const action = screen.key(key, Date.now())
-    if (action !== undefined) void perform(attached, { ...controls, screen }, action).finally(frame.soon)
-    draw()
-  })
-  const ticks = setInterval(draw, TICK_MS)
-  const stop = (): void => controls.detached.abort()
-  stdout.on('resize', draw)
-  process.once('SIGTERM', stop)
-  return {
-    update(change) {
-      change()
-      frame.soon()
-    },
-    close() {
-      isOpen = false
-      frame.cancel()
-      clearInterval(ticks)
-      stdout.off('resize', draw)
-      process.off('SIGTERM', stop)
-      keyboard.close()
-      area.close(screen.takeFinished())
-    },
-  }
-}
-
-/** Resolves its waiters when it is sent. */
-class Signal {
-  #resolve: (() => void) | undefined
-
-  next(): Promise<void> {
-    return new Promise((resolve) => (this.#resolve = resolve))
-  }
-
-  send(): void {
-    this.#resolve?.()
-  }
+  /** Emits `sent` when this client has sent a prompt. */
+  readonly prompts: EventEmitter
 }
 
 /** Performs the action of a key; the screen shows a failure. */
 async function perform(
   { context, client, session: { id } }: Attached,
-  { screen, detached, prompted }: Controls & { readonly screen: AttachScreen },
+  { screen, detached, prompts }: Controls,
   action: AttachAction,
 ): Promise<void> {
   try {
@@ -159,7 +119,8 @@ async function perform(
         const stderr = noteWriter((text) => screen.note(text))
         const prompt = await withAttachments({ cwd: context.cwd, stderr }, action.text)
         await client.sessions.prompt(id, { prompt })
-        return prompted.send()
+        prompts.emit('sent')
+        return
       }
       case 'answer':
         await client.sessions.answer(id, action.requestId, action.answer)

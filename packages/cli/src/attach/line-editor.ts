@@ -36,8 +36,11 @@ export class LineEditor {
       return undefined
     }
     if (key.name === 'return' || key.name === 'enter') return this.#enter(key)
-    const edit = key.ctrl ? CONTROL[key.name ?? ''] : EDITS[key.name ?? '']
-    if (edit !== undefined) this.#edit(edit)
+    const name = key.name ?? ''
+    const step = (key.ctrl ? CONTROL_STEPS : STEPS)[name]
+    const edit = (key.ctrl ? CONTROL_EDITS : EDITS)[name]
+    if (step !== undefined) this.#browse(step)
+    else if (edit !== undefined) [this.#before, this.#after] = edit(this.#before, this.#after)
     else this.#before.push(...graphemes(typedBy(key)))
     return undefined
   }
@@ -69,42 +72,6 @@ export class LineEditor {
     return line
   }
 
-  #edit(edit: Edit): void {
-    switch (edit) {
-      case 'left':
-        return move(this.#before, this.#after)
-      case 'right':
-        return moveBack(this.#before, this.#after)
-      case 'home':
-        this.#after = [...this.#before, ...this.#after]
-        this.#before = []
-        return
-      case 'end':
-        this.#before = [...this.#before, ...this.#after]
-        this.#after = []
-        return
-      case 'erase':
-        this.#before.pop()
-        return
-      case 'delete':
-        this.#after.shift()
-        return
-      case 'erase-line':
-        this.#before = []
-        return
-      case 'delete-line':
-        this.#after = []
-        return
-      case 'erase-word':
-        this.#before = graphemes(this.#before.join('').replace(/\S*\s*$/, ''))
-        return
-      case 'older':
-        return this.#browse(-1)
-      case 'newer':
-        return this.#browse(1)
-    }
-  }
-
   #browse(step: -1 | 1): void {
     const at = this.#historyAt + step
     if (at < 0 || at > this.#history.length) return
@@ -114,56 +81,43 @@ export class LineEditor {
   }
 }
 
-type Edit =
-  | 'left'
-  | 'right'
-  | 'home'
-  | 'end'
-  | 'erase'
-  | 'delete'
-  | 'erase-line'
-  | 'delete-line'
-  | 'erase-word'
-  | 'older'
-  | 'newer'
+/** What is before and after the cursor, by grapheme. */
+type Line = [before: string[], after: string[]]
+type Edit = (before: string[], after: string[]) => Line
+
+const left: Edit = (before, after) => [before.slice(0, -1), [...before.slice(-1), ...after]]
+const right: Edit = (before, after) => [[...before, ...after.slice(0, 1)], after.slice(1)]
+const home: Edit = (before, after) => [[], [...before, ...after]]
+const end: Edit = (before, after) => [[...before, ...after], []]
+const erase: Edit = (before, after) => [before.slice(0, -1), after]
+const eraseWord: Edit = (before, after) => [graphemes(before.join('').replace(/\S*\s*$/, '')), after]
 
 const EDITS: Readonly<Record<string, Edit>> = {
-  left: 'left',
-  right: 'right',
-  home: 'home',
-  end: 'end',
-  backspace: 'erase',
-  delete: 'delete',
-  up: 'older',
-  down: 'newer',
+  left,
+  right,
+  home,
+  end,
+  backspace: erase,
+  delete: (before, after) => [before, after.slice(1)],
 }
 /** The Emacs keys, as in every shell. */
-const CONTROL: Readonly<Record<string, Edit>> = {
-  b: 'left',
-  f: 'right',
-  a: 'home',
-  e: 'end',
-  h: 'erase',
-  u: 'erase-line',
-  k: 'delete-line',
-  w: 'erase-word',
-  p: 'older',
-  n: 'newer',
+const CONTROL_EDITS: Readonly<Record<string, Edit>> = {
+  b: left,
+  f: right,
+  a: home,
+  e: end,
+  h: erase,
+  u: (_, after) => [[], after],
+  k: (before) => [before, []],
+  w: eraseWord,
 }
+/** Steps in the history. */
+const STEPS: Readonly<Record<string, -1 | 1>> = { up: -1, down: 1 }
+const CONTROL_STEPS: Readonly<Record<string, -1 | 1>> = { p: -1, n: 1 }
 
 const graphemes = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
 /** The text that a key adds to the line; none for a command key. */
 function typedBy({ text = '', ctrl, meta }: Key): string {
   return ctrl || meta || /^[\u0000-\u0008\u000A-\u001F\u007F]/.test(text) ? '' : text
-}
-
-function move(from: string[], to: string[]): void {
-  const one = from.pop()
-  if (one !== undefined) to.unshift(one)
-}
-
-function moveBack(to: string[], from: string[]): void {
-  const one = from.shift()
-  if (one !== undefined) to.push(one)
 }

@@ -7,7 +7,7 @@ import { startEditor, type Editor } from './support/editor.js'
 import { startGateway, type TestGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-// ACP's own client, several of it at once, each with `agentproto acp` as a process for its agent.
+// The ACP client of the SDK, several at once, each with its own `agentproto acp` process as its agent.
 
 const until = (condition: () => unknown): Promise<void> =>
   vi.waitFor(async () => expect(await condition()).toBeTruthy(), { timeout: 30_000, interval: 20 })
@@ -31,7 +31,7 @@ interface AgentServer {
   readonly args: readonly string[]
 }
 
-test('each editor’s settings in docs/ide.md are JSON, and what they start speaks ACP', async () => {
+test('the settings for each editor in docs/ide.md are JSON, and their command speaks ACP', async () => {
   const page = readFileSync(new URL('../docs/ide.md', import.meta.url), 'utf8')
   const blocks = [...page.matchAll(/^```json\n([^]*?)^```$/gm)].map(([, json = '']) => JSON.parse(json) as object)
   const servers = blocks.flatMap((block) =>
@@ -43,13 +43,13 @@ test('each editor’s settings in docs/ide.md are JSON, and what they start spea
     expect([command, args[0]]).toEqual(['agentproto', 'acp'])
     const editor = await startEditor(named(gateway), { flags: args.slice(1) })
     expect(await editor.agent.request('session/list', { cwd: '/' })).toEqual({ sessions: [] })
-    // Its agent is not installed here, and that is what it says.
+    // Its agent is not installed here, and the error says so.
     const opening = editor.agent.request('session/new', { cwd: gateway.cwd, mcpServers: [] })
     await expect(opening).rejects.toMatchObject({ data: { code: expect.stringMatching(/installed/) } })
   }
 })
 
-test('two editors in one session: each sees the other’s prompts and tools, and the first answer to a question counts', async () => {
+test('two editors in one session: each sees the prompts and tools of the other, and the first answer to a question counts', async () => {
   const gateway = await startGateway()
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })
   const two = await startEditor(named(gateway))
@@ -68,7 +68,7 @@ test('two editors in one session: each sees the other’s prompts and tools, and
   for (const editor of [one, two])
     await until(() => kindsOf(editor).includes('tool_call') && kindsOf(editor).includes('tool_call_update'))
   expect(two.said('user_message_chunk')).toBe('firstask a.txt by-two')
-  // Its own words are never told to who said them.
+  // The prompt of an editor is not sent back to it.
   expect(one.said('user_message_chunk')).toBe('')
 
   const second = two.prompt(id, 'from two')
@@ -77,7 +77,7 @@ test('two editors in one session: each sees the other’s prompts and tools, and
   expect(one.said('user_message_chunk')).toBe('from two')
 })
 
-test('a prompt waits for the turn of another editor; a cancel withdraws it, and leaves that turn', async () => {
+test('a prompt waits for the turn of another editor; a cancel removes it from the queue and keeps that turn running', async () => {
   const gateway = await startGateway()
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })
   const two = await startEditor(named(gateway))
@@ -99,7 +99,7 @@ test('a prompt waits for the turn of another editor; a cancel withdraws it, and 
   await until(() => one.said('user_message_chunk') === 'goes')
 })
 
-test('a session that ended and that somebody resumes is seen by the editors that have it open', async () => {
+test('the editors of an ended session see when another client resumes it', async () => {
   const gateway = await startGateway()
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })
   const id = await open(one, gateway.cwd)
@@ -110,7 +110,7 @@ test('a session that ended and that somebody resumes is seen by the editors that
   expect(one.said('user_message_chunk')).toBe('after')
 })
 
-test('history is told once and whole; a resume tells none; modes, models and lists go through', async () => {
+test('a load sends the whole history once, a resume none; modes, models and lists work', async () => {
   const gateway = await startGateway()
   mkdirSync(join(gateway.cwd, 'inner'))
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })
@@ -147,7 +147,7 @@ test('history is told once and whole; a resume tells none; modes, models and lis
   ])
 })
 
-test('a question is a form where the editor knows forms, and its fork knows what was said', async () => {
+test('a question is a form in an editor with forms, and a fork knows the conversation', async () => {
   const gateway = await startGateway()
   const capabilities = { elicitation: { form: {} } }
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'], capabilities })
@@ -163,7 +163,7 @@ test('a question is a form where the editor knows forms, and its fork knows what
   expect(one.said()).toContain('1: question')
 })
 
-test('F1 an editor that is killed in a turn leaves it running; the next one sees how it went', async () => {
+test('F1 the turn of a killed editor keeps running, and the next editor gets its result', async () => {
   const gateway = await startGateway()
   const one = await startEditor(named(gateway), { flags: ['--adapter', 'demo'] })
   const id = await open(one, gateway.cwd)
@@ -182,7 +182,7 @@ test('F1 an editor that is killed in a turn leaves it running; the next one sees
   expect((await gateway.client.sessions.get(id)).status).toBe('running')
 })
 
-test('a gateway that is killed in a turn and started again: the turn fails in words, and the session goes on', async () => {
+test('after the gateway is killed during a turn and restarted, the turn fails with a message, and the session continues', async () => {
   const home = temporaryFolder('home')
   const daemon = await startDaemon({ home })
   const env = { HOME: home, AGENTPROTO_HOME: join(home, '.agentproto') }
@@ -193,7 +193,7 @@ test('a gateway that is killed in a turn and started again: the turn fails in wo
   await until(() => one.said().includes('chunk'))
   await daemon.crash()
   await until(() => one.updates.some(({ update }) => update.sessionUpdate === 'notice'))
-  // A request meanwhile is refused, and the process stays.
+  // A request in between is refused, and the process keeps running.
   const refused = one.agent.request('session/list', {})
   await expect(refused).rejects.toMatchObject({ data: { code: 'daemon_not_running', retryable: true } })
   await startDaemon({ home })

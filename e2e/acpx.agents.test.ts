@@ -6,7 +6,7 @@ import { startGateway } from './support/gateway.js'
 import { startOpenCodeGateway } from './support/opencode.js'
 import { needs } from '../tooling/needs.ts'
 
-// An ACP client that is not ours drives agents through `agentproto acp` and the gateway behind it.
+// A third-party ACP client drives agents through `agentproto acp` and the gateway.
 
 const LONG = { timeout: 30_000, interval: 50 }
 
@@ -18,7 +18,7 @@ test('acpx drives the demo agent: a turn, a permission granted and one denied', 
   const allowed = await acpx.run('--adapter demo', ['--approve-all', 'exec', 'ask a.txt granted'])
   expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('[tool] Write a.txt (completed)') })
   expect(readFileSync(join(gateway.cwd, 'a.txt'), 'utf8')).toBe('granted\n')
-  // Its own exit code for a permission that was denied.
+  // The exit code of acpx for a denied permission.
   expect(await acpx.run('--adapter demo', ['--deny-all', 'exec', 'ask b.txt no'])).toMatchObject({ code: 5 })
   const { sessions } = await gateway.client.sessions.list()
   expect(sessions.map(({ title, status }) => [title, status])).toEqual([
@@ -28,7 +28,7 @@ test('acpx drives the demo agent: a turn, a permission granted and one denied', 
   ])
 })
 
-test('acpx goes on in a session that is there, and what it did is in the log', needs('acpx'), async () => {
+test('acpx continues in an existing session, and the log has its turn', needs('acpx'), async () => {
   const gateway = await startGateway()
   const { id } = await gateway.client.sessions.start({ adapter: 'demo', cwd: gateway.cwd })
   await gateway.client.sessions.promptAndWait(id, { prompt: 'remember blue' })
@@ -38,27 +38,31 @@ test('acpx goes on in a session that is there, and what it did is in the log', n
   expect(await gateway.client.sessions.turns(id)).toHaveLength(2)
 })
 
-test('acpx drives OpenCode through us: what it says, a permission, the file', needs('acpx', 'opencode'), async () => {
-  const gateway = await startOpenCodeGateway()
-  const acpx = acpxOf(gateway)
-  const said = await acpx.run('--adapter opencode', ['--format', 'json', 'exec', 'my number is 4711'])
-  expect(said).toMatchObject({ code: 0, stderr: '' })
-  const text = said.messages.flatMap(({ params }) => chunkOf(params)).join('')
-  expect(text).toBe('echo: my number is 4711')
-  expect(said.messages.at(-1)).toMatchObject({ result: { stopReason: 'end_turn' } })
-  const wrote = await acpx.run('--adapter opencode', ['--approve-all', 'exec', 'WRITE hello.txt'])
-  expect(wrote).toMatchObject({ code: 0, stdout: expect.stringContaining('[done] end_turn') })
-  expect(readFileSync(join(gateway.cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
-})
+test(
+  'acpx drives OpenCode through the gateway: an answer, a permission, a file',
+  needs('acpx', 'opencode'),
+  async () => {
+    const gateway = await startOpenCodeGateway()
+    const acpx = acpxOf(gateway)
+    const said = await acpx.run('--adapter opencode', ['--format', 'json', 'exec', 'my number is 4711'])
+    expect(said).toMatchObject({ code: 0, stderr: '' })
+    const text = said.messages.flatMap(({ params }) => chunkOf(params)).join('')
+    expect(text).toBe('echo: my number is 4711')
+    expect(said.messages.at(-1)).toMatchObject({ result: { stopReason: 'end_turn' } })
+    const wrote = await acpx.run('--adapter opencode', ['--approve-all', 'exec', 'WRITE hello.txt'])
+    expect(wrote).toMatchObject({ code: 0, stdout: expect.stringContaining('[done] end_turn') })
+    expect(readFileSync(join(gateway.cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
+  },
+)
 
 test(
-  'acpx keeps a session of OpenCode through us: it lists it, cancels a turn, goes on, asks, and lets it go',
+  'acpx keeps a session of OpenCode through the gateway: list, cancel, continue, permission, close',
   needs('acpx', 'opencode'),
   async () => {
     const gateway = await startOpenCodeGateway()
     const { sessions } = gateway.client
     const acpx = acpxOf(gateway)
-    // A process of its own holds the session; it ends soon after it has nothing to do.
+    // acpx keeps the session in its own process, which exits soon after its last work.
     const run = (...args: string[]): Promise<AcpxRun> => acpx.run('--adapter opencode', ['--ttl', '1', ...args])
     const opened = await run('sessions', 'new', '--name', 'one')
     expect(opened).toMatchObject({ code: 0 })

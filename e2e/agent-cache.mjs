@@ -1,31 +1,31 @@
-// Where the end-to-end tests keep real agents: outside the workspace, one folder a version.
+// Where the end-to-end tests keep real agents: outside the workspace, one folder per version.
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** The agents that are driven, and clients of others, each pinned: a newer one is taken by hand, after a look at what it changed. */
+/** The agents and the third-party clients, pinned. A newer version is chosen by hand, after a review of its changes. */
 export const PINNED_AGENTS = {
   opencode: { package: 'opencode-ai', version: '1.18.33' },
-  // The last line of Codex that is an MCP server too; later ones dropped it.
+  // The last Codex versions with an MCP server.
   codex: {
     package: '@openai/codex',
     version: '0.140.0',
-    // What npm's launcher starts: without it there is one process less.
+    // The program behind npm's launcher: one process less.
     native: '@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex',
   },
-  // Codex of today, over ACP.
+  // Current Codex, over ACP.
   'codex-acp': { package: '@agentclientprotocol/codex-acp', version: '2.6.0' },
   gemini: { package: '@google/gemini-cli', version: '0.61.0' },
-  // No agent: an ACP client that is not ours, which drives agents through us.
+  // Not an agent: a third-party ACP client that drives agents through the gateway.
   acpx: { package: 'acpx', version: '0.19.1' },
-  // MCP clients that are not ours. Neither prints its version by itself.
+  // Third-party MCP clients. Neither prints its version.
   conformance: { package: '@modelcontextprotocol/conformance', version: '0.1.16', mute: true },
   inspector: { package: '@modelcontextprotocol/inspector', version: '2.12.0', mute: true },
 }
 
 export const cacheFolder = process.env.AGENTPROTO_E2E_CACHE || join(homedir(), '.cache', 'agentproto-e2e')
 
-/** The folder of one pinned agent, whether it is there or not. */
+/** The folder of a pinned agent, which may not exist. */
 export function agentFolder(name) {
   return join(cacheFolder, `${name}-${PINNED_AGENTS[name].version}`)
 }

@@ -10,7 +10,7 @@ import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-/** What the page does: a first day of a web console, with nothing but `@agentproto/client`. */
+/** The script of the page: the basic work of a web console, with `@agentproto/client` alone. */
 const PAGE = `
   import { createClient } from '@agentproto/client'
   const ask = async (path, body) => (await fetch(path, { method: 'POST', body: JSON.stringify(body) })).json()
@@ -23,7 +23,7 @@ const PAGE = `
     const { url, token, cwd } = await ask('/where')
     const client = createClient({ url, token, locate: () => ask('/where'), reconnectMs: 300_000 })
     const { sessions } = client
-    const refused = await sessions.get('nobody').catch((thrown) => thrown.code)
+    const refused = await sessions.get('unknown').catch((thrown) => thrown.code)
     const session = await sessions.start({ adapter: 'demo', cwd, idempotencyKey: 'one' })
     const again = await sessions.start({ adapter: 'demo', cwd, idempotencyKey: 'one' })
     const { text } = await sessions.promptAndWait(session.id, { prompt: 'hello' })
@@ -54,7 +54,7 @@ async function bundled(): Promise<string> {
 
 type Posts = Readonly<Record<string, (body: unknown) => Promise<object>>>
 
-/** The origin of the page: its document, its script, and what it posts. */
+/** The server of the page: its document, its script, and the results that it posts. */
 async function origin(script: string, posts: Posts): Promise<string> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url: path = '' } = request
@@ -84,7 +84,7 @@ interface Day {
 }
 
 test(
-  'a page in a browser starts, prompts, watches and follows a session of a gateway of another origin, over its crash',
+  'a page of another origin starts, prompts, watches and follows a session, across a crash of the gateway',
   needs('chromium'),
   async () => {
     const home = temporaryFolder('browser')

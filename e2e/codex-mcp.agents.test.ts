@@ -5,12 +5,12 @@ import { driveCodexMcp } from './support/codex.js'
 import { choose, textOf } from './support/driven-agent.js'
 import { needs } from '../tooling/needs.ts'
 
-// A real agent that is an MCP server, through the driver alone. What Codex's own messages mean is data in its manifest.
+// A real agent that is an MCP server, through the driver alone. The manifest says what Codex's own messages mean.
 
-/** A cold Codex beside other tests is slow. */
+/** Codex starts slowly while other tests run. */
 const PATIENCE = { timeout: 20_000 }
 
-test('Codex as an MCP server remembers, and streams what it says', needs('codex'), async () => {
+test('Codex as an MCP server remembers, and streams its answer', needs('codex'), async () => {
   const { session, say, notices } = await driveCodexMcp()
   expect(session.info).toMatchObject({ name: 'codex-mcp-server', version: '0.140.0' })
   expect(session.agentSessionId).toBe('')
@@ -23,11 +23,11 @@ test('Codex as an MCP server remembers, and streams what it says', needs('codex'
   expect(textOf(await say('RECALL'))).toBe('RECALL:my number is 4711')
   expect(session.agentSessionId).toBe(thread)
   expect(notices).toContainEqual(expect.objectContaining({ type: 'usage', size: expect.any(Number) as number }))
-  // Everything that it says has a meaning.
+  // Every message was recognised.
   expect(notices.filter(({ type }) => type === 'extension')).toEqual([])
 })
 
-test('Codex’s thoughts and plans are told as such', needs('codex'), async () => {
+test('thoughts and plans of Codex become thought and plan events', needs('codex'), async () => {
   const { say, notices } = await driveCodexMcp()
   const events = await say('THINK')
   expect(events.map(({ type }) => type)).toContain('thought')
@@ -35,7 +35,7 @@ test('Codex’s thoughts and plans are told as such', needs('codex'), async () =
   expect(notices).toContainEqual(expect.objectContaining({ type: 'plan' }))
 })
 
-test('Codex asks for a permission, is granted it, and the file is there', needs('codex'), async () => {
+test('Codex asks for a permission, gets it, and writes the file', needs('codex'), async () => {
   const { say, asked, cwd } = await driveCodexMcp({ answer: choose('allow_once') })
   const events = await say('WRITE hello.txt')
   expect(asked).toMatchObject([{ kind: 'permission', toolCall: { kind: 'edit', toolName: 'apply_patch' } }])
@@ -45,7 +45,7 @@ test('Codex asks for a permission, is granted it, and the file is there', needs(
   expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
 })
 
-test('Codex is refused, tells the model, and the file is not there', needs('codex'), async () => {
+test('Codex is refused, reports it to the model, and does not write the file', needs('codex'), async () => {
   const { say, cwd } = await driveCodexMcp({ answer: choose('reject_once') })
   const events = await say('WRITE hello.txt')
   expect(existsSync(join(cwd, 'hello.txt'))).toBe(false)
@@ -54,7 +54,7 @@ test('Codex is refused, tells the model, and the file is not there', needs('code
   expect(events.at(-1)).toMatchObject({ type: 'turn-end', reason: 'end_turn' })
 })
 
-test('Codex is interrupted in its first turn, and remembers what was said in it', needs('codex'), async () => {
+test('Codex is interrupted in its first turn, and remembers that turn', needs('codex'), async () => {
   const { session, say, mock } = await driveCodexMcp()
   const events: string[] = []
   let interrupted = 0
@@ -66,14 +66,14 @@ test('Codex is interrupted in its first turn, and remembers what was said in it'
   }
   expect(performance.now() - interrupted).toBeLessThan(10_000)
   expect(events.at(-1)).toBe('cancelled')
-  // The model was let go too.
+  // The request to the model was cancelled, too.
   await expect.poll(() => mock.log.some(({ last, aborted }) => last === 'SLOW 100' && aborted), PATIENCE).toBe(true)
   // After a cancel, Codex answers the next call under the id of the cancelled one, or not at all.
   expect(textOf(await say('RECALL'))).toBe('RECALL:SLOW 100')
   expect(textOf(await say('hello'))).toBe('echo: hello')
 })
 
-test('F22 killed in the middle of a command, Codex leaves nothing running', needs('codex'), async () => {
+test('F22 Codex, killed during a command, leaves no process', needs('codex'), async () => {
   const { session, mark } = await driveCodexMcp({ answer: choose('allow_once') })
   const reading = (async () => {
     const reasons: string[] = []
@@ -88,7 +88,7 @@ test('F22 killed in the middle of a command, Codex leaves nothing running', need
 })
 
 test(
-  'a model that fails is an error, told once; Codex would answer out of step, so the conversation is over',
+  'a failing model is one error; Codex would answer out of order, so the conversation ends',
   needs('codex'),
   async () => {
     const { say } = await driveCodexMcp()

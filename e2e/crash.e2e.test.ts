@@ -6,12 +6,12 @@ import { readEventStream } from './support/event-stream.js'
 import { newMark } from './support/marked-processes.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-test('kill -9 in the middle of a turn loses nothing that anyone saw, and leaves no agent', async () => {
+test('kill -9 during a turn loses no event that a client saw, and leaves no agent', async () => {
   const home = temporaryFolder('crash')
   const mark = newMark()
   const first = await startDaemon({ home, env: mark.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
-  // The agent will neither follow its host by itself nor heed SIGTERM, and it has a grandchild.
+  // The agent neither exits with its host nor on SIGTERM, and it has a grandchild.
   await first.client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
   await first.client.sessions.prompt(id, { prompt: 'stream 100000 1' })
   // The gateway itself, the agent and the grandchild.
@@ -34,7 +34,7 @@ test('kill -9 in the middle of a turn loses nothing that anyone saw, and leaves 
   expect(mark.living()).toEqual([])
 })
 
-/** Reads until the gateway is gone, and makes it go once enough has come. */
+/** Reads events, kills the gateway when there are enough, and reads to the end. */
 async function eventsUntilDeath(url: string, token: string, kill: () => Promise<void>): Promise<EventSourceMessage[]> {
   const seen: EventSourceMessage[] = []
   let killed: Promise<void> | undefined
@@ -44,7 +44,7 @@ async function eventsUntilDeath(url: string, token: string, kill: () => Promise<
       if (seen.length > 300) killed ??= kill()
     }
   } catch (error) {
-    // The connection is cut: that is the point.
+    // The connection breaks, as intended.
     if (!killed) throw error
   }
   await killed

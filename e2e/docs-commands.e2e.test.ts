@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 
-// Every ```sh block of these pages is run, in its order, in a home of the page's own. A block that cannot be says why, in
+// Every ```sh block of these pages is run, in order, in a home per page. A block that cannot run says why, in
 // the line before it: <!-- not run: why -->
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -32,8 +32,8 @@ function blocksOf(page: string): Block[] {
   return [...found].map(([, reason, script = '']) => ({ script, reason }))
 }
 
-/** A user's folder with the commands on PATH; whatever the page has started is ended with the test. */
-function ground(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
+/** A folder with the commands on PATH. The gateway that the page starts is stopped after the test. */
+function userFolder(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv } {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'docs-')))
   const bin = join(cwd, '.bin')
   mkdirSync(bin)
@@ -74,8 +74,8 @@ test.each(PAGES)(
     expect(blocks.length).toBeGreaterThan(0)
     const scripts = blocks.flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
     if (scripts.length === 0) return
-    // One shell for all, so that a folder and a variable hold to the end of the page.
-    const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, ground())
+    // One shell for all, so that folders and variables last to the end of the page.
+    const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, userFolder())
     expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
   },
   300_000,

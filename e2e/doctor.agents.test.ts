@@ -3,7 +3,7 @@ import { needs } from '../tooling/needs.ts'
 import { examine, LIVE_CHECKS, verdictOf, wrong } from './support/examination.js'
 import { startOpenCodeGateway } from './support/opencode.js'
 
-test('OpenCode passes the live examination with a mock model', needs('opencode'), async () => {
+test('OpenCode passes the live checks with a mock model', needs('opencode'), async () => {
   const { client, mark } = await startOpenCodeGateway()
   const checks = await examine(client, 'opencode', { live: true, prompt: 'hello', longPrompt: 'SLOW 100' })
   expect(wrong(checks)).toEqual([])

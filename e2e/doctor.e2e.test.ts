@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { examine, LIVE_CHECKS, verdictOf, wrong } from './support/examination.js'
 import { startGateway } from './support/gateway.js'
 
-// The examination of an agent, as anybody sees it: over HTTP, one finding after the other.
+// The checks of an agent over HTTP, one result after the other.
 
-test('the demo agent passes, alive', async () => {
+test('the demo agent passes the live checks', async () => {
   const { client, mark } = await startGateway()
   const checks = await examine(client, 'demo', { live: true })
   expect(wrong(checks)).toEqual([])
@@ -12,7 +12,7 @@ test('the demo agent passes, alive', async () => {
   expect(mark.living()).toEqual([])
 })
 
-test('an agent that is not there is found out, and nothing is started', async () => {
+test('a missing agent is reported, and nothing is started', async () => {
   const { client, mark } = await startGateway({ executables: { opencode: '/no/such/opencode' } })
   const checks = await examine(client, 'opencode', { live: true })
   expect(wrong(checks)).toMatchObject([{ id: 'install', hint: 'agentproto adapters install opencode' }])
@@ -20,7 +20,7 @@ test('an agent that is not there is found out, and nothing is started', async ()
   expect(mark.living()).toEqual([])
 })
 
-test('whoever leaves the examination ends the agent that it started', async () => {
+test('a client that disconnects during the checks ends the agent that they started', async () => {
   const { client, mark } = await startGateway()
   for await (const { id } of client.adapters.doctor('demo', { live: true, longPrompt: 'hang' })) {
     if (id === 'live.prompt') break

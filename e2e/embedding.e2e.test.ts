@@ -6,7 +6,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 
 const PROGRAM = fileURLToPath(new URL('./fixtures/embedded.mjs', import.meta.url))
 
-test('a program with two gateways ends by itself once they are closed: no handle, no process is left', async () => {
+test('a program with two gateways exits when they are closed: no handle and no process is left', async () => {
   const mark = newMark()
   const home = temporaryFolder('embedded')
   const env = { ...process.env, ...mark.env, HOME: home, AGENTPROTO_HOME: home }

@@ -41,7 +41,7 @@ function read({ response, ids }: Subscriber): void {
   })
 }
 
-test('500 subscribers of one session each get every event; slow ones and those that vanish cost nobody anything', async () => {
+test('500 subscribers of one session each get every event; slow and disconnected ones do not affect the others', async () => {
   const daemon = await startDaemon({ home: temporaryFolder('fan-out') })
   const { sessions } = daemon.client
   const { id } = await sessions.start({ adapter: 'demo', cwd: temporaryFolder('cwd') })
@@ -50,7 +50,7 @@ test('500 subscribers of one session each get every event; slow ones and those t
   const slow = all.slice(FAST, FAST + SLOW)
   fast.forEach(read)
   for (const { response } of all.slice(FAST + SLOW)) response.once('data', () => response.destroy())
-  // Nobody reads the slow ones before everything has been said.
+  // The slow ones are not read before the last event.
   await sessions.promptAndWait(id, { prompt: 'flood 800' })
   slow.forEach(read)
   await sessions.kill(id)
@@ -61,7 +61,7 @@ test('500 subscribers of one session each get every event; slow ones and those t
   for (const { ids } of [...fast, ...slow]) expect(ids).toEqual(expected)
 })
 
-/** A client that finds the gateway of the home again, wherever it was started anew. */
+/** A client that finds the gateway of the home after a restart at another address. */
 function locatingClient(home: string, { url, token }: Daemon): Client {
   const locate = async (): Promise<{ url: string; token: string }> => {
     const record = JSON.parse(readFileSync(join(home, '.agentproto', 'daemon.json'), 'utf8')) as { url: string }
@@ -70,7 +70,7 @@ function locatingClient(home: string, { url, token }: Daemon): Client {
   return createClient({ url, token, locate, reconnectMs: 300_000 })
 }
 
-/** Counts until the session ends, and makes something happen on the way. */
+/** Counts events until the session ends, and calls back on the way. */
 async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => void): Promise<T[]> {
   const collected: T[] = []
   for await (const item of items) {
@@ -80,7 +80,7 @@ async function collect<T>(items: AsyncIterable<T>, at: number, happen: () => voi
   return collected
 }
 
-test('a gateway that is killed and started again elsewhere: its followers go on without loss or repetition', async () => {
+test('followers continue without loss or repetition after the gateway is killed and restarted at another address', async () => {
   const home = temporaryFolder('restart')
   const first = await startDaemon({ home })
   const client = locatingClient(home, first)
@@ -110,7 +110,7 @@ test('a gateway that is killed and started again elsewhere: its followers go on 
   expect(states.at(-1)?.url).toBe(second?.url)
 })
 
-test('500 followers over a crash and a restart: fast ones, slow ones and ones that vanish, each event once', async () => {
+test('500 followers across a crash and a restart, fast, slow and disconnecting, get each event once', async () => {
   const home = temporaryFolder('fan-out-restart')
   const first = await startDaemon({ home })
   const client = locatingClient(home, first)
@@ -130,7 +130,7 @@ test('500 followers over a crash and a restart: fast ones, slow ones and ones th
       seqs.push(seq)
       if (kind === 'vanishing' && seqs.length === 20) break
       if (seqs.length !== 100) continue
-      // The first that is so far has the gateway killed; the slow ones read on when it is back.
+      // The first one that gets this far kills the gateway; the slow ones continue after the restart.
       const back = restart()
       if (kind === 'slow') await back
     }
@@ -141,9 +141,9 @@ test('500 followers over a crash and a restart: fast ones, slow ones and ones th
     ...Array.from({ length: SLOW }, () => follow('slow')),
     ...Array.from({ length: VANISHING }, () => follow('vanishing')),
   ]
-  // A first connection that fails is not tried again.
+  // A first connection that fails is not retried.
   await expect.poll(() => connected, { timeout: 120_000 }).toBe(following.length)
-  // It says more than a crash lets it: its session ends with its gateway.
+  // Its answer is longer than the gateway lives: the session ends with its gateway.
   await client.sessions.prompt(id, { prompt: 'stream 100000 5' })
   const all = await Promise.all(following)
   expect((await restarted)?.url).not.toBe(first.url)

@@ -5,13 +5,13 @@ import { choose, textOf } from './support/driven-agent.js'
 import { driveGemini, geminiHome, type GeminiWay } from './support/gemini.js'
 import { needs } from '../tooling/needs.ts'
 
-// One real agent over two protocols, through the driver alone: the same conversation gives events of the same shape.
+// One real agent over two protocols, through the driver alone: the same conversation gives the same events.
 
-/** A cold Gemini beside other tests is slow. */
+/** Gemini CLI starts slowly while other tests run. */
 const PATIENCE = { timeout: 60_000 }
 
 test.each<GeminiWay>(['acp', 'headless'])(
-  'Gemini CLI remembers, and streams what it says (%s)',
+  'Gemini CLI remembers, and streams its answer (%s)',
   needs('gemini'),
   async (way) => {
     const { say } = await driveGemini(way)
@@ -24,10 +24,10 @@ test.each<GeminiWay>(['acp', 'headless'])(
 )
 
 test.each<GeminiWay>(['acp', 'headless'])(
-  'Gemini CLI writes a file that it may write (%s)',
+  'Gemini CLI writes a file when it is allowed (%s)',
   needs('gemini'),
   async (way) => {
-    // Without ACP it asks nobody, so a mode says what it may do.
+    // Without ACP it cannot ask, so that a mode decides what it may do.
     const { say, cwd } = await driveGemini(
       way,
       way === 'acp' ? { answer: choose('allow_once') } : { mode: 'auto-edit' },
@@ -46,7 +46,7 @@ test('without ACP and without a mode, Gemini CLI has no tool that writes', needs
 })
 
 test.each<GeminiWay>(['acp', 'headless'])(
-  'Gemini CLI is interrupted, and the session goes on (%s)',
+  'Gemini CLI is interrupted, and the session continues (%s)',
   needs('gemini'),
   async (way) => {
     const { session, say, mock } = await driveGemini(way)
@@ -67,7 +67,7 @@ test.each<GeminiWay>(['acp', 'headless'])(
 )
 
 test.each<GeminiWay>(['acp', 'headless'])(
-  'F22 killed in the middle of a command, Gemini CLI leaves nothing running (%s)',
+  'F22 Gemini CLI, killed during a command, leaves no process (%s)',
   needs('gemini'),
   async (way) => {
     const { session, mark } = await driveGemini(
@@ -86,7 +86,7 @@ test.each<GeminiWay>(['acp', 'headless'])(
   },
 )
 
-test('a conversation without ACP is gone on with by a later run', needs('gemini'), async () => {
+test('a later run continues a conversation without ACP', needs('gemini'), async () => {
   const home = await geminiHome()
   const first = await driveGemini('headless', { home })
   await first.say('my number is 4711')
@@ -96,7 +96,7 @@ test('a conversation without ACP is gone on with by a later run', needs('gemini'
   expect(textOf(await second.say('RECALL'))).toBe('RECALL:my number is 4711')
 })
 
-test.each<GeminiWay>(['acp', 'headless'])('a model that fails is an error (%s)', needs('gemini'), async (way) => {
+test.each<GeminiWay>(['acp', 'headless'])('a failing model is an error (%s)', needs('gemini'), async (way) => {
   const { say } = await driveGemini(way)
   const events = await say('FAIL 400')
   expect(events.filter(({ type }) => type === 'error')).toHaveLength(1)

@@ -6,7 +6,7 @@ import { startDaemon, type Daemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// What no client of ours sends, byte by byte, to a real daemon: each is answered or hung up on, and nothing is left.
+// Malformed and hostile requests, byte by byte, to a real daemon: each is answered or disconnected, and nothing leaks.
 
 const HOST = 'Host: localhost\r\n'
 const JSON_TYPE = 'Content-Type: application/json\r\n'
@@ -15,11 +15,11 @@ interface Attempt {
   readonly what: string
   /** Written piece by piece; `$` stands for the owner's Authorization header. */
   readonly say: string | readonly (string | Buffer)[]
-  /** The first line of the answer; `gone` where the socket is closed without one. */
+  /** The first line of the response; `gone` when the socket is closed without one. */
   readonly answer: RegExp | 'gone'
-  /** What else the answer holds. */
+  /** Further content of the response. */
   readonly holds?: RegExp
-  /** Whether the gateway must have hung up. */
+  /** Whether the gateway must close the connection. */
   readonly ends?: true
 }
 
@@ -62,7 +62,7 @@ const ATTEMPTS: readonly Attempt[] = [
     ends: true,
   },
   {
-    what: 'a large body of nobody',
+    what: 'a large body without a token',
     say: [`POST /sessions/agent HTTP/1.1\r\n${HOST}${JSON_TYPE}Content-Length: 20000000\r\n\r\n{`],
     answer: /401/,
     ends: true,
@@ -156,11 +156,11 @@ const ATTEMPTS: readonly Attempt[] = [
   { what: 'TRACE', say: method('TRACE'), answer: /405/, holds: /allow: GET, HEAD, OPTIONS/ },
   { what: 'a method that there is not', say: method('BREW'), answer: /400/, ends: true },
   { what: 'CONNECT', say: `CONNECT evil.example:443 HTTP/1.1\r\n${HOST}$\r\n`, answer: 'gone', ends: true },
-  // RFC 9110 §7.8: who does not upgrade answers as if it had not been asked to.
+  // RFC 9110 §7.8: a server that does not upgrade responds as if the header were absent.
   { what: 'an upgrade', say: get('/health', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), answer: /200/ },
 ]
 
-test('each is answered or hung up on, and the daemon is as it was', async () => {
+test('each is answered or disconnected, and the daemon is unaffected', async () => {
   const daemon = await startDaemon({ home: temporaryFolder('hostile') })
   for (const attempt of ATTEMPTS)
     expect(await outcomeOf(daemon, attempt)).toEqual({ what: attempt.what, answer: 'expected' })
@@ -192,7 +192,7 @@ async function outcomeOf(daemon: Daemon, { what, say, answer, holds = /^/, ends 
   return { what, answer: isExpected() ? 'expected' : `${heard.slice(0, 600)}${isOver ? ' (over)' : ''}` }
 }
 
-/** A socket that may be hung up on at any time. */
+/** A socket that the gateway may close at any time. */
 async function connected({ url }: Daemon): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -203,7 +203,7 @@ async function connected({ url }: Daemon): Promise<Socket> {
 const memory = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
 
-test('10,000 connections that say nothing keep nobody out, cost little and leave nothing', needs('linux'), async () => {
+test('10,000 idle connections block no client, cost little memory and leak nothing', needs('linux'), async () => {
   const daemon = await startDaemon({ home: temporaryFolder('idle') })
   const before = { memory: memory(daemon.pid), files: filesOf(daemon.pid) }
   const open = new Set<Socket>()
@@ -212,7 +212,7 @@ test('10,000 connections that say nothing keep nobody out, cost little and leave
     for (const socket of sockets) {
       open.add(socket)
       socket.once('close', () => open.delete(socket)).resume()
-      // Every other one begins a request, and never ends it.
+      // Every other one begins a request and never completes it.
       if (open.size % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: loc')
     }
     expect(await daemon.client.health()).toMatchObject({ ok: true })

@@ -9,11 +9,11 @@ import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../docs/http-api.md', import.meta.url)), 'utf8')
-/** Every block of code of the page; one in another language would go by untested. */
+/** Every code block of the page. A block in another language would not be tested. */
 const languages = [...PAGE.matchAll(/^```(\w+)/gm)].map(([, language]) => language)
 const blocks = [...PAGE.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
 
-test('the lines of docs/http-api.md do what the page says, as they stand', needs('bash', 'curl'), async () => {
+test('the commands of docs/http-api.md do what the page says', needs('bash', 'curl'), async () => {
   const home = temporaryFolder('docs')
   await startDaemon({ home })
   const script = `set -eu\n${blocks.map((block, at) => `echo "== ${at}"\n${block}`).join('')}`

@@ -1,5 +1,5 @@
 // Installs the real agents that the end-to-end tests drive: node e2e/install-agents.mjs
-// Does nothing where they are there already. AGENTPROTO_E2E_CACHE moves the cache.
+// Does nothing when they are installed. AGENTPROTO_E2E_CACHE moves the cache.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ for (const name of Object.keys(PINNED_AGENTS)) {
   process.stdout.write(`${name} ${checkedVersion(name)}: ${installedAgent(name)}\n`)
 }
 
-/** Installs beside the target and moves it there whole, so that a broken install is never taken for one. */
+/** Installs beside the target and renames it, so that a partial install is never used. */
 function install(name) {
   const { package: npmPackage, version } = PINNED_AGENTS[name]
   mkdirSync(cacheFolder, { recursive: true })
@@ -29,7 +29,7 @@ function moveTo(target, folder) {
   try {
     renameSync(folder, target)
   } catch (error) {
-    // Somebody else has just installed it.
+    // Another process has just installed it.
     if (!existsSync(target)) throw error
   }
 }
@@ -39,7 +39,7 @@ function npm(args, cwd) {
   execFileSync(onWindows ? 'npm.cmd' : 'npm', args, { cwd, stdio: ['ignore', 'inherit', 'inherit'], shell: onWindows })
 }
 
-/** An agent whose install script did not run is found out here, not in the middle of a test. */
+/** Detects an agent whose install script did not run here, and not during a test. */
 function checkedVersion(name) {
   const { version, mute = false } = PINNED_AGENTS[name]
   if (mute) return version

@@ -14,7 +14,7 @@ import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// `agentproto adapters install <slug> && agentproto adapters doctor <slug> --live`, as a person types it, no gateway running.
+// `agentproto adapters install <slug> && agentproto adapters doctor <slug> --live`, as a user types it, without a running gateway.
 
 const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 const run = promisify(execFile)
@@ -22,19 +22,19 @@ const run = promisify(execFile)
 const AGENTS = [
   { slug: 'opencode', cached: 'opencode', version: '1.18.33', variables: openCodeEnvironment },
   { slug: 'codex', cached: 'codex-acp', version: '2.6.0', variables: codexEnvironment },
-  // It is resumed a minute after its start, as its manifest says.
+  // It can be resumed a minute after its start, as its manifest says.
   { slug: 'gemini-cli', cached: 'gemini', version: '0.61.0', variables: geminiEnvironment },
 ] as const
 
 test.each(AGENTS)(
-  '$slug is installed, and passes the doctor alive',
+  '$slug is installed, and passes the live checks',
   { ...needs('opencode', 'codex-acp', 'gemini'), timeout: 300_000 },
   async ({ slug, cached, version, variables }) => {
     const mock = await startMockLlm()
     onTestFinished(() => mock.close())
     const home = temporaryFolder('operator')
     const ownHome = join(home, '.agentproto')
-    // What npm has once installed into the agent's own folder; the registry of packages is not asked in each run.
+    // The folder that npm has installed before, so that a run does not need the registry.
     mkdirSync(join(ownHome, 'agents'), { recursive: true })
     symlinkSync(agentFolder(cached), join(ownHome, 'agents', slug))
     const mark = newMark()

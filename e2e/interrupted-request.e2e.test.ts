@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-test('a request that waits when the gateway is killed is listed by the next, and answered ahead', async () => {
+test('a request that is pending when the gateway is killed is listed by the next gateway, and can be answered in advance', async () => {
   const home = temporaryFolder('interrupted-request')
   const env = { AGENTPROTO_DEMO_HOME: join(home, 'demo') }
   const first = await startDaemon({ home, env })
@@ -25,7 +25,7 @@ test('a request that waits when the gateway is killed is listed by the next, and
   const { text } = await client.sessions.promptAndWait(id, { prompt: 'ask notes.txt hello' })
   expect(text).toBe('I was allowed to write notes.txt.')
   expect(readFileSync(join(home, 'notes.txt'), 'utf8')).toBe('hello\n')
-  // Once is once.
+  // An answer for once is used once.
   await client.sessions.prompt(id, { prompt: 'ask notes.txt again' })
   await expect.poll(() => stateOf(client, id), { timeout: 20_000 }).toBe('pending')
   await client.sessions.kill(id)

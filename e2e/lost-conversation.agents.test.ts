@@ -10,7 +10,7 @@ import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// A real agent whose own store has lost the conversation between two gateways: that is said, and never papered over.
+// A real agent that loses its conversation between two gateways: the loss is reported.
 
 const AGENTS = [
   { adapter: 'opencode', bin: 'opencode', environment: openCodeEnvironment, store: '.local/share/opencode' },
@@ -18,7 +18,7 @@ const AGENTS = [
 ] as const
 
 test.each(AGENTS)(
-  'F55 a conversation that $adapter has lost is not begun anew unasked',
+  'F55 a conversation that $adapter has lost is not restarted without a request',
   { ...needs('opencode', 'gemini'), timeout: 300_000 },
   async ({ adapter, bin, environment, store }) => {
     const mock = await startMockLlm()
@@ -50,7 +50,7 @@ test.each(AGENTS)(
         resumable: true,
         agentSessionId: before.agentSessionId,
       })
-      // The prompt was not taken: nothing of it is in the log, and no model was asked.
+      // The prompt was refused: it is not in the log, and no model was called.
       expect((await sessions.turns(id)).map(({ number }) => number)).toEqual([1])
 
       const fresh = await sessions.resume(id, { fresh: true })

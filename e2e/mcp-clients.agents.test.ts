@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// MCP clients that are not ours: the protocol's own conformance suite, and the inspector's command line.
+// Third-party MCP clients: the conformance suite of the protocol, and the command line of the inspector.
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 const ON_NODE_20 = new URL('./support/conformance-on-node-20.mjs', import.meta.url).href
@@ -34,11 +34,11 @@ interface Inspected {
   readonly answer: Readonly<Record<string, unknown>>
 }
 
-/** What the inspector prints of one request, sent over HTTP or to `agentproto mcp`. */
+/** The output of the inspector for one request, over HTTP or to `agentproto mcp`. */
 async function inspect(gateway: TestGateway, over: 'http' | 'stdio', args: readonly string[]): Promise<Inspected> {
   const home = temporaryFolder('inspector')
   const http = [`${gateway.url}/mcp`, '--transport', 'http', '--header', `Authorization: Bearer ${gateway.token}`]
-  // It hands its server a few variables alone; the others are named.
+  // It passes few variables to its server by default; the others are listed.
   const variables = [`AGENTPROTO_URL=${gateway.url}`, `AGENTPROTO_TOKEN=${gateway.token}`].flatMap((set) => ['-e', set])
   const target = over === 'http' ? http : [process.execPath, CLI, 'mcp', ...variables]
   const run = await finished([requireInstalled('inspector'), '--cli', ...target, ...args], {
@@ -57,7 +57,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
 }
 
 test.each(['http', 'stdio'] as const)(
-  'the inspector lists and calls tools over %s, in both eras',
+  'the inspector lists and calls tools over %s, with both protocol generations',
   needs('inspector'),
   async (over) => {
     const gateway = await startGateway()
@@ -73,9 +73,9 @@ test.each(['http', 'stdio'] as const)(
     const modern = ['--protocol-era', 'modern', ...call]
     const waited = await inspect(gateway, over, [...modern, 'wait_agent_turn', '--tool-args-json', wait])
     expect(waited.answer['structuredContent']).toMatchObject({ state: 'ended', result: { text: 'echo: hello' } })
-    const nobody = JSON.stringify({ sessionId: 'nobody' })
-    const refused = await inspect(gateway, over, [...call, 'kill_agent_session', '--tool-args-json', nobody])
-    // Its own exit code for a result with `isError`.
+    const unknown = JSON.stringify({ sessionId: 'unknown' })
+    const refused = await inspect(gateway, over, [...call, 'kill_agent_session', '--tool-args-json', unknown])
+    // The exit code of the inspector for a result with `isError`.
     expect(refused).toMatchObject({ run: { code: 5 }, answer: { isError: true } })
   },
 )

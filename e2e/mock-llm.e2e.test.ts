@@ -45,7 +45,7 @@ test('OpenAI chat: text and tool calls arrive in deltas', async () => {
   })
 })
 
-test('OpenAI chat: after a tool’s result the model says what came of it', async () => {
+test('OpenAI chat: after a tool result the model reports it', async () => {
   const mock = await mockForTest()
   const messages = [
     { role: 'user', content: 'RUN ls' },
@@ -107,7 +107,7 @@ test('FAIL answers with the API’s own error', async () => {
   expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } })
 })
 
-test('a caller that goes away is noted', async () => {
+test('a disconnected caller is recorded', async () => {
   const mock = await mockForTest()
   const abort = new AbortController()
   const body = JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'SLOW 20' }] })

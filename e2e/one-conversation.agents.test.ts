@@ -8,12 +8,12 @@ import { driveGemini } from './support/gemini.js'
 import { driveOpenCode } from './support/opencode.js'
 import { needs } from '../tooling/needs.ts'
 
-// The same conversation with five real agents over three protocols, through the driver alone: events of the same shape.
+// The same conversation with five real agents over three protocols, through the driver alone, gives the same events.
 
 interface Agent {
   readonly name: string
   readonly protocol: string
-  /** Whether it asks before it writes; one that cannot ask is told by a mode what it may do. */
+  /** Whether it asks before it writes; otherwise a mode decides what it may do. */
   readonly asks: boolean
   start(options: Omit<Driving, 'env'>): Promise<DrivenAgent>
 }
@@ -71,7 +71,7 @@ test.each(AGENTS)(
   },
 )
 
-/** What came one after the other; what goes on counts once. */
+/** The sequence of event types, without repetitions. */
 function shapeOf(events: readonly StreamEvent[]): readonly string[] {
   const kinds = events.map((event) => {
     if (event.type === 'turn-end') return `turn-end ${event.reason}`

@@ -5,12 +5,12 @@ import { startOpenCodeGateway } from './support/opencode.js'
 import { allowOnce, pendingPermission } from './support/pending-request.js'
 import { needs } from '../tooling/needs.ts'
 
-/** A cold OpenCode beside other tests is slow. */
+/** OpenCode starts slowly while other tests run. */
 const PATIENCE = { timeout: 20_000 }
 
 // A real agent through the whole product: manifest, driver, ACP, registry, log, HTTP, client.
 
-test('OpenCode remembers: the second turn tells what the first one said', needs('opencode'), async () => {
+test('OpenCode remembers: the second turn repeats the first one', needs('opencode'), async () => {
   const { client, cwd, mock } = await startOpenCodeGateway()
   const session = await client.sessions.start({ adapter: 'opencode', cwd, options: { model: 'mock/mock-2' } })
   expect(session).toMatchObject({ status: 'running', cwd, agent: { name: 'OpenCode', version: '1.18.33' } })
@@ -18,11 +18,11 @@ test('OpenCode remembers: the second turn tells what the first one said', needs(
   expect(first).toMatchObject({ number: 1, reason: 'end_turn', text: 'echo: my number is 4711' })
   const second = await client.sessions.promptAndWait(session.id, { prompt: 'RECALL' })
   expect(second).toMatchObject({ number: 2, reason: 'end_turn', text: 'RECALL:my number is 4711' })
-  // The manifest's option reached the agent: its configuration alone says mock-1.
+  // The option of the manifest reached the agent: only its configuration has mock-1.
   expect(mock.log.filter(({ last }) => last === 'RECALL').map(({ model }) => model)).toEqual(['mock-2'])
 })
 
-test('OpenCode asks for a permission, is granted it, and the file is there', needs('opencode'), async () => {
+test('OpenCode asks for a permission, gets it, and writes the file', needs('opencode'), async () => {
   const { client, cwd } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'WRITE hello.txt' })
   const asked = await pendingPermission(client, id)
@@ -33,7 +33,7 @@ test('OpenCode asks for a permission, is granted it, and the file is there', nee
   expect(readFileSync(join(cwd, 'hello.txt'), 'utf8')).toBe('mock wrote hello.txt\n')
 })
 
-test('OpenCode is interrupted in the middle of a turn, and the session goes on', needs('opencode'), async () => {
+test('OpenCode is interrupted during a turn, and the session continues', needs('opencode'), async () => {
   const { client, cwd, mock } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'SLOW 50' })
   for await (const event of client.sessions.events(id)) {
@@ -42,23 +42,27 @@ test('OpenCode is interrupted in the middle of a turn, and the session goes on',
   expect(await client.sessions.interrupt(id)).toMatchObject({ wasBusy: true })
   expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled' })
   expect(await client.sessions.interrupt(id)).toMatchObject({ wasBusy: false })
-  // The model was let go too: nobody pays for an answer that nobody reads.
+  // The request to the model was cancelled, too: an answer that is not read costs nothing.
   await expect.poll(() => mock.log.some(({ last, aborted }) => last === 'SLOW 50' && aborted), PATIENCE).toBe(true)
   expect(await client.sessions.promptAndWait(id, { prompt: 'hello' })).toMatchObject({ text: 'echo: hello' })
 })
 
-test('F10 OpenCode retries a failing model in silence, but its stderr says why', needs('opencode'), async () => {
-  const { client, cwd } = await startOpenCodeGateway()
-  const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'FAIL 500' })
-  for await (const event of client.sessions.events(id)) {
-    expect(event.type).not.toBe('turn-end')
-    if (event.type === 'output' && event.text.includes('mock failure 500')) break
-  }
-  await client.sessions.interrupt(id)
-  expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled', empty: true })
-})
+test(
+  'F10 OpenCode retries a failing model without an event, but its stderr has the reason',
+  needs('opencode'),
+  async () => {
+    const { client, cwd } = await startOpenCodeGateway()
+    const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'FAIL 500' })
+    for await (const event of client.sessions.events(id)) {
+      expect(event.type).not.toBe('turn-end')
+      if (event.type === 'output' && event.text.includes('mock failure 500')) break
+    }
+    await client.sessions.interrupt(id)
+    expect(await client.sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled', empty: true })
+  },
+)
 
-test('F22 killed in the middle of a command, OpenCode leaves nothing running', needs('opencode'), async () => {
+test('F22 OpenCode, killed during a command, leaves no process', needs('opencode'), async () => {
   const { client, cwd, mark } = await startOpenCodeGateway()
   const { id } = await client.sessions.start({ adapter: 'opencode', cwd, prompt: 'RUN sleep 300' })
   const asked = await pendingPermission(client, id)

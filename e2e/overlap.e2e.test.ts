@@ -9,7 +9,7 @@ test('F16 of 200 concurrent prompts exactly one is accepted, and its turn ends o
       const response = await fetch(`${url}/sessions/${id}/prompt`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        // The turn lasts until it is interrupted: whoever is refused is refused for this turn.
+        // The turn lasts until it is interrupted: every refusal is because of this turn.
         body: JSON.stringify({ prompt: `hang ${i}` }),
       })
       const body: unknown = await response.json()

@@ -10,29 +10,29 @@ import { pendingPermission } from './support/pending-request.js'
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-/** One surface: calls a tool, or what is the same there. An error is its problem document. */
-type Surface = (row: Row, ground: Ground) => Promise<unknown>
+/** One surface: calls a tool or its equivalent. An error is its problem document. */
+type Surface = (row: Row, fixture: Fixture) => Promise<unknown>
 
-/** What the calls are about; made anew for what changes it, so that each surface does the same to the same. */
-interface Ground {
+/** The sessions that the calls use. Calls that change them get new ones, so that each surface does the same. */
+interface Fixture {
   readonly cwd: string
-  /** An idle session that has had one turn. */
+  /** An idle session with one turn. */
   readonly idle: string
-  /** One whose turn asks for a permission. */
+  /** A session whose turn asks for a permission. */
   readonly asking: string
   readonly requestId: string
-  /** One that was killed. */
+  /** A killed session. */
   readonly over: string
 }
 
 interface Row {
   readonly name: string
   readonly tool: string
-  readonly args: (ground: Ground) => Record<string, unknown>
-  readonly http: (gateway: Gateway, ground: Ground) => Promise<unknown>
+  readonly args: (fixture: Fixture) => Record<string, unknown>
+  readonly http: (gateway: Gateway, fixture: Fixture) => Promise<unknown>
 }
 
-/** Rows that leave the ground other than they found it. */
+/** Tools that change the sessions. */
 const CHANGING: ReadonlySet<string> = new Set([
   'prompt_agent_session',
   'interrupt_agent_session',
@@ -51,8 +51,8 @@ const ROWS: readonly Row[] = [
   row('start_agent_session', ({ cwd }) => ({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }), [
     ({ sessions }, { cwd }) => sessions.start({ adapter: 'demo', cwd, label: 'x', prompt: 'hi' }),
   ]),
-  row('start_agent_session', () => ({ adapter: 'nobody' }), [
-    ({ sessions }) => sessions.start({ adapter: 'nobody' }),
+  row('start_agent_session', () => ({ adapter: 'unknown' }), [
+    ({ sessions }) => sessions.start({ adapter: 'unknown' }),
     'start with an unknown adapter',
   ]),
   row('start_agent_session', ({ cwd }) => ({ adapter: 'demo', cwd, mode: 'nope' }), [
@@ -86,17 +86,17 @@ const ROWS: readonly Row[] = [
     ({ sessions }) => sessions.list({ after: 'nowhere' }),
     'list after no cursor',
   ]),
-  row('prompt_agent_session', () => ({ sessionId: 'nobody', prompt: 'x' }), [
-    ({ sessions }) => sessions.prompt('nobody', { prompt: 'x' }),
-    'prompt nobody',
+  row('prompt_agent_session', () => ({ sessionId: 'unknown', prompt: 'x' }), [
+    ({ sessions }) => sessions.prompt('unknown', { prompt: 'x' }),
+    'prompt an unknown session',
   ]),
   row('get_agent_session', ({ idle }) => ({ sessionId: idle }), [
-    // MCP tells what waits for an answer in the same breath.
+    // MCP returns the pending requests with it.
     async ({ sessions }, { idle }) => ({ ...(await sessions.get(idle)), requests: [] }),
   ]),
-  row('get_agent_session', () => ({ sessionId: 'nobody' }), [
-    ({ sessions }) => sessions.get('nobody'),
-    'get what nobody has',
+  row('get_agent_session', () => ({ sessionId: 'unknown' }), [
+    ({ sessions }) => sessions.get('unknown'),
+    'get an unknown session',
   ]),
   row('get_agent_session_output', ({ idle }) => ({ sessionId: idle, lastN: 3 }), [
     async ({ sessions }, { idle }) => ({ lines: await sessions.output(idle, 3) }),
@@ -112,16 +112,16 @@ const ROWS: readonly Row[] = [
     ({ sessions }, { idle }) => sessions.interrupt(idle),
     'interrupt what idles',
   ]),
-  row('interrupt_agent_session', () => ({ sessionId: 'nobody' }), [
-    ({ sessions }) => sessions.interrupt('nobody'),
-    'interrupt nobody',
+  row('interrupt_agent_session', () => ({ sessionId: 'unknown' }), [
+    ({ sessions }) => sessions.interrupt('unknown'),
+    'interrupt an unknown session',
   ]),
   row('answer_agent_request', ({ asking, requestId }) => ({ sessionId: asking, requestId, optionId: 'reject' }), [
     ({ sessions }, { asking, requestId }) => sessions.answer(asking, requestId, { optionId: 'reject' }),
   ]),
   row('answer_agent_request', ({ asking }) => ({ sessionId: asking, requestId: 'none', action: 'cancel' }), [
     ({ sessions }, { asking }) => sessions.answer(asking, 'none', { action: 'cancel' }),
-    'answer what nobody asked',
+    'answer an unknown request',
   ]),
   row('answer_agent_request', ({ asking, requestId }) => ({ sessionId: asking, requestId, optionId: 'maybe' }), [
     ({ sessions }, { asking, requestId }) => sessions.answer(asking, requestId, { optionId: 'maybe' }),
@@ -139,9 +139,9 @@ const ROWS: readonly Row[] = [
     ({ sessions }, { over }) => sessions.kill(over),
     'kill what has ended',
   ]),
-  row('kill_agent_session', () => ({ sessionId: 'nobody' }), [
-    ({ sessions }) => sessions.kill('nobody'),
-    'kill nobody',
+  row('kill_agent_session', () => ({ sessionId: 'unknown' }), [
+    ({ sessions }) => sessions.kill('unknown'),
+    'kill an unknown session',
   ]),
   row('kill_agent_session', ({ over }) => ({ sessionId: over, reason: 'boredom' }), [
     ({ sessions }, { over }) => sessions.kill(over, { reason: 'boredom' as never }),
@@ -164,25 +164,25 @@ test('the table has every tool', async () => {
   expect(tools.map(({ name }) => name).toSorted()).toEqual([...new Set(ROWS.map(({ tool }) => tool))].toSorted())
 })
 
-test('each row has the same result over all surfaces', async () => {
+test('each tool has the same result on all surfaces', async () => {
   const gateway = await startGateway({ sessions: { maxSessions: 1_000 } })
   const surfaces: readonly Surface[] = [
-    ({ http }, ground) => http(gateway.client, ground),
+    ({ http }, fixture) => http(gateway.client, fixture),
     (await overMcp(gateway, 'http')).call,
     (await overMcp(gateway, 'stdio')).call,
   ]
-  const shared = await groundOf(gateway)
+  const shared = await fixtureOf(gateway)
   const outcomes = new Set<string>()
   for (const each of ROWS) {
     const [expected, ...others] = await inTurn(surfaces, async (surface) => {
-      const ground = CHANGING.has(each.name) ? await groundOf(gateway) : shared
-      return comparable(await surface(each, ground).catch(problemOf), ground)
+      const fixture = CHANGING.has(each.name) ? await fixtureOf(gateway) : shared
+      return comparable(await surface(each, fixture).catch(problemOf), fixture)
     })
     for (const other of others) expect([each.name, other]).toEqual([each.name, expected])
     const isRefused = typeof expected === 'object' && expected !== null && 'code' in expected
     outcomes.add(`${each.tool} ${isRefused ? 'refused' : 'done'}`)
   }
-  // Each tool is seen to do its work, and to refuse where there is something to refuse.
+  // Each tool has a call that succeeds and, if possible, one that is refused.
   const takesNothing = new Set(['list_agent_adapters', 'list_agent_workspaces'])
   const due = ROWS.flatMap(({ tool }) => [`${tool} done`, ...(takesNothing.has(tool) ? [] : [`${tool} refused`])])
   expect([...new Set(due)].filter((outcome) => !outcomes.has(outcome))).toEqual([])
@@ -194,7 +194,7 @@ async function inTurn<T, U>(all: readonly T[], work: (one: T) => Promise<U>): Pr
   return results
 }
 
-async function groundOf({ client: { sessions }, cwd }: TestGateway): Promise<Ground> {
+async function fixtureOf({ client: { sessions }, cwd }: TestGateway): Promise<Fixture> {
   const start = async (): Promise<string> => (await sessions.start({ adapter: 'demo', cwd })).id
   const [over, idle, asking] = await Promise.all([start(), start(), start()])
   const greet = (id: string): Promise<unknown> => sessions.promptAndWait(id, { prompt: 'hello' })
@@ -219,8 +219,8 @@ async function overMcp({ url, token }: TestGateway, over: 'http' | 'stdio'): Pro
       : new StdioClientTransport({ command: process.execPath, args: [CLI, 'mcp'], env }),
   )
   onTestFinished(() => mcp.close())
-  async function call({ tool, args }: Row, ground: Ground): Promise<unknown> {
-    const result = await mcp.callTool({ name: tool, arguments: args(ground) })
+  async function call({ tool, args }: Row, fixture: Fixture): Promise<unknown> {
+    const result = await mcp.callTool({ name: tool, arguments: args(fixture) })
     const [content] = result.content
     return result.isError === true ? JSON.parse(content?.type === 'text' ? content.text : '') : result.structuredContent
   }
@@ -234,12 +234,12 @@ const problemOf = (thrown: unknown): unknown => {
 
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
-/** A result without what no two can have in common: ids and times; AIP-46 calls the id of a session by two names. */
-function comparable(result: unknown, ground: Ground): unknown {
+/** A result without ids and times, which always differ. AIP-46 has two names for the id of a session. */
+function comparable(result: unknown, fixture: Fixture): unknown {
   let text = JSON.stringify(result).replaceAll(TIME, 'TIME').replaceAll('"sessionId":', '"id":')
-  // In a query a number is a text.
+  // In a query a number is a string.
   text = text.replaceAll(/\\"(\d+)\\"/g, '$1')
-  for (const [name, value] of Object.entries(ground)) text = text.replaceAll(value, name)
+  for (const [name, value] of Object.entries(fixture)) text = text.replaceAll(value, name)
   text = text.replaceAll(/s_[0-9a-z]{14,}/g, 'new').replaceAll(/demo-[0-9a-f-]{36}/g, 'agent')
   const { ok: _ok, lastSeq: _lastSeq, ...rest } = JSON.parse(text) as Record<string, unknown>
   return rest

@@ -8,7 +8,7 @@ import { startGateway } from './support/gateway.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import demoPackage from '../packages/demo-agent/package.json' with { type: 'json' }
 
-// An adapter of one's own, over HTTP: added, refused before its setup, set up without a terminal, started.
+// An own adapter over HTTP: added, refused before its setup, set up without a terminal, started.
 
 const demoAgent = fileURLToPath(new URL('../packages/demo-agent/bin/demo-agent.mjs', import.meta.url))
 
@@ -46,7 +46,7 @@ async function provisioned(client: Client, request: ProvisionRequest): Promise<P
   return events
 }
 
-test('an oauth step gets its secret by the flow of whoever embeds the gateway', async () => {
+test('an oauth step gets its secret from the flow of the embedding program', async () => {
   const asked: string[] = []
   const oauth = (slug: string) => (asked.push(slug), Promise.resolve({ accessToken: 'flow-access-4711' }))
   const { client, cwd } = await startGateway({ oauth })
@@ -61,7 +61,7 @@ test('an oauth step gets its secret by the flow of whoever embeds the gateway', 
   expect(existsSync(join(cwd, 'it-is'))).toBe(true)
 })
 
-test('an adapter is added, installed and set up over HTTP, and its session has what the setup gave', async () => {
+test('an adapter is added, installed and set up over HTTP, and its session has the values of the setup', async () => {
   const { client, cwd } = await startGateway()
   expect(await client.adapters.add(ownAdapter())).toMatchObject({ slug: 'own', source: 'user', installed: false })
   await expect(client.sessions.start({ adapter: 'own', cwd })).rejects.toMatchObject({ code: 'agent_not_installed' })
@@ -81,8 +81,8 @@ test('an adapter is added, installed and set up over HTTP, and its session has w
   })
   const { id } = await client.sessions.start({ adapter: 'own', cwd, permissionMode: 'approve-all' })
   await client.sessions.promptAndWait(id, {
-    prompt: 'run test "$OWN_KEY" = own-key-4711 && echo "$OWN_SHOP $OWN_KEY" > told.txt',
+    prompt: 'run test "$OWN_KEY" = own-key-4711 && echo "$OWN_SHOP $OWN_KEY" > printed.txt',
   })
   expect(JSON.stringify(await client.sessions.output(id))).not.toContain('4711')
-  expect(readFileSync(join(cwd, 'told.txt'), 'utf8')).toBe('corner own-key-4711\n')
+  expect(readFileSync(join(cwd, 'printed.txt'), 'utf8')).toBe('corner own-key-4711\n')
 })

@@ -9,11 +9,11 @@ import { openCodeEnvironment } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// Real agents, a gateway that is killed with -9 in the middle of a turn, and another one that goes on where it was.
+// Real agents and a gateway that is killed with -9 during a turn. The next gateway continues the conversation.
 
 const AGENTS = [
   { adapter: 'opencode', bin: 'opencode', how: 'resume', environment: openCodeEnvironment },
-  // It would lose a conversation that is loaded within its first minute, so that the next prompt waits for that.
+  // It loses a conversation that is loaded within its first minute, so that the next prompt waits.
   { adapter: 'gemini-cli', bin: 'gemini', how: 'load', environment: geminiEnvironment },
 ] as const
 
@@ -45,7 +45,7 @@ test.each(AGENTS)(
       const { turn } = await second.client.sessions.prompt(id, { prompt: 'RECALL' })
       expect(await second.client.sessions.waitTurn(id, turn)).toMatchObject({ number: 3, reason: 'end_turn' })
       const recalled = await second.client.sessions.turn(id, turn)
-      // The model of these tests tells the prompt before; whether that of the killed turn was kept is the agent's affair.
+      // The mock model repeats an earlier prompt. Whether the agent kept that of the killed turn is up to the agent.
       expect(recalled).toMatchObject({ text: expect.stringMatching(/^RECALL:(my number is 4711|SLOW 200)$/) })
       expect(recalled).not.toHaveProperty('preface')
       expect(await second.client.sessions.get(id)).toMatchObject({ status: 'running', resumedHow: how, turnCount: 3 })

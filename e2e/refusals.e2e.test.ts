@@ -18,7 +18,7 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   { what: 'no token', anonymous: true, status: 401, code: 'unauthorized' },
-  { what: 'a token of nobody', headers: { authorization: `Bearer ${SECRET}` }, status: 401, code: 'unauthorized' },
+  { what: 'an unknown token', headers: { authorization: `Bearer ${SECRET}` }, status: 401, code: 'unauthorized' },
   { what: 'Host: evil.example', headers: { host: 'evil.example' }, status: 403, code: 'host_not_allowed' },
   {
     what: 'a foreign Origin',
@@ -36,7 +36,7 @@ const REFUSALS: readonly Refusal[] = [
   { what: 'broken JSON', body: `{"adapter":"demo","label":"${SECRET}`, status: 400, code: 'invalid_json' },
 ]
 
-test('each refusal has its code, and no secret of it is kept or logged', async () => {
+test('each refusal has its code, and no secret is stored or logged', async () => {
   const home = temporaryFolder('refusals')
   const daemon = await startDaemon({ home, env: { OPENAI_API_KEY: SECRET } })
   for (const refusal of REFUSALS) {
@@ -52,7 +52,7 @@ test('each refusal has its code, and no secret of it is kept or logged', async (
   const { sessions } = await daemon.client.sessions.list()
   expect(sessions).toEqual([])
 
-  // Not even an agent that prints its whole environment knows them.
+  // Even the whole environment of an agent does not contain them.
   const { id } = await daemon.client.sessions.start({ adapter: 'demo', cwd: home })
   await daemon.client.sessions.promptAndWait(id, { prompt: 'run printenv' })
   const kept = [daemon.printed(), ...textsBelow(join(home, '.agentproto'))].join('\n')
@@ -61,7 +61,7 @@ test('each refusal has its code, and no secret of it is kept or logged', async (
   expect(kept).not.toContain(daemon.token)
 })
 
-/** What is kept in the home, but for the file whose purpose it is to hold the token. */
+/** The content of the home, without the token file. */
 const textsBelow = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name !== 'token')
@@ -73,7 +73,7 @@ interface Answer {
   readonly problem: unknown
 }
 
-/** By hand, as `fetch` sends no Host of one's own. */
+/** With node:http, because `fetch` does not send a custom Host. */
 function spawnDemo({ url, token }: Daemon, refusal: Refusal): Promise<Answer> {
   const { headers, body = '{"adapter":"demo"}', anonymous } = refusal
   return new Promise((resolve, reject) => {
@@ -94,7 +94,7 @@ function spawnDemo({ url, token }: Daemon, refusal: Refusal): Promise<Answer> {
         resolve({ status: response.statusCode, type: response.headers['content-type'], problem: JSON.parse(text) })
       })
     })
-    // A gateway that has answered need not read the rest of what it refused.
+    // After its response, the gateway need not read the rest of a refused request.
     call.once('error', reject)
     call.end(body)
   })

@@ -8,7 +8,7 @@ import { temporaryFolder } from './support/temporary-folder.js'
 
 const FAILED = { code: 'storage_failed' }
 
-test('a disk that gets full in the middle of a turn ends the session and not the gateway; with room again its log is whole', async () => {
+test('a disk that fills up during a turn ends the session and not the gateway; with free space again its log is complete', async () => {
   const home = temporaryFolder('full')
   const disk = smallDisk(join(home, '.agentproto'))
   const { client, url, token, pid } = await startDaemon({ home, through: disk.through, env: disk.env })
@@ -41,7 +41,7 @@ test('a disk that gets full in the middle of a turn ends the session and not the
   const logged = await allEvents(client, id)
   expect(logged.map(({ seq }) => seq)).toEqual(logged.map((_, index) => index + 1))
   expect(logged.slice(0, seen.length)).toEqual(seen)
-  // Small events may have found a place where a batch did not.
+  // Small events may have fitted where a batch did not.
   const types = logged.map(({ type, turn }) => `${type} ${turn ?? '-'}`)
   const end = types.indexOf('error 1')
   expect(types.slice(end, end + 4)).toEqual(['error 1', 'turn-end 1', 'status -', 'session-stopped -'])
@@ -49,7 +49,7 @@ test('a disk that gets full in the middle of a turn ends the session and not the
   expect((await client.sessions.start({ adapter: 'demo', cwd: home })).status).toBe('running')
 })
 
-test('a home that is read-only is refused by name at once', async () => {
+test('a read-only home is refused at once with its path', async () => {
   const home = temporaryFolder('read-only')
   const { through, env, says } = readOnlyDisk(join(home, '.agentproto'))
   const refused = startDaemon({ home, through, env }).catch((error: unknown) => String(error))
@@ -59,7 +59,7 @@ test('a home that is read-only is refused by name at once', async () => {
   expect(said).toContain(env['AGENTPROTO_HOME'] ?? join(home, '.agentproto'))
 })
 
-test('a home that turns read-only refuses what it could not keep, serves what it has, and has lost nothing', async () => {
+test('a gateway whose home becomes read-only refuses changes, serves its data, and loses nothing', async () => {
   const home = temporaryFolder('turned')
   const disk = turningReadOnly(join(home, '.agentproto'))
   const first = await startDaemon({ home, through: disk.through, env: disk.env })

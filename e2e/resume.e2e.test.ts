@@ -3,13 +3,13 @@ import { startDaemon } from './support/daemon.js'
 import { newMark } from './support/marked-processes.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-test('after kill -9 of the gateway the next prompt takes the conversation up where it was', async () => {
+test('after kill -9 of the gateway the next prompt continues the conversation', async () => {
   const home = temporaryFolder('resume')
   const mark = newMark()
   const first = await startDaemon({ home, env: mark.env })
   const { id } = await first.client.sessions.start({ adapter: 'demo', cwd: home })
   await first.client.sessions.promptAndWait(id, { prompt: 'the bird is a heron' })
-  // The demo agent writes a turn down about a millisecond after its answer.
+  // The demo agent stores a turn about a millisecond after its answer.
   await first.client.sessions.promptAndWait(id, { prompt: 'late 100' })
   await first.crash()
 
@@ -27,7 +27,7 @@ test('after kill -9 of the gateway the next prompt takes the conversation up whe
 
   const { events } = await second.client.sessions.eventsPage(id)
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1))
-  // What the agent remembers is not logged a second time.
+  // The history of the agent is not logged a second time.
   expect(events.filter((event) => event.type === 'user-prompt')).toHaveLength(3)
   await second.client.sessions.kill(id)
   expect(mark.living()).toHaveLength(1)

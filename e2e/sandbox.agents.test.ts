@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { catalogPath } from '@agentproto/adapters'
 import { expect, test } from 'vitest'
 import { startOpenCodeGateway } from './support/opencode.js'
-import type { OpenCodeGround } from './support/opencode.js'
+import type { OpenCodeFolders } from './support/opencode.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 import { findProgram } from '../tooling/programs.mjs'
 
-// CI installs it. Where it does not work, the session has to say so.
+// CI installs it. Where it does not work, the session must report that.
 const confines = findProgram('bwrap') !== undefined
 const ESCAPE = '/etc/agentproto-opencode-escape'
 
 /** OpenCode's adapter with a profile that lets it write to its home and its workspace, and reach its model. */
-function confinedAdapters({ home, mockUrl }: OpenCodeGround): string {
+function confinedAdapters({ home, mockUrl }: OpenCodeFolders): string {
   const adapters = temporaryFolder('adapters')
   const folder = join(adapters, 'opencode')
   cpSync(join(catalogPath, 'opencode'), folder, { recursive: true })
@@ -31,10 +31,10 @@ function confinedAdapters({ home, mockUrl }: OpenCodeGround): string {
 }
 
 test(
-  'F82 OpenCode, confined, works with its model and in its workspace, and cannot write outside it',
+  'F82 OpenCode in a sandbox uses its model and its workspace, and cannot write outside it',
   needs('opencode'),
   async () => {
-    const { client, cwd } = await startOpenCodeGateway((ground) => ({ adapters: [confinedAdapters(ground)] }))
+    const { client, cwd } = await startOpenCodeGateway((folders) => ({ adapters: [confinedAdapters(folders)] }))
     const permissionMode = 'approve-all'
     const { id, sandbox } = await client.sessions.start({ adapter: 'opencode', cwd, permissionMode })
     expect([sandbox?.provider, sandbox?.enforced]).toEqual(['local', confines])

@@ -8,12 +8,12 @@ import { type Daemon, startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 import { needs } from '../tooling/needs.ts'
 
-// A secret that a session uses is in its agent's environment and in its store, and nowhere else.
+// A secret of a session is in the environment of its agent and in its store, and nowhere else.
 
 const CLI = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.meta.url))
 const LEAKY = fileURLToPath(new URL('fixtures/leaky-agent.mjs', import.meta.url))
 const VALUE = 'sk-demo-4711"\\wörd'
-/** What is looked for: it is the same in the value's every form. */
+/** The text to search for, which is the same in every form of the value. */
 const TRACE = 'sk-demo-4711'
 const SLUG = 'demo-token'
 
@@ -22,7 +22,7 @@ interface Ground extends Daemon {
   readonly cwd: string
 }
 
-/** A gateway whose home has the secret, set as a person would, and an agent that tells all it knows. */
+/** A gateway whose home has the secret, set with the command line, and an agent that prints all it knows. */
 async function start(): Promise<Ground> {
   const home = temporaryFolder('home')
   const AGENTPROTO_HOME = join(home, '.agentproto')
@@ -36,7 +36,7 @@ async function start(): Promise<Ground> {
   return { ...(await startDaemon({ home })), home, cwd: temporaryFolder('cwd') }
 }
 
-/** @param names Its variables by the slugs of its secrets */
+/** @param names Variables by the slugs of their secrets */
 function addLeakyAgent(home: string, names: Readonly<Record<string, string>> = { [SLUG]: 'LEAKY_TOKEN' }): void {
   const folder = join(home, 'adapters', 'leaky')
   mkdirSync(folder, { recursive: true })
@@ -63,13 +63,13 @@ function addLeakyAgent(home: string, names: Readonly<Record<string, string>> = {
   writeFileSync(join(folder, 'ACP.md'), `---\n${JSON.stringify(acp)}\n---\n`)
 }
 
-/** Every file below a folder that holds the trace. */
+/** Every file in a folder that contains the text. */
 function filesWithTrace(folder: string, trace = TRACE): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.map((entry) => join(entry.parentPath, entry.name)).filter((path) => holds(path, trace))
 }
 
-/** A file that is being replaced is read as the one that takes its place. */
+/** A file that is replaced meanwhile is read again. */
 function holds(path: string, trace: string): boolean {
   try {
     return readFileSync(path).includes(trace)
@@ -79,7 +79,7 @@ function holds(path: string, trace: string): boolean {
   }
 }
 
-/** Every process of this host whose arguments hold it. */
+/** Every process whose arguments contain it. */
 function processesWithTrace(): string[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.filter((pid) => {
@@ -91,7 +91,7 @@ function processesWithTrace(): string[] {
   })
 }
 
-/** All that the gateway answers about a session, as text. */
+/** Every response of the gateway about a session, as text. */
 async function answersAbout({ url, token }: Daemon, id: string): Promise<string> {
   const paths = ['', '/events?limit=10000', '/output?lastN=2000', '/turns', '/requests'].map(
     (path) => `/sessions/${id}${path}`,
@@ -108,21 +108,21 @@ async function say(client: Client, id: string, prompt: string): Promise<string> 
 }
 
 test(
-  'a secret that a session uses is in no file but its store, in no argument, log, event or answer',
+  'a secret of a session is in no file but its store, and in no argument, log, event or response',
   needs('linux'),
   async () => {
-    const ground = await start()
-    const { client, cwd, home } = ground
+    const setup = await start()
+    const { client, cwd, home } = setup
     const { id } = await client.sessions.start({ adapter: 'demo', cwd, permissionMode: 'approve-all' })
-    // The agent has it, whole: it can tell its length and its end.
+    // The agent has the whole value: it prints the length and the end.
     await say(client, id, 'run printf %s "$AGENTPROTO_DEMO_TOKEN" | wc -m > length.txt')
     expect(readFileSync(join(cwd, 'length.txt'), 'utf8').trim()).toBe(String(VALUE.length))
     const during = processesWithTrace()
-    const answers = await answersAbout(ground, id)
+    const answers = await answersAbout(setup, id)
     await client.sessions.kill(id)
     expect(during).toEqual([])
     expect(answers).not.toContain(TRACE)
-    expect(ground.printed()).not.toContain(TRACE)
+    expect(setup.printed()).not.toContain(TRACE)
     const store = join(home, '.agentproto', 'secrets.json')
     expect(filesWithTrace(home)).toEqual([store])
     expect(statSync(store).mode & 0o777).toBe(0o600)
@@ -130,23 +130,23 @@ test(
   },
 )
 
-test('an agent that tells its secret wherever it can, and a person who types it, give nothing away', async () => {
-  const ground = await start()
-  const { client, cwd, home } = ground
+test('the secret is redacted when an agent prints it in any way, and when a user types it', async () => {
+  const setup = await start()
+  const { client, cwd, home } = setup
   const { id } = await client.sessions.start({ adapter: 'leaky', cwd, prompt: `my key is ${VALUE}, please` })
   await client.sessions.waitTurn(id, 1)
-  const answers = await answersAbout(ground, id)
+  const answers = await answersAbout(setup, id)
   expect(answers).toContain('my key is [redacted], please')
-  expect(answers).toContain('stderr tells [redacted]')
+  expect(answers).toContain('stderr has [redacted]')
   expect(answers).toContain('I think of [redacted]')
   expect(answers).toContain('Authorization: Bearer [redacted]')
-  // Said letter by letter, it is whole only in the end.
+  // Printed letter by letter, it is complete only at the end.
   expect((await client.sessions.promptAndWait(id, { prompt: 'again' })).text).toBe('[redacted]')
   await client.sessions.prompt(id, { prompt: 'crash' })
   await expect.poll(async () => (await client.sessions.get(id)).status).toBe('error')
   const { failure } = await client.sessions.get(id)
-  expect(readFileSync(failure?.crashBundlePath ?? '', 'utf8')).toContain('stderr tells [redacted]')
-  for (const text of [answers, await answersAbout(ground, id), ground.printed()]) expect(text).not.toContain(TRACE)
+  expect(readFileSync(failure?.crashBundlePath ?? '', 'utf8')).toContain('stderr has [redacted]')
+  for (const text of [answers, await answersAbout(setup, id), setup.printed()]) expect(text).not.toContain(TRACE)
   expect(filesWithTrace(home)).toEqual([join(home, '.agentproto', 'secrets.json')])
 })
 
@@ -170,10 +170,10 @@ test('no command prints a value', async () => {
   expect(filesWithTrace(home)).toEqual([])
 })
 
-/** In the middle of each of them, the same in whichever form it is printed. */
+/** The middle of each of them, the same in every form. */
 const core = (kind: number): string => `Zq${String(kind).padStart(2, '0')}x7Kp2vN9`
 
-/** As real ones look, put together here so that nobody takes them for leaked ones. */
+/** In the form of real ones, assembled here so that scanners do not report them. */
 const KINDS: readonly ((middle: string) => string)[] = [
   (m) => `sk-proj-${m}-aB3dE5fG7h`,
   (m) => `sk-ant-api03-${m}_aB3-AA`,
@@ -207,7 +207,7 @@ const KINDS: readonly ((middle: string) => string)[] = [
   (m) => `session=${m}%3D%3D; Path=/; HttpOnly`,
 ]
 
-test('thirty kinds of secret, told by an agent wherever it can, are in no answer, no log and no file', async () => {
+test('thirty kinds of secret, printed by an agent in any way, are in no response, no log and no file', async () => {
   const home = temporaryFolder('home')
   const names = Object.fromEntries(KINDS.map((_, at) => [`kind-${at}`, `LEAKY_${at}`]))
   addLeakyAgent(join(home, '.agentproto'), names)
@@ -218,7 +218,7 @@ test('thirty kinds of secret, told by an agent wherever it can, are in no answer
   await daemon.client.sessions.prompt(id, { prompt: 'crash' })
   await expect.poll(async () => (await daemon.client.sessions.get(id)).status).toBe('error')
   const texts = [await answersAbout(daemon, id), daemon.printed()].join('\n')
-  expect(texts.match(/stderr tells \[redacted\]/g)?.length).toBeGreaterThanOrEqual(KINDS.length)
+  expect(texts.match(/stderr has \[redacted\]/g)?.length).toBeGreaterThanOrEqual(KINDS.length)
   const found = KINDS.flatMap((kind, at) => {
     const places = [...(texts.includes(core(at)) ? ['an answer'] : []), ...filesWithTrace(home, core(at))]
     return places.map((place) => `${kind('…')} in ${place}`)

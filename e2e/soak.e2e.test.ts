@@ -10,7 +10,7 @@ interface Quarter {
   readonly descriptors: number
 }
 
-test('many sessions one after the other leave no descriptor behind', { timeout: 300_000 }, async () => {
+test('many sessions one after the other leak no descriptor', { timeout: 300_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [SOAK, '--quick'])
   const { report, tight } = JSON.parse(stdout) as { readonly report: readonly Quarter[]; readonly tight: boolean }
   expect(report).toHaveLength(5)

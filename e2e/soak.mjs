@@ -1,6 +1,6 @@
-// A day of a gateway in minutes: sessions one after the other, their turns, their events; memory and descriptors at each
-// quarter. `node e2e/soak.mjs` for the whole of it, `--quick` for a look. The last line is JSON; the exit code tells whether
-// the gateway is as it was: memory within 15 % of the first quarter's, and no descriptor more than at the start.
+// A day of a gateway in minutes: sessions one after the other with turns and events; memory and descriptors at each
+// quarter. `node e2e/soak.mjs` is the whole run, `--quick` a short one. The last line is JSON; exit code 0 means that
+// the memory is within 15 % of the first quarter's, and no descriptor has leaked.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ const root = mkdtempSync(join(tmpdir(), 'agentproto-soak-'))
 const { client, pid, stop } = await startDaemon()
 const report = []
 try {
-  // What is opened once and stays is open then.
+  // By now everything that stays open is open.
   await oneSession()
   await atRest()
   report.push(measure('start'))
@@ -40,7 +40,7 @@ const [start, first, , , last] = report
 const flat = last.rssMb <= first.rssMb * 1.15
 const tight = last.descriptors <= start.descriptors
 console.log(JSON.stringify({ sessions, turns, events, report, flat, tight }))
-// Of a short run the memory says nothing: it is still warming up.
+// The memory of a short run means nothing: it is still warming up.
 process.exitCode = (flat || quick) && tight ? 0 : 1
 
 async function startDaemon() {
@@ -63,7 +63,7 @@ async function startDaemon() {
 async function oneSession() {
   const { id } = await client.sessions.start({ adapter: 'demo', cwd: root })
   for (let turn = 0; turn < turnsOfOne; turn++) {
-    // Its events come one by one: the stream of the turn is read to its end.
+    // Reads the events of the turn to its end.
     await client.sessions.promptAndWait(id, { prompt: `flood ${eventsOfOne}` })
   }
   await client.sessions.output(id, 10)
@@ -71,7 +71,7 @@ async function oneSession() {
   await client.sessions.remove(id)
 }
 
-/** Until the connections of the last calls, which were kept alive for five seconds, have ended. */
+/** Waits until the kept-alive connections of the last requests are closed. */
 async function atRest() {
   let since = Date.now()
   for (let before = descriptors(); Date.now() - since < 8_000; await pause()) {
@@ -86,7 +86,7 @@ async function settled(at) {
   if (!quick || at === sessions) await downTo(report[0].descriptors)
 }
 
-/** The same later; what does not end within a minute has leaked. */
+/** Counts again later: what is open after a minute has leaked. */
 async function downTo(count) {
   for (let tries = 0; tries < 300 && descriptors() > count; tries++) await pause()
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from './support/gateway.js'
 
-test('F22 kill returns only when a stubborn agent and its stubborn grandchild are gone, soon after its graces', async () => {
+test('F22 kill returns only when a stubborn agent and its stubborn grandchild have ended, soon after the grace periods', async () => {
   const { client, cwd, mark } = await startGateway()
   const { id } = await client.sessions.start({ adapter: 'demo', cwd })
   await client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
@@ -9,12 +9,12 @@ test('F22 kill returns only when a stubborn agent and its stubborn grandchild ar
   const startedAt = performance.now()
   expect(await client.sessions.kill(id)).toEqual({ ok: true, id })
   expect(mark.living()).toEqual([])
-  // They are 7.5 s; a busy machine adds its own.
+  // The grace periods are 7.5 s; a busy machine takes longer.
   expect(performance.now() - startedAt).toBeLessThan(20_000)
   expect(await client.sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
 })
 
-test('F22 the same in the middle of a turn', async () => {
+test('F22 the same during a turn', async () => {
   const { client, cwd, mark } = await startGateway()
   const { id } = await client.sessions.start({ adapter: 'demo', cwd })
   await client.sessions.promptAndWait(id, { prompt: 'stubborn; fork' })
@@ -22,7 +22,7 @@ test('F22 the same in the middle of a turn', async () => {
   const startedAt = performance.now()
   await client.sessions.kill(id)
   expect(mark.living()).toEqual([])
-  // They are 7.5 s; a busy machine adds its own.
+  // The grace periods are 7.5 s; a busy machine takes longer.
   expect(performance.now() - startedAt).toBeLessThan(20_000)
   expect(await client.sessions.waitTurn(id, turn)).toMatchObject({ state: 'ended', reason: 'cancelled' })
 })

@@ -6,7 +6,7 @@ import { CLI, startDaemon } from './support/daemon.js'
 import { finished, type Finished } from './support/finished-process.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-// `agentproto serve` with TLS, and the other commands against it: in its home, and from elsewhere.
+// `agentproto serve` with TLS, and the other commands: in its home, and from elsewhere.
 
 function files(texts: Readonly<Record<string, string>>): (name: string) => string {
   const folder = temporaryFolder('tls')
@@ -17,7 +17,7 @@ function files(texts: Readonly<Record<string, string>>): (name: string) => strin
 const agentproto = (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Finished> =>
   finished([CLI, ...args], { env: { ...process.env, AGENTPROTO_NO_START: '1', ...env } })
 
-test('commands find a gateway that asks for certificates by themselves; elsewhere they take what it needs', async () => {
+test('commands find a gateway with client certificates in its home; from elsewhere they use the given certificates', async () => {
   const [authority, clients] = [newAuthority(), newAuthority('Clients')]
   const server = authority.issue({ name: 'one', hosts: ['127.0.0.1'] })
   const me = clients.issue({ name: 'me' })
@@ -61,17 +61,17 @@ test('commands find a gateway that asks for certificates by themselves; elsewher
     [trusting, 'AGENTPROTO_TLS_CERT'],
     [{ ...known, AGENTPROTO_TLS_CERT: at('none.pem') }, 'The file of AGENTPROTO_TLS_CERT cannot be read'],
   ]
-  for (const [env, told] of refusals) {
-    // Now and then the connection is gone before its last words have come.
+  for (const [env, message] of refusals) {
+    // Sometimes the connection is closed before the TLS alert arrives.
     const refusal = async (): Promise<string> => {
       const { code, stderr } = await elsewhere(env)
       return code === 0 ? 'it was let in' : stderr
     }
-    await expect.poll(refusal).toContain(told)
+    await expect.poll(refusal).toContain(message)
   }
 })
 
-test('a start with TLS that cannot be is refused with what is wrong', async () => {
+test('an invalid TLS configuration is refused with its problem', async () => {
   const [authority, stranger] = [newAuthority(), newAuthority()]
   const at = files({ 'cert.pem': authority.cert, 'key.pem': stranger.key })
   const env = { AGENTPROTO_HOME: temporaryFolder('home') }

@@ -11,11 +11,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { newAuthority, type Issued } from './support/certificates.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-// `listen({ tls })` on real sockets: what it serves, whom it refuses, what it will not start with.
+// `listen({ tls })` on real sockets: what it serves, which clients it refuses, which files it does not accept.
 
 const LOCAL = ['localhost', '127.0.0.1']
 
-/** Files of a certificate, its key as private as it should be. */
+/** The files of a certificate, with a private key file. */
 function filesOf({ cert, key }: Issued, folder = temporaryFolder('tls')): { cert: string; key: string } {
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
   writeFileSync(files.cert, cert)
@@ -44,11 +44,11 @@ async function served(tls: Partial<TlsOptions>, options: GatewayOptions = {}): P
 interface Answer {
   readonly status: number | undefined
   readonly body: string
-  /** Common name of the certificate that was shown. */
+  /** Common name of the server certificate. */
   readonly shown: string | undefined
 }
 
-/** One call on a connection of its own. */
+/** One request on a new connection. */
 function call(url: string, { token, ...options }: RequestOptions & { token?: string } = {}): Promise<Answer> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   return new Promise((resolve, reject) => {
@@ -61,7 +61,7 @@ function call(url: string, { token, ...options }: RequestOptions & { token?: str
   })
 }
 
-test('TLS: https alone is answered on the port, to who trusts its certificate', async () => {
+test('TLS: the port answers https alone, to clients that trust the certificate', async () => {
   const authority = newAuthority()
   const { url, token } = await served(filesOf(authority.issue({ name: 'one', hosts: LOCAL })))
   expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/)
@@ -74,7 +74,7 @@ test('TLS: https alone is answered on the port, to who trusts its certificate', 
   await expect(once(plain, 'response')).rejects.toThrow()
 })
 
-test('mTLS: whoever shows no certificate, or one of a stranger, gets no answer', async () => {
+test('mTLS: a client without a certificate, or with an unknown one, gets no response', async () => {
   const [authority, clients, strangers] = [newAuthority(), newAuthority('Clients'), newAuthority('Strangers')]
   const files = filesOf(authority.issue({ name: 'one', hosts: LOCAL }))
   const { url, token } = await served({ ...files, clientCa: clients.cert })
@@ -87,7 +87,7 @@ test('mTLS: whoever shows no certificate, or one of a stranger, gets no answer',
   await expect(call(`${url}/health`, { ca, token, ...clients.issue({ name: 'old', to: -0.5 }) })).rejects.toThrow()
 })
 
-test('agents are told of a door that they can use, which named tokens cannot', async () => {
+test('agents get a loopback address that they can use, and that named tokens cannot', async () => {
   const [authority, clients] = [newAuthority(), newAuthority('Clients')]
   const files = filesOf(authority.issue({ name: 'one', hosts: ['elsewhere.example'] }))
   const { gateway, home, url } = await served({ ...files, clientCa: clients.cert })
@@ -97,16 +97,16 @@ test('agents are told of a door that they can use, which named tokens cannot', a
   const owner = { type: 'owner', name: 'owner' } as const
   const { id } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home, permissionMode: 'approve-all' }, owner)
   const ask = `node -e 'fetch(process.env.AGENTPROTO_URL + "/sessions", { headers: { authorization: "Bearer " + process.env.AGENTPROTO_TOKEN } }).then((r) => r.text()).then(console.log)'`
-  const { turn } = await gateway.sessions.prompt(id, { prompt: `run ${ask} > told` }, owner)
+  const { turn } = await gateway.sessions.prompt(id, { prompt: `run ${ask} > printed` }, owner)
   await gateway.sessions.waitTurn(id, turn)
-  expect(readFileSync(join(home, 'told'), 'utf8')).toContain(id)
+  expect(readFileSync(join(home, 'printed'), 'utf8')).toContain(id)
   const named = await gateway.tokens.create({ name: 'dashboard', scope: 'read' })
   const status = async (token: string): Promise<number> =>
     (await fetch(`${record.local}/sessions`, { headers: { authorization: `Bearer ${token}` } })).status
-  expect([await status(gateway.token), await status(named.token), await status('nobody')]).toEqual([200, 403, 401])
+  expect([await status(gateway.token), await status(named.token), await status('unknown')]).toEqual([200, 403, 401])
 })
 
-test('a certificate is replaced by replacing its files; half of a pair changes nothing', async () => {
+test('new files replace a certificate; half of a pair changes nothing', async () => {
   const authority = newAuthority()
   const [one, two] = ['one', 'two'].map((name) => authority.issue({ name, hosts: LOCAL })) as [Issued, Issued]
   const files = filesOf(one)
@@ -126,7 +126,7 @@ test('a certificate is replaced by replacing its files; half of a pair changes n
   expect(await shown()).toBe('two')
   rmSync(files.cert)
   expect(await shown()).toBe('two')
-  // A connection that was there before lives on.
+  // An existing connection stays open.
   before.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n')
   expect(String((await once(before, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/)
 })
@@ -136,7 +136,7 @@ function replace(path: string, content: string): void {
   renameSync(`${path}.new`, path)
 }
 
-test('a call that is being answered is answered while the gateway closes; what is idle ends at once', async () => {
+test('a close waits for requests in progress, and closes idle connections at once', async () => {
   const { cert, issue } = newAuthority()
   const home = temporaryFolder('home')
   const gateway = await createGateway({ home, cwd: home })
@@ -162,13 +162,13 @@ test('a call that is being answered is answered while the gateway closes; what i
   await closed
 })
 
-test('a key that others may read is told of', async () => {
+test('a key that others can read is reported', async () => {
   const files = filesOf(newAuthority().issue({ name: 'one', hosts: LOCAL }))
   chmodSync(files.key, 0o644)
   expect((await served(files)).problems).toEqual([`listen.tls.key can be read by others: chmod 600 ${files.key}`])
 })
 
-test('a certificate that ends soon is told of', async () => {
+test('a certificate that expires soon is reported', async () => {
   const soon = newAuthority().issue({ name: 'one', hosts: LOCAL, to: 2.5 })
   expect((await served(soon)).problems).toEqual(['listen.tls.cert expires within 3 days'])
 })
@@ -214,7 +214,7 @@ test.each<[string, Partial<TlsOptions>, string, string]>([
   await expect(served(tls)).rejects.toMatchObject({ code, message: expect.stringContaining(message) as string })
 })
 
-test('listen.tls of config.json is used, and what the caller says goes over it field by field', async () => {
+test('listen.tls of config.json is used, and the caller overrides single fields', async () => {
   const clients = newAuthority('Clients')
   const files = filesOf(authority.issue({ name: 'configured', hosts: LOCAL }))
   const clientCa = join(temporaryFolder('tls'), 'clients.pem')
@@ -230,7 +230,7 @@ test('listen.tls of config.json is used, and what the caller says goes over it f
     shown: 'configured',
   })
   await expect(call(`${configured.url}/health`, { ca })).rejects.toThrow()
-  // Another certificate does not take away what clients must show.
+  // Another certificate does not remove the requirement of client certificates.
   const { url } = await gateway.listen({ tls: good })
   expect(await call(`${url}/health`, { ca, ...clients.issue({ name: 'me' }) })).toMatchObject({ shown: 'good' })
   await expect(call(`${url}/health`, { ca })).rejects.toThrow()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startDaemon } from './support/daemon.js'
 import { temporaryFolder } from './support/temporary-folder.js'
 
-test('F94 of gateways that start at once on one home one serves, the others name it, and a killed one is taken over', async () => {
+test('F94 of several gateways that start on one home, one serves, the others name it, and a killed one is replaced', async () => {
   const home = temporaryFolder('one-home')
   const started = await Promise.allSettled([1, 2, 3, 4].map(() => startDaemon({ home })))
   const serving = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
@@ -10,12 +10,12 @@ test('F94 of gateways that start at once on one home one serves, the others name
   const [first] = serving
   const refused = started.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []))
   expect(refused).toHaveLength(3)
-  // Whoever lost while nobody had won yet is told that others start.
+  // A gateway that is refused before another one serves reports that others are starting.
   for (const why of refused)
     expect(why).toMatch(/This home already has a gateway|serves this home already|Other gateways are starting/)
   const { id } = (await first?.client.sessions.start({ adapter: 'demo', cwd: home })) ?? { id: '' }
   await expect(startDaemon({ home })).rejects.toThrow(`${first?.url}, process ${first?.pid}`)
-  // Who is refused has touched nothing of it.
+  // A refused gateway has changed nothing in the home.
   expect(await first?.client.sessions.get(id)).toMatchObject({ status: 'running' })
   expect((await first?.client.sessions.promptAndWait(id, { prompt: 'one' }))?.text).toBe('echo: one')
   await first?.crash()

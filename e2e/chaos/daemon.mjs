@@ -1,4 +1,4 @@
-// `agentproto serve` as its own process on a free port, and the least of a client.
+// `agentproto serve` in its own process on a free port, and a minimal client.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -45,7 +45,7 @@ export async function startDaemon(root) {
   }
 }
 
-/** Starts one, and kills it after so many milliseconds, wherever it is by then. */
+/** Starts a gateway, and kills it after the given milliseconds. */
 export async function crashAtBoot(root, ms) {
   const child = launch(root, join(root, 'home'))
   const exited = once(child, 'exit')

@@ -1,7 +1,7 @@
-// A reader of one session that lives through everything: it notes each event that it has seen, once.
+// A reader of one session that survives every restart and records each event once.
 import { createHash } from 'node:crypto'
 
-/** @param current the gateway of the moment */
+/** @param current returns the current gateway */
 export function followSession(id, current) {
   const follower = { id, last: 0, faults: [], digests: new Map(), stopped: false }
   void follow(follower, current)
@@ -13,7 +13,7 @@ async function follow(follower, current) {
     try {
       await readOnce(follower, current())
     } catch {
-      // The gateway is gone, or not there yet.
+      // The gateway has ended, or has not started yet.
     }
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
@@ -39,7 +39,7 @@ function note(follower, message) {
   if (!Number.isInteger(seq) || data === undefined) return
   if (seq !== follower.last + 1) follower.faults.push(`${follower.id}: event ${seq} came after ${follower.last}`)
   follower.last = seq
-  // What was seen has to be in the log to the letter; a digest of each hundredth event is enough memory.
+  // The log must have exactly what was seen. A digest of each hundredth event limits the memory.
   if (seq % 100 === 0) follower.digests.set(seq, digest(data))
 }
 

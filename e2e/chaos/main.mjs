@@ -1,9 +1,9 @@
-// Kills the gateway at random moments while sessions stream, and checks after each restart that nothing that a
-// reader had seen is lost, repeated or out of order, that no process is left, and that no session lies.
+// Kills the gateway at random moments while sessions stream, and checks after each restart that no event that a
+// reader has seen is lost, repeated or out of order, that no process is left, and that every status is true.
 //
 //   node e2e/chaos/main.mjs --kills 200 --sessions 20 [--minutes 30] [--seed 1]
 //
-// Ends with one line: `chaos: 200 kills, 20 sessions, 1234567 events, 0 faults`, and with 1 when there are faults.
+// The last line is `chaos: 200 kills, 20 sessions, 1234567 events, 0 faults`; the exit code is 1 when there are faults.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const root = mkdtempSync(join(tmpdir(), 'agentproto-chaos-'))
 const faults = []
 let done = 0
 
-/** Words that a turn is made of; each shows another way of being in the middle of something. */
+/** Prompts of the turns. Each is interrupted in a different state. */
 const PROMPTS = [
   'stream 100000 1',
   'flood 30000',
@@ -41,7 +41,7 @@ const PROMPTS = [
   'hang',
   'fork; stream 100000 1',
 ]
-/** One kill in so many comes while the gateway is still starting. */
+/** One kill in this many comes while the gateway is still starting. */
 const BOOT_KILLS = 5
 
 try {
@@ -52,7 +52,7 @@ try {
     followers.push(followSession(id, () => daemon))
   }
   while (done < kills && Date.now() < until) {
-    // The kill waits for nothing: sessions are being taken up again, prompts are half admitted, turns stream.
+    // The kill does not wait: sessions are being resumed, prompts are being admitted, turns stream.
     const prompting = Promise.allSettled(followers.map(({ id }) => prompt(daemon, id)))
     await pause(50 + random() * 5_000)
     await daemon.crash()
@@ -85,7 +85,7 @@ try {
   rmSync(root, { recursive: true, force: true })
 }
 
-/** A session is never said to live on, and what it ended with is what happened to it: its run, or its start, was cut. */
+/** No session has the status of a live one, and its stop reason is true: its run or its start was cut. */
 function checkStatus({ id, status, stopReason, failure }) {
   if (status === 'running' || status === 'starting') faults.push(`${id} is said to be ${status}`)
   const isCutStart = failure?.kind === 'startup_failure'
@@ -93,20 +93,20 @@ function checkStatus({ id, status, stopReason, failure }) {
     faults.push(`${id} stopped for ${stopReason}`)
 }
 
-/** The next turn of a session; one that has ended is taken up again by it. */
+/** The next turn of a session; it resumes an ended one. */
 async function prompt(daemon, id) {
   const text = PROMPTS[Math.floor(random() * PROMPTS.length)]
   try {
     await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: text })
   } catch (error) {
-    // The agent may have forgotten what it had not yet written down when it was killed: begin anew.
+    // The killed agent may not have stored the conversation: start a new one.
     if (error.code !== 'not_resumable' && error.code !== 'session_ended') throw error
     await daemon.call('POST', `/sessions/${id}/resume`, { fresh: true })
     await daemon.call('POST', `/sessions/${id}/prompt`, { prompt: text })
   }
 }
 
-/** What was answered with an error; a call whose gateway was killed was not answered at all. */
+/** An error response. A request whose gateway was killed has no response. */
 function refusals(outcomes) {
   return outcomes.flatMap(({ reason }) => (reason === undefined || reason instanceof TypeError ? [] : [String(reason)]))
 }

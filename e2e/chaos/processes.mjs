@@ -1,7 +1,7 @@
-// The processes of this run, found by what is in their environment.
+// The processes of this run, found by their environment.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Pids that were started in this run, but for the gateway itself. */
+/** Pids of this run, without the gateway itself. */
 export function markedProcesses(root, except) {
   const mark = `CHAOS_ROOT=${root}\0`
   const home = `HOME=${root}\0`

@@ -1,7 +1,7 @@
-// What the log of a session has to be, whatever happened to its gateway.
+// What must be true of the log of a session after any crash.
 import { digest } from './follower.mjs'
 
-/** @returns how many events the log has */
+/** @returns the number of events in the log */
 export async function checkSession(daemon, follower, fault) {
   const { id } = follower
   const log = new LogCheck((what) => fault(`${id}: ${what}`))
@@ -17,7 +17,7 @@ export async function checkSession(daemon, follower, fault) {
   return log.last
 }
 
-/** Numbers without a hole, one end for each turn, and one for each run of the agent. */
+/** Sequence numbers without gaps, one end per turn, and one per run of the agent. */
 class LogCheck {
   last = 0
   #fault
@@ -54,7 +54,7 @@ class LogCheck {
   }
 }
 
-/** Each event of a session as it is stored. */
+/** The events of a session as stored. */
 async function* logOf(daemon, id) {
   const { url, headers } = daemon
   const response = await fetch(`${url}/sessions/${id}/events?after=0`, {

@@ -12,17 +12,17 @@ import type { JsonObject } from './json.js'
 
 const APIS: readonly Api[] = [openAiChat, openAiResponses, anthropic, gemini]
 
-/** What one request was about and what became of it. */
+/** One request and its outcome. */
 export interface RequestRecord {
   readonly method: string
   readonly path: string
   api?: Api['name']
   model?: string
-  /** The last thing that the user said. */
+  /** The last message of the user. */
   last?: string
-  /** Tools that the model called. */
+  /** The tools that the model called. */
   calls?: readonly string[]
-  /** Set when the caller went away before the end: a cancelled turn reaches the model so. */
+  /** Set when the caller disconnected before the end, as for a cancelled turn. */
   aborted?: boolean
   error?: string
 }
@@ -34,7 +34,7 @@ export interface ModelCall {
   readonly response: ServerResponse
 }
 
-/** @returns false when the path is of no API */
+/** @returns false when no API has this path */
 export async function answerRequest(
   call: ModelCall,
   { record, chunkDelayMs }: { readonly record: RequestRecord; readonly chunkDelayMs: number },
@@ -75,7 +75,7 @@ function befall(misfortune: Misfortune, api: Api, { response }: ModelCall): void
   }
 }
 
-/** Four characters a token. */
+/** Four characters per token. */
 function tokensOf({ system, messages }: Conversation, { chunks }: Answer): Tokens {
   const asked = messages.reduce((sum, { text }) => sum + text.length, system.length)
   return { input: Math.ceil((asked + 1) / 4), output: Math.ceil((chunks.join('').length + 1) / 4) }
@@ -108,7 +108,7 @@ function frameSender({ response, isEventStream, api }: Streaming): (frames: read
     for (const { event, data } of frames) {
       const text = typeof data === 'string' ? data : JSON.stringify(data)
       if (isEventStream) {
-        // OpenAI chat names no events.
+        // OpenAI chat has no event names.
         const name = event !== undefined && api.name !== 'openai-chat' ? `event: ${event}\n` : ''
         response.write(`${name}data: ${text}\n\n`)
       } else {

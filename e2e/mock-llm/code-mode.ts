@@ -4,7 +4,7 @@ import { addPatch } from './patch-text.js'
 
 /**
  * Codex's code mode: one tool, `exec`, that takes JavaScript in which the real tools are functions.
- * @returns the program that does what the word asks for
+ * @returns the program for a word
  */
 export function codeModeCall(word: Exclude<ToolWord['word'], 'CALL'>, argument: string, outside: boolean): string {
   const shell = (cmd: string): string =>

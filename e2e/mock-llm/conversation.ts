@@ -1,21 +1,21 @@
 import { isObject, listOf, objectOf, textOf, type Json, type JsonObject } from './json.js'
 
-/** What every API asks, in one shape. */
+/** A request of any API, in one format. */
 export interface Conversation {
   readonly model: string
   readonly system: string
   readonly messages: readonly Message[]
   readonly tools: readonly Tool[]
-  /** JSON Schema that the answer must fit. */
+  /** JSON Schema of the answer. */
   readonly answerSchema?: JsonObject
-  /** Whether the answer is to be streamed. */
+  /** Whether to stream the answer. */
   readonly stream: boolean
 }
 
 export interface Message {
   readonly role: 'user' | 'assistant' | 'tool'
   readonly text: string
-  /** Of a tool's result: the tool. */
+  /** For a tool result: the tool. */
   readonly toolName?: string
 }
 
@@ -34,7 +34,7 @@ export const toolOf = (tool: { name: Json | undefined; schema: Json | undefined;
   kind: textOf(tool.kind) || 'function',
 })
 
-/** All text in a piece of content, however the API nests it. */
+/** All text in a piece of content, at any nesting of the API. */
 export function contentText(content: Json | undefined): string {
   if (typeof content === 'string') return content
   if (Array.isArray(content)) return content.map(contentText).filter(Boolean).join('\n')
@@ -46,7 +46,7 @@ export function contentText(content: Json | undefined): string {
 }
 
 /**
- * One part of a user message is one message: agents join messages that no answer stands between, such as
+ * One part of a user message counts as one message: agents join messages without an answer in between, such as
  * after a cancel, and put their own reminders beside them.
  */
 export function userMessages(content: Json | undefined): readonly Message[] {
@@ -68,14 +68,14 @@ function withoutInjections(text: string): string {
   return after.replace(/^# AGENTS\.md instructions[^]*$/m, '').trim()
 }
 
-/** What the user said last, what they said before, and the tools' results since. */
+/** The last message of the user, the earlier ones, and the tool results since. */
 export interface Turn {
   readonly last: string
   readonly earlier: readonly string[]
   readonly results: readonly Message[]
 }
 
-/** A paragraph counts as a message of its own; a note of an interruption is none. */
+/** A paragraph counts as a message; a note about an interruption does not. */
 export function currentTurn(messages: readonly Message[]): Turn {
   const split = messages.flatMap((message) => (message.role === 'user' ? paragraphs(message.text) : [message]))
   const at = split.findLastIndex(({ role }) => role === 'user')

@@ -8,7 +8,7 @@ const MAX_ECHO_CHARS = 200
 const MAX_RESULT_CHARS = 160
 
 /**
- * What the model does: the upper-case words of the last paragraph that the user wrote say so. Anything
+ * What the model does: the upper-case words of the last paragraph of the user decide. Anything
  * else is echoed.
  */
 export function decide(asked: Conversation): Answer | Misfortune {
@@ -25,14 +25,14 @@ function misfortune(last: string): Misfortune | undefined {
   return /\bGARBAGE\b/.test(last) ? { kind: 'garbage' } : undefined
 }
 
-/** Agents ask for titles and summaries beside the conversation: without tools, and saying so. */
+/** Agents ask for titles and summaries in separate requests, without tools. */
 function sideAnswer({ tools, system, answerSchema }: Conversation, { last }: Turn): Answer | undefined {
   if (answerSchema) return say(JSON.stringify(sampleOf(answerSchema)))
   const isSide = tools.length === 0 && /title|summar|topic|concise|slug|branch name/i.test(system + last)
   return isSide ? say('Mock title') : undefined
 }
 
-/** One tool word an answer, in order, or all at once with PARALLEL. */
+/** One tool word per answer, in order, or all at once with PARALLEL. */
 function toolAnswer(asked: Conversation, turn: Turn): Answer | undefined {
   const words = asked.tools.length > 0 ? toolWords(turn.last) : []
   const done = turn.results.length
@@ -55,7 +55,7 @@ const resultAnswer = ({ toolName = 'tool', text }: Message): Answer =>
 
 type TextWord = (asked: Conversation, turn: Turn, number: number | undefined) => Answer
 
-/** The first word of the message, in this order, that is there. */
+/** The first of these words that the message has. */
 const TEXT_WORDS: readonly (readonly [word: RegExp, answer: TextWord])[] = [
   [/\bREFUSE\b/, () => ({ ...say('I cannot do that.'), stop: 'refusal' })],
   [/\bMAXTOK\b/, () => ({ ...say('cut '), stop: 'max-tokens' })],

@@ -1,4 +1,4 @@
-/** JSON of any shape, read without casts: what is not there or not of the kind is the empty one. */
+/** Reads JSON of any shape without casts: a missing or wrong value is an empty one. */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {

@@ -2,7 +2,7 @@ import { listOf, objectOf, textOf, type Json, type JsonObject } from './json.js'
 
 const MAX_DEPTH = 6
 
-/** The least value that a JSON Schema allows, with the name of the field as its text. */
+/** The smallest value that a JSON Schema allows, with the field name as text. */
 export function sampleOf(schema: Json | undefined, name = 'text', depth = 0): Json {
   const { const: constant, enum: values, anyOf, oneOf, ...rest } = objectOf(schema)
   if (depth > MAX_DEPTH) return null
@@ -42,7 +42,7 @@ function typeOf({ type, properties }: JsonObject): string {
   return (textOf(given) || (properties ? 'object' : 'string')).toLowerCase()
 }
 
-/** Only what is required is there. */
+/** Only the required members. */
 export function sampleObject(schema: JsonObject, depth = 0): JsonObject {
   const properties = objectOf(schema['properties'])
   const names = listOf(schema['required']).map(textOf)

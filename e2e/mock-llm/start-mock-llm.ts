@@ -9,16 +9,16 @@ const MAX_LOG = 10_000
 
 /** A scripted model on loopback that speaks the APIs of the known agents. */
 export interface MockLlm {
-  /** Without a path: agents are pointed at `url` or at `${url}/v1`. */
+  /** Without a path: agents use `url` or `${url}/v1`. */
   readonly url: string
-  /** What was asked of it, oldest first. */
+  /** The requests, oldest first. */
   readonly log: readonly RequestRecord[]
   close(): Promise<void>
 }
 
 export interface MockLlmOptions {
   readonly models?: readonly string[]
-  /** Milliseconds between two chunks, where the prompt names none. */
+  /** Milliseconds between two chunks, unless the prompt names a number. */
   readonly chunkDelayMs?: number
 }
 
@@ -59,7 +59,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, handli
 
 const pathOf = ({ url = '/' }: IncomingMessage): string => url.replace(/\?.*$/, '')
 
-/** Gemini streams a JSON array unless it is asked for events. */
+/** Gemini streams a JSON array unless the request asks for events. */
 const wantsEvents = ({ url = '' }: IncomingMessage): boolean => !/:streamGenerate/.test(url) || /alt=sse/.test(url)
 
 async function bodyText(request: IncomingMessage): Promise<string> {

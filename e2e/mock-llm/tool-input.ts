@@ -2,7 +2,7 @@ import type { Tool } from './conversation.js'
 import { listOf, objectOf, textOf, type Json, type JsonObject } from './json.js'
 import { sampleObject, sampleOf } from './schema-sample.js'
 
-/** A value for the property whose name fits. */
+/** A value for the property whose name matches. */
 type Filling = readonly [name: RegExp, value: Json]
 
 const PATH = /^(file_?path|path|absolute_path|filename|file|target_file)$/i
@@ -11,7 +11,7 @@ const OLD = /^(old_?string|old_?text|old_str)$/i
 const NEW = /^(new_?string|new_?text|new_str)$/i
 const PATCH = /^(input|patch|patch_?text)$/i
 
-/** The least input that the tool's schema allows, with the fillings where a property takes them. */
+/** The smallest input that the schema of the tool allows, with the given values where a property matches. */
 function fillInput(tool: Tool, fillings: readonly Filling[]): JsonObject {
   const properties = objectOf(tool.schema['properties'])
   const required = listOf(tool.schema['required']).map(textOf)
@@ -64,7 +64,7 @@ export function shellInput(tool: Tool, command: string, askOutsideSandbox: boole
   return askOutsideSandbox && properties['sandbox_permissions'] ? { ...input, ...OUTSIDE_SANDBOX } : input
 }
 
-/** How Codex is told that a command needs a person's permission. */
+/** The arguments for a Codex command that needs a permission. */
 export const OUTSIDE_SANDBOX = {
   sandbox_permissions: 'require_escalated',
   justification: 'Mock asks to run this outside the sandbox?',
@@ -76,7 +76,7 @@ const STEPS = [
   { text: 'third step', status: /pend|todo/ },
 ] as const
 
-/** Three steps in whatever list the tool has. */
+/** Three steps in the list of the tool. */
 export function planInput(tool: Tool): JsonObject {
   const input = sampleObject(tool.schema)
   const name = Object.keys(input).find((key) => Array.isArray(input[key]))
@@ -98,7 +98,7 @@ function planStep(item: JsonObject, { text, status }: (typeof STEPS)[number], in
   return step
 }
 
-/** A question with the answers red and blue, where the tool takes choices. */
+/** A question with the answers red and blue, if the tool has choices. */
 export function questionInput(tool: Tool, question: string): JsonObject {
   const input = fillInput(tool, [[/^(question|prompt|message)$/i, question]])
   if (!Array.isArray(input['questions'])) return input

@@ -8,7 +8,7 @@ import { addPatch, updatePatch } from './patch-text.js'
 import * as toolInput from './tool-input.js'
 import type { ToolWord } from './tool-words.js'
 
-/** What the tools of the known agents are called, best first. */
+/** The names of the tools of the known agents, best first. */
 const NAMES: Readonly<Record<Exclude<ToolWord['word'], 'CALL'>, readonly RegExp[]>> = {
   WRITE: [
     /^(write|write_?file|create|create_?file|fs_write)$/i,
@@ -30,7 +30,7 @@ function findTool(tools: readonly Tool[], word: keyof typeof NAMES): Tool | unde
   return undefined
 }
 
-/** The call that a word asks for; none when the agent has no such tool. */
+/** The call for a word; undefined when the agent has no such tool. */
 export function toolUse(asked: Conversation, word: ToolWord, last: string): ToolUse | undefined {
   if (word.word === 'CALL') return exactUse(asked, word)
   const outside = /\bESCALATE\b/.test(last)
@@ -51,7 +51,7 @@ export function toolUse(asked: Conversation, word: ToolWord, last: string): Tool
   }
 }
 
-/** CALL names a tool as it is, even one that the agent has not. */
+/** CALL names a tool verbatim, even one that does not exist. */
 function exactUse({ tools }: Conversation, { argument: name, input = '' }: ToolWord): ToolUse {
   const tool = tools.find((one) => one.name === name) ?? { name, kind: 'function', schema: {} }
   return use(tool, { input: objectOf(parseJson(input)) })
@@ -90,12 +90,12 @@ function shellUse(word: FileWord, { path, name }: NamedFile, tools: readonly Too
   return shell && use(shell, { input: toolInput.shellInput(shell, commands[word], false) })
 }
 
-/** Not a folder of the root: `/commands` of a prompt is no path, and writing there once would make it one. */
+/** Not a folder of the root: `/commands` in a prompt is not a path, and writing there would create it. */
 const DEEP = /^\/[^/]+\/./
 
 /**
  * Agents name their working folder somewhere in the conversation; their file tools want absolute paths. It
- * is one that exists here: prompts speak of other paths in the same words.
+ * must exist here: prompts mention other paths in the same words.
  */
 function absolutePath(path: string, { system, messages }: Conversation): string {
   if (path.startsWith('/')) return path

@@ -2,7 +2,7 @@
 export interface ToolWord {
   readonly word: 'WRITE' | 'EDIT' | 'READ' | 'RUN' | 'ASK' | 'PLAN' | 'CALL'
   readonly argument: string
-  /** Of CALL: the input as JSON. */
+  /** For CALL: the input as JSON. */
   readonly input?: string
 }
 

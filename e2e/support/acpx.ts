@@ -8,18 +8,18 @@ import { temporaryFolder } from './temporary-folder.js'
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
 export interface AcpxRun extends Finished {
-  /** The messages of ACP that went by, with `--format json`. */
+  /** The ACP messages, with `--format json`. */
   readonly messages: readonly Readonly<Record<string, unknown>>[]
 }
 
 export interface Acpx {
-  /** Borne by it and by the process that it keeps a session with. */
+  /** In the environment of acpx and of the process that keeps its session. */
   readonly mark: Mark
-  /** Runs it to its end, with `agentproto acp` and these flags as its agent. */
+  /** Runs acpx to its end, with `agentproto acp` and these flags as its agent. */
   run(flags: string, args: readonly string[]): Promise<AcpxRun>
 }
 
-/** The ACP client `acpx`, with a home of its own, whose agent is the gateway under test. */
+/** The ACP client `acpx` with its own home; its agent is the gateway under test. */
 export function acpxOf({ url, token, cwd }: TestGateway): Acpx {
   const executable = requireInstalled('acpx')
   const home = temporaryFolder('acpx')

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A server that hands everything to the gateway as it is, with a token: for clients that can bear none. */
+/** A proxy that adds a token, for clients that cannot send one. */
 export async function authorisingFront({
   url,
   token,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 
-/** Certificates for tests, made as bytes (RFC 5280): no program is needed, and they can be expired or of anybody. */
+/** Certificates for tests, encoded here (RFC 5280): this needs no program, and they can be expired or of any CA. */
 export interface Issued {
   /** In PEM. */
   readonly cert: string
@@ -15,14 +15,14 @@ export interface Authority extends Issued {
 
 export interface Subject {
   readonly name: string
-  /** Names and IPv4 addresses that the certificate is for. */
+  /** Names and IPv4 addresses of the certificate. */
   readonly hosts?: readonly string[]
-  /** Days from now; negative for what is past. Default: yesterday to next year. */
+  /** Days from now; negative in the past. Default: yesterday to next year. */
   readonly from?: number
   readonly to?: number
 }
 
-/** A certificate authority of its own, which nobody trusts but who is told to. */
+/** A certificate authority that only clients with its certificate trust. */
 export function newAuthority(name = 'Test CA'): Authority {
   const keys = newKeys()
   const issuer: Issuer = { name, key: keys.privateKey }
@@ -74,7 +74,7 @@ function extensions({ isAuthority = false, hosts = [] }: Pick<Certified, 'isAuth
 const extension = (id: string, isCritical: boolean, value: Buffer): Buffer =>
   sequence(der(0x06, Buffer.from(id, 'hex')), ...(isCritical ? [der(0x01, Buffer.from([0xff]))] : []), der(0x04, value))
 
-/** A name with a common name alone. */
+/** A name with only a common name. */
 const named = (name: string): Buffer =>
   sequence(der(0x31, sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(name)))))
 

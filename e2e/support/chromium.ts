@@ -6,19 +6,19 @@ import { temporaryFolder } from './temporary-folder.js'
 
 const FLAGS = [
   '--headless',
-  // Root has no sandbox to give, and the page is ours.
+  // The sandbox does not work as root, and the page is our own.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-dev-shm-usage',
   '--no-first-run',
 ]
 
-/** Opens a page in a browser of its own, which ends with the test. */
+/** Opens a page in a new browser, which is closed after the test. */
 export function openPage(url: string): void {
   const flags = [
     ...FLAGS,
     `--user-data-dir=${temporaryFolder('chromium')}`,
-    // Without somebody who could look at it the shell ends when the page is loaded.
+    // Without a debugging port the shell exits when the page is loaded.
     '--remote-debugging-port=0',
   ]
   const mark = newMark()
@@ -26,7 +26,7 @@ export function openPage(url: string): void {
   const chromium = findProgram('chromium') ?? ''
   const { pid } = spawn(chromium, [...flags, url], options)
   if (pid === undefined) throw new Error(`${chromium} cannot be started`)
-  // Debian's command is a script that starts the browser: the group has them all.
+  // The command of Debian is a script that starts the browser: the process group has both.
   onTestFinished(async () => {
     process.kill(-pid, 'SIGKILL')
     await expect.poll(() => mark.living(), { timeout: 60_000 }).toEqual([])

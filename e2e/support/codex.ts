@@ -9,11 +9,11 @@ export interface DrivenWithModel extends DrivenAgent {
   readonly mock: MockLlm
 }
 
-/** Codex as an MCP server, with a home of its own and a mock model, driven by the driver alone. */
+/** Codex as an MCP server with its own home and a mock model, through the driver alone. */
 export const driveCodexMcp = (options: Omit<Driving, 'env'> = {}): Promise<DrivenWithModel> =>
   driveCodex('codex-mcp', { codex: requireInstalled('codex') }, options)
 
-/** Codex of today, over ACP. */
+/** Current Codex, over ACP. */
 export const driveCodexAcp = (options: Omit<Driving, 'env'> = {}): Promise<DrivenWithModel> =>
   driveCodex('codex', { 'codex-acp': requireInstalled('codex-acp') }, options)
 
@@ -29,7 +29,7 @@ async function driveCodex(
   return { ...(await drive(handle, { ...options, env })), mock }
 }
 
-/** The variables of a Codex that has this home and that model. */
+/** The variables of a Codex with this home and model. */
 export function codexEnvironment(home: string, mockUrl: string): Record<string, string> {
   const folder = join(home, '.codex')
   mkdirSync(folder)
@@ -43,7 +43,7 @@ export function codexEnvironment(home: string, mockUrl: string): Record<string, 
   }
 }
 
-/** A model that Codex knows, or it warns before every answer; and nothing that asks a name beyond loopback. */
+/** A model that Codex knows, because it warns of others before every answer, and no setting that needs a network beyond loopback. */
 const codexConfig = (mockUrl: string): string => `model = "gpt-5.5"
 model_provider = "mock"
 approval_policy = "on-request"

@@ -10,24 +10,24 @@ import { onTestFinished } from 'vitest'
 /** The bundled command line. */
 export const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-/** `agentproto serve` as a process of its own, on a free port. */
+/** `agentproto serve` in its own process, on a free port. */
 export interface Daemon {
   readonly url: string
   readonly token: string
   readonly client: Client
   readonly pid: number
-  /** Everything it has printed. */
+  /** Its output. */
   readonly printed: () => string
-  /** SIGKILL: nothing is tidied up. */
+  /** SIGKILL, without any cleanup. */
   crash(): Promise<void>
 }
 
 export interface DaemonOptions {
   readonly home: string
-  /** Further ones of `serve`. */
+  /** Further arguments of `serve`. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A program that it is started through, which becomes it; where it has mounts of its own, its home is seen as it sees it. */
+  /** A program that starts it by exec. If that has its own mounts, the home is read through them. */
   readonly through?: readonly string[]
 }
 

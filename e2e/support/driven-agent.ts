@@ -8,14 +8,14 @@ import { installedAgent, PINNED_AGENTS } from '../agent-cache.mjs'
 import { newMark, type Mark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
 
-/** A real agent that the driver alone has started: no gateway, no registry. */
+/** A real agent that only the driver has started: no gateway, no registry. */
 export interface DrivenAgent {
   readonly session: Session
-  /** Where it works. */
+  /** Its working folder. */
   readonly cwd: string
   readonly mark: Mark
   readonly notices: AgentNotice[]
-  /** What it asked; each is answered by the option of the kind that was set last. */
+  /** Its requests. Each is answered with the option of the last chosen kind. */
   readonly asked: AgentRequest[]
   /** Sends a prompt and reads its turn to the end. */
   say(prompt: string): Promise<StreamEvent[]>
@@ -27,14 +27,14 @@ export interface Driving extends Pick<StartOptions, 'mode' | 'options' | 'origin
   readonly answer?: (request: AgentRequest) => AgentAnswer
 }
 
-/** Absolute path of a pinned agent. @throws when it is not installed: a test that cannot run has not passed */
+/** Absolute path of a pinned agent. @throws when it is not installed, because a test that cannot run has not passed */
 export function requireInstalled(name: keyof typeof PINNED_AGENTS): string {
   const executable = installedAgent(name)
   if (executable !== undefined) return executable
   throw new Error(`${name} ${PINNED_AGENTS[name].version} is not installed; run: node e2e/install-agents.mjs`)
 }
 
-/** The manifest of the catalogue, with a host that has nothing but the executable and the given variables. */
+/** The manifest of the catalogue, with a host that has only the executable and the given variables. */
 export function fromCatalogue(
   slug: string,
   host: Pick<AgentHost, 'executables'> & Partial<AgentHost>,
@@ -42,7 +42,7 @@ export function fromCatalogue(
   return loadAgentCli(join(catalogPath, slug), { home: temporaryFolder('home'), ...host })
 }
 
-/** Starts an agent in a folder of its own; it and its folder are gone after the test. */
+/** Starts an agent in a new folder. Both are removed after the test. */
 export async function drive(handle: AgentCliHandle, { env, answer, ...start }: Driving): Promise<DrivenAgent> {
   const { cwd = temporaryFolder('work') } = start
   const mark = newMark()
@@ -71,7 +71,7 @@ export async function drive(handle: AgentCliHandle, { env, answer, ...start }: D
 export const textOf = (events: readonly StreamEvent[]): string =>
   events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
 
-/** Chooses the option of a kind. */
+/** Chooses an option by kind. */
 export const choose =
   (kind: 'allow_once' | 'reject_once') =>
   (request: AgentRequest): AgentAnswer => {

@@ -15,11 +15,11 @@ import { temporaryFolder } from './temporary-folder.js'
 
 const CLI = fileURLToPath(new URL('../../packages/cli/bin/agentproto.mjs', import.meta.url))
 
-/** What the agent asked the person at an editor. */
+/** A question of the agent to the user of an editor. */
 export interface Dialog {
   readonly method: string
   readonly params: Readonly<Record<string, unknown>>
-  /** Whether it was taken back. */
+  /** Whether it was cancelled. */
   readonly taken: () => boolean
   answer(result: object): void
 }
@@ -29,10 +29,10 @@ export interface Editor {
   readonly agent: ClientContext
   readonly updates: SessionNotification[]
   readonly dialogs: Dialog[]
-  /** All that the agent has said to this editor, joined. */
+  /** All text of the agent for this editor, joined. */
   said(kind?: SessionUpdate['sessionUpdate']): string
   prompt(sessionId: string, text: string): Promise<{ stopReason: string }>
-  /** Writes to stdin past the protocol. */
+  /** Writes to stdin, outside the protocol. */
   write(text: string): void
   /** The end of stdin, as when an editor is closed. */
   leave(): Promise<{ readonly code: number | null; readonly stderr: string }>
@@ -45,7 +45,7 @@ interface Options {
   readonly capabilities?: ClientCapabilities
 }
 
-/** @param env What names the gateway: `AGENTPROTO_URL` and `AGENTPROTO_TOKEN`, or `AGENTPROTO_HOME` */
+/** @param env The gateway: `AGENTPROTO_URL` and `AGENTPROTO_TOKEN`, or `AGENTPROTO_HOME` */
 export async function startEditor(
   env: Readonly<Record<string, string>>,
   { flags = [], capabilities = {} }: Options = {},
@@ -104,7 +104,7 @@ function watching(): Pick<Editor, 'updates' | 'dialogs'> & { app: ReturnType<typ
   return { updates, dialogs, app }
 }
 
-/** Without answers to what was no request: the SDK would print them. */
+/** Drops responses without a request, which the SDK would print. */
 const toSomebody = (): TransformStream<AnyMessage, AnyMessage> =>
   new TransformStream({
     transform(message, controller) {

@@ -6,7 +6,7 @@ export interface StreamRequest {
   readonly signal?: AbortSignal
 }
 
-/** The messages of an event stream, read off the wire by somebody who is not our client. */
+/** The messages of an event stream, read without our client. */
 export async function* readEventStream(url: string, request: StreamRequest): AsyncGenerator<EventSourceMessage> {
   const { token, lastEventId, signal = null } = request
   const headers = {

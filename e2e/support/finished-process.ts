@@ -7,7 +7,7 @@ export interface Finished {
   readonly stderr: string
 }
 
-/** Runs a program under this Node to its end, with nothing on its stdin. */
+/** Runs a program with this Node to its end, without stdin. */
 export async function finished(args: readonly string[], options: Pick<SpawnOptions, 'cwd' | 'env'>): Promise<Finished> {
   const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr] = ['', '']

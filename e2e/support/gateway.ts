@@ -5,14 +5,14 @@ import { onTestFinished } from 'vitest'
 import { newMark, type Mark } from './marked-processes.js'
 import { temporaryFolder } from './temporary-folder.js'
 
-/** A gateway in this process, behind a real socket, with everything of its own. */
+/** A gateway in this process, on a real socket, with its own home and folders. */
 export interface TestGateway {
   readonly url: string
   readonly token: string
   readonly client: Client
   /** Folder that agents run in. */
   readonly cwd: string
-  /** Borne by every agent and by what it spawned. */
+  /** In the environment of every agent and its children. */
   readonly mark: Mark
 }
 

@@ -15,14 +15,14 @@ export interface GeminiHome {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A home of its own, whose settings say that it is logged in with a key, and a mock model. */
+/** A new home with a key as its login, and a mock model. */
 export async function geminiHome(): Promise<GeminiHome> {
   const mock = await startMockLlm()
   onTestFinished(() => mock.close())
   return { mock, env: geminiEnvironment(temporaryFolder('gemini'), mock.url) }
 }
 
-/** The variables of a Gemini CLI that has this home and that model. */
+/** The variables of a Gemini CLI with this home and model. */
 export function geminiEnvironment(home: string, mockUrl: string): Record<string, string> {
   mkdirSync(join(home, '.gemini'))
   writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(SETTINGS))
@@ -49,7 +49,7 @@ const SETTINGS = {
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: false } },
 }
 
-/** Gemini CLI, driven by the driver alone. */
+/** Gemini CLI, through the driver alone. */
 export async function driveGemini(
   way: GeminiWay,
   { home, ...options }: Omit<Driving, 'env'> & { readonly home?: GeminiHome } = {},

@@ -2,18 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 
 /**
- * A variable that every process of one test inherits, whatever becomes of its parents. The host would drop
- * one that is called `AGENTPROTO_…`.
+ * A variable that every process of one test inherits, even when its parent has ended. The host would drop
+ * a variable named `AGENTPROTO_…`.
  */
 const VARIABLE = 'E2E_MARK'
 
 export interface Mark {
   readonly env: Readonly<Record<string, string>>
-  /** Command lines of the living processes that bear the mark, as the kernel tells them now. */
+  /** Command lines of the live processes with the mark. */
   living(): readonly string[]
 }
 
-/** A mark that nothing else bears. Linux only: it reads /proc. */
+/** A unique mark. Linux only: it reads /proc. */
 export function newMark(): Mark {
   const value = randomUUID()
   const entry = `${VARIABLE}=${value}`
@@ -27,7 +27,7 @@ export function newMark(): Mark {
   }
 }
 
-/** A process that has ended, reaped or not, has nothing to read. */
+/** A process that has ended, reaped or not, has no environment to read. */
 function read(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')

@@ -7,7 +7,7 @@ import { drive, fromCatalogue, requireInstalled, type DrivenAgent, type Driving 
 import { startGateway, type TestGateway } from './gateway.js'
 import { temporaryFolder } from './temporary-folder.js'
 
-/** OpenCode, driven by the driver alone. */
+/** OpenCode, through the driver alone. */
 export async function driveOpenCode(
   options: Omit<Driving, 'env'> = {},
 ): Promise<DrivenAgent & { readonly mock: MockLlm }> {
@@ -19,15 +19,15 @@ export async function driveOpenCode(
   return { ...(await drive(handle, { ...options, env })), mock }
 }
 
-export interface OpenCodeGround {
-  /** Of the agent. */
+export interface OpenCodeFolders {
+  /** The home of the agent. */
   readonly home: string
   readonly mockUrl: string
 }
 
-/** A gateway whose `opencode` has a home of its own and talks to a mock model. */
+/** A gateway whose `opencode` has its own home and a mock model. */
 export async function startOpenCodeGateway(
-  more: (ground: OpenCodeGround) => Partial<GatewayOptions> = () => ({}),
+  more: (folders: OpenCodeFolders) => Partial<GatewayOptions> = () => ({}),
 ): Promise<TestGateway & { readonly mock: MockLlm }> {
   const executable = requireInstalled('opencode')
   const mock = await startMockLlm()
@@ -41,7 +41,7 @@ export async function startOpenCodeGateway(
   return { ...gateway, mock }
 }
 
-/** The variables of an OpenCode that has this home and that model. */
+/** The variables of an OpenCode with this home and model. */
 export function openCodeEnvironment(home: string, mockUrl: string): Record<string, string> {
   const folder = join(home, '.config', 'opencode')
   mkdirSync(folder, { recursive: true })
@@ -56,7 +56,7 @@ export function openCodeEnvironment(home: string, mockUrl: string): Record<strin
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
-    // It installs a plugin package in the background at each start; here that finds nothing.
+    // It installs a plugin package in the background at each start; here the installation fails.
     npm_config_registry: `${mockUrl}/npm`,
   }
 }
@@ -70,7 +70,7 @@ function openCodeConfig(mockUrl: string): unknown {
     model: 'mock/mock-1',
     small_model: 'mock/mock-2',
     enabled_providers: ['mock'],
-    // By default it asks nothing.
+    // By default it never asks.
     permission: { edit: 'ask', bash: 'ask', webfetch: 'deny' },
     provider: {
       mock: {

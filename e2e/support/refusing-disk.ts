@@ -3,20 +3,20 @@ import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * A home whose disk can refuse what is written to it, as real disks do. Where a user may mount, it is a mount: a small tmpfs that
- * gets full, or one that is read-only. Elsewhere the kernel is told that the gateway's files may not grow, or the home is where
- * nobody can write: it refuses just the same, by another error.
+ * A home whose disk can refuse writes, as real disks do. Where a user can mount, it is a mount: a small tmpfs that
+ * fills up, or a read-only one. Elsewhere the files of the gateway may not grow (ulimit), or the home is where
+ * no one can write: the same refusal with another error.
  */
 export interface RefusingDisk {
-  /** What the gateway is started through. */
+  /** The program that starts the gateway. */
   readonly through: readonly string[]
-  /** What its errors say. */
+  /** The text of its errors. */
   readonly says: RegExp
   /** Further variables of the gateway. */
   readonly env: Readonly<Record<string, string>>
-  /** From now on nothing more can be written. */
+  /** From now on every write fails. */
   refuse(pid: number): void
-  /** Everything can be written again. */
+  /** Writes work again. */
   take(pid: number): void
 }
 
@@ -26,7 +26,7 @@ const MOUNTS =
   ran('unshare', '-rm', 'sh', '-c', 'mount -t tmpfs none /tmp && mount -o remount,ro /tmp') &&
   ran('nsenter', '--version')
 
-/** Runs the rest of its arguments in a place where mounts are its own, after a script that makes them. */
+/** Runs the rest of its arguments in a new mount namespace, after a script that mounts. */
 const mounted = (script: string, home: string): readonly string[] => [
   'unshare',
   '-rm',
@@ -50,7 +50,7 @@ export function smallDisk(home: string): RefusingDisk {
   }
 }
 
-/** A home that is read-only from the beginning. */
+/** A home that is read-only from the start. */
 export function readOnlyDisk(home: string): RefusingDisk {
   const never = (): void => {
     throw new Error('It does not change')
@@ -63,7 +63,7 @@ export function readOnlyDisk(home: string): RefusingDisk {
   return { through: mounted(script, home), says: /EROFS/, env: {}, refuse: never, take: never }
 }
 
-/** A home whose sessions turn read-only, as a mount does where something is wrong with it. */
+/** A home whose sessions become read-only, like a mount with a disk error. */
 export function turningReadOnly(home: string): RefusingDisk {
   if (!MOUNTS) return limitedFiles()
   const sessions = join(home, 'sessions')
@@ -77,7 +77,7 @@ export function turningReadOnly(home: string): RefusingDisk {
     through: mounted(':', home),
     says: /EROFS/,
     env: {},
-    // Elsewhere first: a mount that somebody writes to at this moment does not become read-only.
+    // Mounted elsewhere first: a mount that is being written to does not become read-only.
     refuse: (pid) =>
       within(pid, 'mkdir "$2"; mount --bind "$1" "$2"; mount -o remount,bind,ro "$2"; mount --bind "$2" "$1"'),
     take: (pid) => within(pid, 'umount "$1"'),

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder of the running test, resolved; gone after it. */
+/** A folder of the running test, resolved, and removed after it. */
 export function temporaryFolder(name: string): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `agentproto-e2e-${name}-`)))
-  // A process that has just been ended may still have been writing.
+  // A process that has just ended may still have written files.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
   return folder
 }

@@ -1,4 +1,4 @@
-// agentproto inside an application of your own: no daemon, no port, no token.
+// agentproto embedded in an application: no daemon, no port, no token.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

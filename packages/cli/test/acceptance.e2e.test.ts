@@ -8,12 +8,12 @@ import { stable } from './screen.js'
 import { terminal } from './terminal.js'
 import { needs } from '../../../tooling/needs.ts'
 
-// The whole of it, as a person does it; the screens are kept in golden/ and written anew by `-u`.
+// A whole first session of a user. The screens are stored in golden/; `-u` updates them.
 
 const golden = (name: string): string => fileURLToPath(new URL(`golden/${name}.txt`, import.meta.url))
 
 test(
-  'a first afternoon: workspace, session, prompts, a permission, an interrupt, a watch',
+  'first use: workspace, session, prompts, a permission, an interrupt, --watch',
   { ...needs('tmux'), timeout: 300_000 },
   async () => {
     const home = folder()
@@ -62,9 +62,9 @@ test(
   },
 )
 
-// Somebody's first mistakes. Each is told in one line that ends with what to run, and running that mends it.
+// Common mistakes. Each error is one line that ends with a command, and that command fixes it.
 
-/** The command that the one line of a failure suggests. */
+/** The command that an error suggests. */
 function suggested({ code, stdout, stderr }: { code: number | null; stdout: string; stderr: string }): string[] {
   expect({ stdout, failed: code !== 0 }).toEqual({ stdout: '', failed: true })
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -82,7 +82,7 @@ test('mistake 1: no gateway runs', async () => {
   expect(await cli(['status'], { home })).toMatchObject({ code: 0 })
 })
 
-test('mistake 2: an id that is none', async () => {
+test('mistake 2: an unknown id', async () => {
   const home = folder()
   await serve(home)
   await cli(['sessions', 'start', 'demo', '--label', 'mine', '--cwd', home], { home })
@@ -121,7 +121,7 @@ test('mistake 5: the session is busy', async () => {
   await cli(['sessions', 'start', 'demo', '--label', 'busy', '--cwd', home, '-p', 'ask a.txt hello'], { home })
   const command = suggested(await cli(['sessions', 'prompt', 'busy', 'hello'], { home }))
   expect(command).toEqual(['sessions', 'wait', 'busy'])
-  // What it does lasts until somebody answers.
+  // The turn waits for an answer.
   const waiting = start(command, { home })
   await expect
     .poll(() => cli(['sessions', 'answer', 'busy', '--allow'], { home }), { timeout: 60_000 })

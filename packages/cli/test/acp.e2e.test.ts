@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { cli, folder, serve, start, type Ended } from './cli-process.js'
 import { ownAgent } from './own-agent.js'
 
-// `agentproto acp` as an editor runs it: a process that speaks JSON lines and nothing else.
+// `agentproto acp` as an editor runs it: a process that writes JSON lines only.
 
 interface Editor {
   /** Everything that came on stdout, each line parsed. */
@@ -71,7 +71,7 @@ const updateOf =
 const INITIALIZE = { protocolVersion: 1, clientCapabilities: {} }
 const text = (words: string): object[] => [{ type: 'text', text: words }]
 
-test('an editor opens a session, prompts, answers a permission, and leaves without ending anything', async () => {
+test('an editor opens a session, prompts and answers a permission; the session keeps running when it disconnects', async () => {
   const home = folder()
   await serve(home)
   const one = editor(home, '--adapter', 'demo', '--label', 'mine')
@@ -92,7 +92,7 @@ test('an editor opens a session, prompts, answers a permission, and leaves witho
   expect(JSON.parse(stdout)).toMatchObject({ id: sessionId, status: 'running', turn: { number: 2, state: 'busy' } })
 })
 
-test('a second editor finds the session, sees its history, and watches the first one’s turn', async () => {
+test('a second editor lists the session, gets its history, and follows the turn of the first editor', async () => {
   const home = folder()
   await serve(home)
   const one = editor(home, '--adapter', 'demo')
@@ -103,15 +103,15 @@ test('a second editor finds the session, sees its history, and watches the first
   await two.request('initialize', INITIALIZE)
   expect((await two.request('session/list', { cwd: home })).result?.sessions).toMatchObject([{ sessionId }])
   await two.request('session/load', { sessionId, cwd: home, mcpServers: [] })
-  const told = two.messages.flatMap(({ params }) => params?.update?.content?.text ?? [])
-  expect(told).toEqual(['first', 'echo: first'])
+  const texts = two.messages.flatMap(({ params }) => params?.update?.content?.text ?? [])
+  expect(texts).toEqual(['first', 'echo: first'])
   await one.request('session/prompt', { sessionId, prompt: text('second') })
   await two.first(({ params }) => params?.update?.content?.text === 'echo: second')
   expect(two.messages.filter(updateOf('user_message_chunk'))).toHaveLength(2)
   expect(one.messages.filter(updateOf('user_message_chunk'))).toHaveLength(0)
 })
 
-test('--session gives the client a session that is there', async () => {
+test('--session gives the client an existing session', async () => {
   const home = folder()
   await serve(home)
   const id = (await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', home], { home })).stdout.trim()
@@ -126,7 +126,7 @@ test('--session gives the client a session that is there', async () => {
   })
 })
 
-test('modes are set, and MCP servers of the editor reach the agent', async () => {
+test('modes can be set, and the agent gets the MCP servers of the editor', async () => {
   const home = folder()
   await serve(home)
   const one = editor(home, '--adapter', 'demo', '--label', 'mine')
@@ -144,7 +144,7 @@ test('modes are set, and MCP servers of the editor reach the agent', async () =>
   expect(readFileSync(join(home, 'sessions', String(sessionId), 'meta.json'), 'utf8')).toContain('"files"')
 })
 
-test('_meta.agentproto says what one session is to be; what is wrong in it is refused by name', async () => {
+test('_meta.agentproto configures one session; an error names the invalid field', async () => {
   const home = folder()
   await serve(home)
   const one = editor(home)
@@ -161,7 +161,7 @@ test('_meta.agentproto says what one session is to be; what is wrong in it is re
   expect((await open({ adapter: 'nope' })).error).toMatchObject({ code: -32602 })
 })
 
-test('an agent that wants a login is refused as ACP says, and the login that an editor is told of works', async () => {
+test('an agent without a login gives the ACP error, and the login command that the editor gets works', async () => {
   const home = folder()
   const { login } = await ownAgent(home, { needsLogin: true })
   await cli(['adapters', 'install', 'own'], { home })
@@ -177,7 +177,7 @@ test('an agent that wants a login is refused as ACP says, and the login that an 
   expect((await one.request('session/new', { cwd: home, mcpServers: [] })).error).toBeUndefined()
 })
 
-test('without a gateway, and not to start one, it ends at once and says on stderr what to do', async () => {
+test('without a gateway and with --no-start, it exits at once with a hint on stderr', async () => {
   const ended = await cli(['acp', '--adapter', 'demo', '--no-start'], { home: folder() })
   expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('agentproto serve') })
 })

@@ -5,11 +5,11 @@ import { cli, folder, type Options } from './cli-process.js'
 import { terminal } from './terminal.js'
 import { needs } from '../../../tooling/needs.ts'
 
-// From a folder of one's own to an agent that is installed, set up and examined, without a gateway.
+// From a folder to an agent that is installed, set up and checked, without a gateway.
 
 const aip44 = { acp_rev: '064ee1ffe194cdb14e1d45d66875ce74a14933c3', tier: 'basic' }
 
-/** Writes an adapter whose agent lies beside its manifest. */
+/** Writes an adapter with its agent beside the manifest. */
 function writeAdapter(more: object = {}): string {
   const at = join(folder('adapter'), 'shop')
   mkdirSync(at)
@@ -49,7 +49,7 @@ async function added(more: object = {}): Promise<Options> {
   return options
 }
 
-test('an adapter of one’s own is added, installed and shown; the secret makes it ready', async () => {
+test('an own adapter is added, installed and shown; with its secret it is ready', async () => {
   const options = await added()
   const before = await cli(['adapters', 'list', '--json'], options)
   expect(JSON.parse(before.stdout).adapters).toContainEqual(
@@ -76,7 +76,7 @@ test('an adapter of one’s own is added, installed and shown; the secret makes 
   expect(again.stderr).toContain('– version')
 })
 
-test('a setup without a terminal tells what it needs, and takes it as input', async () => {
+test('a setup without a terminal lists what it needs, and accepts it with --input', async () => {
   const options = await added(SETUP)
   const pending = await cli(['adapters', 'setup', 'shop'], options)
   expect(pending.code).toBe(1)
@@ -96,7 +96,7 @@ test('a setup without a terminal tells what it needs, and takes it as input', as
   expect(readFileSync(join(options.home, 'provisioning/shop.json'), 'utf8')).not.toContain('k-4711-secret')
 })
 
-test('the doctor’s exit code is its verdict', async () => {
+test('the exit code of adapters doctor is 1 when a check fails', async () => {
   const options = await added()
   const missing = await cli(['adapters', 'doctor', 'shop'], options)
   expect([missing.code, missing.stdout]).toEqual([
@@ -121,7 +121,7 @@ test.each([
   expect(ended.stderr.toLowerCase()).toContain(message.toLowerCase())
 })
 
-test('an adapter that is not valid is not added, and each problem is told', async () => {
+test('an invalid adapter is not added, and each problem is reported', async () => {
   const options = { home: folder() }
   const ended = await cli(['adapters', 'add', writeAdapter({ protocol: 'smoke', bin: '' })], options)
   expect(ended.code).toBe(2)
@@ -131,7 +131,7 @@ test('an adapter that is not valid is not added, and each problem is told', asyn
   )
 })
 
-test('tokens are read in the names of OAuth', async () => {
+test('OAuth tokens are accepted with their OAuth names', async () => {
   const options = { home: folder() }
   const input = '{"access_token":"at-4711-long","refresh_token":"rt-4711-long","expires_at":"2027-01-31T12:00:00Z"}'
   expect(
@@ -144,7 +144,7 @@ test('tokens are read in the names of OAuth', async () => {
   expect(JSON.stringify(secrets)).not.toContain('4711')
 })
 
-test('at a terminal a setup asks, hides what is secret, and installs before', needs('tmux'), async () => {
+test('at a terminal an install continues with the setup, which asks and hides secrets', needs('tmux'), async () => {
   const { home } = await added(SETUP)
   const screen = terminal(['adapters', 'install', 'shop'], home)
   await screen.shows(/Where is the shop\?/)
@@ -160,7 +160,7 @@ test('at a terminal a setup asks, hides what is secret, and installs before', ne
   expect(await screen.shows(/exit code 0/)).toContain('shop 1.2.3 is ready')
 })
 
-test('an interactive login has the terminal, and its exit code counts', needs('tmux'), async () => {
+test('an interactive login uses the terminal, and its exit code decides', needs('tmux'), async () => {
   const cmd = `sh -c 'echo "who is there?"; read name; test "$name" = me'`
   const { home } = await added({ auth: { login: { cmd, interactive: true } } })
   const wrong = terminal(['adapters', 'login', 'shop'], home)

@@ -5,9 +5,9 @@ import { cli, folder, serve, start } from './cli-process.js'
 import { terminal } from './terminal.js'
 import { needs } from '../../../tooling/needs.ts'
 
-// AIP-46 §Reference Implementation: the verbs of the command line, row by row.
+// AIP-46 §Reference Implementation: the commands, row by row.
 
-/** A gateway, and one session of it. */
+/** A gateway with one session. */
 async function inhabited(label: string): Promise<{ readonly home: string; readonly id: string }> {
   const home = folder()
   await serve(home)
@@ -17,14 +17,14 @@ async function inhabited(label: string): Promise<{ readonly home: string; readon
 
 const workspaces = (home: string): unknown => JSON.parse(readFileSync(join(home, 'workspaces.json'), 'utf8'))
 
-test('AIP-46 agentproto serve: is a daemon with the routes of the specification', async () => {
+test('AIP-46 agentproto serve: runs a daemon with the routes of the specification', async () => {
   const home = folder()
   const { url } = await serve(home)
   const headers = { authorization: `Bearer ${readFileSync(join(home, 'token'), 'utf8').trim()}` }
   expect(await (await fetch(`${url}/sessions`, { headers })).json()).toEqual({ sessions: [] })
 })
 
-test('AIP-46 agentproto run: one prompt without a gateway, which no registry knows of', async () => {
+test('AIP-46 agentproto run: sends one prompt without a gateway; no registry has the session', async () => {
   const { home, id } = await inhabited('the only one')
   expect(await cli(['run', 'demo', '--prompt', 'hello'], { home })).toMatchObject({ code: 0, stdout: 'echo: hello\n' })
   const { sessions } = JSON.parse((await cli(['sessions', '--json'], { home })).stdout)
@@ -34,7 +34,7 @@ test('AIP-46 agentproto run: one prompt without a gateway, which no registry kno
   expect(existsSync(join(alone, 'sessions.json'))).toBe(false)
 })
 
-test('AIP-46 agentproto workspace add: writes the folder and its name', async () => {
+test('AIP-46 agentproto workspace add: stores the folder and its slug', async () => {
   const [home, shop] = [folder(), folder('shop')]
   expect(await cli(['workspace', 'add', shop, '--slug', 'shop', '--label', 'Web shop'], { home })).toMatchObject({
     code: 0,
@@ -42,7 +42,7 @@ test('AIP-46 agentproto workspace add: writes the folder and its name', async ()
   expect(workspaces(home)).toMatchObject({ version: 1, workspaces: [{ slug: 'shop', path: shop, label: 'Web shop' }] })
 })
 
-test('AIP-46 agentproto workspace list: tells each, and which is active', async () => {
+test('AIP-46 agentproto workspace list: lists each, and marks the active one', async () => {
   const [home, shop, blog] = [folder(), folder('shop'), folder('blog')]
   await cli(['workspace', 'add', shop, '--slug', 'shop', '--use'], { home })
   await cli(['workspace', 'add', blog, '--slug', 'blog'], { home })
@@ -52,7 +52,7 @@ test('AIP-46 agentproto workspace list: tells each, and which is active', async 
   expect(JSON.parse((await cli(['workspace', 'list', '--json'], { home })).stdout)).toEqual(workspaces(home))
 })
 
-test('AIP-46 agentproto workspace remove: forgets the name and leaves the folder', async () => {
+test('AIP-46 agentproto workspace remove: removes the workspace and keeps the folder', async () => {
   const [home, shop] = [folder(), folder('shop')]
   await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
   expect(await cli(['workspace', 'remove', 'shop'], { home })).toMatchObject({ code: 0 })
@@ -69,7 +69,7 @@ test('AIP-46 agentproto workspace use: makes it the active one', async () => {
   expect(workspaces(home)).toMatchObject({ active: 'blog' })
 })
 
-test('AIP-46 agentproto sessions: lists what the registry has', async () => {
+test('AIP-46 agentproto sessions: lists the sessions of the registry', async () => {
   const { home, id } = await inhabited('try')
   const { code, stdout } = await cli(['sessions'], { home })
   expect({ code, stdout }).toEqual({
@@ -84,7 +84,7 @@ test('AIP-46 agentproto sessions --json: the same as GET /sessions', async () =>
   expect(JSON.parse(stdout)).toMatchObject({ sessions: [{ id, adapterSlug: 'demo', label: 'try', status: 'running' }] })
 })
 
-test('AIP-46 agentproto sessions --attach: the transcript so far, then what comes, until the session ends', async () => {
+test('AIP-46 agentproto sessions --attach: prints the transcript so far, then new events, until the session ends', async () => {
   const { home, id } = await inhabited('try')
   await cli(['sessions', 'prompt', id, 'hello', '--wait'], { home })
   const attached = start(['sessions', '--attach', id], { home })
@@ -96,7 +96,7 @@ test('AIP-46 agentproto sessions --attach: the transcript so far, then what come
   expect(await attached.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('killed') })
 })
 
-test('AIP-46 agentproto sessions --watch: the list, as it changes', needs('tmux'), async () => {
+test('AIP-46 agentproto sessions --watch: updates the list when sessions change', needs('tmux'), async () => {
   const { home, id } = await inhabited('try')
   const screen = terminal(['sessions', '--watch'], home)
   await screen.shows(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))

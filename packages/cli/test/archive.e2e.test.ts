@@ -10,7 +10,7 @@ interface Ground {
   run(...args: string[]): Promise<Ended>
 }
 
-/** A gateway with one session that has ended, and said `heron` in its only turn. */
+/** A gateway with an ended session, which answered `heron` in its only turn. */
 async function endedSession(): Promise<Ground> {
   const home = folder()
   const gateway = await serve(home)
@@ -22,7 +22,7 @@ async function endedSession(): Promise<Ground> {
   return { home, id, gateway, run }
 }
 
-test('what was said is found, and what was not is exit 4', async () => {
+test('search finds prompts and answers, and exits with 4 when nothing is found', async () => {
   const { id, run } = await endedSession()
   const found = await run('sessions', 'search', 'HERON', '--json')
   expect(found.code).toBe(0)
@@ -33,7 +33,7 @@ test('what was said is found, and what was not is exit 4', async () => {
   expect(await run('sessions', 'search', 'pelican')).toMatchObject({ code: 4, stdout: '' })
 })
 
-test('a session is exported, forgotten, and imported with its events; beside itself it gets an id of its own', async () => {
+test('a session is exported, removed, and imported with its events; a second import gets a new id', async () => {
   const { home, id, run } = await endedSession()
   const events = async (): Promise<string> => (await run('sessions', 'events', id, '--json')).stdout
   const before = await events()
@@ -41,9 +41,9 @@ test('a session is exported, forgotten, and imported with its events; beside its
   expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({ code: 0, stdout: '' })
   const exported = readFileSync(file, 'utf8')
   const again = (await run('sessions', 'export', id)).stdout
-  // The first line says when.
+  // The first line has the time of the export.
   expect(again.split('\n').slice(1)).toEqual(exported.split('\n').slice(1))
-  // A file that is there is not written over.
+  // An existing file is not overwritten.
   expect(await run('sessions', 'export', id, '-o', file)).toMatchObject({
     code: 2,
     stdout: '',

@@ -30,14 +30,14 @@ function show(to: AttachScreen, events: readonly (StreamEvent | HostEvent)[]): v
   for (const event of log(events)) to.apply(event)
 }
 
-test('a line that is typed is a prompt, and the row below tells that the agent is idle', () => {
+test('a typed line is a prompt, and the status row shows that the agent is idle', () => {
   const one = screen()
   expect(one.live(NOW).rows).toEqual(['s_abcdefgh · demo · idle   /detach exits', '❯ '])
   expect(type(one, 'hello\n')).toEqual({ type: 'prompt', text: 'hello' })
   expect(one.live(NOW)).toMatchObject({ rows: [expect.anything(), '❯ '], cursor: { row: 1, column: 2 } })
 })
 
-test('text appears as it comes, above the row that tells what the agent does', () => {
+test('text appears while it is written, above the status row', () => {
   const one = screen()
   show(one, [
     prompted,
@@ -49,7 +49,7 @@ test('text appears as it comes, above the row that tells what the agent does', (
   expect(one.live(NOW).rows[0]).toMatch(/demo · . 5\.0 s Run tests {3}Ctrl-C interrupts$/)
 })
 
-test('a permission is answered in place by its letter or its number', () => {
+test('a key answers a permission request by letter or number', () => {
   const one = screen()
   show(one, [prompted, asked])
   expect(one.live(NOW).rows.slice(-2)).toEqual(['? Write a.txt', '  [y] Allow   [a] Always allow   [n] Reject'])
@@ -67,7 +67,7 @@ test('a permission is answered in place by its letter or its number', () => {
   expect(one.live(NOW).rows.at(-1)).toBe('❯ ')
 })
 
-test('a request that comes while a line is typed is not answered by the keys of that line', () => {
+test('the keys of a line that is being typed never answer a request', () => {
   const one = screen()
   type(one, 'sa')
   show(one, [prompted, asked])
@@ -78,7 +78,7 @@ test('a request that comes while a line is typed is not answered by the keys of 
   expect(type(one, 'y')).toMatchObject({ type: 'answer' })
 })
 
-test('a question is asked field by field and refuses what does not fit', () => {
+test('a form asks field by field and rejects invalid values', () => {
   const one = screen()
   const schema = {
     type: 'object',
@@ -127,7 +127,7 @@ test('Ctrl-C interrupts a turn, and twice it detaches', () => {
   expect(one.key(named('c', true), NOW + 500)).toEqual({ type: 'detach' })
 })
 
-test('Ctrl-C on an idle session clears the line first, and says what a second one does', () => {
+test('Ctrl-C on an idle session clears the line, and explains a second Ctrl-C', () => {
   const one = screen()
   type(one, 'abc')
   expect(one.key(named('c', true), NOW)).toBeUndefined()
@@ -150,7 +150,7 @@ test('/detach and Ctrl-D on an empty line detach', () => {
   expect(screen().key(named('d', true), NOW)).toEqual({ type: 'detach' })
 })
 
-test('slash commands of the agent are shown as one is typed, and completed by Tab', () => {
+test('slash commands of the agent are suggested, and Tab completes them', () => {
   const one = screen()
   const commands = [
     { name: 'compact', description: 'Shortens the conversation' },
@@ -172,14 +172,14 @@ test('slash commands of the agent are shown as one is typed, and completed by Ta
   expect(one.live(NOW).rows.at(-1)).toBe('❯ /nope')
 })
 
-test('earlier prompts of the session are found with the arrow keys', () => {
+test('the arrow keys find earlier prompts of the session', () => {
   const one = screen()
   show(one, [prompted, { type: 'turn-end', reason: 'end_turn' }])
   one.key(named('up'), NOW)
   expect(one.live(NOW).rows.at(-1)).toBe('❯ go')
 })
 
-test('an outage is said once, keeps the line, and its end is said', () => {
+test('an outage is reported once and keeps the line; the reconnect is reported, too', () => {
   const one = screen()
   show(one, [prompted, { type: 'text-delta', text: 'half a li' }])
   one.disconnected()
@@ -192,7 +192,7 @@ test('an outage is said once, keeps the line, and its end is said', () => {
   expect(one.takeFinished()).toEqual(['! Connected again.'])
 })
 
-test('a prompt that was not taken comes back, unless another is typed by now', () => {
+test('a refused prompt is restored, unless something else is typed by now', () => {
   const one = screen()
   one.restorePrompt('lost')
   expect(one.live(NOW).rows.at(-1)).toBe('❯ lost')

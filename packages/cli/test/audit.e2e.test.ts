@@ -11,7 +11,7 @@ const linesOf = (home: string): readonly Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as Line)
 
-test('what a command changes without a gateway is in the audit log too, once, and no value with it', async () => {
+test('a change without a gateway is recorded in the audit log once, without values', async () => {
   const home = folder()
   const work = folder('work')
   const run = async (...args: string[]): Promise<void> => void (await cli(args, { home, input: 'a-planted-value' }))
@@ -29,7 +29,7 @@ test('what a command changes without a gateway is in the audit log too, once, an
   await run('token', 'rotate', 'ci')
   await run('token', 'revoke', 'ci')
   await run('adapters', 'install', 'demo')
-  // Reading is none.
+  // Reading is not a change.
   await run('workspace', 'list')
   await run('adapters')
   const lines = linesOf(home)
@@ -55,7 +55,7 @@ test('what a command changes without a gateway is in the audit log too, once, an
   expect(JSON.stringify(lines)).not.toMatch(/a-planted-value|agp_t_/)
 })
 
-test('of a gateway that runs the line is the gateway’s, and there is one; where it is turned off there is none', async () => {
+test('a running gateway records the change itself, once; with the audit log off nothing is recorded', async () => {
   const home = folder()
   await serve(home)
   await cli(['token', 'create', '--name', 'ci', '--scope', 'read'], { home })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { cli, folder, serve, start } from './cli-process.js'
 
-/** A home whose gateway may be started by any command; it is ended with the test. */
+/** A home where every command may start the gateway. It is stopped after the test. */
 function home(): { readonly path: string; readonly env: Readonly<Record<string, string>> } {
   const path = folder()
   onTestFinished(async () => {
@@ -20,7 +20,7 @@ interface Record_ {
 }
 const recordOf = (path: string): Record_ => JSON.parse(readFileSync(join(path, 'daemon.json'), 'utf8')) as Record_
 
-test('serve --detach prints the address, is idempotent, tells its log, and stop ends it', async () => {
+test('serve --detach prints the address and is idempotent; logs prints its log, and stop stops it', async () => {
   const { path } = home()
   const served = await cli(['serve', '--detach', '--port', '0'], { home: path })
   expect(served).toMatchObject({ code: 0, stderr: '' })
@@ -48,7 +48,7 @@ test('serve --detach prints the address, is idempotent, tells its log, and stop 
   })
 })
 
-test('a command starts the gateway that it needs, unless it is told not to', async () => {
+test('a command starts the gateway that it needs, unless --no-start is given', async () => {
   const { path, env } = home()
   const refused = await cli(['sessions', '--no-start'], { home: path, env })
   expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('agentproto serve --detach') })
@@ -68,12 +68,12 @@ test('F94 twenty commands at once start one gateway', async () => {
   expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
     Array.from({ length: 20 }, () => ({ code: 0, stderr: '' })),
   )
-  // Each gateway says its address when it serves: one did.
+  // Each gateway logs its address: there was one.
   const said = (await cli(['logs'], { home: path })).stdout
   expect(said.match(/^http/gm)).toHaveLength(1)
 }, 300_000)
 
-test('a gateway that was killed is replaced by the next command, whoever has its process id now', async () => {
+test('the next command replaces a killed gateway, even if another process has its pid', async () => {
   const { path, env } = home()
   const first = await serve(path)
   first.child.kill('SIGKILL')
@@ -84,7 +84,7 @@ test('a gateway that was killed is replaced by the next command, whoever has its
   expect(recordOf(path).pid).not.toBe(process.pid)
 })
 
-test('another version of the gateway is told once, on stderr', async () => {
+test('another version of the gateway is reported once, on stderr', async () => {
   const path = folder()
   await serve(path)
   writeFileSync(join(path, 'daemon.json'), JSON.stringify({ ...recordOf(path), version: '0.0.1' }))
@@ -94,7 +94,7 @@ test('another version of the gateway is told once, on stderr', async () => {
   expect((await cli(['status'], { home: path })).stderr.match(/0\.0\.1/g)).toHaveLength(1)
 })
 
-test('without --port a taken one is no obstacle; with it, it is', async () => {
+test('without --port a used port is replaced; with --port it is an error', async () => {
   const path = folder()
   const taken = createServer()
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
@@ -111,13 +111,13 @@ test('without --port a taken one is no obstacle; with it, it is', async () => {
     stdout: '',
     stderr: expect.stringMatching(/did not start: .*agentproto logs/),
   })
-  // Two homes at once: one of them at most has the usual port.
+  // Two homes at once: at most one has the default port.
   const [one, other] = [start(['serve'], { home: folder() }), start(['serve'], { home: folder() })]
   const urls = await Promise.all([one.line(/^http/), other.line(/^http/)])
   expect(new Set(urls).size).toBe(2)
 })
 
-test('logs -f goes on as the gateway says more', async () => {
+test('logs -f prints new lines', async () => {
   const { path } = home()
   await cli(['serve', '-d', '--port', '0'], { home: path })
   const following = start(['logs', '-f'], { home: path })
@@ -128,7 +128,7 @@ test('logs -f goes on as the gateway says more', async () => {
   expect(await following.ended).toMatchObject({ code: 130 })
 })
 
-test('F96 a session without folder and workspace runs where the person is', async () => {
+test('F96 a session without folder and workspace runs in the folder of the user', async () => {
   const path = folder()
   await serve(path)
   const here = folder('here')
@@ -137,7 +137,7 @@ test('F96 a session without folder and workspace runs where the person is', asyn
   expect(stderr).toContain('agentproto workspace add . --use')
 })
 
-test('F64 a signal in the middle of the start ends it in order, and leaves neither lock nor record', async () => {
+test('F64 a signal during the start stops the gateway, and leaves neither lock nor record', async () => {
   const path = folder()
   const { child, ended } = start(['serve', '--port', '0'], { home: path })
   // The lock is taken before anything listens.

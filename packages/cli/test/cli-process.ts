@@ -21,7 +21,7 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A temporary folder that is gone after the test. */
+/** A temporary folder, removed after the test. */
 export function folder(name = 'cli'): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), `agentproto-${name}-`)))
   onTestFinished(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }))
@@ -33,7 +33,7 @@ export const environment = ({ home, env }: Pick<Options, 'home' | 'env'>): NodeJ
   AGENTPROTO_HOME: home,
   AGENTPROTO_DEMO_HOME: join(home, 'demo'),
   NO_COLOR: '1',
-  // A gateway in the background is started by those tests alone that end it.
+  // Only tests that stop it start a gateway in the background.
   AGENTPROTO_NO_START: '1',
   ...env,
 })
@@ -70,15 +70,15 @@ export function start(args: readonly string[], options: Options): Started {
     ended,
     async line(pattern) {
       const found = new Promise<string>((resolve) => lines.on('line', (text) => pattern.test(text) && resolve(text)))
-      const early = ended.then(({ stderr: told }) =>
-        Promise.reject(new Error(`It ended before it printed ${pattern}: ${told}`)),
+      const early = ended.then(({ stderr: output }) =>
+        Promise.reject(new Error(`It ended before it printed ${pattern}: ${output}`)),
       )
       return Promise.race([found, early])
     },
   }
 }
 
-/** A gateway of its own, ended with the test. */
+/** A gateway, stopped after the test. */
 export async function serve(home: string): Promise<Started & { readonly url: string }> {
   const started = start(['serve', '--port', '0'], { home })
   return { ...started, url: await started.line(/^http/) }

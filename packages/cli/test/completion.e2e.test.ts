@@ -6,7 +6,7 @@ import { BIN, cli, environment, folder, serve } from './cli-process.js'
 import { needs } from '../../../tooling/needs.ts'
 
 /** A home with a session and a workspace, and a PATH on which `agentproto` is. */
-async function ground(): Promise<{ home: string; env: NodeJS.ProcessEnv }> {
+async function shellSetup(): Promise<{ home: string; env: NodeJS.ProcessEnv }> {
   const home = folder()
   await serve(home)
   await cli(['workspace', 'add', home, '--slug', 'shop'], { home })
@@ -42,7 +42,7 @@ ask config get sessions.idle
 ask --nothing
 complete -p agentproto
 `
-  expect(shell('bash', complete, await ground())).toBe(
+  expect(shell('bash', complete, await shellSetup())).toBe(
     [
       'prompt',
       'my-session',
@@ -57,7 +57,7 @@ complete -p agentproto
   )
 })
 
-test('zsh completes, with what each word means', needs('zsh'), async () => {
+test('zsh completes, with descriptions', needs('zsh'), async () => {
   const complete = `
 compdef() { : }
 _describe() { shift; local name=$1; print -l -- "\${(@)described}" }
@@ -68,17 +68,17 @@ ask workspace use ''
 ask sessions prompt my
 ask sessions start demo --cwd ''
 `
-  const at = await ground()
+  const at = await shellSetup()
   expect(shell('zsh', complete, at)).toBe(`shop:${at.home}\nmy-session:demo, running\nfiles\n`)
 })
 
-test('fish completes, with what each word means', needs('fish'), async () => {
+test('fish completes, with descriptions', needs('fish'), async () => {
   const complete = `
 agentproto completion fish | source
 complete -C 'agentproto workspace use sh'
 complete -C 'agentproto sessions interr'
 `
-  const at = await ground()
+  const at = await shellSetup()
   expect(shell('fish', complete, at)).toBe(
     `shop\t${at.home}\ninterrupt\tinterrupt the running turn; the session keeps running\n`,
   )

@@ -8,7 +8,7 @@ const run =
   (...args: string[]) =>
     cli(['config', ...args], { home })
 
-test('a key is got, set and unset; the file is the owner’s alone', async () => {
+test('config gets, sets and unsets a key; only the owner can read the file', async () => {
   const home = folder()
   const config = run(home)
   expect(await config('get', 'sessions.maxSessions')).toEqual({ code: 0, stdout: '64\n', stderr: '' })
@@ -55,7 +55,7 @@ test.each([
   expect(existsSync(join(home, 'config.json'))).toBe(false)
 })
 
-test('a file that is not valid is told with its place, and is not overwritten', async () => {
+test('an invalid file is reported with its line, and not overwritten', async () => {
   const home = folder()
   writeFileSync(join(home, 'config.json'), '{\n  "durabilty": "disk"\n}\n')
   const { code, stderr } = await cli(['config', 'set', 'durability', 'disk'], { home })
@@ -64,7 +64,7 @@ test('a file that is not valid is told with its place, and is not overwritten', 
   expect(readFileSync(join(home, 'config.json'), 'utf8')).toContain('durabilty')
 })
 
-test('while a gateway runs it is said from when it holds', async () => {
+test('while a gateway is running, a hint says how to apply the change', async () => {
   const home = folder()
   await serve(home)
   expect((await cli(['config', 'set', 'durability', 'disk'], { home })).stderr).toContain('agentproto stop')

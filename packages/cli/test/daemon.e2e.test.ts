@@ -20,7 +20,7 @@ async function gateway(): Promise<{
   return { home, url, run, output }
 }
 
-test('serve prints its address, is found by itself, and is gone after SIGTERM', async () => {
+test('serve prints its address, other commands find it, and SIGTERM stops it', async () => {
   const home = folder()
   const served = await serve(home)
   const status = JSON.parse((await cli(['status', '--json'], { home })).stdout)
@@ -34,7 +34,7 @@ test('serve prints its address, is found by itself, and is gone after SIGTERM', 
   })
 })
 
-test('F94 a second gateway for one home is refused and told of the first', async () => {
+test('F94 a second gateway for one home is refused with the address of the first', async () => {
   const home = folder()
   const { url, child } = await serve(home)
   const { code, stderr } = await cli(['serve', '--port', '0'], { home })
@@ -42,7 +42,7 @@ test('F94 a second gateway for one home is refused and told of the first', async
   expect(stderr).toContain(`${url}, process ${child.pid}`)
 })
 
-test('AGENTPROTO_URL and AGENTPROTO_TOKEN win over the home', async () => {
+test('AGENTPROTO_URL and AGENTPROTO_TOKEN override the home', async () => {
   const { home, url } = await gateway()
   const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: readFileSync(join(home, 'token'), 'utf8').trim() }
   expect(await cli(['sessions', '--json'], { home: folder(), env })).toMatchObject({ code: 0 })
@@ -51,7 +51,7 @@ test('AGENTPROTO_URL and AGENTPROTO_TOKEN win over the home', async () => {
   })
 })
 
-test('a session is started, prompted, listed, shown, killed and forgotten', async () => {
+test('a session is started, prompted, listed, shown, killed and removed', async () => {
   const { home, run, output } = await gateway()
   const id = await output('sessions', 'start', 'demo', '--label', 'try', '--cwd', home)
   expect(id).toMatch(/^s_/)
@@ -78,7 +78,7 @@ test('a session is started, prompted, listed, shown, killed and forgotten', asyn
   })
 })
 
-test('a prompt to a busy session is refused; after an interrupt it is taken', async () => {
+test('a prompt to a busy session is refused; after an interrupt it is accepted', async () => {
   const { home, run, output } = await gateway()
   await output('sessions', 'start', 'demo', '--label', 'busy', '--cwd', home, '--prompt', 'hang')
   expect(await run('sessions', 'prompt', 'busy', 'hi')).toMatchObject({
@@ -90,7 +90,7 @@ test('a prompt to a busy session is refused; after an interrupt it is taken', as
   expect(await output('sessions', 'prompt', 'busy', 'hi', '--wait')).toBe('echo: hi')
 })
 
-test('what an agent asks is answered from another command', async () => {
+test('another command answers a request of an agent', async () => {
   const { home, run, output } = await gateway()
   await output('sessions', 'start', 'demo', '--label', 'asks', '--cwd', home)
   const following = start(['sessions', 'events', 'asks', '-f', '--json'], { home })
@@ -109,7 +109,7 @@ test('what an agent asks is answered from another command', async () => {
   })
 })
 
-test('events prints the log, from where it is asked to', async () => {
+test('events prints the log after the given event', async () => {
   const { home, output } = await gateway()
   await output('sessions', 'start', 'demo', '--label', 'log', '--cwd', home)
   await output('sessions', 'prompt', 'log', 'stream 3', '--wait')
@@ -142,7 +142,7 @@ test('attach in a pipe prints the transcript until the session ends', async () =
   expect(stdout).toMatch(/── session killed \(user_canceled\) ──\n$/)
 })
 
-test('a session starts in its workspace, and the fallback is told', async () => {
+test('a session starts in its workspace, and a fallback is reported', async () => {
   const { run, output } = await gateway()
   const shop = folder('shop')
   expect((await run('sessions', 'start', 'demo', '--label', 'lost')).stderr).toMatch(/workspace/)

@@ -28,7 +28,7 @@ interface Options {
 }
 
 async function running(options: Options = {}): Promise<Running> {
-  const { home = folder(), cwd = folder('ground'), stdioOnly = false } = options
+  const { home = folder(), cwd = folder('work'), stdioOnly = false } = options
   const agent = stdioOnly ? 'own' : 'demo'
   const { url = (await serve(home)).url } = options
   const owner = readFileSync(join(home, 'token'), 'utf8').trim()
@@ -55,7 +55,7 @@ async function running(options: Options = {}): Promise<Running> {
   }
 }
 
-test('an agent starts another one by the tools it was given, prompts it twice and reads its answers', async () => {
+test('an agent starts another one with its tools, prompts it twice and reads its answers', async () => {
   const { start, say, list } = await running()
   const id = await start('--delegate')
   const said = await say(id, 'delegate the word is heron | recall')
@@ -72,7 +72,7 @@ test('an agent starts another one by the tools it was given, prompts it twice an
   })
 })
 
-test('an agent that takes no MCP server over HTTP has the same tools as a program, whose arguments tell no secret', async () => {
+test('an agent without MCP over HTTP gets the same tools from a program, whose arguments contain no secret', async () => {
   const { home, start, say, list } = await running({ stdioOnly: true })
   const id = await start('--delegate')
   const parent = (await list())[0]
@@ -84,7 +84,7 @@ test('an agent that takes no MCP server over HTTP has the same tools as a progra
   expect(await say(child.id, 'call start_agent_session {"adapter":"own"}')).toContain('max_depth_exceeded')
   const refused = await say(id, 'call start_agent_session {"adapter":"own","permissionMode":"approve-all"}')
   expect(JSON.parse(refused.slice(refused.indexOf('{')))).toMatchObject({ code: 'delegation_denied', status: 403 })
-  // The program lives for as long as it is used: looked at while it waits for a turn that does not end.
+  // The program runs while it is used: checked while it waits for a turn that does not end.
   await say(id, `call prompt_agent_session {"sessionId":"${child.id}","prompt":"hang"}`)
   const waiting = cli(['sessions', 'prompt', id, `call wait_agent_turn {"sessionId":"${child.id}"}`], { home })
   const argv = await vi.waitFor(async () => {
@@ -98,7 +98,7 @@ test('an agent that takes no MCP server over HTTP has the same tools as a progra
   expect(await commandLinesOf(id)).toEqual([])
 })
 
-test('what was not granted is refused, and makes nothing', async () => {
+test('without a grant a spawn is refused and creates nothing', async () => {
   const { cwd, start, say, list } = await running()
   const plain = await start()
   expect(await say(plain, 'delegate hello')).toBe('I was given no tools of a gateway.')
@@ -118,7 +118,7 @@ test('what was not granted is refused, and makes nothing', async () => {
   expect(await list()).toHaveLength(7)
 })
 
-test('F41 an agent that finds the gateway sees itself and its children, drives these alone, and all ends with it', async () => {
+test('F41 an agent sees itself and its children, drives only its children, and they end with it', async () => {
   const { home, url, start, say, list, ask } = await running()
   const other = await start('--label', 'other')
   const id = await start('--delegate', '--label', 'lead')
@@ -134,14 +134,14 @@ test('F41 an agent that finds the gateway sees itself and its children, drives t
   const tree = (await cli(['sessions', '--tree'], { home })).stdout
   expect(tree).toMatch(new RegExp(`^${id} .*lead\\n└─ ${child.id} .*helper$`, 'm'))
 
-  // The agent's own variables: what it may do by the token is what it may do by the tools.
+  // The agent's own variables: the token allows what the tools allow.
   const token = /AGENTPROTO_TOKEN=(agp_s_[\w-]+)/.exec(await environOf(id))?.[1] ?? ''
   expect((await ask(`/sessions/${id}`, { token })).status).toBe(200)
   expect((await ask(`/sessions/${other}`, { token })).body.code).toBe('session_not_found')
   expect((await ask(`/sessions/${id}/kill`, { token, method: 'POST' })).body.code).toBe('session_not_found')
   expect((await ask('/tokens', { token })).body.code).toBe('forbidden')
 
-  // What it prints of its token nobody reads.
+  // The token is redacted in its output.
   await say(id, 'run env')
   const { body } = await ask(`/sessions/${id}/events?limit=1000`)
   expect(JSON.stringify(body)).toContain('AGENTPROTO_TOKEN=[redacted]')
@@ -156,7 +156,7 @@ test('F41 an agent that finds the gateway sees itself and its children, drives t
   expect(url).toMatch(/^http:/)
 })
 
-test('a parent that is killed from outside, and a gateway that is, leave no child', async () => {
+test('no child survives a parent or a gateway that is killed', async () => {
   const home = folder()
   const gateway = await serve(home)
   const { start, say, list, cwd } = await running({ home, url: gateway.url })
@@ -189,9 +189,9 @@ test('a parent that is killed from outside, and a gateway that is, leave no chil
   expect(child).toMatchObject({ id: two.child, status: 'error', stopReason: 'agent_crashed', resumable: false })
   expect(parent).toMatchObject({ id: two.parent, status: 'error', stopReason: 'agent_crashed', resumable: true })
   expect((await next.ask(`/sessions/${two.parent}`, { token })).status).toBe(401)
-  // The parent's next prompt takes it up again, with its grant and with no child that lives.
-  const born = JSON.parse(await next.say(two.parent, 'call start_agent_session {"adapter":"demo"}'))
-  expect(born).toMatchObject({ parentSessionId: two.parent, status: 'running' })
+  // The next prompt resumes the parent, with its grant and without a live child.
+  const resumedChild = JSON.parse(await next.say(two.parent, 'call start_agent_session {"adapter":"demo"}'))
+  expect(resumedChild).toMatchObject({ parentSessionId: two.parent, status: 'running' })
 })
 
 async function marked(id: string): Promise<readonly { readonly pid: number }[]> {
@@ -199,7 +199,7 @@ async function marked(id: string): Promise<readonly { readonly pid: number }[]> 
   return findMarkedProcesses(id)
 }
 
-/** The command lines of all processes whose marker is a session's id. */
+/** The command lines of all processes with the marker of a session. */
 async function commandLinesOf(id: string): Promise<string[][]> {
   return (await marked(id)).flatMap(({ pid }) => {
     try {
@@ -210,7 +210,7 @@ async function commandLinesOf(id: string): Promise<string[][]> {
   })
 }
 
-/** The environment of the process whose marker is a session's id. */
+/** The environment of the process with the marker of a session. */
 async function environOf(id: string): Promise<string> {
   const [found] = await marked(id)
   return readFileSync(`/proc/${found?.pid}/environ`, 'utf8').replaceAll('\0', '\n')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
 
-// docs/cli.md promises members of each --json document; its rows are run in their order.
+// docs/cli.md lists the members of each --json document. Its rows are run in order.
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8')
 const rows = [...page.matchAll(/^\| `(.+ --json)` \| `(.+)` \|$/gm)].map(([, command = '', members = '']) => ({
@@ -10,7 +10,7 @@ const rows = [...page.matchAll(/^\| `(.+ --json)` \| `(.+)` \|$/gm)].map(([, com
   members: members.split(' '),
 }))
 
-test('each --json document is one document with the members that docs/cli.md promises', async () => {
+test('each --json document has the members that docs/cli.md lists', async () => {
   const home = folder()
   await serve(home)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', home], { home })

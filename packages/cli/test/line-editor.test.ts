@@ -23,13 +23,13 @@ test('keys edit the line as in a shell', () => {
   expect(editor.text).toBe('b')
 })
 
-test('one backspace takes one character, whatever it is made of', () => {
+test('a backspace removes one grapheme', () => {
   const editor = new LineEditor()
   press(editor, key('', { text: '👩‍👧é' }), key('backspace'))
   expect(editor.text).toBe('👩‍👧')
 })
 
-test('history gives back what was sent, and the draft after it', () => {
+test('the history has the sent lines, and then the draft', () => {
   const editor = new LineEditor()
   expect(press(editor, 'one', key('return'), 'two', key('return'), 'draft', key('up'), key('up'))).toBe('two')
   expect(editor.text).toBe('one')
@@ -37,7 +37,7 @@ test('history gives back what was sent, and the draft after it', () => {
   expect(editor.text).toBe('draft')
 })
 
-test('pasted newlines do not submit, Alt-Enter makes one', () => {
+test('pasted newlines do not submit, and Alt-Enter inserts one', () => {
   const editor = new LineEditor()
   expect(
     press(editor, key('paste-start'), 'a', key('return'), 'b', key('paste-end'), key('return', { meta: true }), 'c'),
@@ -47,7 +47,7 @@ test('pasted newlines do not submit, Alt-Enter makes one', () => {
   expect(press(editor, key('return'))).toBe('a\nb\nc')
 })
 
-test('a long line is scrolled so that the cursor is seen', () => {
+test('a long line is scrolled to the cursor', () => {
   const editor = new LineEditor()
   press(editor, 'abcdefghijklmnopqrstuvwxyz')
   const { text, column } = editor.view(10)

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { cli, folder } from './cli-process.js'
 
 const DEMO = fileURLToPath(new URL('../bin/demo-agent.mjs', import.meta.url))
-/** What an agent ends with that is not logged in. */
+/** The exit code of an agent without a login. */
 const NOT_LOGGED_IN = 41
 
-/** An adapter that is added and not installed: the demo agent, behind a login where that is asked for. */
+/** Adds an adapter, without installing it: the demo agent, with a login if wanted. */
 export async function ownAgent(
   home: string,
   { needsLogin = false, flags = [] }: { readonly needsLogin?: boolean; readonly flags?: readonly string[] } = {},
@@ -15,7 +15,7 @@ export async function ownAgent(
   const at = join(folder('adapter'), 'own')
   mkdirSync(at)
   const login = join(folder('login'), 'done')
-  const base = { name: 'own', id: 'own', description: 'An agent of one’s own.', version: '1.0.0' }
+  const base = { name: 'own', id: 'own', description: 'An own agent.', version: '1.0.0' }
   const auth = { expiry: { detect: `exit_code:${NOT_LOGGED_IN}` }, login: { cmd: 'own-agent login' } }
   const manifest = {
     ...base,
@@ -36,7 +36,7 @@ export async function ownAgent(
     '#!/bin/sh',
     `if [ "$1" = login ]; then echo yes > '${login}'; exit 0; fi`,
     ...(needsLogin ? [`[ "$1" = --version ] || [ -e '${login}' ] || exit ${NOT_LOGGED_IN}`] : []),
-    // What it starts is of its own kind.
+    // The sessions that it starts use the same adapter.
     'export AGENTPROTO_AGENT=own',
     `exec '${process.execPath}' '${DEMO}' ${flags.join(' ')} "$@"`,
   ]

@@ -26,7 +26,7 @@ async function waits({ agentproto }: Pick<Asking, 'agentproto'>): Promise<void> 
 const rulesOf = async ({ agentproto }: Asking, ...scope: readonly string[]): Promise<Record<string, unknown>[]> =>
   JSON.parse((await agentproto('permissions', 'list', '--json', ...scope)).stdout).rules
 
-test('an answer that is remembered is a rule, which is listed and taken back', async () => {
+test('a remembered answer is a rule, which can be listed and removed', async () => {
   const asking = await gateway()
   const { agentproto, cwd } = asking
   await agentproto('sessions', 'prompt', 's', 'ask a.txt hi')
@@ -38,7 +38,7 @@ test('an answer that is remembered is a rule, which is listed and taken back', a
   expect(await rulesOf(asking, '--session', 's')).toMatchObject([
     { decision: 'allow', lifetime: 'session', match: { toolKind: 'edit', path: join(cwd, 'a.txt') } },
   ])
-  // The second time nobody is asked; another file still is a question.
+  // The second time the rule answers. Another file is still asked about.
   const again = await agentproto('sessions', 'prompt', 's', 'ask a.txt again', '--wait', '--when-busy', 'queue')
   expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('I was allowed to write a.txt.') })
   const list = await agentproto('permissions', 'list', '--session', 's')
@@ -53,7 +53,7 @@ test('an answer that is remembered is a rule, which is listed and taken back', a
   await waits(asking)
 })
 
-test('what is remembered for the workspace holds in its other sessions, and is removed from there', async () => {
+test('a rule of the workspace applies to its other sessions, and can be removed from them', async () => {
   const asking = await gateway()
   const { agentproto } = asking
   await agentproto('sessions', 'prompt', 's', 'ask a.txt hi')
@@ -63,13 +63,13 @@ test('what is remembered for the workspace holds in its other sessions, and is r
   await agentproto('sessions', 'start', 'demo', '--label', 'other')
   const denied = await agentproto('sessions', 'prompt', 'other', 'ask a.txt hi', '--wait')
   expect(denied).toMatchObject({ code: 5, stdout: expect.stringContaining('not allowed to write a.txt') })
-  // A session is shown the rules of its workspace; they are taken back by the same id.
+  // The list of a session includes the rules of its workspace, which the same id removes.
   const [rule] = await rulesOf(asking, '--session', 'other')
   await agentproto('permissions', 'remove', String(rule?.['ruleId']), '--session', 'other')
   expect(await rulesOf(asking)).toEqual([])
 })
 
-test('rules are written by hand, and what denies wins', async () => {
+test('rules can be added by hand, and a deny rule wins', async () => {
   const asking = await gateway()
   const { agentproto, cwd } = asking
   const allow = await agentproto('permissions', 'allow', '--tool', 'edit', '--path', '**', '--session', 's')
@@ -80,7 +80,7 @@ test('rules are written by hand, and what denies wins', async () => {
   expect(await agentproto('sessions', 'prompt', 's', 'ask b.txt hi', '--wait')).toMatchObject({ code: 5 })
 })
 
-test('what cannot be is refused before anything is changed', async () => {
+test('an invalid command changes nothing', async () => {
   const home = folder()
   await serve(home)
   const agentproto = (...args: readonly string[]): Promise<Ended> => cli(args, { home })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { PLANTED } from '../../secrets/test/planted.ts'
 import { supportRedaction } from '../src/support/redaction.ts'
 
-// What a support bundle takes out although nobody has told the gateway of it.
+// What a support bundle redacts although the gateway does not know it.
 
 async function redaction(): Promise<(text: string) => string> {
   const home = mkdtempSync(join(tmpdir(), 'agentproto-redaction-'))
@@ -14,7 +14,7 @@ async function redaction(): Promise<(text: string) => string> {
   return supportRedaction({ stdin, stdout, stderr, env: { AGENTPROTO_HOME: home }, cwd: home })
 }
 
-test('there are more than thirty kinds, and no two are alike', () => {
+test('there are more than thirty kinds, all different', () => {
   expect(new Set(PLANTED.map(({ core }) => core)).size).toBe(PLANTED.length)
   expect(PLANTED.length).toBeGreaterThan(30)
 })
@@ -26,7 +26,7 @@ test.each(PLANTED)('$kind: in a text, in a line of JSON, and in JSON within JSON
     expect(redact(text)).not.toContain(core)
 })
 
-test('what helps stays', async () => {
+test('useful text is kept', async () => {
   const redact = await redaction()
   const lines = [
     'error: the agent ended with exit code 1; its last words: Cannot find module x',

@@ -9,11 +9,11 @@ const run = (prompt: string, ...args: readonly string[]): ReturnType<typeof cli>
   return cli(['run', 'demo', '--prompt', prompt, ...args], { home })
 }
 
-test('the answer, and nothing else, is on stdout', async () => {
+test('stdout has the answer and nothing else', async () => {
   expect(await run('hello')).toEqual({ code: 0, stdout: 'echo: hello\n', stderr: '' })
 })
 
-test('the prompt may come from stdin', async () => {
+test('the prompt can come from stdin', async () => {
   expect(await cli(['run', 'demo', '-'], { home: folder(), input: 'hello\nthere\n' })).toMatchObject({
     code: 0,
     stdout: 'echo: hello\nthere\n',
@@ -21,14 +21,14 @@ test('the prompt may come from stdin', async () => {
   expect(await cli(['run', 'demo', '-'], { home: folder(), input: ' \n' })).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('what is no answer goes to stderr', async () => {
+test('everything but the answer goes to stderr', async () => {
   const { code, stdout, stderr } = await run('write a.txt hi', '--permissions', 'approve-all')
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'I wrote a.txt.\n' })
   expect(stderr).toContain('● Write a.txt')
   expect(stderr).toContain('+ hi')
 })
 
-test('it works in --cwd', async () => {
+test('the agent runs in --cwd', async () => {
   const [home, cwd] = [folder(), folder('work')]
   await cli(['run', 'demo', '-p', 'write made.txt x', '--cwd', cwd], { home })
   expect(existsSync(join(cwd, 'made.txt'))).toBe(true)
@@ -47,7 +47,7 @@ test('--json prints one object', async () => {
   })
 })
 
-test('F69 --output jsonl prints each event as it comes', async () => {
+test('F69 --output jsonl prints each event', async () => {
   const running = start(['run', 'demo', '-p', 'stream 2; hang', '--output', 'jsonl'], { home: folder() })
   expect(JSON.parse(await running.line(/text-delta/))).toMatchObject({ type: 'text-delta', turn: 1 })
   running.child.kill('SIGINT')
@@ -71,7 +71,7 @@ test('--output quiet prints the whole text at the end', async () => {
   })
 })
 
-test('F79 without a terminal a permission is denied, never waited for', async () => {
+test('F79 without a terminal a permission is denied at once', async () => {
   const { code, stdout, stderr } = await run('ask b.txt')
   expect({ code, stdout }).toEqual({ code: 5, stdout: 'I was not allowed to write b.txt.\n' })
   expect(stderr).toMatch(/no terminal to ask: Write b\.txt/)
@@ -89,14 +89,11 @@ test.each([
   expect(await run('ask b.txt', '--permissions', mode)).toMatchObject({ code })
 })
 
-test.each(['approve-all', 'deny-all'])(
-  'what %s answers is not said to be denied for want of a terminal',
-  async (mode) => {
-    const { stderr } = await run('ask b.txt hi', '--permissions', mode)
-    expect(stderr).toContain(`(${mode})`)
-    expect(stderr).not.toContain('no terminal')
-  },
-)
+test.each(['approve-all', 'deny-all'])('%s answers without the message about a missing terminal', async (mode) => {
+  const { stderr } = await run('ask b.txt hi', '--permissions', mode)
+  expect(stderr).toContain(`(${mode})`)
+  expect(stderr).not.toContain('no terminal')
+})
 
 test.each([
   ['fail on purpose', 1, /on purpose/],
@@ -108,7 +105,7 @@ test.each([
   expect(ended.stderr).toMatch(message)
 })
 
-test('an unknown adapter or mode is refused before anything starts', async () => {
+test('an unknown adapter or mode is refused before an agent starts', async () => {
   const home = folder()
   expect(await cli(['run', 'nope', '-p', 'x'], { home })).toMatchObject({
     code: 2,
@@ -124,7 +121,7 @@ test('--timeout interrupts and exits with 3', async () => {
   expect(stderr).toMatch(/The turn took longer than 0\.5 s/)
 })
 
-test('Ctrl-C twice ends a run whose agent does not listen', async () => {
+test('Ctrl-C twice ends a run whose agent does not react', async () => {
   const running = start(['run', 'demo', '-p', 'stream 1; hang!'], { home: folder() })
   await running.line(/chunk 1/)
   running.child.kill('SIGINT')
@@ -140,13 +137,13 @@ test.each([150, 250, 400])(
     await once(running.child, 'spawn')
     setTimeout(() => running.child.kill('SIGINT'), ms)
     const { code, stderr } = await running.ended
-    // Before our handler is there, the signal itself ends the process.
+    // Before the handler is installed, the signal itself ends the process.
     const ours = { code: 130, stderr: 'agentproto: The run was interrupted.\n' }
     expect({ code, stderr }).toEqual(running.child.signalCode === 'SIGINT' ? { code: null, stderr: '' } : ours)
   },
 )
 
-test('--instructions go before the prompt, as given or from a file', async () => {
+test('--instructions precede the prompt, as given or from a file', async () => {
   expect(await run('hello', '--instructions', 'Be brief.')).toMatchObject({ stdout: 'echo: Be brief.\nhello\n' })
   const cwd = folder('work')
   writeFileSync(join(cwd, 'brief.md'), 'Be briefer.\n')

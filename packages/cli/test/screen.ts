@@ -1,4 +1,4 @@
-/** A screen with what differs from run to run made the same: ids, times, folders, addresses. */
+/** A screen with placeholders for what changes between runs: ids, times, folders, addresses. */
 export function stable(screen: string, home: string): string {
   return (
     screen
@@ -12,7 +12,7 @@ export function stable(screen: string, home: string): string {
         (_, gap: string, count: string, unit: string, ago = '') =>
           `${' '.repeat(gap.length + count.length + unit.length - 2)}0s${ago}`,
       )
-      // How much of a line there is room for depends on how old it is.
+      // The room for a line depends on the width of its age.
       .replace(/( 0s ago) .*$/gm, '$1 …')
       .split('\n')
       .map((line) => line.trimEnd())

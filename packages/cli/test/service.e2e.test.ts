@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { cli, folder } from './cli-process.js'
 import { needs } from '../../../tooling/needs.ts'
 
-/** Folder with a program that notes how it was called. */
+/** A folder with a program that records its arguments. */
 function manager(name: string, exit = 0): { readonly bin: string; calls(): string[] } {
   const bin = folder('bin')
   const path = join(bin, name)
@@ -35,7 +35,7 @@ test('a systemd unit is written, started, stopped and removed', async () => {
   })
 })
 
-test('a manager that refuses is told, with what to run', async () => {
+test('a failing service manager is reported, with the commands to run', async () => {
   const [home, config] = [folder(), folder('config')]
   const env = { XDG_CONFIG_HOME: config, PATH: `${manager('systemctl', 1).bin}:${process.env['PATH']}` }
   const { code, stderr } = await cli(['service', 'install', '--manager', 'systemd'], { home, env })
@@ -43,7 +43,7 @@ test('a manager that refuses is told, with what to run', async () => {
   expect(stderr).toMatch(/systemctl failed: no bus.*run: systemctl --user daemon-reload && systemctl --user enable/)
 })
 
-test('--print touches nothing', async () => {
+test('--print changes nothing', async () => {
   const [home, config] = [folder(), folder('config')]
   const env = { XDG_CONFIG_HOME: config }
   expect((await cli(['service', 'install', '--print', '--manager', 'systemd'], { home, env })).stdout).toMatch(
@@ -52,7 +52,7 @@ test('--print touches nothing', async () => {
   expect(existsSync(join(config, 'systemd'))).toBe(false)
 })
 
-test('systemd finds nothing wrong with the unit, whatever the folder is called', needs('systemd-analyze'), async () => {
+test('systemd accepts the unit, for any folder name', needs('systemd-analyze'), async () => {
   const strange = join(folder(), 'a 100% "home" of $USER')
   mkdirSync(strange)
   const { stdout } = await cli(['service', 'install', '--print', '--manager', 'systemd'], { home: strange })
@@ -65,7 +65,7 @@ test('systemd finds nothing wrong with the unit, whatever the folder is called',
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
 })
 
-test('the launchd agent is a property list that says the same', needs('python3'), async () => {
+test('the launchd agent is a property list with the same content', needs('python3'), async () => {
   const home = join(folder(), 'a <home> & more')
   mkdirSync(home)
   const { stdout } = await cli(['service', 'install', '--print', '--manager', 'launchd'], { home })

@@ -17,7 +17,7 @@ test('a session is found by its id, a prefix with or without s_, or its label', 
   expect(pick('try')).toBe('s_abc111')
 })
 
-test('of several with one label the only live one is meant', () => {
+test('of several sessions with one label, the only live one is found', () => {
   expect(pick('twice')).toBe('s_xyz333')
 })
 
@@ -25,12 +25,12 @@ test('an ambiguous name is refused with the candidates', () => {
   expect(() => pick('ab')).toThrow(/2 sessions match.*s_abc111 \(try\), s_abd222 \(twice\)/)
 })
 
-test('a name that means none says where the ids are', () => {
+test('an unknown name is refused with the command that lists the ids', () => {
   expect(() => pick('nope')).toThrow(/Given: nope\. .*agentproto sessions/)
   expect(() => pick('')).toThrow(/No session/)
 })
 
-/** A gateway that has so many sessions, the newest last; it answers lists as ours does. */
+/** A gateway with this many sessions, the newest last, which answers lists like ours. */
 function gatewayOf(sessions: readonly Session[]): Parameters<typeof findSession>[0] {
   const fetch = async (url: string): Promise<Response> => {
     const { pathname, searchParams } = new URL(url)
@@ -50,7 +50,7 @@ function gatewayOf(sessions: readonly Session[]): Parameters<typeof findSession>
   return createClient({ url: 'http://gateway', fetch })
 }
 
-test('a session is found among any number of newer ones, by its label and by its first characters', async () => {
+test('a session is found among any number of newer ones, by label and by prefix', async () => {
   const many = Array.from({ length: 3_000 }, (_, index) =>
     session({ id: `s_n${String(index).padStart(13, '0')}`, title: 'was once old-one', label: `n${index}` }),
   )

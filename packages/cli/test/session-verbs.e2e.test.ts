@@ -12,7 +12,7 @@ async function gateway(label: string): Promise<{ home: string; run(...args: stri
   return { home, run }
 }
 
-test('wait follows a turn to its end, prints its text and exits as it deserves', async () => {
+test('wait follows a turn to its end, prints its answer and exits with its code', async () => {
   const { home, run } = await gateway('try')
   expect(await run('sessions', 'wait', 'try')).toMatchObject({
     code: 4,
@@ -37,19 +37,19 @@ test('wait follows a turn to its end, prints its text and exits as it deserves',
   expect(await waiting.ended).toMatchObject({ code: 130 })
 })
 
-test('a prompt to a busy session is queued or interrupts, as asked', async () => {
+test('a prompt to a busy session is queued or interrupts, by --when-busy', async () => {
   const { run } = await gateway('busy')
   await run('sessions', 'prompt', 'busy', 'late 500')
   const queued = await run('sessions', 'prompt', 'busy', 'second', '--when-busy', 'queue', '--wait')
   expect(queued).toMatchObject({ code: 0, stdout: 'echo: second\n' })
   await run('sessions', 'prompt', 'busy', 'hang')
   const instead = await run('sessions', 'prompt', 'busy', 'third', '--when-busy', 'interrupt', '--wait')
-  // The agent is told why it was interrupted (F19).
+  // The agent gets the reason of the interrupt (F19).
   expect(instead).toMatchObject({ code: 0, stdout: expect.stringMatching(/^echo: [^]*\nthird\n$/) })
   expect(await run('sessions', 'prompt', 'busy', 'x', '--when-busy', 'later')).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('Ctrl-C takes back the prompt that waits, and leaves the turn of somebody else alone', async () => {
+test('Ctrl-C cancels the queued prompt, and not the turn of another client', async () => {
   const { home, run } = await gateway('shared')
   await run('sessions', 'prompt', 'shared', 'hang')
   const waiting = start(['sessions', 'prompt', 'shared', 'mine', '--when-busy', 'queue', '--wait'], { home })
@@ -60,7 +60,7 @@ test('Ctrl-C takes back the prompt that waits, and leaves the turn of somebody e
   expect(await session()).toMatchObject({ turn: { number: 1, state: 'busy' } })
 })
 
-test('@file attaches a file; what is piped in is left as it is', async () => {
+test('@file attaches a file; piped text is unchanged', async () => {
   const { home, run } = await gateway('files')
   writeFileSync(join(home, 'notes.txt'), 'forty-two')
   writeFileSync(join(home, 'a b.txt'), 'spaced')
@@ -85,7 +85,7 @@ test('@file attaches a file; what is piped in is left as it is', async () => {
   expect((await run('sessions', 'prompt', 'files', '\\@notes.txt', '--wait')).stdout).toBe('echo: @notes.txt\n')
 })
 
-test('logs prints what was said, the last so many lines, and goes on', async () => {
+test('logs prints the last lines, and new ones with -f', async () => {
   const { home, run } = await gateway('talks')
   await run('sessions', 'prompt', 'talks', 'one', '--wait')
   await run('sessions', 'prompt', 'talks', 'two', '--wait')
@@ -124,7 +124,7 @@ test('config shows what the agent offers, and sets it', async () => {
   })
 })
 
-test('fork starts a session that knows what was said', async () => {
+test('fork starts a session that knows the conversation', async () => {
   const { run } = await gateway('first')
   await run('sessions', 'prompt', 'first', 'remember blue', '--wait')
   const forked = await run('sessions', 'fork', 'first', '--label', 'second')
@@ -133,7 +133,7 @@ test('fork starts a session that knows what was said', async () => {
   expect((await run('sessions', 'prompt', 'second', 'recall', '--wait')).stdout).toContain('remember blue')
 })
 
-test('with --json a verb prints one document and nothing else', async () => {
+test('with --json a command prints one document and nothing else', async () => {
   const { run } = await gateway('json')
   const shapes: [string[], object][] = [
     [['interrupt', 'json'], { id: expect.any(String), wasBusy: false }],
@@ -149,7 +149,7 @@ test('with --json a verb prints one document and nothing else', async () => {
   }
 })
 
-test('--continuation names how a conversation is taken up, of what the adapter supports', async () => {
+test('--continuation chooses how a conversation is continued, if the adapter supports it', async () => {
   const { home, run } = await gateway('by-text')
   await ownAgent(home)
   for (const refused of [

@@ -47,7 +47,7 @@ test('with --json an error is its problem document, on stderr', async () => {
   })
 })
 
-test('a workspace’s own adapters are let in and left out by a word of the owner', async () => {
+test('trust and distrust allow and disallow the adapters of a workspace', async () => {
   const [home, shop] = [folder(), folder('shop')]
   mkdirSync(join(shop, '.agentproto', 'adapters', 'own'), { recursive: true })
   await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
@@ -97,14 +97,14 @@ test('adds from several processes at once lose nothing', async () => {
   expect(workspaces.map((each: { slug: string }) => each.slug).toSorted()).toEqual(slugs)
 })
 
-test('the manifests that are shipped are valid', async () => {
+test('the shipped manifests are valid', async () => {
   const { code, stdout } = await cli(['manifest', 'validate', join(catalog, 'demo', 'AGENT-CLI.md')], {
     home: folder(),
   })
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^✓ .*AGENT-CLI\.md\n$/) })
 })
 
-test('a manifest with a mistake is told line, column, excerpt and suggestion', async () => {
+test('a problem of a manifest is reported with line, column, excerpt and suggestion', async () => {
   const home = folder()
   const good = await readFile(join(catalog, 'demo', 'AGENT-CLI.md'), 'utf8')
   const path = join(home, 'AGENT-CLI.md')
@@ -123,7 +123,7 @@ test('a manifest with a mistake is told line, column, excerpt and suggestion', a
   })
 })
 
-test('folders are looked through, and GitHub shows each problem at its line', async () => {
+test('folders are searched, and GitHub shows each problem at its line', async () => {
   const home = folder()
   cpSync(join(catalog, 'demo'), join(home, 'good', 'demo'), { recursive: true })
   cpSync(join(catalog, 'demo'), join(home, 'bad', 'demo'), { recursive: true })

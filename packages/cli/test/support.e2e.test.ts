@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
 import { needs } from '../../../tooling/needs.ts'
 
-test('doctor tells how things are, and changes nothing', async () => {
+test('doctor reports its checks, and changes nothing', async () => {
   const home = folder()
   await serve(home)
   const { code, stdout } = await cli(['doctor', '--json'], { home })
@@ -26,7 +26,7 @@ test('doctor tells how things are, and changes nothing', async () => {
   expect((await cli(['doctor'], { home })).stdout).toMatch(/^✓ gateway +\S+ at http:.*\d+ ok/ms)
 })
 
-test('doctor fails for a file that others can read, and its hint mends it', async () => {
+test('doctor fails for a file that others can read, and its hint fixes it', async () => {
   const home = folder()
   writeFileSync(join(home, 'token'), 'x')
   chmodSync(join(home, 'token'), 0o644)
@@ -47,7 +47,7 @@ const PLANTED = {
   privateKey: 'MIIplantedprivatekey5',
 }
 
-test('a support bundle holds what helps and none of the secrets that were planted', async () => {
+test('a support bundle contains useful text and none of the planted secrets', async () => {
   const home = folder()
   await cli(['secrets', 'set', 'acme/key', '--store', 'file'], { home, input: PLANTED.secret })
   await serve(home)

@@ -12,7 +12,7 @@ const now = Date.parse('2026-11-21T10:10:00.000Z')
 const table = (sessions: readonly Session[], width: number, lastLines = new Map<string, string>()): string[] =>
   renderSessions({ sessions, width, paint, now, lastLines })
 
-test('the table shows what each session is and does', () => {
+test('the table shows the sessions and their states', () => {
   const sessions = [
     session({
       id: 's_abcdefgh123456',
@@ -53,18 +53,18 @@ test('a narrow terminal keeps the id and the state', () => {
   `)
 })
 
-test('an empty list says what to run', () => {
+test('an empty list names the command to run', () => {
   expect(table([], 80)[0]).toContain('agentproto sessions start')
 })
 
-test('wide characters count as the columns that they take', () => {
+test('wide characters count as two columns', () => {
   expect(cut('漢字漢字', 5)).toBe('漢字…')
   expect(pad('漢', 4)).toBe('漢  ')
   expect(cut('abc', 3)).toBe('abc')
   expect(pad('7', 3, 'right')).toBe('  7')
 })
 
-test('nothing that an agent prints reaches the terminal as a control sequence', () => {
+test('control sequences of an agent never reach the terminal', () => {
   expect(printable('a\u001B[31mred\u001B[0m\u001B]0;title\u0007\rb\u0000\u009Bc\tX\n')).toBe('aredb  X\n')
   expect(table([session({ label: '\u001B[2Jevil\nname' })], 80).join('')).not.toContain('\u001B')
 })
@@ -102,7 +102,7 @@ test.each<[SortKey, string, string]>([
   expect([sortedIds(key, false), sortedIds(key, true)]).toEqual([forward, reversed])
 })
 
-test('each key marks the column that it sorts, and the way round', () => {
+test('each sort key marks its column and the direction', () => {
   const titles = (order: SessionOrder): string =>
     renderSessions({ sessions: sortable, width: 120, paint, now, order })[0] ?? ''
   const marked = SORT_KEYS.map((key) => /(\S+) ▾/.exec(titles({ key, isReversed: false }))?.[1])
@@ -110,7 +110,7 @@ test('each key marks the column that it sorts, and the way round', () => {
   expect(titles({ key: 'state', isReversed: true })).toContain('STATE ▴')
 })
 
-test('s goes through all keys and comes back to the first, each its own way round', () => {
+test('s steps through all sort keys, each in its default direction', () => {
   let order: SessionOrder = { key: 'age', isReversed: true }
   const seen = SORT_KEYS.map(() => (order = nextKey(order)))
   expect(seen.map(({ key }) => key)).toEqual([...SORT_KEYS.slice(1), 'age'])

@@ -13,7 +13,7 @@ async function home(): Promise<string> {
 }
 
 test(
-  'attach: prompts, a permission by key, an interrupt, and a detach that leaves the session',
+  'attach: prompts, a permission by key, an interrupt, and a detach that keeps the session running',
   needs('tmux'),
   async () => {
     const path = await home()
@@ -63,7 +63,7 @@ test('attach: a question is asked field by field, and Ctrl-C twice detaches', ne
   await screen.shows(/exit code 0/)
 })
 
-test('--watch follows the sessions at any width, and ends with q', needs('tmux'), async () => {
+test('--watch follows the sessions at any width, and q quits', needs('tmux'), async () => {
   const path = await home()
   const screen = terminal(['sessions', '--watch'], path)
   await screen.shows(/^ID +TITLE.*AGE ▾ +LAST OUTPUT\ns_\w+ +try .* idle /m)
@@ -90,35 +90,39 @@ test('run asks by key on a terminal', needs('tmux'), async () => {
   await screen.shows(/→ Reject \(owner\)[\s\S]*I was not allowed[\s\S]*exit code 5/)
 })
 
-test('attach sits out an outage: a new port, nothing lost, and a sleeping session wakes', needs('tmux'), async () => {
-  const path = folder()
-  const first = await serve(path)
-  await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
-  const screen = terminal(['sessions', '--attach', 'try'], path)
-  await screen.shows(/idle/)
-  screen.type('remember blue')
-  screen.press('Enter')
-  await screen.shows(/── turn 1 · end_turn/)
-  screen.type('stream 3; hang')
-  screen.press('Enter')
-  await screen.shows(/chunk 3/)
-  first.child.kill('SIGKILL')
-  await first.ended
-  await screen.shows(/! The gateway does not answer; reconnecting\.[\s\S]*reconnecting/)
-  screen.type('recall')
-  screen.press('Enter')
-  await screen.shows(/your line is kept[\s\S]*❯ recall/)
-  const second = await serve(path)
-  expect(second.url).not.toBe(first.url)
-  await screen.shows(/! Connected again\.[\s\S]*── session error[\s\S]*a prompt resumes it/)
-  screen.press('Enter')
-  const shown = await screen.shows(/remember blue[\s\S]*── turn 3 · end_turn/)
-  expect(shown.match(/chunk 2/g)).toHaveLength(1)
-  screen.press('C-d')
-  await screen.shows(/Detached; the session keeps running/)
-})
+test(
+  'attach survives an outage: a new port, no lost event, and a prompt resumes the session',
+  needs('tmux'),
+  async () => {
+    const path = folder()
+    const first = await serve(path)
+    await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })
+    const screen = terminal(['sessions', '--attach', 'try'], path)
+    await screen.shows(/idle/)
+    screen.type('remember blue')
+    screen.press('Enter')
+    await screen.shows(/── turn 1 · end_turn/)
+    screen.type('stream 3; hang')
+    screen.press('Enter')
+    await screen.shows(/chunk 3/)
+    first.child.kill('SIGKILL')
+    await first.ended
+    await screen.shows(/! The gateway does not answer; reconnecting\.[\s\S]*reconnecting/)
+    screen.type('recall')
+    screen.press('Enter')
+    await screen.shows(/your line is kept[\s\S]*❯ recall/)
+    const second = await serve(path)
+    expect(second.url).not.toBe(first.url)
+    await screen.shows(/! Connected again\.[\s\S]*── session error[\s\S]*a prompt resumes it/)
+    screen.press('Enter')
+    const shown = await screen.shows(/remember blue[\s\S]*── turn 3 · end_turn/)
+    expect(shown.match(/chunk 2/g)).toHaveLength(1)
+    screen.press('C-d')
+    await screen.shows(/Detached; the session keeps running/)
+  },
+)
 
-test('--watch says that the gateway is away, and goes on when it is back', needs('tmux'), async () => {
+test('--watch reports that the gateway does not answer, and continues when it does', needs('tmux'), async () => {
   const path = folder()
   const first = await serve(path)
   await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', path], { home: path })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { cli, folder, serve } from './cli-process.js'
 
-test('token create prints the value once; it drives a gateway; list, rotate and revoke', async () => {
+test('token create prints a working token once; list, rotate and revoke', async () => {
   const home = folder()
   const made = await cli(['token', 'create', '--name', 'ci', '--scope', 'read'], { home })
   const first = made.stdout.trim()
@@ -27,7 +27,7 @@ test('token create prints the value once; it drives a gateway; list, rotate and 
   expect(JSON.parse((await cli(['token', 'list', '--json'], { home })).stdout)).toEqual({ tokens: [] })
 })
 
-test('a token of a workspace sees and starts what is in it', async () => {
+test('a token of a workspace sees and starts only sessions of it', async () => {
   const home = folder()
   const [shop, other] = [folder('shop'), folder('other')]
   await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })

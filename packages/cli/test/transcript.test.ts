@@ -75,7 +75,7 @@ test('text grows in the partial row and becomes final at a newline, at the width
   expect(rows([text('hel'), { type: 'tool-call', toolCallId: 't', title: 'T' }])).toEqual(['hel', '● T'])
 })
 
-test('a result that is not under its call is named, a failed one is marked', () => {
+test('a result apart from its call has its name, and a failed one a mark', () => {
   const calls: StreamEvent[] = [
     { type: 'tool-call', toolCallId: 'a', title: 'A' },
     { type: 'tool-call', toolCallId: 'b', title: 'B' },
@@ -90,13 +90,13 @@ test('a result that is not under its call is named, a failed one is marked', () 
   expect(rows(calls)).toEqual(['● A', '● B', '  ✗ A failed', '    no', '    file', '  ✗ B interrupted'])
 })
 
-test('upserts of one call make one row, and a plan that did not change none', () => {
+test('upserts of one call give one row, an unchanged plan none', () => {
   const plan: HostEvent = { type: 'plan', entries: [{ content: 'x', status: 'pending' }] }
   const call: StreamEvent = { type: 'tool-call', toolCallId: 'a', title: 'A' }
   expect(rows([call, { ...call, status: 'in_progress' }, plan, plan])).toEqual(['● A', '☐ x'])
 })
 
-test('errors, notices, stray output and the end are told', () => {
+test('errors, notices, other output and the end are shown', () => {
   expect(
     rows([
       { type: 'output', stream: 'stderr', text: 'warn\n' },
@@ -116,7 +116,7 @@ test('errors, notices, stray output and the end are told', () => {
   ])
 })
 
-test('long tool output is cut to a glance', () => {
+test('long tool output is shortened', () => {
   const long = Array.from({ length: 40 }, (_, n) => `line ${n}`).join('\n')
   const result: StreamEvent = {
     type: 'tool-result',
@@ -129,7 +129,7 @@ test('long tool output is cut to a glance', () => {
   expect(last.at(-1)).toBe('    … 29 more lines')
 })
 
-test('wrapping breaks at blanks, else within a word, and wide characters count twice', () => {
+test('wrapping breaks at spaces, else within a word, and wide characters count twice', () => {
   expect(wrap('aaa bbb ccc', 8)).toEqual(['aaa bbb', 'ccc'])
   expect(wrap('abcdefghijkl', 8)).toEqual(['abcdefgh', 'ijkl'])
   expect(wrap('漢字漢字漢字', 8)).toEqual(['漢字漢字', '漢字'])

@@ -68,7 +68,7 @@ async function set(context: CliContext, slug: string, { store, oauth, json }: Se
     secrets.set(slug, value, store === undefined ? {} : { place: store }),
   )
   if (value.kind !== 'oauth' && value.value.length < REDACTABLE_CHARS_MIN)
-    warn(context, 'The value is too short to be told from ordinary text: logs will not redact it.')
+    warn(context, 'The value is too short to be redacted: logs may contain it.')
   if (json === true) printJson(context, { slug, place, set: true })
   else print(context.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
 }

@@ -184,6 +184,12 @@ test('a kill during the start aborts it, and the session ends as an error with t
   expect(effects).toContainEqual({ do: 'reply', call: 2, value: { ok: true } })
 })
 
+test('the end of a former agent does not stop a start that has no agent yet', () => {
+  const { state } = play([start])
+  const end = { duringTurn: false, cause: 'exit', message: 'x', stderrTail: '' } as const
+  expect(reduce(state, { type: 'agent-ended', end }, NOW)).toEqual({ state, effects: [] })
+})
+
 test('a write that failed ends the session, and nothing more of its agent is logged', () => {
   const { state } = play([...running, prompt(2)])
   const failed = reduce(state, { type: 'write-failed', input: turnEnd, error: new Error('No room') }, NOW)

@@ -73,6 +73,7 @@ export class AgentRunner {
       await children
       const at = new Date(this.#host.clock.now()).toISOString()
       const facts = { session: this.#session.snapshot(), process: this.agent?.process, exit, at }
+      this.agent = undefined
       return { type: 'agent-stopped', exit, failure: await keptFailure(cause, this.#host, facts) }
     } catch (error) {
       return { type: 'stop-failed', error }

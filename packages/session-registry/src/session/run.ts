@@ -100,6 +100,8 @@ export function end(state: SessionState, cause: Ending, killer?: Call): Step {
 export function agentEnded(state: SessionState, { end: ended }: InputOf<'agent-ended'>): Step {
   const { run } = state
   if (run.phase !== 'starting') return end(state, endingOf(ended))
+  // Only the agent of this start can end it.
+  if (!run.hasAgent) return step(state)
   return stopStarting(state, {
     cause: run.cause ?? endingOf(ended),
     error: new AgentprotoError('spawn_failed', ended.message),

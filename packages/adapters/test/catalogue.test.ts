@@ -40,7 +40,7 @@ async function load(slug: string): Promise<LoadedAgentCli> {
 /** `metadata.agentproto`. */
 async function hints(slug: string): Promise<Readonly<Record<string, unknown>>> {
   const own = (await load(slug)).manifest.metadata['agentproto'] ?? {}
-  if (typeof own !== 'object') throw new Error(`${slug}: metadata.agentproto is no object`)
+  if (typeof own !== 'object') throw new Error(`${slug}: metadata.agentproto is not an object`)
   return own as Record<string, unknown>
 }
 
@@ -70,7 +70,7 @@ test('the catalogue has these agents', async () => {
   expect((await readdir(catalogPath)).toSorted()).toEqual(SLUGS)
 })
 
-test.each(SLUGS)('%s: folder, name and id are one, and every file is there and without a warning', async (slug) => {
+test.each(SLUGS)('%s: folder, name and id are equal, and every file exists and has no warning', async (slug) => {
   const { manifest, acp } = await load(slug)
   expect([manifest.name, manifest.id]).toEqual([slug, slug])
   const files = ['AGENT-CLI.md', 'SANDBOX.md', 'SECRETS.md', ...(manifest.protocol === 'acp' ? ['ACP.md'] : [])]
@@ -81,7 +81,7 @@ test.each(SLUGS)('%s: folder, name and id are one, and every file is there and w
   )
 })
 
-test.each(SLUGS)('%s: what it can do is no more than its ACP.md says', async (slug) => {
+test.each(SLUGS)('%s: its capabilities are in its ACP.md', async (slug) => {
   const { manifest, acp } = await load(slug)
   if (acp === undefined) return
   const { resumable, multimodal } = manifest.capabilities
@@ -89,7 +89,7 @@ test.each(SLUGS)('%s: what it can do is no more than its ACP.md says', async (sl
   expect([resumable, multimodal]).toEqual([acp.agent.loadSession, acp.agent.image || acp.agent.audio])
 })
 
-test.each(SLUGS)('%s: each mode does something, and each option compiles', async (slug) => {
+test.each(SLUGS)('%s: each mode has an effect, and each option compiles', async (slug) => {
   const { manifest } = await load(slug)
   const set = new Map(Object.entries((await hints(slug))['session_modes'] ?? {}))
   const ids = manifest.modes.map(({ id }) => id)
@@ -109,7 +109,7 @@ test.each(SLUGS)('%s: each mode does something, and each option compiles', async
 })
 
 test.each(SLUGS)(
-  '%s: no variable is written by a mode and by an option, where one would undo the other',
+  '%s: no variable is set by a mode and by an option, where one would overwrite the other',
   async (slug) => {
     const { manifest } = await load(slug)
     const ofModes = new Set(manifest.modes.flatMap(({ env }) => Object.keys(env)))
@@ -119,7 +119,7 @@ test.each(SLUGS)(
   },
 )
 
-test.each(SLUGS)('%s: its sandbox is local, says what it reaches, and sets no credential', async (slug) => {
+test.each(SLUGS)('%s: its sandbox is local, lists its hosts, and sets no credential', async (slug) => {
   const { sandbox, secrets, manifest } = await load(slug)
   expect(sandbox.provider).toBe('local')
   // Its tools would be cut off too, so confinement is for a profile of one's own.
@@ -134,11 +134,11 @@ test.each(SLUGS)('%s: its sandbox is local, says what it reaches, and sets no cr
   expect([...carried].filter((name) => !passed.has(name))).toEqual([])
 })
 
-test('the demo agent is all seen', async () => {
+test('the demo agent has nothing unverified', async () => {
   expect(await hints('demo')).not.toHaveProperty('unverified')
 })
 
-test.each(SLUGS.filter((slug) => slug !== 'demo'))('%s: what was not seen says so', async (slug) => {
+test.each(SLUGS.filter((slug) => slug !== 'demo'))('%s: what was not verified is listed', async (slug) => {
   const { tested, unverified } = await hints(slug)
   expect(unverified).toEqual(expect.arrayContaining([expect.any(String)]))
   const unseen = ['aider', 'cursor', 'goose', 'goose-acp', 'hermes'].includes(slug)
@@ -169,7 +169,7 @@ const OUTPUTS: Readonly<Record<Slug, string>> = {
 }
 
 test.each(SLUGS.filter((slug) => slug !== 'pi'))(
-  '%s: its version is found in what it prints, and is in its range',
+  '%s: its version is found in its output, and is in its range',
   async (slug) => {
     const { manifest } = await load(slug)
     expect(findVersion(manifest.versionCheck, OUTPUTS[slug])).toMatchObject({ found: true, inRange: true })
@@ -193,7 +193,7 @@ test('the manifest that docs/adapters.md shows is valid', async () => {
   expect(parseAgentCli(text, { path: 'my-agent/AGENT-CLI.md' })).toMatchObject({ ok: true, warnings: [] })
 })
 
-test('pi-acp tells nothing; the version of its package is in its range', async () => {
+test('pi-acp prints no version; the version of its package is in its range', async () => {
   const { versionCheck } = (await load('pi')).manifest
   expect(findVersion(versionCheck, OUTPUTS.pi)).toMatchObject({ found: false })
   expect(findVersion({ parse: '^(.*)$', range: versionCheck.range }, '0.0.34')).toMatchObject({ inRange: true })
@@ -211,7 +211,7 @@ test('a version that lacks what the manifest uses is out of its range', async ()
     expect(await inRange(slug, output)).toMatchObject({ found: true, inRange: false })
 })
 
-test('codex-mcp: the arm takes the data of its manifest', async () => {
+test('codex-mcp: the arm accepts the data of its manifest', async () => {
   const { manifest } = await load('codex-mcp')
   expect(manifest).toMatchObject({
     protocol: 'mcp',
@@ -225,7 +225,7 @@ test('codex-mcp: the arm takes the data of its manifest', async () => {
   ])
 })
 
-test('no file of the catalogue holds a tab, a long line, or a place of somebody’s machine', async () => {
+test('no file of the catalogue contains a tab, a long line, or a path of someone’s machine', async () => {
   const found: string[] = []
   for (const slug of SLUGS) {
     for (const file of await readdir(join(catalogPath, slug))) {

@@ -1,5 +1,5 @@
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, Parser } from 'yaml'
-import type { Alias, CST, Document, Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
+import type { Alias, CST, Document, ErrorCode, Node, Pair, YAMLMap, YAMLSeq } from 'yaml'
 import type { FrontMatter } from './front-matter.js'
 import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
@@ -63,13 +63,26 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
 
 function reportErrors({ errors, warnings }: Document.Parsed, offset: number, problems: ProblemList): void {
   for (const error of errors.slice(0, PROBLEMS_MAX + 1))
-    problems.error('yaml_syntax', offset + error.pos[0], { message: sentence(error.message) })
+    problems.error('yaml_syntax', offset + error.pos[0], {
+      message: sentence(error.message),
+      expected: EXPECTED[error.code],
+    })
   for (const warning of warnings.slice(0, PROBLEMS_MAX + 1)) {
     problems.error('yaml_tag', offset + warning.pos[0], {
       message: sentence(warning.message),
       expected: 'plain YAML without tags',
     })
   }
+}
+
+/** What to write, where the library only names what is wrong. */
+const EXPECTED: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_INDENT: 'the same indentation for all keys or items of a block',
+  BAD_SCALAR_START: 'quotes around a value that begins with a special character',
+  BLOCK_AS_IMPLICIT_KEY: "quotes around a value that contains ': '",
+  MISSING_CHAR: 'a closing quote, bracket or brace, or a comma between two items',
+  MULTILINE_IMPLICIT_KEY: 'key: value on one line',
+  TAB_AS_INDENT: 'spaces for indentation',
 }
 
 const sentence = (message: string): string => `${show(message.split('\n')[0]).replace(/[.:]*$/, '')}.`

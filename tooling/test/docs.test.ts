@@ -10,9 +10,7 @@ const UNFINISHED: readonly string[] = [
   'docs/events.md',
   'docs/http-api.md',
   'docs/mcp.md',
-  'docs/permissions.md',
   'docs/provisioning.md',
-  'docs/storage.md',
 ]
 const all = pages(ROOT)
 

@@ -5,7 +5,7 @@ import type { Turn } from './turn.js'
 import type { SessionRequest } from './agent-request.js'
 import type { PermissionRule } from './permission-rule.js'
 
-/** Everything about a session that is not in its log and must survive a restart. */
+/** What must survive a restart and is not in the log of the session. */
 export interface StoredSession {
   readonly version: 1
   readonly session: Session
@@ -14,9 +14,9 @@ export interface StoredSession {
   readonly requests: readonly SessionRequest[]
   /** Permission rules of the session itself; absent for none. */
   readonly rules?: readonly PermissionRule[]
-  /** How the agent was started, for a resume; of secrets it holds those alone that a caller gave to its MCP servers. */
+  /** How the agent was started, for a resume. The only secrets in it are those that a caller gave to its MCP servers. */
   readonly spawn: StoredSpawn
-  /** Its agent is being started again: the record may be behind the log, which is read at boot then. */
+  /** Its agent is being restarted: the record may be behind the log, so the log is read at boot. */
   readonly starting?: true
   /** When its agent was last started; absent for the session's start. */
   readonly agentStartedAt?: string
@@ -29,26 +29,26 @@ export interface StoredSpawn {
   readonly options?: Readonly<Record<string, string | number | boolean>>
   readonly additionalDirectories?: readonly string[]
   readonly mcpServers?: readonly McpServer[]
-  /** What was set on the running agent since, to be set again. */
+  /** What callers set on the running agent since, to be restored. */
   readonly changes?: readonly ConfigChange[]
   readonly instructions?: string
   readonly continuation?: ContinuationStrategy
-  /** The title that the caller gave; the agent's does not replace it. */
+  /** The title of the caller, which the agent's does not replace. */
   readonly title?: string
   /** AIP-45 `session` of the adapter at that time. */
   readonly policy?: AdapterSessionPolicy
 }
 
-/** Where session records live. Interchangeable; one conformance suite runs against each. */
+/** Stores session records. One conformance suite runs against every implementation. */
 export interface SessionStore {
-  /** Reads every record, by `startedAt`, oldest first. What could not be read is moved aside and named in `problems`. */
+  /** Reads every record, ordered by `startedAt`. What cannot be read is moved aside and reported in `problems`. */
   load(): Promise<{ readonly sessions: readonly StoredSession[]; readonly problems: readonly string[] }>
-  /** Replaces a record as a whole. @throws `storage_failed` */
+  /** Replaces a whole record. @throws `storage_failed` */
   save(record: StoredSession): Promise<void>
   delete(sessionId: string): Promise<void>
   /**
-   * Writes what is still pending. Idempotent. After it `save` and `delete` are refused with `shutting_down`: nothing of a host that
-   * has ended comes behind what the next one reads. A store that is its own place, as one in memory is, is opened again by `load`.
+   * Writes what is still pending. Idempotent. Afterwards `save` and `delete` are rejected with `shutting_down`, so that an ended
+   * host writes nothing after the next one has read. A store in memory is opened again by `load`.
    */
   close(): Promise<void>
 }

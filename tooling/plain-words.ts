@@ -42,12 +42,17 @@ const REPLACED_WORDS: Readonly<Record<string, string>> = {
 
 const PATTERN = new RegExp(`\\b(?:${Object.keys(REPLACED_WORDS).join('|')})\\b`, 'g')
 
+/** A member of an answer, which keeps its name: it is part of the API. */
+const WIRE_MEMBER = /\bmended(?=[:,}')]| [}?])/g
+
 /** Where a file uses a replaced word: `path:line word → what to write instead`. */
 export function replacedWords({ path, text }: SourceFile): readonly string[] {
   return text
     .split('\n')
     .flatMap((line, at) =>
-      (spaced(line).match(PATTERN) ?? []).map((word) => `${path}:${at + 1} ${word} → ${REPLACED_WORDS[word]}`),
+      (spaced(line.replaceAll(WIRE_MEMBER, '')).match(PATTERN) ?? []).map(
+        (word) => `${path}:${at + 1} ${word} → ${REPLACED_WORDS[word]}`,
+      ),
     )
 }
 

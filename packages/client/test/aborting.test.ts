@@ -7,18 +7,18 @@ import { event, fakeGateway, json, sse } from './fake-gateway.js'
 
 type Answer = () => Promise<Response>
 
-/** Something that never comes, and tells when it is waited for. */
+/** A promise that never settles, and reports when it is awaited. */
 function blocked(): { readonly never: () => Promise<never>; readonly reached: Promise<void> } {
-  let tell: () => void = () => undefined
-  const reached = new Promise<void>((resolve) => (tell = resolve))
+  let reportWait: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => (reportWait = resolve))
   const never = (): Promise<never> => {
-    tell()
+    reportWait()
     return new Promise(() => undefined)
   }
   return { never, reached }
 }
 
-/** A `fetch` that heeds no signal: it answers from a list, and then with the last of it. */
+/** A `fetch` that ignores its signal: it answers from a list, and then with the last entry. */
 function deaf(...answers: readonly Answer[]): Fetch {
   let calls = 0
   return async () => {
@@ -57,7 +57,7 @@ async function abortedWhen(
 
 const CANCELLED = { code: 'cancelled', listeners: 0 }
 
-test.each(FOLLOWERS)('while %s connects with a fetch that heeds no signal', async (what) => {
+test.each(FOLLOWERS)('while %s connects with a fetch that ignores its signal', async (what) => {
   const { never, reached } = blocked()
   expect(await abortedWhen(reached, { fetch: deaf(never) }, what)).toEqual(CANCELLED)
 })

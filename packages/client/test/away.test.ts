@@ -14,7 +14,7 @@ async function seqsOf(events: AsyncIterable<SessionEvent>): Promise<number[]> {
   return seqs
 }
 
-/** An address at which nobody listens any more. */
+/** An address without a listener. */
 async function deafUrl(): Promise<string> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -23,7 +23,7 @@ async function deafUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('a follower tells that the gateway is away, each try that fails, and that it is back', async () => {
+test('a follower reports that the gateway is away, each failed attempt, and that it is back', async () => {
   let calls = 0
   const gateway = await fakeGateway((_, response) => {
     calls++
@@ -58,7 +58,7 @@ test('a follower goes on at the gateway’s new address, with its new token, beh
   expect(next.seen[0]?.headers).toMatchObject({ authorization: 'Bearer new', 'last-event-id': '1' })
 })
 
-test('a call that nobody took is made where the gateway is now, a POST too', async () => {
+test('a call that was not sent is repeated at the current address, also a POST', async () => {
   const gateway = await fakeGateway((_, response) => json(response, { ok: true, id: 's', turn: 1 }, 202))
   let asked = 0
   const locate = (): Promise<{ url: string }> => Promise.resolve({ url: ++asked > 0 ? gateway.url : '' })
@@ -68,7 +68,7 @@ test('a call that nobody took is made where the gateway is now, a POST too', asy
   expect(asked).toBe(1)
 })
 
-test('whoever looks for the gateway may start it, at the address where it was', async () => {
+test('locate may start the gateway at its old address', async () => {
   const url = await deafUrl()
   const server = createHttpServer((_, response) => response.end(JSON.stringify({ ok: true, id: 's', turn: 1 })))
   onTestFinished(() => void server.close())
@@ -79,11 +79,11 @@ test('whoever looks for the gateway may start it, at the address where it was', 
   expect(await createClient({ url, locate }).sessions.prompt('s', { prompt: 'hi' })).toMatchObject({ turn: 1 })
 })
 
-test('a token that is refused is looked up again once; one that nobody knows better stays refused', async () => {
+test('a refused token is looked up again once; without a new one the call stays refused', async () => {
   const gateway = await fakeGateway(({ headers }, response) =>
     headers.authorization === 'Bearer new'
       ? json(response, { sessions: [] })
-      : json(response, { code: 'unauthorized', detail: 'Nobody has this token.' }, 401),
+      : json(response, { code: 'unauthorized', detail: 'Unknown token.' }, 401),
   )
   const located = (token: string) =>
     createClient({ url: gateway.url, token: 'old', locate: () => Promise.resolve({ url: gateway.url, token }) })
@@ -97,7 +97,7 @@ test('one who looks for the gateway and fails changes nothing', async () => {
   await expect(client.health()).rejects.toMatchObject({ code: 'daemon_not_running' })
 })
 
-test('a turn that is waited for tells of the outage too', async () => {
+test('a wait for a turn also reports the outage', async () => {
   const prompted = event(1, { type: 'user-prompt', content: [] })
   const ended = event(2, { type: 'turn-end', reason: 'end_turn' })
   const gateway = await fakeGateway(({ method }, response) => {

@@ -94,7 +94,7 @@ test('an answer that is no problem document says that the url is not a gateway',
   })
 })
 
-test('where nobody listens the error says what to run', async () => {
+test('without a listener the error says what to run', async () => {
   const call = createClient({ url: `http://127.0.0.1:${await unusedPort()}` }).health()
   await expect(call).rejects.toMatchObject({
     code: 'daemon_not_running',

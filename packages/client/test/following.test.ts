@@ -69,7 +69,7 @@ test('a silent stream is taken for dead and opened again', async () => {
   expect(seqs(await collect(createClient({ url: gateway.url, idleMs: 100 }).sessions.events('s1')))).toEqual([1, 2])
 })
 
-test('a gap is told, and without a listener it is an error', async () => {
+test('a gap is reported, and without a listener it is an error', async () => {
   const gateway = await fakeGateway((_, response) =>
     sse(response).end(`event: gap\ndata: {"after":0,"first":5}\n\n${event(5)}${stopped(6)}`),
   )
@@ -99,7 +99,7 @@ test('aborting a follower ends it as cancelled and closes its connection', async
   await closed.promise
 })
 
-test('aborting ends a follower also where an injected fetch does not heed the signal', async () => {
+test('aborting ends a follower also if an injected fetch ignores the signal', async () => {
   const fetch = (): Promise<Response> =>
     Promise.resolve(new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } }))
   const abort = new AbortController()
@@ -152,7 +152,7 @@ test('an error event of the log is an event like any other', async () => {
   expect(events[0]).toMatchObject({ type: 'error', message: 'm' })
 })
 
-test('watch starts with every session, and tells after an outage what went away in it', async () => {
+test('watch starts with every session, and reports after an outage which were deleted', async () => {
   let connects = 0
   const gateway = await fakeGateway(({ path }, response) => {
     if (path.startsWith('/sessions'))
@@ -162,28 +162,28 @@ test('watch starts with every session, and tells after an outage what went away 
     if (connects === 1) setImmediate(() => response.end())
   })
   const abort = new AbortController()
-  const told: string[] = []
+  const received: string[] = []
   for await (const change of createClient({ url: gateway.url }).watch({ signal: abort.signal })) {
-    told.push(change.type === 'session' ? change.session.id : `-${change.id}`)
-    if (told.length === 7) break
+    received.push(change.type === 'session' ? change.session.id : `-${change.id}`)
+    if (received.length === 7) break
   }
-  expect(told).toEqual(['a', 'b', 'c', '-a', '-c', 'b', 'c'])
+  expect(received).toEqual(['a', 'b', 'c', '-a', '-c', 'b', 'c'])
 })
 
-test('watch without the list tells only what changes, and when to ask for the rest', async () => {
+test('watch without the list returns only changes, and reports when to list the rest', async () => {
   let connects = 0
   const gateway = await fakeGateway((_, response) => {
     connects++
     sse(response).write(`event: session\ndata: {"id":"c${connects}"}\n\n`)
     if (connects === 1) setImmediate(() => response.end())
   })
-  const told: string[] = []
-  const watching = { listed: false, onState: ({ state }: { state: string }) => void told.push(state) }
+  const received: string[] = []
+  const watching = { listed: false, onState: ({ state }: { state: string }) => void received.push(state) }
   for await (const change of createClient({ url: gateway.url }).watch(watching)) {
-    told.push(change.type === 'session' ? change.session.id : '')
-    if (told.length >= 5) break
+    received.push(change.type === 'session' ? change.session.id : '')
+    if (received.length >= 5) break
   }
-  expect(told).toEqual(['connected', 'c1', 'reconnecting', 'connected', 'c2'])
+  expect(received).toEqual(['connected', 'c1', 'reconnecting', 'connected', 'c2'])
   expect(gateway.seen.map(({ path }) => path)).toEqual(['/events', '/events'])
 })
 

@@ -52,7 +52,7 @@ test('promptAndWait with an idempotency key prompts again when nothing came back
 
 const ended = (seq: number): string => event(seq, { type: 'turn-end', reason: 'end_turn' })
 
-test('a gap that is told again after a dropped connection is told once', async () => {
+test('a gap that is sent again after a dropped connection is reported once', async () => {
   const gap = 'id: 4\nevent: gap\ndata: {"after":0,"first":5}\n\n'
   const gateway = await fakeGateway((_, response) => {
     if (gateway.seen.length === 1) sse(response).write(gap, () => response.destroy())
@@ -61,7 +61,7 @@ test('a gap that is told again after a dropped connection is told once', async (
   const gaps: unknown[] = []
   const seqs: number[] = []
   const { sessions } = createClient({ url: gateway.url })
-  for await (const { seq } of sessions.events('s1', { onGap: (told) => gaps.push(told) })) seqs.push(seq)
+  for await (const { seq } of sessions.events('s1', { onGap: (gap) => gaps.push(gap) })) seqs.push(seq)
   expect([gaps, seqs]).toEqual([[{ after: 0, first: 5 }], [5, 6]])
   expect(gateway.seen.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '4'])
 })

@@ -38,7 +38,7 @@ test('data cannot overwrite the members of a problem, and no stack is in it', ()
   expect(JSON.stringify(problem)).not.toContain('secret')
 })
 
-test('errors are told apart without instanceof, and others are wrapped with their cause', () => {
+test('errors are recognised without instanceof, and others are wrapped with their cause', () => {
   const foreign = Object.assign(new Error('x'), { [Symbol.for('agentproto.error')]: true })
   expect([isAgentprotoError(foreign), isAgentprotoError(new Error('x')), isAgentprotoError(null)]).toEqual([
     true,

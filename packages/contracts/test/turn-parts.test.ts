@@ -56,14 +56,14 @@ test('a tool call is one part at the place where it began, its upserts merged; o
   ])
 })
 
-test('a long text is cut, and its size told', () => {
+test('a long text is cut, with its original size', () => {
   const piece = 'x'.repeat(TURN_BOUNDS.partChars - 1)
   const { text, parts } = merged({ type: 'text-delta', text: piece }, { type: 'text-delta', text: piece })
   expect(text).toHaveLength(2 * piece.length)
   expect(parts).toEqual([{ type: 'text', text: `${piece}x`, cut: { originalChars: 2 * piece.length } }])
 })
 
-test('a field of a tool call that is too long is left out as a whole, and its size told', () => {
+test('a field of a tool call that is too long is omitted, with its original size', () => {
   const output = 'x'.repeat(TURN_BOUNDS.toolFieldChars)
   const call = { type: 'tool-call', toolCallId: 't', input: { a: 1 } } as const
   expect(merged(call, { ...call, output }).parts).toEqual([

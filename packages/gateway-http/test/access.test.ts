@@ -57,7 +57,7 @@ const PRINCIPALS: readonly {
   readonly reads: readonly string[]
   readonly drives: readonly string[]
 }[] = [
-  { who: 'nobody', by: undefined, may: [], reads: [], drives: [] },
+  { who: 'a caller without a token', by: undefined, may: [], reads: [], drives: [] },
   { who: 'the owner', by: OWNER, may: ['read', 'operate', 'admin'], ...both('s1', 's2', 's3') },
   { who: 'a read token', by: token('read'), may: ['read'], ...both('s1', 's2', 's3') },
   { who: 'an operate token', by: token('operate'), may: ['read', 'operate'], ...both('s1', 's2', 's3') },
@@ -157,11 +157,11 @@ test('no answer may be kept, guessed at, or read by a page of another origin', {
     const [method = '', path = ''] = key.replace('ALL', 'POST').replace(':id', 's1').split(' ')
     for (const asked of [method, 'OPTIONS', 'PATCH']) {
       const headers = { authorization: 'Bearer x', host: 'localhost', origin: 'http://localhost:3000' }
-      const { headers: told, body } = await app.request(path, { method: asked, headers })
+      const { headers: received, body } = await app.request(path, { method: asked, headers })
       await body?.cancel()
-      const kept = body === null ? 'nothing to keep' : told.get('cache-control')
-      expect([key, asked, told.get('access-control-allow-origin')]).toEqual([key, asked, null])
-      expect([key, asked, body === null ? 'nosniff' : told.get('x-content-type-options')]).toEqual([
+      const kept = body === null ? 'nothing to keep' : received.get('cache-control')
+      expect([key, asked, received.get('access-control-allow-origin')]).toEqual([key, asked, null])
+      expect([key, asked, body === null ? 'nosniff' : received.get('x-content-type-options')]).toEqual([
         key,
         asked,
         'nosniff',

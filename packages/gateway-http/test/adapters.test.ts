@@ -16,7 +16,7 @@ test('install answers with the state, or streams what happens', async () => {
   ])
 })
 
-test('a setup that needs somebody tells what it needs, in both ways', async () => {
+test('a setup that needs a person reports what it needs, as JSON and as a stream', async () => {
   const { call } = fakeGateway()
   const whole = await call('POST', '/adapters/demo/setup')
   expect([whole.status, await whole.json()]).toMatchObject([424, { code: 'setup_required', pending: [{ id: 'url' }] }])
@@ -41,7 +41,7 @@ test('the doctor answers with a report, or streams its findings', async () => {
   expect(streamed.map(({ event }) => event)).toEqual(['check', 'check', 'report'])
 })
 
-test('an adapter is added, its state told, and secrets listed without a value', async () => {
+test('an adapter is added, its state returned, and secrets listed without a value', async () => {
   const { call } = fakeGateway()
   const added = await call('POST', '/adapters', { source: '/somewhere' })
   expect([added.status, added.headers.get('location')]).toEqual([201, 'adapters/demo'])
@@ -52,8 +52,8 @@ test('an adapter is added, its state told, and secrets listed without a value', 
 })
 
 test.each([
-  ['/adapters/nobody/install', {}, 404, 'adapter_not_found'],
-  ['/adapters/nobody/doctor', {}, 404, 'adapter_not_found'],
+  ['/adapters/unknown/install', {}, 404, 'adapter_not_found'],
+  ['/adapters/unknown/doctor', {}, 404, 'adapter_not_found'],
   ['/adapters/demo/install', { until: 'login' }, 400, 'invalid_request'],
   ['/adapters/demo/setup', { inputs: { url: { deep: 1 } } }, 400, 'invalid_request'],
   ['/adapters', {}, 400, 'invalid_request'],

@@ -73,7 +73,7 @@ async function inhabited(): Promise<Inhabited> {
   return { ...gateway, asked }
 }
 
-/** What does not tell under which of the two paths it was asked for. */
+/** The answer without what differs between the two paths. */
 function headersOf({ headers }: Response): Readonly<Record<string, string>> {
   const { location, ...rest } = Object.fromEntries(headers)
   return location === undefined ? rest : { ...rest, location: location.replace(/^(?:\.\.\/)+/, '') }

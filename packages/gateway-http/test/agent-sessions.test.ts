@@ -22,7 +22,7 @@ test('GET /agents/:agent/sessions lists those of that agent, with the filters of
 test('an agent that there is not is 404, whatever is asked of it', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
-  for (const path of ['/agents/nobody/sessions', '/agents/nobody/sessions/s1', '/agents/nobody/sessions/s1/turns']) {
+  for (const path of ['/agents/unknown/sessions', '/agents/unknown/sessions/s1', '/agents/unknown/sessions/s1/turns']) {
     expect(await (await call('GET', path)).json(), path).toMatchObject({ code: 'adapter_not_found', status: 404 })
   }
 })

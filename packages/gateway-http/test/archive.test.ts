@@ -18,7 +18,7 @@ test('an export is streamed in the format that was asked for, as a file of the s
   expect((await call('GET', '/sessions/s1/export?format=pdf')).status).toBe(400)
 })
 
-test('a transcript is JSON, or Markdown for whoever asks for it', async () => {
+test('a transcript is JSON, or Markdown if Accept asks for it', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   expect(await (await call('GET', '/sessions/s1/transcript')).json()).toMatchObject({ turns: [] })

@@ -69,7 +69,7 @@ interface Document {
 /** A page of the log is not one: what it holds never changes. */
 const isList = (get: Document['paths'][string]['get']): boolean => get?.operationId.startsWith('list') === true
 
-test('the tag of an answer is that of its text, however many others were told between', async () => {
+test('the tag of an answer depends only on its text', async () => {
   const { call } = fakeGateway()
   for (let i = 0; i < 40; i++) await call('POST', '/sessions/agent', { adapter: 'demo', label: `l${i}` })
   const tags = async (): Promise<readonly (string | null)[]> =>

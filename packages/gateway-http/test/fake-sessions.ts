@@ -124,17 +124,17 @@ export class FakeSessions implements SessionService {
     turns.push({ ...turn, state: 'ended', ...(reason === undefined ? {} : { reason }), lastSeq: log.lastSeq })
     const ended = this.#ended
     this.#ended = []
-    for (const tell of ended) tell()
+    for (const resolve of ended) resolve()
   }
 
   async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
     this.#note('waitTurn', id, turn)
     const { turns } = this.#find(id)
     while (turns[turn - 1]?.state === 'running') {
-      if (signal?.aborted) throw new AgentprotoError('cancelled', 'Nobody waits any more')
-      await new Promise<void>((tell) => {
-        this.#ended.push(tell)
-        signal?.addEventListener('abort', () => tell(), { once: true })
+      if (signal?.aborted) throw new AgentprotoError('cancelled', 'The caller cancelled the wait')
+      await new Promise<void>((resolve) => {
+        this.#ended.push(resolve)
+        signal?.addEventListener('abort', () => resolve(), { once: true })
       })
     }
     const found = turns[turn - 1]

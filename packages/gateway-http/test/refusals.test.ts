@@ -28,7 +28,7 @@ test('every route but /health needs a token, also routes that are not there', as
     expect(response.headers.get('www-authenticate')).toBe('Bearer')
     expect(await refusal(response)).toEqual([401, 'unauthorized'])
   }
-  for (const wrong of ['Bearer nobody', `Basic ${TOKEN}`, TOKEN, 'Bearer ', `Bearer ${TOKEN} ${TOKEN}`]) {
+  for (const wrong of ['Bearer unknown', `Basic ${TOKEN}`, TOKEN, 'Bearer ', `Bearer ${TOKEN} ${TOKEN}`]) {
     expect(await refusal(app.request('/sessions', { headers: { authorization: wrong } }))).toEqual([
       401,
       'unauthorized',
@@ -99,7 +99,7 @@ test('/health is refused to foreign hosts and origins as well', async () => {
   ])
 })
 
-test('pages of an allowed origin may read answers; nobody else’s may', async () => {
+test('pages of an allowed origin may read answers; others may not', async () => {
   const origin = 'https://console.example'
   const { app } = fakeGateway({ allowedOrigins: [origin] })
   const preflight = await app.request('/sessions/agent', {
@@ -220,7 +220,7 @@ test('a wrong field is named with what was expected and what was given', async (
   expect(await (await call('GET', '/sessions?limt=5')).json()).toMatchObject({ field: 'limt' })
 })
 
-test('F70 a field that nobody reads is refused, never dropped', async () => {
+test('F70 an unknown field is refused, never dropped', async () => {
   const response = await fakeGateway().call('POST', '/sessions/agent', { adapter: 'demo', sandboxx: true })
   expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_request', field: 'sandboxx' })
 })
@@ -283,13 +283,13 @@ test('nothing that is sent gives a 5xx', async () => {
   }
 })
 
-test('a failure of ours is told as what it is, a foreign one as nothing but 500', async () => {
-  const told: unknown[] = []
-  const { call, sessions } = fakeGateway({ onError: (error, where) => told.push([error, where]) })
+test('an error of ours is returned as it is, a foreign one only as 500', async () => {
+  const received: unknown[] = []
+  const { call, sessions } = fakeGateway({ onError: (error, where) => received.push([error, where]) })
   const foreign = new Error('secret path /home/x')
   sessions.failure = foreign
   const response = await call('GET', '/sessions')
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('/home/x')
-  expect(told).toEqual([[foreign, { method: 'GET', path: '/sessions' }]])
+  expect(received).toEqual([[foreign, { method: 'GET', path: '/sessions' }]])
 })

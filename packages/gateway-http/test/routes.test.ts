@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeGateway, OWNER } from './fake-gateway.ts'
 
-test('GET /health tells the version and what the host adds', async () => {
+test('GET /health returns the version and what the host adds', async () => {
   const { app } = fakeGateway({ health: () => ({ uptimeMs: 5 }) })
   const response = await app.request('/health')
   expect([response.status, await response.json()]).toEqual([200, { ok: true, version: '1.2.3', uptimeMs: 5 }])
@@ -62,7 +62,7 @@ test('POST /sessions/:id/resume starts an ended session again, and is refused on
   expect((await call('POST', '/sessions/s1/resume', { fresh: 'yes' })).status).toBe(400)
 })
 
-test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and tells whether a turn ran', async (verb) => {
+test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and returns whether a turn ran', async (verb) => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
   expect(await (await call('POST', `/sessions/s1/${verb}`)).json()).toEqual({ ok: true, id: 's1', wasBusy: true })
@@ -89,7 +89,7 @@ test('GET /sessions/:id/turns lists the turns', async () => {
   })
 })
 
-test('GET /sessions/:id/turns pages, and tells where the next page begins', async () => {
+test('GET /sessions/:id/turns returns pages with the cursor of the next one', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   for (const prompt of ['one', 'two', 'three']) await call('POST', '/sessions/s1/prompt', { prompt })
@@ -100,7 +100,7 @@ test('GET /sessions/:id/turns pages, and tells where the next page begins', asyn
   expect(await (await call('GET', '/sessions/s1/turns?after=3')).json()).toEqual({ turns: [], nextAfter: 3 })
 })
 
-test('GET /sessions/:id/turns/:turn tells of one turn, and waits for its end when asked to', async () => {
+test('GET /sessions/:id/turns/:turn returns one turn, and waits for its end if asked to', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
   expect(await (await call('GET', '/sessions/s1/turns/1')).json()).toMatchObject({ number: 1, state: 'running' })
@@ -137,7 +137,7 @@ test('GET /sessions/:id/events pages through the log, each record as it is store
   expect(await (await call('GET', '/sessions/s1/events?after=4')).json()).toEqual({ events: [], nextAfter: 4 })
 })
 
-test('a page of events tells of a gap', async () => {
+test('a page of events has its gap', async () => {
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'one' })
   sessions.log('s1').first = 3
@@ -255,7 +255,7 @@ test.each([
   ['GET', '/sessions/s1/prompt', 'POST, OPTIONS'],
   ['DELETE', '/sessions/s1/stream', 'GET, HEAD, OPTIONS'],
   ['POST', '/health', 'GET, HEAD, OPTIONS'],
-])('%s %s is answered 405 and told what is allowed', async (method, path, allow) => {
+])('%s %s is answered 405 with what is allowed', async (method, path, allow) => {
   const { call } = fakeGateway()
   const response = await call(method, path)
   expect([response.status, response.headers.get('allow')]).toEqual([405, allow])
@@ -279,7 +279,7 @@ test('HEAD answers as GET without a body, and opens no stream', async () => {
   }
   expect(sessions.log('s1').open).toBe(0)
   expect(sessions.watchers).toBe(0)
-  expect((await call('HEAD', '/sessions/nobody/stream')).status).toBe(404)
+  expect((await call('HEAD', '/sessions/unknown/stream')).status).toBe(404)
 })
 
 test('answers are not kept by anyone and not sniffed', async () => {

@@ -77,7 +77,7 @@ test('F68 a cursor past the terminal event is answered 204, so that an EventSour
   expect(sessions.log('s1').open).toBe(0)
 })
 
-test('a gap is told before the events after it, with an id that resumes after it', async () => {
+test('a gap is sent before the events after it, with an id that resumes after it', async () => {
   const { call, sessions } = await started('one')
   sessions.log('s1').first = 3
   await sessions.kill('s1', OWNER)
@@ -204,15 +204,15 @@ test('silence is counted from the last message', async () => {
 })
 
 test('a failure in the middle of a stream is its last message', async () => {
-  const told: unknown[] = []
-  const { call, sessions } = await started(undefined, { onError: (error) => told.push(error) })
+  const received: unknown[] = []
+  const { call, sessions } = await started(undefined, { onError: (error) => received.push(error) })
   for (const thrown of [new AgentprotoError('storage_corrupt', 'Unreadable'), new Error('foreign')]) {
     sessions.follow = async () => ({ next: () => Promise.reject(thrown), close: () => {} })
     const messages = await readMessages(await call('GET', '/sessions/s1/events', undefined, SSE))
     const code = thrown instanceof AgentprotoError ? 'storage_corrupt' : 'internal'
     expect(messages).toEqual([{ event: 'problem', data: expect.objectContaining({ code, status: 500 }) }])
   }
-  expect(told).toEqual([new Error('foreign')])
+  expect(received).toEqual([new Error('foreign')])
 })
 
 test('streams beyond the bound are refused until one ends', async () => {
@@ -232,9 +232,9 @@ test('streams beyond the bound are refused until one ends', async () => {
 
 test('a stream that could not be opened is not counted', async () => {
   const { call } = await started(undefined, { maxStreams: 1 })
-  for (let i = 0; i < 3; i++) expect((await call('GET', '/sessions/nobody/stream')).status).toBe(404)
+  for (let i = 0; i < 3; i++) expect((await call('GET', '/sessions/unknown/stream')).status).toBe(404)
   for (let i = 0; i < 3; i++)
-    expect((await call('POST', '/sessions/nobody/prompt', { prompt: 'x' }, SSE)).status).toBe(404)
+    expect((await call('POST', '/sessions/unknown/prompt', { prompt: 'x' }, SSE)).status).toBe(404)
   const response = await call('GET', '/events')
   expect(response.status).toBe(200)
   await response.body?.cancel()

@@ -11,7 +11,7 @@ const TOOL_SCOPES: Readonly<Record<string, Scope>> = Object.fromEntries(
 
 // Every tool with every principal; the same table as the routes'.
 
-/** Sessions: s1 in `mine`, s2 in `theirs`, s3 a child of s1. Whoever calls after that is `by`. */
+/** Sessions: s1 in `mine`, s2 in `theirs`, s3 a child of s1. The calls after that are those of `by`. */
 async function connectedAs(by: Principal): Promise<Connected> {
   let caller: Principal = OWNER
   const gateway = await connected('modern', { authenticate: () => caller })

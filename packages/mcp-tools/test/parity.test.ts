@@ -106,7 +106,7 @@ test.each([
   ],
   ['/sessions/s1/prompt', { prompt: 'again' }, 'prompt_agent_session', { sessionId: 's1', prompt: 'again' }],
   ['/sessions/s1/prompt', { prompt: '' }, 'prompt_agent_session', { sessionId: 's1', prompt: '' }],
-  ['/sessions/nobody/kill', {}, 'kill_agent_session', { sessionId: 'nobody' }],
+  ['/sessions/unknown/kill', {}, 'kill_agent_session', { sessionId: 'unknown' }],
   [
     '/sessions/s1/requests/r9',
     { action: 'cancel' },

@@ -55,7 +55,7 @@ test.each(ERAS)('a %s client has the same tools over pipes', async (era) => {
   const started = await client.callTool({ name: 'start_agent_session', arguments: { adapter: 'demo', prompt: 'one' } })
   expect(started.structuredContent).toMatchObject({ id: 's1', status: 'running' })
   expect(sessions.calls[0]).toEqual(['spawn', { adapter: 'demo', prompt: 'one' }, OWNER])
-  const refused = await client.callTool({ name: 'get_agent_session', arguments: { sessionId: 'nobody' } })
+  const refused = await client.callTool({ name: 'get_agent_session', arguments: { sessionId: 'unknown' } })
   expect(refused).toMatchObject({ isError: true })
   await expect(client.callTool({ name: 'nope', arguments: {} })).rejects.toMatchObject({ code: -32602 })
 })

@@ -74,7 +74,7 @@ test('each tool has a description, an output schema and says whether it only rea
   ])
 })
 
-test('the server tells its name, version and how it is used', async () => {
+test('the server returns its name, version and instructions', async () => {
   const { client } = await connected('legacy')
   expect(client.getServerVersion()).toMatchObject({ name: 'agentproto', version: '1.2.3' })
   expect(client.getInstructions()).toContain('One turn at a time')
@@ -82,7 +82,7 @@ test('the server tells its name, version and how it is used', async () => {
 
 test.each(ERAS)('an error is a result with isError and the problem document, for a %s client', async (era) => {
   const { client } = await connected(era)
-  const result = await client.callTool({ name: 'get_agent_session', arguments: { sessionId: 'nobody' } })
+  const result = await client.callTool({ name: 'get_agent_session', arguments: { sessionId: 'unknown' } })
   expect(result.isError).toBe(true)
   expect(result.structuredContent).toBeUndefined()
   const [content] = result.content
@@ -90,7 +90,7 @@ test.each(ERAS)('an error is a result with isError and the problem document, for
     type: 'urn:agentproto:error:session_not_found',
     status: 404,
     code: 'session_not_found',
-    given: 'nobody',
+    given: 'unknown',
   })
 })
 
@@ -117,7 +117,7 @@ test.each(ERAS)('an unknown tool is refused by the protocol, for a %s client', a
   await expect(client.callTool({ name: 'nope', arguments: {} })).rejects.toMatchObject({ code: -32602 })
 })
 
-test('a foreign failure tells nothing but that there was one', async () => {
+test('a foreign error is only reported as internal', async () => {
   const { tool, sessions, errors } = await connected()
   const foreign = new Error('secret path /home/x')
   sessions.failure = foreign
@@ -203,7 +203,7 @@ test('interrupt_agent_session stops the turn and leaves the session', async () =
   expect(await tool('get_agent_session', { sessionId: 's1' })).toMatchObject({ status: 'running' })
 })
 
-test('list_agent_adapters and list_agent_workspaces tell what can be started where', async () => {
+test('list_agent_adapters and list_agent_workspaces list what can be started where', async () => {
   const { tool } = await connected()
   expect(await tool('list_agent_adapters')).toMatchObject({ adapters: [{ slug: 'demo', installed: true }] })
   expect(await tool('list_agent_workspaces')).toMatchObject({ version: 1, workspaces: [] })

@@ -55,7 +55,7 @@ test('a request that somebody has to answer ends the waiting', async () => {
   await tool('start_agent_session', { adapter: 'demo', prompt: 'hang' })
   const waiting = tool('wait_agent_turn', { sessionId: 's2', turn: 1 })
   await until(() => clock.pending === 1)
-  sessions.log('s2').append({ type: 'text-delta', text: 'so far nobody is asked' })
+  sessions.log('s2').append({ type: 'text-delta', text: 'no request so far' })
   await settled()
   sessions.ask('s2')
   expect(await waiting).toMatchObject({ turn: 1, state: 'awaiting-input', requests: [{ requestId: 'r1' }] })
@@ -83,7 +83,7 @@ test('without a number it waits for the last turn, and there must have been one'
     isError: true,
     code: 'turn_not_found',
   })
-  expect(await tool('wait_agent_turn', { sessionId: 'nobody' })).toMatchObject({
+  expect(await tool('wait_agent_turn', { sessionId: 'unknown' })).toMatchObject({
     isError: true,
     code: 'session_not_found',
   })

@@ -11,7 +11,7 @@ const NOTHING: TranscriptTurn = { role: 'user', text: '' }
 const NAMES = { user: 'User', agent: 'Agent' } as const
 
 /**
- * The text that tells an agent the conversation so far (AIP-45 `transcript`). Empty without a conversation.
+ * The conversation so far, as text for an agent (AIP-45 `transcript`). Empty without a conversation.
  * @param lastTurns Number of turns, each a message of the user with its answers; default 10
  */
 export function transcriptPreamble(transcript: readonly TranscriptTurn[], lastTurns = LAST_TURNS): string {

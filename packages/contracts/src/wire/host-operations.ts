@@ -29,7 +29,7 @@ const PROVISION = [
 export const hostOperations = {
   'GET /health': {
     name: 'health',
-    summary: 'Tells that a gateway is running',
+    summary: 'Reports that a gateway is running',
     scope: 'open',
     calls: 'health',
     answers: ok(is.health, 'It is running'),
@@ -162,7 +162,7 @@ export const hostOperations = {
   },
   'GET /adapters/:slug/state': {
     name: 'getAdapterState',
-    summary: 'Tells whether the agent is installed, checked, set up and logged in; runs nothing',
+    summary: 'Returns whether the agent is installed, checked, set up and logged in; runs nothing',
     scope: 'read',
     calls: 'adapters.state',
     answers: ok(is.adapterState, 'The state'),

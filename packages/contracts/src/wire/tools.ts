@@ -121,7 +121,7 @@ const [byOption, byAction] = answerRequestSchema.options
 export const answerRequest = {
   name: 'answer_agent_request',
   description: 'Answer a permission with one of its optionIds, or a question with an action and its content.',
-  // The list needs one object, so the two kinds of answers are told apart after it.
+  // The list needs one object, so the two kinds of answers are one here and parsed again by the handler.
   input: z.strictObject({
     sessionId,
     requestId: z.string().min(1),

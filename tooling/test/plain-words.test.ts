@@ -14,7 +14,6 @@ const UNFINISHED: readonly string[] = [
   'packages/arms/kit',
   'packages/arms/mcp',
   'packages/arms/proprietary',
-  'packages/cli',
   'packages/demo-agent',
   'packages/driver-agent-cli',
   'packages/provisioning',

@@ -119,7 +119,7 @@ test('AIP-46 starting → error: a spawn that fails leaves the session in error'
 
 test('AIP-46 running → exited: the child has ended by itself, with its code', async () => {
   const folder = await temporaryHome()
-  const agent = await faultyAgent(folder, 'leaves when told')
+  const agent = await faultyAgent(folder, 'exits on request')
   const { spawn, ended } = await servedGateway({ executables: { 'agentproto-demo-agent': agent } })
   const { id } = await spawn({ cwd: folder })
   await writeFile(join(folder, 'leave'), '')
@@ -134,7 +134,7 @@ test('AIP-46 running → killed by kill_session: over HTTP and over MCP', async 
   expect([(await session(one.id)).status, (await session(two.id)).status]).toEqual(['killed', 'killed'])
 })
 
-test('AIP-46 running → killed by DELETE: who watches is told, and then the session is forgotten', async () => {
+test('AIP-46 running → killed by DELETE: watchers are notified, and then the session is deleted', async () => {
   const { spawn, open, call } = await servedGateway()
   const { id } = await spawn()
   const watched = (await open(`/sessions/${id}/stream`)).text()

@@ -43,7 +43,7 @@ test('AIP-46 GET /sessions/:id: answers with the Session', async () => {
   const { call, spawn } = await servedGateway()
   const { id, startedAt } = await spawn({ label: 'one' })
   expect(await call(`GET /sessions/${id}`)).toMatchObject({ status: 200, body: { id, startedAt, label: 'one' } })
-  expect((await call('GET /sessions/s_nobody')).status).toBe(404)
+  expect((await call('GET /sessions/s_unknown')).status).toBe(404)
 })
 
 test('AIP-46 POST /sessions/:id/prompt: answers with { ok: true, id } before the turn has ended', async () => {
@@ -95,7 +95,7 @@ test('AIP-46 GET /sessions/:id/stream: the lines that were, then those that come
 test('AIP-46 SpawnAgentRequest.adapter: is required, and names one that there is', async () => {
   const { call } = await servedGateway()
   expect(await call('POST /sessions/agent', {})).toMatchObject({ status: 400, body: { field: 'adapter' } })
-  const unknown = await call('POST /sessions/agent', { adapter: 'nobody' })
+  const unknown = await call('POST /sessions/agent', { adapter: 'unknown' })
   expect(unknown).toMatchObject({
     status: 404,
     body: { code: 'adapter_not_found', expected: expect.stringContaining('demo') },
@@ -104,10 +104,10 @@ test('AIP-46 SpawnAgentRequest.adapter: is required, and names one that there is
 
 test('AIP-46 SpawnAgentRequest.workspaceSlug: is where the agent runs', async () => {
   const { call, spawn, home, turnEnded } = await servedGateway()
-  const path = join(home, 'ground')
+  const path = join(home, 'project')
   await mkdir(path)
-  await call('POST /workspaces', { path, slug: 'ground' })
-  const { id } = await spawn({ cwd: undefined, workspaceSlug: 'ground', prompt: 'run touch here' })
+  await call('POST /workspaces', { path, slug: 'project' })
+  const { id } = await spawn({ cwd: undefined, workspaceSlug: 'project', prompt: 'run touch here' })
   await turnEnded(id)
   expect(await readdir(path)).toEqual(['here'])
 })
@@ -261,7 +261,7 @@ test('AIP-46 auth of every route: without a token, loopback or not, each of the 
   expect((await call(`GET /sessions/${id}`)).body).toMatchObject({ status: 'running' })
 })
 
-test('AIP-46 secrets in the output: a token that the agent prints is shown to nobody', async () => {
+test('AIP-46 secrets in the output: a token that the agent prints is redacted', async () => {
   const { call, spawn, open, turnEnded } = await servedGateway()
   const secret = `agp_t_${'0'.repeat(16)}_${'x'.repeat(43)}`
   const { id } = await spawn({ prompt: `the token is ${secret} there` })
@@ -274,14 +274,14 @@ test('AIP-46 secrets in the output: a token that the agent prints is shown to no
 
 test('AIP-46 cwd of a principal who is not local: outside of its workspaces is refused', async () => {
   const { call, home } = await servedGateway()
-  const ground = join(home, 'ground')
-  await mkdir(ground)
-  await call('POST /workspaces', { path: ground, slug: 'ground' })
-  const made = await call('POST /tokens', { name: 'remote', scope: 'operate', workspaces: ['ground'] })
+  const project = join(home, 'project')
+  await mkdir(project)
+  await call('POST /workspaces', { path: project, slug: 'project' })
+  const made = await call('POST /tokens', { name: 'remote', scope: 'operate', workspaces: ['project'] })
   const spawnIn = (cwd: string): ReturnType<typeof call> =>
     call('POST /sessions/agent', { adapter: 'demo', cwd }, String(made.body['token']))
-  for (const cwd of [home, '/', join(ground, '..')]) {
+  for (const cwd of [home, '/', join(project, '..')]) {
     expect([cwd, (await spawnIn(cwd)).status]).toEqual([cwd, 403])
   }
-  expect(await spawnIn(ground)).toMatchObject({ status: 201, body: { workspaceSlug: 'ground' } })
+  expect(await spawnIn(project)).toMatchObject({ status: 201, body: { workspaceSlug: 'project' } })
 })

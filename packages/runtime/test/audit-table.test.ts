@@ -16,26 +16,27 @@ type Row =
   | { readonly exempt: string }
 
 const on = (action: string, path: string, body: unknown = {}): Row => ({ action, path, body })
-const nobody = (action: string, rest = '', body: unknown = {}): Row => on(action, `/sessions/s_00000000${rest}`, body)
+const unknownSession = (action: string, rest = '', body: unknown = {}): Row =>
+  on(action, `/sessions/s_00000000${rest}`, body)
 const READING: Row = { exempt: 'It only reads: its scope is what it shows' }
 
 const rows: Readonly<Record<string, Row>> = {
   'POST /sessions/agent': on('spawn', '/sessions/agent', { adapter: 'none' }),
   'POST /agents/:agent/sessions': on('spawn', '/agents/demo/sessions', { cwd: '/nowhere' }),
-  'DELETE /sessions/:id': nobody('forget'),
-  'POST /sessions/:id/prompt': nobody('prompt', '/prompt', { prompt: 'x' }),
-  'POST /sessions/:id/interrupt': nobody('interrupt', '/interrupt'),
-  'POST /sessions/:id/cancel': nobody('interrupt', '/cancel'),
-  'POST /sessions/:id/resume': nobody('resume', '/resume'),
-  'POST /sessions/:id/kill': nobody('kill', '/kill'),
-  'POST /sessions/:id/config': nobody('configure', '/config', { mode: 'plan' }),
-  'POST /sessions/:id/fork': nobody('fork', '/fork'),
-  'POST /sessions/:id/repair': nobody('repair', '/repair'),
+  'DELETE /sessions/:id': unknownSession('forget'),
+  'POST /sessions/:id/prompt': unknownSession('prompt', '/prompt', { prompt: 'x' }),
+  'POST /sessions/:id/interrupt': unknownSession('interrupt', '/interrupt'),
+  'POST /sessions/:id/cancel': unknownSession('interrupt', '/cancel'),
+  'POST /sessions/:id/resume': unknownSession('resume', '/resume'),
+  'POST /sessions/:id/kill': unknownSession('kill', '/kill'),
+  'POST /sessions/:id/config': unknownSession('configure', '/config', { mode: 'plan' }),
+  'POST /sessions/:id/fork': unknownSession('fork', '/fork'),
+  'POST /sessions/:id/repair': unknownSession('repair', '/repair'),
   'POST /sessions/import': { action: 'import', path: '/sessions/import', body: 'x', type: 'application/x-ndjson' },
   'POST /sessions/prune': on('prune', '/sessions/prune', { olderThanMs: 86_400_000 }),
-  'POST /sessions/:id/requests/:requestId': nobody('answer', '/requests/r1', { optionId: 'yes' }),
-  'POST /sessions/:id/rules': nobody('rule-add', '/rules', { decision: 'deny', toolKind: 'edit' }),
-  'DELETE /sessions/:id/rules/:ruleId': nobody('rule-remove', '/rules/x'),
+  'POST /sessions/:id/requests/:requestId': unknownSession('answer', '/requests/r1', { optionId: 'yes' }),
+  'POST /sessions/:id/rules': unknownSession('rule-add', '/rules', { decision: 'deny', toolKind: 'edit' }),
+  'DELETE /sessions/:id/rules/:ruleId': unknownSession('rule-remove', '/rules/x'),
   'POST /workspaces': on('workspace-add', '/workspaces', { path: '/nowhere' }),
   'DELETE /workspaces/:slug': on('workspace-remove', '/workspaces/none'),
   'POST /workspaces/:slug/use': on('workspace-use', '/workspaces/none/use'),
@@ -85,7 +86,7 @@ async function linesAfter(home: string, before: number): Promise<readonly Line[]
   return (await controlLines(home)).slice(before)
 }
 
-test('each route that does something has one line, and one row here', async () => {
+test('each route that changes something has one line, and one row here', async () => {
   const doing = Object.entries(OPERATIONS).filter(([, { scope }]) => scope === 'operate' || scope === 'admin')
   expect(doing.map(([route]) => route).sort()).toEqual(Object.keys(rows).sort())
   const home = await temporaryHome()
@@ -108,7 +109,7 @@ test('each route that does something has one line, and one row here', async () =
   )
 })
 
-test('each tool that does something has one line, and one row here', async () => {
+test('each tool that changes something has one line, and one row here', async () => {
   const doing = Object.entries(TOOLS).filter(([, { scope }]) => scope !== 'read')
   expect(doing.map(([tool]) => tool).sort()).toEqual(Object.keys(tools).sort())
   const home = await temporaryHome()
@@ -123,7 +124,7 @@ test('each tool that does something has one line, and one row here', async () =>
   }
 })
 
-test('what was done to workspaces and adapters says to which, and how it ended', async () => {
+test('operations on workspaces and adapters say on which, and how they ended', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { workspaces, adapters } = gateway
@@ -147,7 +148,7 @@ test('what was done to workspaces and adapters says to which, and how it ended',
   ])
 })
 
-test('who was refused at the door is written down: who, what and from where, but no token', async () => {
+test('a rejected request is recorded: who, what and from where, but no token', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { url } = await gateway.listen({ port: 0 })
@@ -177,17 +178,17 @@ test('who was refused at the door is written down: who, what and from where, but
   ])
 })
 
-test('who is refused again and again cannot fill the disk: ten lines a minute, and one that counts the rest', async () => {
+test('repeated rejections cannot fill the disk: ten lines a minute, and one with the count of the others', async () => {
   const home = await temporaryHome()
   let now = Date.parse('2026-11-22T00:00:00.000Z')
   const clock = { now: () => now, after: () => ({ cancel: () => undefined }) }
   const gateway = await testGateway({ home, clock })
-  const knock = async (): Promise<void> =>
+  const request = async (): Promise<void> =>
     void (await gateway.app.request(`/sessions/${'x'.repeat(5_000)}`, { headers: { host: 'localhost' } }))
-  for (let tries = 0; tries < 500; tries++) await knock()
+  for (let tries = 0; tries < 500; tries++) await request()
   now += 61_000
-  await knock()
-  await knock()
+  await request()
+  await request()
   await gateway.close()
   const lines = await controlLines(home)
   expect(lines).toHaveLength(10 + 1 + 2)

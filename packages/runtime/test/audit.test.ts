@@ -26,7 +26,7 @@ test('each control action is written with who did it, on what, and how it ended,
   await sessions.waitTurn(id, 1)
   await sessions.waitTurn(id, (await sessions.prompt(id, { prompt: 'another private word' }, ci)).turn)
   await expect(sessions.spawn({ adapter: 'demo', cwd: home }, ci)).rejects.toMatchObject({ code: 'hook_stopped' })
-  await expect(sessions.kill('nobody', ci)).rejects.toMatchObject({ code: 'session_not_found' })
+  await expect(sessions.kill('unknown', ci)).rejects.toMatchObject({ code: 'session_not_found' })
   const { ruleId } = await gateway.permissions.addRule({ sessionId: id }, { decision: 'deny', toolKind: 'edit' }, ci)
   await gateway.permissions.removeRule({ sessionId: id }, ruleId, ci)
   await sessions.interrupt(id, ci)
@@ -42,24 +42,24 @@ test('each control action is written with who did it, on what, and how it ended,
   await gateway.app.request('/tokens/ci', { method: 'DELETE', headers })
   await gateway.close()
   const lines = (await linesOf(home)).filter(({ kind }) => kind === 'control')
-  const told = lines.map(({ principal, action, session, outcome }) => [
+  const written = lines.map(({ principal, action, session, outcome }) => [
     (principal as Principal).name,
     action,
     session === id ? 'it' : session,
     outcome,
   ])
-  expect(told.slice(0, 9)).toEqual([
+  expect(written.slice(0, 9)).toEqual([
     ['owner', 'spawn', 'it', 'ok'],
     ['ci', 'prompt', 'it', 'ok'],
     ['ci', 'spawn', undefined, 'hook_stopped'],
-    ['ci', 'kill', 'nobody', 'session_not_found'],
+    ['ci', 'kill', 'unknown', 'session_not_found'],
     ['ci', 'rule-add', 'it', 'ok'],
     ['ci', 'rule-remove', 'it', 'ok'],
     ['ci', 'interrupt', 'it', 'ok'],
     ['owner', 'kill', 'it', 'ok'],
     ['owner', 'forget', 'it', 'ok'],
   ])
-  expect(told.slice(9).map(([name, action]) => [name, action])).toEqual(
+  expect(written.slice(9).map(([name, action]) => [name, action])).toEqual(
     expect.arrayContaining([
       ['owner', 'token-create'],
       ['owner', 'token-revoke'],

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { HostNames } from '../../server/src/listen/host-names.ts'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
-// A gateway that other machines reach: by which names it is called, and what its own agents are told.
+// A gateway that other machines reach: the names under which it is called, and the address that its own agents get.
 
 const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
 const hasIpv6 = addresses.some(({ address }) => address === '::1')
@@ -30,7 +30,7 @@ test.each(['0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
     const gateway = await testGateway({ home: await temporaryHome(), allowedHosts: ['agents.example'] })
     const { url } = await gateway.listen({ host, port: 0, allowRemote: true })
     const { port } = new URL(url)
-    // Nobody is called 0.0.0.0: what is told is what works.
+    // 0.0.0.0 is no address to call: the reported one works.
     expect(url).toBe(`http://127.0.0.1:${port}`)
     expect((await fetch(`${url}/health`)).status).toBe(200)
     for (const address of others) expect((await fetch(`http://${address}:${port}/health`)).status).toBe(200)
@@ -41,7 +41,7 @@ test.each(['0.0.0.0', ...(hasIpv6 ? ['::'] : [])])(
   },
 )
 
-test('on loopback alone the machine’s other names are nobody’s', async () => {
+test('on loopback only, the machine’s other names are rejected', async () => {
   const gateway = await testGateway({ home: await temporaryHome() })
   const { url } = await gateway.listen({ port: 0 })
   for (const name of [...others, `not-${hostname()}.example`]) expect(await statusOf(url, name)).toBe(403)
@@ -55,18 +55,18 @@ test.each(hasIpv6 ? ['::1'] : [])('on %s it is called by its address in brackets
   expect(await statusOf(url, '[::1]')).toBe(200)
 })
 
-test.each(['0.0.0.0', ...others.slice(0, 1)])('agents are told an address that lets them in (%s)', async (host) => {
+test.each(['0.0.0.0', ...others.slice(0, 1)])('agents get an address that accepts them (%s)', async (host) => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { url } = await gateway.listen({ host, port: 0, allowRemote: true })
   const owner: Principal = { type: 'owner', name: 'owner' }
   const { id } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home, permissionMode: 'approve-all' }, owner)
-  const { turn } = await gateway.sessions.prompt(id, { prompt: 'run echo $AGENTPROTO_URL > told' }, owner)
+  const { turn } = await gateway.sessions.prompt(id, { prompt: 'run echo $AGENTPROTO_URL > address' }, owner)
   await gateway.sessions.waitTurn(id, turn)
-  const told = (await readFile(join(home, 'told'), 'utf8')).trim()
-  expect(told).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect((await fetch(`${told}/health`)).status).toBe(200)
-  expect(told === url).toBe(host === '0.0.0.0')
+  const address = (await readFile(join(home, 'address'), 'utf8')).trim()
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect((await fetch(`${address}/health`)).status).toBe(200)
+  expect(address === url).toBe(host === '0.0.0.0')
 })
 
 test('a stranger’s name has the addresses looked up once a second, not for each call', () => {

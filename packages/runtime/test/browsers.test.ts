@@ -40,7 +40,7 @@ interface Called {
   readonly headers: Headers
 }
 
-interface Door {
+interface Browser {
   readonly gateway: Gateway
   readonly clock: Time
   call(method: string, path: string, headers?: Record<string, string>): Promise<Called>
@@ -50,10 +50,10 @@ interface Door {
   login(): Promise<{ readonly cookie: string; readonly name: string }>
 }
 
-async function door(): Promise<Door> {
+async function browser(): Promise<Browser> {
   const clock = movable()
   const gateway = await testGateway({ home: await temporaryHome(), clock })
-  const call: Door['call'] = async (method, path, headers = {}) => {
+  const call: Browser['call'] = async (method, path, headers = {}) => {
     const answer = await gateway.app.request(`http://${HOST}${path}`, { method, headers: { host: HOST, ...headers } })
     const text = await answer.text()
     return { status: answer.status, body: text === '' ? {} : JSON.parse(text), headers: answer.headers }
@@ -69,7 +69,7 @@ async function door(): Promise<Door> {
 }
 
 test('a code of the owner’s is good for one cookie, which no script and no other site gets', async () => {
-  const { gateway, call } = await door()
+  const { gateway, call } = await browser()
   const made = await call('POST', '/auth/code', { authorization: `Bearer ${gateway.token}` })
   expect(made).toMatchObject({ status: 201, body: { expiresAt: '2026-11-22T00:01:00.000Z' } })
   const path = String(made.body['path'])
@@ -92,13 +92,13 @@ test('a code of the owner’s is good for one cookie, which no script and no oth
 })
 
 test('over TLS the cookie is sent over TLS alone', async () => {
-  const { gateway, code } = await door()
+  const { gateway, code } = await browser()
   const { headers } = await gateway.app.request(`https://${HOST}/auth/exchange?code=${await code()}`)
   expect(headers.get('set-cookie')).toMatch(/; HttpOnly; Secure; SameSite=Strict$/)
 })
 
-test('a code ends after a minute, one at a time and not more than sixteen; what is none is nobody’s', async () => {
-  const { gateway, clock, call, code } = await door()
+test('a code expires after a minute, at most sixteen are open, and any other code is rejected', async () => {
+  const { gateway, clock, call, code } = await browser()
   const late = await code()
   clock.advance(MINUTE)
   expect((await call('GET', `/auth/exchange?code=${late}`)).status).toBe(401)
@@ -113,8 +113,8 @@ test('a code ends after a minute, one at a time and not more than sixteen; what 
   expect(await call('POST', '/auth/code', owner)).toMatchObject({ status: 429, body: { code: 'token_limit_reached' } })
 })
 
-test('whoever may not make tokens makes no code', async () => {
-  const { gateway, call } = await door()
+test('only callers that may create tokens can create a code', async () => {
+  const { gateway, call } = await browser()
   for (const scope of ['read', 'operate'] as const) {
     const { token } = await gateway.tokens.create({ name: scope, scope })
     expect((await call('POST', '/auth/code', { authorization: `Bearer ${token}` })).status).toBe(403)
@@ -123,7 +123,7 @@ test('whoever may not make tokens makes no code', async () => {
 })
 
 test('the cookie counts for the gateway’s own pages alone', async () => {
-  const { call, login } = await door()
+  const { call, login } = await browser()
   const { cookie } = await login()
   const status = async (method: string, headers: Record<string, string>): Promise<number> =>
     (await call(method, method === 'GET' ? '/sessions' : '/workspaces/none/use', { cookie, ...headers })).status
@@ -146,12 +146,12 @@ test('the cookie counts for the gateway’s own pages alone', async () => {
   // Let in, and then there is no such workspace.
   expect(await status('POST', PAGE)).toBe(404)
   expect(await status('POST', { host: HOST, origin: `http://${HOST}` })).toBe(404)
-  // The cookie of a gateway at another port is nobody's here.
+  // The cookie of a gateway at another port is not accepted.
   expect((await call('GET', '/sessions', { cookie: cookie.replace('7646', '7647') })).status).toBe(401)
 })
 
-test('it is a token among the others: listed, revoked, told to the audit log, and over by itself', async () => {
-  const { gateway, clock, call, login } = await door()
+test('it is a named token: listed, revoked, in the audit log, and expires by itself', async () => {
+  const { gateway, clock, call, login } = await browser()
   const [first, second] = [await login(), await login()]
   const read = async ({ cookie }: { cookie: string }): Promise<number> =>
     (await call('GET', '/sessions', { cookie, ...PAGE })).status
@@ -165,9 +165,9 @@ test('it is a token among the others: listed, revoked, told to the audit log, an
     headers: { cookie: second.cookie, accept: 'text/event-stream', ...PAGE },
   })
   expect(stream.status).toBe(200)
-  const told = stream.text()
+  const text = stream.text()
   clock.advance(12 * HOUR)
-  await told
+  await text
   expect(await read(second)).toBe(401)
   expect(await gateway.tokens.list()).toEqual([])
   // A change forgets it, and its name is free.
@@ -180,7 +180,7 @@ test('it is a token among the others: listed, revoked, told to the audit log, an
 })
 
 test('it holds in the next gateway of the home, as other tokens do', async () => {
-  const { gateway, clock, login } = await door()
+  const { gateway, clock, login } = await browser()
   const { cookie } = await login()
   await gateway.close()
   const next = await testGateway({ home: gateway.home, clock })
@@ -189,7 +189,7 @@ test('it holds in the next gateway of the home, as other tokens do', async () =>
 })
 
 test('a listener for the machine’s own accepts no cookie', async () => {
-  const { gateway, login } = await door()
+  const { gateway, login } = await browser()
   const { cookie } = await login()
   const request = new Request(`http://${HOST}/sessions`, { headers: { cookie, ...PAGE } })
   expect((await gateway.app.fetch(request, { rejectNamedTokens: true })).status).toBe(403)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { closeInOrder } from '../src/close-in-order.js'
 
-test('a step that fails stops none after it, and the first failure is told', async () => {
+test('a step that fails does not stop the next ones, and the first error is thrown', async () => {
   const taken: number[] = []
   const step = (number: number, fails: boolean) => async (): Promise<void> => {
     await Promise.resolve()

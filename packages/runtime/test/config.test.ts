@@ -64,15 +64,15 @@ test('executables says where an agent is', async () => {
 })
 
 test('environment and homes say what agents see of the host', async () => {
-  const told = async (config: object): Promise<string> => {
+  const variables = async (config: object): Promise<string> => {
     const { sessions, home } = await configured(config)
     const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, permissionMode: 'approve-all' }, owner)
-    const prompt = 'run echo $AGENTPROTO_ENV_POLICY $AGENTPROTO_HOME_POLICY > told'
+    const prompt = 'run echo $AGENTPROTO_ENV_POLICY $AGENTPROTO_HOME_POLICY > variables'
     await sessions.waitTurn(id, (await sessions.prompt(id, { prompt }, owner)).turn)
-    return readFile(join(home, 'told'), 'utf8')
+    return readFile(join(home, 'variables'), 'utf8')
   }
-  expect(await told({})).toBe('filtered operator\n')
-  expect(await told({ environment: 'isolated', homes: 'isolated' })).toBe('isolated isolated\n')
+  expect(await variables({})).toBe('filtered operator\n')
+  expect(await variables({ environment: 'isolated', homes: 'isolated' })).toBe('isolated isolated\n')
 })
 
 /** An agent that answers with what its client offers. */

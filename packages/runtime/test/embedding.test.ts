@@ -63,7 +63,7 @@ test.each(MOUNTS)('%s: HTTP, event streams and MCP below a prefix, the host’s 
   await client.sessions.kill(id)
   for await (const item of client.sessions.stream(id)) if (item.type === 'line') lines.push(item.line.line)
   expect(lines).toContain('echo: hello')
-  await expect(client.sessions.get('nobody')).rejects.toMatchObject({ code: 'session_not_found' })
+  await expect(client.sessions.get('unknown')).rejects.toMatchObject({ code: 'session_not_found' })
   const headers = { authorization: `Bearer ${gateway.token}`, 'content-type': 'application/json' }
   expect((await fetch(`${url}/sessions`)).status).toBe(401)
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }

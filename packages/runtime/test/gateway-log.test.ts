@@ -35,7 +35,7 @@ test('a gateway logs its own life and that of its sessions; one in memory logs n
   await expect(readdir(join(memory.home, 'logs'))).rejects.toThrow('ENOENT')
 })
 
-test('F75 a gateway that is flooded with trouble says so a few times and counts; the audit log keeps each attempt', async () => {
+test('F75 a flood of problems is logged a few times and counted; the audit log has each attempt', async () => {
   const home = await temporaryHome()
   const problems: string[] = []
   const gateway = await testGateway({

@@ -9,7 +9,7 @@ import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 
-test('the main job in one process: spawn, two turns that remember, kill', async () => {
+test('in one process: spawn, two turns of one conversation, kill', async () => {
   const home = await temporaryHome()
   const { sessions } = await testGateway({ home })
   const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)
@@ -20,7 +20,7 @@ test('the main job in one process: spawn, two turns that remember, kill', async 
   expect(await sessions.get(id)).toMatchObject({ status: 'killed', stopReason: 'user_canceled' })
 })
 
-test('a configuration has its effect on the agent, and a fork knows what was said', async () => {
+test('a configuration changes the agent, and a fork knows the conversation', async () => {
   const home = await temporaryHome()
   const { sessions } = await testGateway({ home })
   const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)
@@ -83,7 +83,7 @@ test('the app can be mounted without a socket, and two gateways live in one proc
   expect((await ask(b, a.token)).status).toBe(401)
 })
 
-test('a home that cannot be written is refused by name, before anything is started', async () => {
+test('a home that cannot be written is rejected by name, before anything is started', async () => {
   const file = join(await temporaryHome(), 'a-file')
   await writeFile(file, '')
   const home = join(file, 'home')
@@ -93,19 +93,19 @@ test('a home that cannot be written is refused by name, before anything is start
   })
 })
 
-test('a home where nothing can be made is refused, too, and nothing hangs', async () => {
+test('a home in which nothing can be created is rejected too, and nothing hangs', async () => {
   // The kernel's own file system takes no folder, and says that there is none: Node tries for ever to make those above it.
   await expect(createGateway({ home: '/proc/agentproto/home' })).rejects.toMatchObject({ code: 'storage_failed' })
 })
 
-test('a home whose parents are not there yet is made with them', async () => {
+test('a home is created with its missing parents', async () => {
   const home = join(await temporaryHome(), 'a', 'b', 'home')
   const gateway = await createGateway({ home })
   await gateway.close()
   expect((await stat(home)).mode & 0o777).toBe(0o700)
 })
 
-test('F94 a second gateway on one home is refused and names the first; the home is free after its end', async () => {
+test('F94 a second gateway on one home is rejected with the pid of the first; the home is free after its end', async () => {
   const home = await temporaryHome()
   const first = await createGateway({ home })
   await expect(createGateway({ home })).rejects.toMatchObject({
@@ -116,7 +116,7 @@ test('F94 a second gateway on one home is refused and names the first; the home 
   await (await createGateway({ home })).close()
 })
 
-test('the lock of a gateway that was killed is taken over at once, and a reused pid fools nobody', async () => {
+test('the lock of a killed gateway is replaced at once, and a reused pid is not mistaken for its owner', async () => {
   const home = await temporaryHome()
   const gone = Number(execFileSync(process.execPath, ['-e', 'console.log(process.pid)'], { encoding: 'utf8' }))
   for (const dead of [{ pid: gone, startTime: '1' }, { pid: process.ppid, startTime: 'another' }, 'garbage']) {
@@ -127,7 +127,7 @@ test('the lock of a gateway that was killed is taken over at once, and a reused 
   }
 })
 
-test('listening leaves a record that only the owner reads, and closing takes it away', async () => {
+test('listening writes a record that only the owner can read, and closing removes it', async () => {
   const home = await temporaryHome()
   const layout = homeLayout(home)
   const gateway = await createGateway({ home })
@@ -141,7 +141,7 @@ test('listening leaves a record that only the owner reads, and closing takes it 
   expect((await readFile(layout.token, 'utf8')).trim()).toBe(token)
 })
 
-test('a close in the middle of everything ends streams with their terminal event, and every agent', async () => {
+test('closing a busy gateway ends streams with their terminal event, and every agent', async () => {
   const home = await temporaryHome()
   const gateway = await createGateway({ home, cwd: home, env: { ...process.env, AGENTPROTO_DEMO_HOME: home } })
   const { url, token } = await gateway.listen({ port: 0 })
@@ -153,7 +153,7 @@ test('a close in the middle of everything ends streams with their terminal event
   expect(await gateway.sessions.get(id)).toMatchObject({ stopReason: 'shutdown' })
 })
 
-test('beyond loopback needs to be said, and a taken port is told with what to do', async () => {
+test('beyond loopback needs a permission, and a taken port is an error with a hint', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   for (const host of ['0.0.0.0', '::'])
@@ -194,7 +194,7 @@ test('an adapter that is not installed is refused before anything is spawned, wi
   })
 })
 
-test('adapters of the home join the bundled ones, and a broken one is left out and told', async () => {
+test('adapters of the home join the bundled ones, and a broken one is left out and reported', async () => {
   const home = await temporaryHome()
   const { adapters: folder } = homeLayout(home)
   await cp(new URL('../../adapters/catalog/demo', import.meta.url), join(folder, 'mine'), { recursive: true })
@@ -214,7 +214,7 @@ test('adapters of the home join the bundled ones, and a broken one is left out a
   })
 })
 
-test('F84 what a resume needs is told to nobody, and every file of the home is its owner’s alone', async () => {
+test('F84 what a resume needs is in no answer, and every file of the home is readable by its owner only', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home: join(home, 'home'), cwd: home })
   const { url, token } = await gateway.listen({ port: 0 })
@@ -230,13 +230,13 @@ test('F84 what a resume needs is told to nobody, and every file of the home is i
     { name: 'tools', command: process.execPath, args: ['-e', ''], env: [{ name: 'KEY', value: 'hush-env' }] },
   ]
   const instructions = 'never say hush-instructions'
-  const told = [await ask('/sessions/agent', { adapter: 'demo', cwd: home, mcpServers, instructions })]
-  const { id } = JSON.parse(told[0] ?? '') as { id: string }
+  const answers = [await ask('/sessions/agent', { adapter: 'demo', cwd: home, mcpServers, instructions })]
+  const { id } = JSON.parse(answers[0] ?? '') as { id: string }
   await gateway.sessions.waitTurn(id, (await gateway.sessions.prompt(id, { prompt: 'hello' }, owner)).turn)
-  told.push(await ask(`/sessions/${id}/kill`, {}), await ask(`/sessions/${id}/resume`, {}))
-  told.push(await ask(`/sessions/${id}`), await ask('/sessions'), await ask(`/sessions/${id}/turns`))
-  expect(told.join('\n')).not.toContain('hush')
-  expect(JSON.parse(told[3] ?? '')).not.toHaveProperty('spawn')
+  answers.push(await ask(`/sessions/${id}/kill`, {}), await ask(`/sessions/${id}/resume`, {}))
+  answers.push(await ask(`/sessions/${id}`), await ask('/sessions'), await ask(`/sessions/${id}/turns`))
+  expect(answers.join('\n')).not.toContain('hush')
+  expect(JSON.parse(answers[3] ?? '')).not.toHaveProperty('spawn')
   // It is there, or this would prove nothing.
   expect(await readFile(join(homeLayout(gateway.home).sessions, id, 'meta.json'), 'utf8')).toContain('hush-env')
   await gateway.close()

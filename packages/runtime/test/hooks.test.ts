@@ -71,7 +71,7 @@ test('a fork is a spawn', async () => {
   })
 })
 
-test('beforePrompt amends what the agent is told, and a denial begins no turn', async () => {
+test('beforePrompt changes the prompt, and a denial starts no turn', async () => {
   const gateway = await hooked({
     async beforePrompt({ prompt, session }) {
       await Promise.resolve()
@@ -174,7 +174,7 @@ test('a request that is denied with stop ends the session with permission_failur
   expect(existsSync(join(gateway.cwd, 'a.txt'))).toBe(false)
 })
 
-test('hooks that throw or hang: what guards fails closed, a request goes to a person, and each is told of', async () => {
+test('hooks that throw or hang: beforeSpawn and beforePrompt fail closed, a request goes to a person, each failure is reported', async () => {
   const gateway = await hooked({
     timeoutMs: 50,
     beforeSpawn: ({ request }) => {
@@ -197,7 +197,7 @@ test('hooks that throw or hang: what guards fails closed, a request goes to a pe
   const [asked] = await sessions.requests(id)
   await sessions.answer({ id, requestId: asked?.requestId ?? '' }, { outcome: 'selected', optionId: 'allow' }, me)
   expect((await sessions.waitTurn(id, turn)).text).toContain('was allowed')
-  const told = (name: string): boolean => problems.some((problem) => problem.includes(name))
+  const reported = (name: string): boolean => problems.some((problem) => problem.includes(name))
   expect(
     [
       'broken spawn hook',
@@ -205,7 +205,7 @@ test('hooks that throw or hang: what guards fails closed, a request goes to a pe
       'hook beforePrompt',
       'broken request hook',
       'broken event hook',
-    ].filter((name) => !told(name)),
+    ].filter((name) => !reported(name)),
   ).toEqual([])
 })
 
@@ -215,7 +215,7 @@ test('an answer that the request does not take leaves it to a person', async () 
   await expect.poll(() => gateway.sessions.requests(id), { timeout: 10_000 }).toMatchObject([{ state: 'pending' }])
 })
 
-test('a turn that is interrupted while a hook thinks ends, and asks nobody any more', async () => {
+test('a turn that is interrupted while a hook runs ends, and its request is dropped', async () => {
   let asked = false
   const gateway = await hooked({
     onRequest() {
@@ -230,33 +230,33 @@ test('a turn that is interrupted while a hook thinks ends, and asks nobody any m
   expect(await gateway.say(id, 'hello')).toBe('echo: hello')
 })
 
-test('onEvent is told every event of every session once, in order, and delays no turn', async () => {
-  const told: SessionEvent[] = []
+test('onEvent gets every event of every session once, in order, and delays no turn', async () => {
+  const events: SessionEvent[] = []
   let release = (): void => undefined
   const held = new Promise<void>((resolve) => (release = resolve))
   const gateway = await hooked({
     async onEvent(event) {
       // It is slow from the very first event on.
       await held
-      told.push(event)
+      events.push(event)
     },
   })
   const [one, two] = [await gateway.start(), await gateway.start()]
   expect(await gateway.say(one, 'hello')).toBe('echo: hello')
   expect(await gateway.say(two, 'stream 200')).toContain('chunk 200')
-  expect(told).toEqual([])
+  expect(events).toEqual([])
   release()
-  const ends = (): number => told.filter(({ type }) => type === 'turn-end').length
+  const ends = (): number => events.filter(({ type }) => type === 'turn-end').length
   await vi.waitFor(() => expect(ends()).toBe(2), { timeout: 10_000 })
   await gateway.close()
   for (const id of [one, two]) {
-    const seqs = told.filter(({ sessionId }) => sessionId === id).map(({ seq }) => seq)
+    const seqs = events.filter(({ sessionId }) => sessionId === id).map(({ seq }) => seq)
     expect(seqs).toEqual(seqs.map((_, index) => index + 1))
-    expect(told.findLast(({ sessionId }) => sessionId === id)).toMatchObject({ type: 'session-stopped' })
+    expect(events.findLast(({ sessionId }) => sessionId === id)).toMatchObject({ type: 'session-stopped' })
   }
 })
 
-test('onEvent is not told what was before the gateway’s start, and is told of a session that is resumed', async () => {
+test('onEvent gets no events from before the gateway’s start, and those of a session that is resumed', async () => {
   const home = await temporaryHome()
   const env = { ...process.env, AGENTPROTO_DEMO_HOME: home }
   const first = await createGateway({ home, cwd: home, env })
@@ -264,12 +264,12 @@ test('onEvent is not told what was before the gateway’s start, and is told of 
   expect(resumable).toBe(true)
   await first.sessions.waitTurn(id, 1)
   await first.close()
-  const told: string[] = []
-  const second = await createGateway({ home, cwd: home, env, hooks: { onEvent: ({ type }) => void told.push(type) } })
+  const events: string[] = []
+  const second = await createGateway({ home, cwd: home, env, hooks: { onEvent: ({ type }) => void events.push(type) } })
   onTestFinished(() => second.close())
   const { turn } = await second.sessions.prompt(id, { prompt: 'again' }, me)
   await second.sessions.waitTurn(id, turn)
-  await vi.waitFor(() => expect(told.at(-1)).toBe('turn-end'), { timeout: 10_000 })
-  expect(told[0]).toBe('status')
-  expect(told.filter((type) => type === 'user-prompt')).toHaveLength(1)
+  await vi.waitFor(() => expect(events.at(-1)).toBe('turn-end'), { timeout: 10_000 })
+  expect(events[0]).toBe('status')
+  expect(events.filter((type) => type === 'user-prompt')).toHaveLength(1)
 })

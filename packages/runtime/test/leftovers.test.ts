@@ -23,7 +23,7 @@ test('F43 F22 what a killed gateway left running, a grandchild of its own sessio
 
 test('F43 what a killed gateway left of a shared process is found by the session that is left of it', async () => {
   const home = await temporaryHome()
-  // The first session had ended; a process with its marker would be found by nobody.
+  // The first session had ended; a process with its marker would never be found.
   const id = await killedGateway([home, await sharedDemo(home)])
   expect(findMarkedProcesses(id)).toEqual([])
   const record = JSON.parse(await readFile(join(homeLayout(home).sessions, id, 'meta.json'), 'utf8')) as StoredSession

@@ -4,7 +4,7 @@ import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner = { type: 'owner', name: 'owner' } as const
 
-test('/metrics tells of sessions, turns, queue, streams and the process, in Prometheus’ format', async () => {
+test('/metrics has sessions, turns, queue, streams and the process, in Prometheus’ format', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { sessions } = gateway
@@ -44,17 +44,17 @@ test('/metrics tells of sessions, turns, queue, streams and the process, in Prom
     agentproto_streams_refused_total: 0,
   }
   expect(Object.fromEntries(Object.keys(expected).map((name) => [name, values.get(name)]))).toEqual(expected)
-  // Nobody reads the stream.
+  // The stream is not read.
   expect(values.get('agentproto_stream_lag_events')).toBeGreaterThan(0)
   expect(values.get('agentproto_events_total')).toBeGreaterThan(10)
   expect(values.get('agentproto_resident_memory_bytes')).toBeGreaterThan(1e6)
   await stream.body?.cancel()
   expect(await scrape()).toContain('agentproto_streams 0\n')
-  // Nothing of it is anything else, nor twice.
+  // Strictly in the format, and no sample twice.
   expect(parseExposition(text).size).toBeGreaterThan(15)
 })
 
-test('every number moves with what it counts, and back where that ends', async () => {
+test('every number follows what it counts, and goes back when that ends', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home })
   const { sessions } = gateway

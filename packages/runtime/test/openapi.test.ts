@@ -57,9 +57,9 @@ test('a real gateway answers what its document says', { timeout: 60_000 }, async
     return { complaint: complaint === '' ? '' : `${method} ${at}: ${complaint}`, answer }
   }
 
-  const born = await ask('POST', '/sessions/agent', { adapter: 'demo', cwd: home })
-  id = (born.answer as { id: string }).id
-  const complaints = [born.complaint]
+  const started = await ask('POST', '/sessions/agent', { adapter: 'demo', cwd: home })
+  id = (started.answer as { id: string }).id
+  const complaints = [started.complaint]
   const steps: readonly (readonly [string, unknown?])[] = [
     ['/sessions/{id}/prompt', { prompt: 'plan; usage; write a.txt b', wait: true }],
     ['/sessions/{id}/config', { model: 'demo-2' }],
@@ -71,7 +71,7 @@ test('a real gateway answers what its document says', { timeout: 60_000 }, async
     ['/workspaces', { path: home, slug: 'here' }],
     ['/workspaces', { path: home, slug: 'here' }],
     ['/tokens', { name: 'ci', scope: 'read' }],
-    ['/sessions/agent', { adapter: 'nobody' }],
+    ['/sessions/agent', { adapter: 'unknown' }],
   ]
   for (const [path, body] of steps) complaints.push((await ask('POST', path, body)).complaint)
   for (const path of READS) complaints.push((await ask('GET', path)).complaint)

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { PLANTED } from '../../secrets/test/planted.ts'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
-// Secrets of more than thirty kinds, which an agent has and tells wherever an agent can say anything.
+// Secrets of more than thirty kinds, which an agent has and prints wherever it can.
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 const slugOf = (at: number): string => `planted/secret-${at}`
@@ -23,7 +23,7 @@ async function spillingAdapter(home: string): Promise<string> {
   const manifest = {
     name: 'spilling',
     id: 'spilling',
-    description: 'Tells its secrets wherever it can.',
+    description: 'Prints its secrets wherever it can.',
     version: '1.0.0',
     bin: 'spilling',
     bin_args: [fileURLToPath(new URL('fixtures/spilling-agent.mjs', import.meta.url))],
@@ -66,8 +66,8 @@ test('no secret of any kind is in an event, a log, the audit log, a crash bundle
   const typed = PLANTED.map(({ said }) => said).join('\n')
   const { id } = await sessions.spawn({ adapter: 'spilling', cwd: home, prompt: `mine: ${typed}` }, owner)
   const { text } = await sessions.waitTurn(id, 1)
-  // It has them, and tells each.
-  expect(text.match(/told \[redacted\]/g)).toHaveLength(PLANTED.length)
+  // It has them, and prints each.
+  expect(text.match(/prints \[redacted\]/g)).toHaveLength(PLANTED.length)
   const { turn } = await sessions.prompt(id, { prompt: 'crash' }, owner)
   await sessions.waitTurn(id, turn)
   await expect.poll(async () => (await sessions.get(id)).status, { timeout: 20_000 }).toBe('error')
@@ -76,7 +76,7 @@ test('no secret of any kind is in an event, a log, the audit log, a crash bundle
   const paths = ['', '/events?limit=10000', '/output?lastN=2000', '/turns', '/turns/1', '/export', '/transcript']
   for (const path of [
     '/sessions',
-    '/search?q=told',
+    '/search?q=prints',
     '/secrets',
     '/adapters/spilling',
     ...paths.map((p) => `/sessions/${id}${p}`),

@@ -78,12 +78,12 @@ test('a provider that the host registers is known to manifests; any other keeps 
   expect(problems.join()).toContain('moon')
 })
 
-test('agents are told where the gateway is, once it listens, and the command line that it is run by', async () => {
+test('agents get the address of the gateway once it listens, and the path of its command line', async () => {
   const home = await temporaryHome()
   const gateway = await testGateway({ home, bin: '/opt/own/agentproto' })
   const { url } = await gateway.listen({ port: 0 })
   const { id } = await gateway.sessions.spawn({ adapter: 'demo', cwd: home, permissionMode: 'approve-all' }, owner)
-  const prompt = 'run echo $AGENTPROTO_URL $AGENTPROTO_BIN $AGENTPROTO_SESSION_ID > told'
+  const prompt = 'run echo $AGENTPROTO_URL $AGENTPROTO_BIN $AGENTPROTO_SESSION_ID > variables'
   await gateway.sessions.waitTurn(id, (await gateway.sessions.prompt(id, { prompt }, owner)).turn)
-  expect(await readFile(join(home, 'told'), 'utf8')).toBe(`${url} /opt/own/agentproto ${id}\n`)
+  expect(await readFile(join(home, 'variables'), 'utf8')).toBe(`${url} /opt/own/agentproto ${id}\n`)
 })

@@ -29,7 +29,7 @@ const typesOf = async (sessions: SessionService, id: string): Promise<readonly s
 const stopOf = async (sessions: SessionService, id: string): Promise<string | undefined> =>
   (await sessions.get(id)).stopReason
 
-test('a silent agent is watched: its progress is told, then its silence, and both in this order', async () => {
+test('a silent agent is watched: first its progress is reported, then its silence', async () => {
   const { sessions, start } = await gatewayWith({ progressMs: 150, warningMs: 400, heartbeatMs: 100 })
   const watcher = sessions.watch()
   const id = await start('hang')
@@ -43,7 +43,7 @@ test('a silent agent is watched: its progress is told, then its silence, and bot
   expect(await sessions.waitTurn(id, 1)).toMatchObject({ reason: 'cancelled' })
 })
 
-test('F2 a silent agent that heeds a cancel loses its turn and keeps its session', async () => {
+test('F2 a silent agent that accepts a cancel loses its turn and keeps its session', async () => {
   const { sessions, start } = await gatewayWith({ inactivityMs: 300 })
   const id = await start('hang')
   expect(await sessions.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
@@ -52,7 +52,7 @@ test('F2 a silent agent that heeds a cancel loses its turn and keeps its session
   expect(await sessions.get(id)).toMatchObject({ status: 'running', turnCount: 2 })
 })
 
-test('F2 one that does not heed it is stopped as a timeout, process and all', async () => {
+test('F2 an agent that ignores it is stopped as a timeout, with its processes', async () => {
   const { sessions, start } = await gatewayWith({ inactivityMs: 300, cancelGraceMs: 200 })
   const id = await start('hang!')
   await expect.poll(() => stopOf(sessions, id), patient).toBe('timeout')
@@ -60,7 +60,7 @@ test('F2 one that does not heed it is stopped as a timeout, process and all', as
   expect(await sessions.waitTurn(id, 1)).toMatchObject({ reason: 'timeout' })
 })
 
-test('one that does not heed an interrupt is stopped as a timeout', async () => {
+test('an agent that ignores an interrupt is stopped as a timeout', async () => {
   const { sessions, start } = await gatewayWith({ interruptGraceMs: 200 })
   const id = await start('hang!')
   await sessions.interrupt(id, owner)
@@ -103,7 +103,7 @@ test('a host runs no more agents than it may, and again when one has ended', asy
   expect(await start()).not.toBe(id)
 })
 
-test('F79 an agent that nobody answers is denied, and is told why', async () => {
+test('F79 an unanswered request is denied, and the agent gets the reason', async () => {
   const { sessions, start, home } = await gatewayWith({ requestTimeoutMs: 300 })
   const id = await start('ask notes.txt hello')
   const { text } = await sessions.waitTurn(id, 1)
@@ -111,7 +111,7 @@ test('F79 an agent that nobody answers is denied, and is told why', async () => 
   expect(() => readFileSync(`${home}/notes.txt`)).toThrow('ENOENT')
 })
 
-test('a rule answers a real agent, and is told by its id', async () => {
+test('a rule answers a real agent, and is reported by its id', async () => {
   const home = await temporaryHome()
   const { sessions, permissions } = await testGateway({ home })
   const { id } = await sessions.spawn({ adapter: 'demo', cwd: home }, owner)

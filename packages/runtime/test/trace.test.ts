@@ -6,7 +6,7 @@ import type { Gateway } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
-// W3C Trace Context from whoever calls to the agent, through all of the gateway.
+// W3C Trace Context from the caller to the agent, through all of the gateway.
 
 const owner: Principal = { type: 'owner', name: 'owner' }
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -16,14 +16,14 @@ const prompting = { traceparent: `00-${OTHER_ID}-b7ad6b7169203331-00` }
 
 const DEMO_ACP = new URL('../../adapters/catalog/demo/ACP.md', import.meta.url)
 
-/** What the fixture says that it was told. */
-interface Told {
+/** What the fixture agent received. */
+interface Received {
   readonly environment: { readonly TRACEPARENT?: string; readonly TRACESTATE?: string }
   readonly opened: readonly (readonly [string, unknown])[]
   readonly meta?: Readonly<Record<string, unknown>>
 }
 
-const told = ({ text }: Pick<TurnResult, 'text'>): Told => JSON.parse(text) as Told
+const received = ({ text }: Pick<TurnResult, 'text'>): Received => JSON.parse(text) as Received
 
 async function tracedGateway(protocol: 'acp' | 'mcp', home: string): Promise<Gateway> {
   const folder = join(home, 'more-adapters')
@@ -54,7 +54,7 @@ async function tracedGateway(protocol: 'acp' | 'mcp', home: string): Promise<Gat
   await mkdir(join(folder, 'traced'), { recursive: true })
   await writeFile(join(folder, 'traced', 'AGENT-CLI.md'), `---\n${JSON.stringify(manifest)}\n---\n`)
   await copyFile(DEMO_ACP, join(folder, 'traced', 'ACP.md'))
-  // That of the gateway's own start is nobody's.
+  // The trace of the gateway's own start is not passed on.
   const env = { ...process.env, TRACEPARENT: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`, TRACESTATE: 'own=1' }
   return testGateway({ home, env, adapters: [folder], executables: { traced: process.execPath } })
 }
@@ -75,8 +75,8 @@ async function call<T>(gateway: Gateway, path: string, body: object, headers: ob
   return (await response.json()) as T
 }
 
-const prompt = async (gateway: Gateway, id: string, headers: object = {}): Promise<Told> =>
-  told((await call<{ result: TurnResult }>(gateway, `/sessions/${id}/prompt`, ASKING, headers)).result)
+const prompt = async (gateway: Gateway, id: string, headers: object = {}): Promise<Received> =>
+  received((await call<{ result: TurnResult }>(gateway, `/sessions/${id}/prompt`, ASKING, headers)).result)
 const ASKING = { prompt: 'what do you know?', wait: true }
 
 const lines = async (home: string, file: string): Promise<readonly Record<string, unknown>[]> =>
@@ -90,7 +90,7 @@ test('the headers of a spawn reach the environment and session/new, those of a p
   const gateway = await tracedGateway('acp', home)
   const spawn = { adapter: 'traced', cwd: home, prompt: 'first' }
   const { id } = await call<Session>(gateway, '/sessions/agent', spawn, spawning)
-  const first = told(await gateway.sessions.waitTurn(id, 1))
+  const first = received(await gateway.sessions.waitTurn(id, 1))
   expect(first).toEqual({
     environment: { TRACEPARENT: spawning.traceparent, TRACESTATE: spawning.tracestate },
     opened: [['session/new', spawning]],
@@ -124,10 +124,10 @@ test('a prompt that waits for its turn keeps its trace', async () => {
   const { id } = await gateway.sessions.spawn({ adapter: 'traced', cwd: home, prompt: 'first' }, owner)
   const traced: Principal = { ...owner, trace: prompting }
   const { turn } = await gateway.sessions.prompt(id, { prompt: 'second', whenBusy: 'queue' }, traced)
-  expect(told(await gateway.sessions.waitTurn(id, turn)).meta).toEqual(prompting)
+  expect(received(await gateway.sessions.waitTurn(id, turn)).meta).toEqual(prompting)
 })
 
-test('an agent that is an MCP server is told with each call of its tool', async () => {
+test('an agent that is an MCP server gets it with each call of its tool', async () => {
   const home = await temporaryHome()
   const gateway = await tracedGateway('mcp', home)
   const { id } = await call<Session>(gateway, '/sessions/agent', { adapter: 'traced', cwd: home }, spawning)
@@ -160,7 +160,7 @@ test('_meta of a call of an MCP tool wins over the headers that brought it', asy
   expect(await started.text()).toContain('running')
   const [session] = (await gateway.sessions.list()).sessions
   const id = session?.id ?? ''
-  expect(told(await gateway.sessions.waitTurn(id, 1))).toMatchObject({ opened: [['session/new', spawning]] })
+  expect(received(await gateway.sessions.waitTurn(id, 1))).toMatchObject({ opened: [['session/new', spawning]] })
 })
 
 test('the trace is found in the log of events, the audit log and the gateway’s log', async () => {

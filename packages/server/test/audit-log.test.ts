@@ -60,7 +60,7 @@ const SHAPES: readonly string[] = [
   '-----BEGIN\n',
 ].map((shape, at) => `${shape}${'q7Zk2Vb9Xw4Tn6Rm'.repeat(2)}${at}`)
 
-test('no secret that is known is in a line, whatever it looks like and wherever it would be cut', async () => {
+test('no known secret is in a line, whatever its shape and wherever a text is cut', async () => {
   const redactor = createRedactor()
   for (const secret of SHAPES) redactor.add(secret)
   const { log, home } = await openLog({ redact: (line) => redactor.redactJson(line) })
@@ -76,7 +76,7 @@ test('no secret that is known is in a line, whatever it looks like and wherever 
       long: 'x'.repeat(500) + secret + 'x'.repeat(20_000),
     })
     const input = { command: `curl -H ${secret}`, near: 'x'.repeat(500) + secret, url: encodeURIComponent(secret) }
-    const told = {
+    const call = {
       type: 'tool-call',
       toolCallId: `${at}`,
       title: `${'x'.repeat(190)}${secret}`,
@@ -84,7 +84,7 @@ test('no secret that is known is in a line, whatever it looks like and wherever 
       ...session,
     } as const
     // As the registry gives it: what is stored has no known secret.
-    tools.record([JSON.parse(redactor.redactJson(JSON.stringify(told))) as SessionEvent])
+    tools.record([JSON.parse(redactor.redactJson(JSON.stringify(call))) as SessionEvent])
     tools.record([{ type: 'tool-result', toolCallId: `${at}`, status: 'completed', ...session }])
   }
   await log.close()
@@ -94,12 +94,12 @@ test('no secret that is known is in a line, whatever it looks like and wherever 
   expect(text).not.toContain('0123456789abcdef')
 })
 
-test('an argument whose name says that it is a secret is left out, and a long one is cut', async () => {
+test('an argument whose name says that it is a secret is redacted, and a long one is cut', async () => {
   const { log, home } = await openLog()
   const tools = new ToolAudit(log)
   const session = { sessionId: 's', turn: 1, ts: '', seq: 1 }
   const input = {
-    api_key: 'nobody knows it',
+    api_key: 'unknown',
     headers: { Authorization: 'Basic eDp5' },
     max_tokens: 5,
     text: 'y'.repeat(9_000),
@@ -120,7 +120,7 @@ test('an argument whose name says that it is a secret is left out, and a long on
   expect(String(second?.['arguments'])).toHaveLength(2_049)
 })
 
-test('a full file goes aside, in order, and of those there are only so many', async () => {
+test('a full file is rotated, and only so many are kept', async () => {
   const { log, home } = await openLog({ maxBytes: 1_024, files: 3 })
   for (let at = 0; at < 100; at++) log.write({ kind: 'control', action: 'prompt', at, filling: 'x'.repeat(40) })
   await log.close()
@@ -137,7 +137,7 @@ test('a full file goes aside, in order, and of those there are only so many', as
   expect(kept).toEqual(kept.map((_, index) => 100 - kept.length + index))
 })
 
-test('a disk that refuses costs the lines alone, and is told of once', async () => {
+test('a disk that refuses costs the lines only, and is reported once', async () => {
   const problems: string[] = []
   const { log } = await openLog({ path: '/dev/null/no-folder/audit.jsonl', onProblem: (text) => problems.push(text) })
   const big = 'x'.repeat(10_000)

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { type HttpServer, serveHttp, type ServeOptions } from '../src/listen/http-server.js'
 
-// What holds a socket for long, and how many may be held.
+// How long a client may hold a socket, and how many sockets there may be.
 
 const QUICK = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50, maxHeaderSize: 16 * 1024 }
 
@@ -36,7 +36,7 @@ async function client({ url }: HttpServer): Promise<Client> {
   return { socket, heard: () => heard, ended }
 }
 
-/** One byte after another, for as long as it is let. */
+/** Sends one byte after another until the socket closes. */
 function dribble({ socket }: Client, bytes: string): void {
   const timer = setInterval(() => socket.write(bytes), 20)
   socket.once('close', () => clearInterval(timer))
@@ -44,7 +44,7 @@ function dribble({ socket }: Client, bytes: string): void {
 
 const GET = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-test('headers and bodies that come byte by byte are cut off, what is answered for long is not', async () => {
+test('headers and bodies that arrive byte by byte are cut off, a long answer is not', async () => {
   const parts = new EventEmitter()
   const encoder = new TextEncoder()
   async function answer(request: Request): Promise<Response> {
@@ -77,7 +77,7 @@ test('headers and bodies that come byte by byte are cut off, what is answered fo
   await expect.poll(stream.heard).toMatch(/last/)
 })
 
-test('beyond the bound the connection goes that has been idle for the longest', async () => {
+test('beyond the bound the longest idle connection is closed', async () => {
   const problems: string[] = []
   const onProblem = (problem: string): void => void problems.push(problem)
   const server = await serving(() => new Response('ok'), { maxConnections: 2, onProblem })
@@ -94,7 +94,7 @@ test('beyond the bound the connection goes that has been idle for the longest', 
   expect(problems).toEqual(['more than 2 connections: idle ones are closed'])
 })
 
-test('where all are being answered, it is the new one that goes; who came before is not harmed', async () => {
+test('if all connections are busy, the new one is closed and the others are not affected', async () => {
   const slow = new EventEmitter()
   const answer: Answer = async () => {
     slow.emit('asked')

@@ -7,7 +7,7 @@ test.each([
   ['a usual one', 'agp_o_0123456789abcdef_0123456789abcdef'],
   ['one beyond the usual', 'x'.repeat(1_000)],
   ['one that is not ASCII', 'schlüssel'],
-])('the owner is known by the whole token and by nothing else: %s', (_, token) => {
+])('only the whole token identifies the owner: %s', (_, token) => {
   const authenticate = authenticateOwner(token)
   expect(authenticate(token)).toEqual(OWNER)
   for (const guess of [

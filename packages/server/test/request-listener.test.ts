@@ -58,7 +58,7 @@ test('no global of the process is replaced', async () => {
   expect([globalThis.Request, globalThis.Response, globalThis.Headers, globalThis.fetch]).toEqual(before)
 })
 
-test('an answer without a body, and one to HEAD, go without one', async () => {
+test('an answer without a body, and one to HEAD, are sent without a body', async () => {
   const { send } = await listening((request) =>
     request.method === 'HEAD'
       ? new Response(null, { headers: { 'content-type': 'text/plain' } })
@@ -70,7 +70,7 @@ test('an answer without a body, and one to HEAD, go without one', async () => {
   expect(head.headers['content-type']).toBe('text/plain')
 })
 
-test('a request has what was sent: method, URL, headers and body, each way to read it', async () => {
+test('a request has the method, URL, headers and body that were sent, with each way to read the body', async () => {
   const { send } = await listening(async (request) => {
     const copy = request.url.endsWith('?clone') ? request.clone() : request
     const how = new URL(request.url).pathname.slice(1)
@@ -102,7 +102,7 @@ test('a request has what was sent: method, URL, headers and body, each way to re
   }
 })
 
-test('a target is the URL that a browser would make of it, or refused', async () => {
+test('a request target is normalised as a browser would, or rejected', async () => {
   const { port } = await listening((request) => new Response(request.url))
   const urlOf = async (target: string, host = 'localhost'): Promise<string> => {
     const text = await raw(port, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
@@ -149,7 +149,7 @@ test('a body that is refused after its first piece: the refusal arrives, and the
   await ended
 })
 
-test('a stream is pulled as its client reads, and ended when the client goes', async () => {
+test('a stream is pulled as its client reads, and cancelled when the client disconnects', async () => {
   let pulled = 0
   let cancelled: (reason: unknown) => void
   const end = new Promise((resolve) => (cancelled = resolve))
@@ -190,7 +190,7 @@ test('a stream that fails ends its connection', async () => {
   await expect(answerTo(send('GET', '/').end())).rejects.toThrow('aborted')
 })
 
-test('the signal of a request aborts when its client goes, and not when it has its answer', async () => {
+test('the signal of a request aborts when its client disconnects, not when it has its answer', async () => {
   const signals: AbortSignal[] = []
   const { send } = await listening(async ({ url, signal }) => {
     signals.push(signal)

@@ -13,7 +13,7 @@ function storeIn(home: string, problems: string[] = []): TokenStore {
   })
 }
 
-test('a token is whoever bears it, in this process and after it; its value is stored nowhere', async () => {
+test('a token identifies its principal, in this process and the next; its value is not stored', async () => {
   const home = await temporaryFolder()
   const store = storeIn(home)
   const { token, ...made } = await store.create({ name: 'ci', scope: 'operate', workspaces: ['shop', 'shop'] })
@@ -26,7 +26,7 @@ test('a token is whoever bears it, in this process and after it; its value is st
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('what is not exactly the token is nobody’s', async () => {
+test('only the exact token is accepted', async () => {
   const store = storeIn(await temporaryFolder())
   const { token } = await store.create({ name: 'a', scope: 'read' })
   const { token: other } = await store.create({ name: 'b', scope: 'admin' })
@@ -36,12 +36,12 @@ test('what is not exactly the token is nobody’s', async () => {
   expect(store.authenticate(token.slice(0, 23) + other.slice(23))).toBe(undefined)
 })
 
-test('a revoked token is nobody’s and its streams are told; a rotated one has another value', async () => {
+test('a revoked token is rejected and its streams end; a rotated one has another value', async () => {
   const home = await temporaryFolder()
   const store = storeIn(home)
   const [a, b] = [await store.create({ name: 'a', scope: 'read' }), await store.create({ name: 'b', scope: 'read' })]
   const [byA, byB] = [store.authenticate(a.token), store.authenticate(b.token)]
-  if (byA === undefined || byB === undefined) throw new Error('nobody')
+  if (byA === undefined || byB === undefined) throw new Error('not authenticated')
   const [endA, endB] = [store.revoked(byA), store.revoked(byB)]
   await store.revoke('a')
   expect([store.authenticate(a.token), endA?.aborted, endB?.aborted]).toEqual([undefined, true, false])
@@ -53,7 +53,7 @@ test('a revoked token is nobody’s and its streams are told; a rotated one has 
   await expect(store.revoke('a')).rejects.toMatchObject({ code: 'token_not_found' })
 })
 
-test('what cannot be is refused and stores nothing', async () => {
+test('an invalid request is rejected and stores nothing', async () => {
   const store = storeIn(await temporaryFolder())
   await store.create({ name: 'a', scope: 'read' })
   await expect(store.create({ name: 'a', scope: 'admin' })).rejects.toMatchObject({ code: 'token_exists' })
@@ -71,7 +71,7 @@ test('there are at most a hundred', async () => {
   await store.create({ name: 'more', scope: 'read' })
 })
 
-test('an unreadable file is moved aside, and then no named token holds', async () => {
+test('an unreadable file is moved aside, and then no named token is valid', async () => {
   const home = await temporaryFolder()
   const { token } = await storeIn(home).create({ name: 'a', scope: 'read' })
   writeFileSync(join(home, 'tokens.json'), '{"version":1,"tokens":[{}]}')

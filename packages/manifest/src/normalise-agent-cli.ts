@@ -5,6 +5,7 @@ import type {
   OptionDocument,
   SetupStepDocument,
 } from './agent-cli-document.js'
+import { INSTALL_METHODS } from './agent-cli-manifest.js'
 import type {
   AgentCliManifest,
   AgentCliWire,
@@ -12,6 +13,7 @@ import type {
   InstallMethod,
   InstallMethodName,
   Option,
+  PackageManager,
   SetupStep,
 } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
@@ -77,16 +79,8 @@ function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliD
   }
 }
 
-/** What each method has beside `package`, `url` or `path`; any other method is one that this version does not know. */
-const INSTALL_DEFAULTS: Readonly<Record<InstallMethodName, object>> = {
-  brew: {},
-  apt: {},
-  dnf: {},
-  pacman: {},
-  choco: {},
-  scoop: {},
-  cargo: {},
-  go: {},
+/** What each method has beside its own keys. A new method must be added here. */
+const INSTALL_DEFAULTS: Readonly<Record<Exclude<InstallMethodName, PackageManager>, object>> = {
   npm: { global: false },
   pip: { user: false },
   curl: {},
@@ -96,8 +90,10 @@ const INSTALL_DEFAULTS: Readonly<Record<InstallMethodName, object>> = {
 
 function normaliseInstall(document: InstallMethodDocument): InstallMethod {
   const { method, experimental = false } = document
-  if (!Object.hasOwn(INSTALL_DEFAULTS, method)) return { method: 'unknown', experimental, name: method }
-  const defaults = INSTALL_DEFAULTS[method as InstallMethodName]
+  if (!(INSTALL_METHODS as readonly string[]).includes(method)) return { method: 'unknown', experimental, name: method }
+  const defaults = Object.hasOwn(INSTALL_DEFAULTS, method)
+    ? INSTALL_DEFAULTS[method as keyof typeof INSTALL_DEFAULTS]
+    : {}
   // The schema has refused keys of other methods.
   return { experimental, ...defaults, ...camelKeys(document) } as InstallMethod
 }

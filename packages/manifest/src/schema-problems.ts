@@ -99,7 +99,10 @@ type Describe = (error: Mistake) => Finding
 
 function describe(error: Mistake): Finding & { readonly offset: number } {
   const describeKeyword = error.propertyName === undefined ? DESCRIPTIONS[error.keyword] : describeName
-  return { offset: locate(error.tree, error.path).value, ...(describeKeyword ?? describeOther)(error) }
+  return {
+    offset: locate(error.tree, error.path).value,
+    ...(describeKeyword ?? describeMismatch('schema_violated', 'does not match the schema'))(error),
+  }
 }
 
 const describeMissing: Describe = (error) => ({
@@ -181,12 +184,15 @@ function rewritten(data: unknown, types: readonly string[]): string | undefined 
   return types.includes('array') ? JSON.stringify([data]) : undefined
 }
 
-const describeForm: Describe = ({ schema, data, field, phraseOf }) => ({
-  code: 'value_malformed',
-  message: `${field} has the wrong form.`,
-  expected: phraseOf(schema) ?? `a match of ${String(schema['pattern'])}`,
-  given: data,
-})
+const describeMismatch =
+  (code: ProblemCode, verdict: string): Describe =>
+  ({ schema, data, field, phraseOf }) => ({
+    code,
+    message: `${field} ${verdict}.`,
+    expected:
+      phraseOf(schema) ?? (typeof schema['pattern'] === 'string' ? `a match of ${schema['pattern']}` : undefined),
+    given: data,
+  })
 
 const describeLimit =
   (code: ProblemCode, verdict: string, unit = ''): Describe =>
@@ -208,21 +214,14 @@ const describeDuplicate: Describe = ({ params, data, path, field, tree }) => {
   }
 }
 
-const describeOther: Describe = ({ schema, data, field, phraseOf }) => ({
-  code: 'schema_violated',
-  message: `${field} does not match the schema.`,
-  expected: phraseOf(schema),
-  given: data,
-})
-
 const DESCRIPTIONS: Readonly<Record<string, Describe>> = {
   required: describeMissing,
   additionalProperties: describeUnknown,
   enum: describeValue,
   const: describeValue,
   type: describeType,
-  pattern: describeForm,
-  format: describeForm,
+  pattern: describeMismatch('value_malformed', 'has the wrong form'),
+  format: describeMismatch('value_malformed', 'has the wrong form'),
   minimum: describeLimit('value_out_of_range', 'out of range'),
   maximum: describeLimit('value_out_of_range', 'out of range'),
   minLength: describeLimit('value_too_short', 'too short', ' characters'),

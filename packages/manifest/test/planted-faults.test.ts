@@ -106,7 +106,7 @@ test('every planted fault is reported at its line and column', () => {
   expect(all).toEqual([])
 })
 
-test('a folder of mutated manifests is reported file by file', { timeout: 30_000 }, async () => {
+test('a folder of mutated manifests is reported file by file', { timeout: 180_000 }, async () => {
   const nameOf = (index: number): string => `${String(index).padStart(4, '0')}.AGENT-CLI.md`
   const root = await tempFolder({
     ...Object.fromEntries(faults.map(({ text }, index) => [nameOf(index), text])),

@@ -14,8 +14,8 @@ export default defineConfig({
     // Files share the modules of their worker: loading them again for each file took a third of the
     // processor time of a run.
     isolate: false,
-    // One more than a small machine has cores: a test that waits for a process leaves its core to another.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // More than a small machine has cores: tests mostly wait for processes that they have started.
+    maxWorkers: Math.max(4, availableParallelism()),
     globalSetup: ['./tooling/leftovers.ts'],
     // Limits are for what hangs, not for what is slow: a busy machine must not fail a test. vitest's own for `poll` is a second.
     expect: { poll: { timeout: 30_000, interval: 20 } },

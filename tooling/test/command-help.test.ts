@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { CliContext } from '../../packages/cli/src/cli-context.ts'
 import { createProgram, runProgram } from '../../packages/cli/src/program.ts'
+import { ROOT } from '../packages.ts'
 
 type Command = Awaited<ReturnType<typeof createProgram>>
 
@@ -49,4 +52,16 @@ test('every option has a description', () => {
   }
   look(program)
   expect(silent).toEqual([])
+})
+
+test('docs/cli.md lists every command with its description', () => {
+  const rows = (command: Pick<Command, 'commands' | 'name' | 'description'>, path: readonly string[]): string[] =>
+    command.commands.flatMap((child) => {
+      const below = [...path, child.name()]
+      const isShown = child.commands.length === 0 || below.join() === 'sessions'
+      const row = `| \`${below.join(' ')}\` | ${child.description().replaceAll('|', '\\|')} |`
+      return [...(isShown && child.name() !== 'complete' ? [row] : []), ...rows(child, below)]
+    })
+  const table = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8').split('| command | what it does |\n|---|---|\n')[1]
+  expect(table?.trim().split('\n')).toEqual(rows(program, []))
 })

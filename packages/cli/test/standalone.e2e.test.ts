@@ -53,11 +53,11 @@ test('trust and distrust allow and disallow the adapters of a workspace', async 
   await cli(['workspace', 'add', shop, '--slug', 'shop'], { home })
   const trusted = await cli(['workspace', 'trust', 'shop'], { home })
   expect(trusted).toMatchObject({ code: 0, stdout: '' })
-  expect(trusted.stderr).toContain(`${shop} may be started`)
+  expect(trusted.stderr).toContain(`${shop} can be started`)
   expect(trusted.stderr).toContain(': own')
   const file = JSON.parse(await readFile(join(home, 'trusted.json'), 'utf8')) as { trusted: { path: string }[] }
   expect(file.trusted.map(({ path }) => path)).toEqual([shop])
-  expect((await cli(['workspace', 'distrust', 'shop'], { home })).stderr).toContain('left out again')
+  expect((await cli(['workspace', 'distrust', 'shop'], { home })).stderr).toContain('ignored again')
   expect((await cli(['workspace', 'distrust', 'shop'], { home })).stderr).toContain('was not trusted')
   expect(await cli(['workspace', 'trust', 'nope'], { home })).toMatchObject({ code: 2, stdout: '' })
 })

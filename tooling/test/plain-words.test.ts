@@ -17,7 +17,6 @@ const UNFINISHED: readonly string[] = [
   'packages/demo-agent',
   'packages/driver-agent-cli',
   'packages/provisioning',
-  'packages/session-registry',
   'packages/subprocess',
 ]
 

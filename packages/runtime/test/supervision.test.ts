@@ -107,7 +107,7 @@ test('F79 an unanswered request is denied, and the agent gets the reason', async
   const { sessions, start, home } = await gatewayWith({ requestTimeoutMs: 300 })
   const id = await start('ask notes.txt hello')
   const { text } = await sessions.waitTurn(id, 1)
-  expect(text).toBe('I was not allowed to write notes.txt. I was told: Nobody answered within 0.3 s.')
+  expect(text).toBe('I was not allowed to write notes.txt. I was told: No one answered within 0.3 s.')
   expect(() => readFileSync(`${home}/notes.txt`)).toThrow('ENOENT')
 })
 

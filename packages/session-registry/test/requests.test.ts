@@ -84,7 +84,7 @@ test('F79 a request without an answer is denied after its time', async () => {
   expect(answers).toEqual([])
   await clock.advance(1)
   await registry.waitTurn(id, 1)
-  expect(answers).toEqual([{ outcome: 'selected', optionId: 'no', reason: 'Nobody answered within 1 s.' }])
+  expect(answers).toEqual([{ outcome: 'selected', optionId: 'no', reason: 'No one answered within 1 s.' }])
   expect((await registry.requests(id))[0]).toMatchObject({ answeredBy: { type: 'timeout' } })
 })
 

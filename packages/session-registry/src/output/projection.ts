@@ -9,7 +9,7 @@ import {
 
 /**
  * AIP-46's output projection: events in, lines out. The result depends on the events and their time stamps
- * alone, so that a replay of the log gives the same lines under the same cursors. It may be started anew
+ * alone, so that a replay of the log gives the same lines under the same cursors. It may be restarted
  * at the first event of any turn.
  */
 

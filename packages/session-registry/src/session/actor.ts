@@ -109,7 +109,7 @@ export class SessionActor implements SessionHandle {
     }
   }
 
-  /** Hands in an input that nobody waits for an answer to. Resolves when it was handled, and its entries are stored. */
+  /** Hands in an input that has no caller. Resolves when it was handled and its entries are stored. */
   post(input: Input): Promise<void> {
     return new Promise((done) => {
       this.#mailbox.push({ input, done })

@@ -25,8 +25,8 @@ import { graceOver, interrupt, next, prompt, queuedPromptFailed, sendSettled, si
 
 /**
  * Decides everything about one session: what an input makes of its state, and what has to be done. No I/O, no clock, no
- * promise: the actor stores the entries and carries out the effects. What the log is told comes back as `stored`, and only
- * that changes what the log knows.
+ * promise: the actor stores the entries and carries out the effects. Stored entries come back as `stored` events, and only
+ * these change what the log knows.
  */
 export function reduce(state: SessionState, input: Input, now: number): Step {
   switch (input.type) {

@@ -65,11 +65,11 @@ export function withdrawn(state: SessionState, requestId: string): Step {
   return step(without(state, [ask]), { do: 'reply', call: ask.call, value: CANCELLED })
 }
 
-/** Nobody answered in time. */
+/** The time for an answer is over. */
 export function requestOver(state: SessionState, requestId: string): Step {
   const request = requestOf(state, requestId)
   if (request === undefined) return step(state)
-  const reason = `Nobody answered within ${state.config.requestTimeoutMs / 1_000} s.`
+  const reason = `No one answered within ${state.config.requestTimeoutMs / 1_000} s.`
   return resolve(state, requestId, { answer: denial(request.request, reason), by: { type: 'timeout' } })
 }
 
@@ -105,7 +105,7 @@ export function dropAsks(state: SessionState): Step {
   return step(without(state, state.asks), ...replies)
 }
 
-/** Requests that nobody answered before the gateway ended, where the log has no turn for their answer. */
+/** Requests without an answer at the end of the gateway, where the log has no turn for a cancellation. */
 export function interruptRequests(state: SessionState, ts: string): SessionState {
   const by: AnsweredBy = { type: 'gateway-end' }
   const requests = pendingRequests(state).reduce(
@@ -144,7 +144,7 @@ function resolve(state: SessionState, requestId: string, given: Given): Step {
   return step(state, { do: 'append', groups: [{ entries, turn: request.turn }] })
 }
 
-/** A request that is cancelled while its agent is being ended is cancelled by that end, whoever notices first. */
+/** A request that is cancelled while its agent is being ended is cancelled by that end, whichever input comes first. */
 function resolution({ run }: SessionState, requestId: string, { answer: given, by }: Given): LogEntry {
   const isEnd = by.type === 'turn-end' || by.type === 'session-end'
   if (run.phase !== 'stopping' || given.outcome !== 'cancelled' || !isEnd)
@@ -163,7 +163,7 @@ function opened(state: SessionState, event: SessionEvent & { readonly type: 'age
   return step(after, ...arm, URGENT)
 }
 
-/** A turn whose agent waits for a person is told from one that works. */
+/** Distinguishes a turn that waits for a person from a working one. */
 function awaiting(state: SessionState): SessionState {
   const { session } = state
   if (session.turn.state === 'idle') return state

@@ -17,10 +17,10 @@ export interface StoreSubject<Store, Place> {
 }
 
 /** Tests by their titles. */
-export type StoreCases<Store> = Readonly<Record<string, (ground: StoreGround<Store>) => Promise<void>>>
+export type StoreCases<Store> = Readonly<Record<string, (place: OpenedPlace<Store>) => Promise<void>>>
 
 /** One test's place. */
-export interface StoreGround<Store> {
+export interface OpenedPlace<Store> {
   open(): Promise<Store>
   damage(sessionId: string): Promise<void>
 }

@@ -125,9 +125,10 @@ test('what each package exports', () => {
       SessionBounds SessionChange SessionFilter SessionPage SessionService SessionWatcher SetupInput
       SetupStepState SpawnAgentRequest TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput
       ToolName TurnQuery TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema
-      assertMayDecideAhead assertMayUse boundsOf contentBlockSchema eventSchema isTerminalRecord
-      isWithinDepth mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      assertMayDecideAhead assertMayUse boundsOf contentBlockSchema createTokenSchema eventSchema
+      isTerminalRecord isWithinDepth mayUse mcpServerSchema operationOf parseWire permissionModeSchema
+      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
+      visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd

@@ -1,13 +1,6 @@
-import {
-  type AdapterSummary,
-  type DoctorCheck,
-  type DoctorRequest,
-  fromProblem,
-  isAgentprotoError,
-  type ProvisionEvent,
-  type ProvisionRequest,
-  type SecretStatus,
-} from '@agentproto/contracts'
+import { fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import type { AdapterSummary, SecretStatus } from '@agentproto/contracts/agent'
+import type { DoctorCheck, DoctorRequest, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
 import type { EventSourceMessage } from 'eventsource-parser'
 import { cancelled, outcomeUnknown, unreachable } from './connection-error.js'
 import { readEventStream } from './event-stream.js'

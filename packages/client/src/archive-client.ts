@@ -1,4 +1,4 @@
-import type { ExportFormat, PruneRequest, SearchQuery } from '@agentproto/contracts'
+import type { ExportFormat, PruneRequest, SearchQuery } from '@agentproto/contracts/wire'
 import { callOf } from './operation-call.js'
 import type { Transport } from './transport.js'
 

@@ -1,4 +1,5 @@
-import type { Session, SessionChange } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { SessionChange } from '@agentproto/contracts/wire'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'

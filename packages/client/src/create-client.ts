@@ -1,4 +1,5 @@
-import type { SessionChange, TokenService } from '@agentproto/contracts'
+import type { TokenService } from '@agentproto/contracts'
+import type { SessionChange } from '@agentproto/contracts/wire'
 import { archiveClient, type ArchiveClient } from './archive-client.js'
 import { adaptersClient, type AdaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'

@@ -5,42 +5,46 @@ export type { Client, Health } from './create-client.js'
 export type { WorkspacesClient } from './host-clients.js'
 export type { ClientOptions, Fetch, FetchInit, FetchReader, FetchResponse, GatewayAddress } from './client-options.js'
 export type { CallOptions, SessionsClient } from './sessions-client.js'
-export type { EventsPage, PromptAccepted } from '@agentproto/contracts/wire'
+export {
+  AgentprotoError,
+  type ErrorCode,
+  type EventGap,
+  isAgentprotoError,
+  type OutputItem,
+  type OutputLine,
+  type PermissionMode,
+  type PermissionRule,
+  type Problem,
+  type RuleScope,
+  type Session,
+  type SessionEvent,
+  type SessionRequest,
+  type SessionStatus,
+  type TraceContext,
+  type Turn,
+  type TurnResult,
+  type Workspace,
+  type WorkspacesFile,
+} from '@agentproto/contracts'
+export type { AdapterSummary } from '@agentproto/contracts/agent'
+export type {
+  AddRuleRequest,
+  AnswerRequest,
+  ConfigRequest,
+  EventsPage,
+  ForkRequest,
+  KillReason,
+  PromptAccepted,
+  PromptRequest,
+  SessionChange,
+  SessionFilter,
+  SessionPage,
+  SpawnAgentRequest,
+} from '@agentproto/contracts/wire'
 export type { PermissionsClient } from './permissions-client.js'
 export type { ConnectionState, OnConnectionState } from './connection-state.js'
 export type { TurnWaitOptions } from './turn-wait.js'
 export type { WatchOptions } from './change-feed.js'
 export type { FollowEventsOptions } from './event-feed.js'
 export type { FollowOutputOptions } from './output-feed.js'
-export { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
-export type {
-  AddRuleRequest,
-  AdapterSummary,
-  AnswerRequest,
-  ConfigRequest,
-  ErrorCode,
-  EventGap,
-  ForkRequest,
-  KillReason,
-  OutputItem,
-  OutputLine,
-  PermissionMode,
-  PermissionRule,
-  Problem,
-  PromptRequest,
-  RuleScope,
-  Session,
-  SessionChange,
-  SessionEvent,
-  SessionFilter,
-  SessionPage,
-  SessionRequest,
-  SessionStatus,
-  SpawnAgentRequest,
-  TraceContext,
-  Turn,
-  TurnResult,
-  Workspace,
-  WorkspacesFile,
-} from '@agentproto/contracts'
 export type { ArchiveClient } from './archive-client.js'

@@ -1,6 +1,6 @@
 import type { TraceContext } from '@agentproto/contracts'
-// Only types: the table itself has schemas, and a browser bundle must not hold zod.
 import type { BodyOf, ParamsOf, QueryOf, Route } from '@agentproto/contracts/wire'
+// Only types: the table itself has schemas, and a browser bundle must not hold zod.
 
 /** One HTTP request. */
 export interface Call {

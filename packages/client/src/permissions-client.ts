@@ -1,4 +1,5 @@
-import type { AddRuleRequest, PermissionRule, RuleScope } from '@agentproto/contracts'
+import type { PermissionRule, RuleScope } from '@agentproto/contracts'
+import type { AddRuleRequest } from '@agentproto/contracts/wire'
 import type { Transport } from './transport.js'
 
 /**

@@ -1,23 +1,25 @@
 import type {
+  OutputItem,
+  OutputLine,
+  Session,
+  SessionEvent,
+  SessionRequest,
+  TraceContext,
+  Turn,
+  TurnResult,
+} from '@agentproto/contracts'
+import type {
   AnswerRequest,
   ConfigRequest,
   ForkRequest,
   InterruptRequest,
   KillReason,
-  OutputItem,
-  OutputLine,
   PromptRequest,
   ResumeRequest,
-  Session,
-  SessionEvent,
   SessionFilter,
-  SessionRequest,
   SpawnAgentRequest,
-  TraceContext,
-  Turn,
   TurnQuery,
-  TurnResult,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/wire'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'

@@ -1,14 +1,13 @@
 import {
   AgentprotoError,
-  type PromptRequest,
   type QueuedTurn,
   type SessionEvent,
   type Turn,
   TurnCollector,
   type TurnDetail,
-  type TurnQuery,
   type TurnResult,
 } from '@agentproto/contracts'
+import type { PromptRequest, TurnQuery } from '@agentproto/contracts/wire'
 import { cancelled, outcomeUnknown } from './connection-error.js'
 import type { OnConnectionState } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'

@@ -18,6 +18,7 @@ export {
   mcpServerSchema,
   OUTPUT_CURSOR,
   permissionModeSchema,
+  promptRequestSchema,
   promptSchema,
   spawnAgentSchema,
   toAgentAnswer,
@@ -35,6 +36,7 @@ export type {
   SpawnAgentRequest,
   TurnQuery,
 } from './wire/requests.js'
+export { createTokenSchema } from './wire/host-requests.js'
 export type { AddWorkspaceRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'

@@ -1,17 +1,19 @@
 import type {
-  AdapterService,
   Authenticate,
   BrowserLogin,
   Clock,
   ErrorCode,
-  PermissionService,
   Principal,
-  SessionArchive,
-  SessionBounds,
-  SessionService,
   TokenService,
   WorkspaceService,
 } from '@agentproto/contracts'
+import type {
+  AdapterService,
+  PermissionService,
+  SessionArchive,
+  SessionBounds,
+  SessionService,
+} from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
 /** The services and settings of the HTTP surface. */

@@ -1,7 +1,7 @@
 // The OpenAPI document of the gateway. It is an entry point of its own because it needs all of zod, and most gateways are
 // never asked for it.
-import { ERRORS, type ErrorCode } from '@agentproto/contracts'
-import { type Answer, eventSchema, OPERATIONS, type Operation, sessionSchema } from '@agentproto/contracts/wire'
+import { type ErrorCode, ERRORS } from '@agentproto/contracts'
+import { type Answer, eventSchema, type Operation, OPERATIONS, sessionSchema } from '@agentproto/contracts/wire'
 import * as z from 'zod'
 
 /** JSON Schemas that are files of their own. */

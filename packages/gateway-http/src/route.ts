@@ -2,9 +2,9 @@ import { AgentprotoError, type Principal, traceOf } from '@agentproto/contracts'
 import {
   type BodyOf,
   type JsonOf,
-  OPERATIONS,
   type Operation,
   operationOf,
+  OPERATIONS,
   type ParamsOf,
   parseWire,
   type QueryOf,

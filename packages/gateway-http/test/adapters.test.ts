@@ -1,4 +1,4 @@
-import type { ProvisionEvent } from '@agentproto/contracts'
+import type { ProvisionEvent } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { fakeAdapters, fakeGateway } from './fake-gateway.ts'
 import { readMessages } from './read-messages.ts'

@@ -121,7 +121,9 @@ test('AIP-46 SSE status: each transition, with the status that was before', asyn
   const { call, sessions } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   await sessions.kill('s1', OWNER)
-  const received = (await readMessages(await call('GET', '/sessions/s1/stream'))).filter(({ event }) => event === 'status')
+  const received = (await readMessages(await call('GET', '/sessions/s1/stream'))).filter(
+    ({ event }) => event === 'status',
+  )
   expect(received.map(({ data }) => data)).toMatchObject([
     { previous: 'starting', status: 'running' },
     { previous: 'running', status: 'killed' },

@@ -1,13 +1,6 @@
-import {
-  AgentprotoError,
-  type AdapterService,
-  type AdapterState,
-  type AdapterSummary,
-  type Principal,
-  type SessionArchive,
-  type Workspace,
-  type WorkspaceService,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Principal, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import type { AdapterSummary } from '@agentproto/contracts/agent'
+import type { AdapterService, AdapterState, SessionArchive } from '@agentproto/contracts/wire'
 import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
 import { FakeClock } from './fake-clock.ts'
 import { FakeSessions } from './fake-sessions.ts'

@@ -1,11 +1,6 @@
-import type {
-  EventBatch,
-  EventReader,
-  EventRecord,
-  OutputItem,
-  OutputReader,
-  StatusChange,
-} from '@agentproto/contracts'
+import type { OutputItem, StatusChange } from '@agentproto/contracts'
+import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
+import type { EventReader, OutputReader } from '@agentproto/contracts/wire'
 
 export type Payload = { readonly type: EventRecord['type']; readonly turn?: number } & Readonly<Record<string, unknown>>
 

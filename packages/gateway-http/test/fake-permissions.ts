@@ -1,4 +1,5 @@
-import { AgentprotoError, type PermissionRule, type PermissionService } from '@agentproto/contracts'
+import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
+import type { PermissionService } from '@agentproto/contracts/wire'
 
 export const rule: PermissionRule = {
   ruleId: 'pr_1',

@@ -1,4 +1,5 @@
-import type { Session, SessionRequest, SpawnAgentRequest } from '@agentproto/contracts'
+import type { Session, SessionRequest } from '@agentproto/contracts'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 const AT = '2026-11-21T00:00:00.000Z'
 

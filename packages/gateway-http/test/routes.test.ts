@@ -62,14 +62,21 @@ test('POST /sessions/:id/resume starts an ended session again, and is refused on
   expect((await call('POST', '/sessions/s1/resume', { fresh: 'yes' })).status).toBe(400)
 })
 
-test.each(['interrupt', 'cancel'])('POST /sessions/:id/%s is idempotent and returns whether a turn ran', async (verb) => {
-  const { call } = fakeGateway()
-  await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
-  expect(await (await call('POST', `/sessions/s1/${verb}`)).json()).toEqual({ ok: true, id: 's1', wasBusy: true })
-  expect(await (await call('POST', `/sessions/s1/${verb}`, {})).json()).toEqual({ ok: true, id: 's1', wasBusy: false })
-  expect((await call('POST', `/sessions/s1/${verb}`, { turn: 1 })).status).toBe(200)
-  expect((await call('POST', `/sessions/s1/${verb}`, { turn: 0 })).status).toBe(400)
-})
+test.each(['interrupt', 'cancel'])(
+  'POST /sessions/:id/%s is idempotent and returns whether a turn ran',
+  async (verb) => {
+    const { call } = fakeGateway()
+    await call('POST', '/sessions/agent', { adapter: 'demo', prompt: 'hang' })
+    expect(await (await call('POST', `/sessions/s1/${verb}`)).json()).toEqual({ ok: true, id: 's1', wasBusy: true })
+    expect(await (await call('POST', `/sessions/s1/${verb}`, {})).json()).toEqual({
+      ok: true,
+      id: 's1',
+      wasBusy: false,
+    })
+    expect((await call('POST', `/sessions/s1/${verb}`, { turn: 1 })).status).toBe(200)
+    expect((await call('POST', `/sessions/s1/${verb}`, { turn: 0 })).status).toBe(400)
+  },
+)
 
 test('GET /sessions/:id/output returns the last lines', async () => {
   const { call } = fakeGateway()

@@ -1,4 +1,5 @@
-import { BOUNDS, systemClock } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import { createAdaptorServer } from '@hono/node-server'
 import type { ServerType } from '@hono/node-server'
 import { once } from 'node:events'

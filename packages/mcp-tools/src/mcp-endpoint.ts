@@ -1,5 +1,5 @@
-import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
-import type { Principal } from '@agentproto/contracts'
+import { AgentprotoError, type Principal } from '@agentproto/contracts'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import { createMcpHandler } from '@modelcontextprotocol/server'
 import { readRpcBody } from './rpc-body.js'
 import type { McpDeps } from './services.js'

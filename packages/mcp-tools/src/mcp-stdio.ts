@@ -1,5 +1,5 @@
-import { BOUNDS } from '@agentproto/contracts'
 import type { Principal } from '@agentproto/contracts'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import type { McpDeps } from './services.js'

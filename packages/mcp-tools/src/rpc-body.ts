@@ -1,4 +1,4 @@
-import { BOUNDS, isWithinDepth } from '@agentproto/contracts'
+import { BOUNDS, isWithinDepth } from '@agentproto/contracts/wire'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
 import { parsed } from './stringified.js'
 

@@ -1,6 +1,6 @@
-import type { Clock, ErrorCode, Principal } from '@agentproto/contracts'
+import type { Clock, ErrorCode, Principal, WorkspaceService } from '@agentproto/contracts'
 import type { AdapterCatalog } from '@agentproto/contracts/agent'
-import type { SessionBounds, SessionService, WorkspaceService } from '@agentproto/contracts'
+import type { SessionBounds, SessionService } from '@agentproto/contracts/wire'
 
 /** What the tools use of the services that HTTP uses too; the client of another gateway can provide it all. */
 export type ToolSessions = Pick<

@@ -2,9 +2,9 @@ import { systemClock } from '@agentproto/contracts'
 import {
   answerRequestSchema,
   parseWire,
+  toAgentAnswer,
   TOOL_OUTPUT_LINES,
   TOOL_WAIT_SECONDS,
-  toAgentAnswer,
   type ToolInput,
   type ToolName,
   visibleWorkspaces,

@@ -1,4 +1,5 @@
-import type { Clock, EventRecord } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
 
 /** Minimum milliseconds between two messages: a person reads them. */
 const SPACING_MS = 1_000

@@ -1,5 +1,5 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock, EventReader, SessionRequest, TurnResult } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type SessionRequest, type TurnResult } from '@agentproto/contracts'
+import type { EventReader } from '@agentproto/contracts/wire'
 import type { Call, ToolSessions } from './services.js'
 import { TurnProgress } from './turn-progress.js'
 

@@ -1,4 +1,4 @@
-import { BOUNDS } from '@agentproto/contracts'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { TOKEN } from '../../gateway-http/test/fake-gateway.ts'
 import { connected } from './connected.ts'

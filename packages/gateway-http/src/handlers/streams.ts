@@ -1,6 +1,6 @@
 import { AgentprotoError, isLive } from '@agentproto/contracts'
-import { type EventsPage, OUTPUT_CURSOR } from '@agentproto/contracts/wire'
 import type { EventBatch } from '@agentproto/contracts/agent'
+import { type EventsPage, OUTPUT_CURSOR } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { textReply } from '../reply.js'
 import type { Handlers } from '../route.js'

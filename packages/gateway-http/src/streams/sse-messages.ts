@@ -1,11 +1,6 @@
-import type {
-  EventReader,
-  EventRecord,
-  OutputItem,
-  OutputReader,
-  SessionChange,
-  SessionWatcher,
-} from '@agentproto/contracts'
+import type { OutputItem } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
+import type { EventReader, OutputReader, SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
 import type { SseSource } from './sse-body.js'
 
 /** Characters after which a chunk is full: a large batch is sent in pieces of a size that suits a socket. */

@@ -1,4 +1,5 @@
-import type { EventBatch, EventReader, EventRecord, SessionService } from '@agentproto/contracts'
+import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
+import type { EventReader, SessionService } from '@agentproto/contracts/wire'
 import { eventMessages } from './sse-messages.js'
 import type { SseSource } from './sse-body.js'
 

@@ -49,9 +49,9 @@ export interface ArchiveHost {
 }
 
 const DEFAULT_HITS = 20
-/** One call looks for this long at most, and then says where to go on, in milliseconds. */
+/** One call searches for this long at most, then returns a cursor, in milliseconds. */
 const SEARCH_MS = 20_000
-/** How often what is too old is looked for, in milliseconds. */
+/** How often expired sessions are searched, in milliseconds. */
 const RETENTION_MS = 60 * 60_000
 /** The configuration asked for it. */
 const RETENTION: Principal = { type: 'owner', name: 'retention' }
@@ -119,7 +119,7 @@ export class Archive implements SessionArchive {
     return { dryRun, pruned }
   }
 
-  /** Forgets what is older than this from now on; 0 for never. */
+  /** Forgets sessions older than this, from now on; 0 for never. */
   retain(olderThanMs: number): void {
     if (olderThanMs === 0) return
     const { clock, onProblem } = this.#host
@@ -156,7 +156,7 @@ export class Archive implements SessionArchive {
     return stored.session
   }
 
-  /** A session that is forgotten meanwhile has nothing to be found in. */
+  /** A session may be forgotten during the search. */
   async *#findIn(session: Session, searching: Searching): AsyncGenerator<SearchHit> {
     try {
       yield* findIn(session, allEventsOf(session.id, this.#host), searching)

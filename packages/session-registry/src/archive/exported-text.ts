@@ -1,6 +1,6 @@
 import { AgentprotoError, ARCHIVE_BOUNDS } from '@agentproto/contracts'
 
-/** An export as it was written: JSON Lines, read line by line, or one JSON document. */
+/** An export: JSON Lines, read line by line, or one JSON document. */
 export interface Exported {
   readonly head: { readonly session: Readonly<Record<string, unknown>> }
   readonly events: AsyncIterable<unknown>

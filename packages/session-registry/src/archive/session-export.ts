@@ -3,8 +3,8 @@ import type { LogItem } from '../log/log-gap.js'
 import { transcriptOf, turnAsMarkdown } from './transcript.js'
 
 /**
- * A session as a text, in pieces that are written as they are made: a log of a million events passes through. What cannot be
- * read any more is marked where it was.
+ * Writes a session as text, piece by piece, so that a log of a million events is never in memory. Gaps are marked in their
+ * place.
  */
 export async function* exportOf(
   session: Session,
@@ -33,7 +33,7 @@ export async function* exportOf(
 
 const joined = (items: AsyncIterable<unknown>): AsyncGenerator<string> => pieces(items, ',\n', '')
 
-/** Piece after piece of about this many characters. */
+/** Characters of one piece. */
 const PIECE = 64 * 1024
 
 async function* pieces(items: AsyncIterable<unknown>, between: string, end: string): AsyncGenerator<string> {

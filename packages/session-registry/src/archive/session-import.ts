@@ -164,7 +164,7 @@ class Writer {
     if (this.#batch.length >= BATCH) await this.flush()
   }
 
-  /** The numbers of events that are gone are kept, so that those behind them keep theirs, and say what they are. */
+  /** A `repair` event takes the number of each lost event, so that later events keep their numbers. */
   async fill({ after, first }: EventGap, rebuild: SessionRebuild): Promise<void> {
     if (after !== rebuild.lastSeq) throw invalid('A gap does not follow the event before it', { given: after })
     const { lastActiveAt: ts, id: sessionId } = rebuild.session

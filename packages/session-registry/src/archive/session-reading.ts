@@ -22,12 +22,12 @@ export async function* allEventsOf(
   yield* withGaps(logs.scan?.(id) ?? opened(id, logs), lastSeq)
 }
 
-/** Numbers have no holes: where one is missing, its event is. The record knows how many there were. */
+/** Numbers have no holes, so a missing number is a lost event. The record knows the last number. */
 async function* withGaps(batches: AsyncIterable<readonly EventRecord[]>, lastSeq: number): AsyncGenerator<LogItem> {
   let last = 0
   for await (const records of batches) {
     for (const record of records) {
-      // A line that damage has put there twice.
+      // A line that damage has duplicated.
       if (record.seq <= last) continue
       if (record.seq > last + 1) yield gapNotice({ after: last, first: record.seq })
       last = record.seq

@@ -9,7 +9,7 @@ import { IDLE, openTurn, pendingRequests, type SessionState, snapshotOf, stateOf
 import { isOver } from '../turns/logged-turns.js'
 import { TurnHistory } from '../turns/turn-history.js'
 
-/** A session's state and turns, made from nothing but its log and what its start decided. */
+/** Rebuilds a session's state and turns from its log and what its start decided. */
 export class SessionRebuild {
   readonly turns = new TurnHistory([], 0)
   #state: SessionState
@@ -56,7 +56,7 @@ export class SessionRebuild {
     if (event.type !== 'user-prompt' || this.admits(event)) this.turns.effective([event])
   }
 
-  /** These events are gone; those that stand for them are applied nowhere. */
+  /** These events are lost; the ones that replace them are not applied. */
   skip(gap: EventGap): void {
     this.#lastSeq = gap.first - 1
     this.#gap = gap
@@ -85,7 +85,7 @@ export class SessionRebuild {
 
   async applyAll(items: AsyncIterable<LogItem>): Promise<this> {
     for await (const item of items) {
-      // What the log no longer has at its end counts for nothing: the record is compared with what the log has.
+      // Events lost at the end do not count: the record is compared with what the log has.
       if (item.type === 'gap') this.#gap = item.gap
       else {
         this.find(item)

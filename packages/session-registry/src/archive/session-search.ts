@@ -2,13 +2,13 @@ import { type EventGap, promptText, type SearchHit, type Session, type SessionEv
 import type { LogItem } from '../log/log-gap.js'
 
 /**
- * A text in what was said. Pieces of one message are joined before they are looked at, for a word may be cut between two
- * of them; of a message no more is held than that needs.
+ * Searches a text in the messages of a session. Pieces of one message are joined first, because a word may be cut between
+ * two of them; only as much of a message is kept as that needs.
  */
 
 const EXCERPT_BEFORE = 60
 const EXCERPT_AFTER = 100
-/** A message is looked at when this much of it has come. */
+/** A growing message is searched each time it has this many characters. */
 const LOOK_AT = 32 * 1024
 
 interface Message {
@@ -25,7 +25,7 @@ export interface Searching {
   readonly onGap: (gap: EventGap) => void
 }
 
-/** Places of the text in one session, one a message at most. */
+/** Matches in one session, at most one for each message. */
 export async function* findIn(
   session: Session,
   events: AsyncIterable<LogItem>,
@@ -34,7 +34,7 @@ export async function* findIn(
   const search = new MessageSearch(session, text)
   for await (const event of events) {
     if (event.type === 'gap') onGap(event.gap)
-    // What comes behind a gap is no part of the message before it.
+    // An event after a gap is not part of the message before it.
     const hit = event.type === 'gap' ? search.over() : search.take(event)
     if (hit !== undefined) yield hit
   }
@@ -46,7 +46,7 @@ class MessageSearch {
   readonly #session: Session
   readonly #wanted: string
   #message: Message | undefined
-  /** The message that grows has been found already. */
+  /** The growing message has a match already. */
   #found = false
 
   constructor(session: Session, text: string) {
@@ -68,12 +68,12 @@ class MessageSearch {
     return before
   }
 
-  /** Nothing more comes of the message. */
+  /** The message is complete. */
   end(): SearchHit | undefined {
     return this.#message === undefined || this.#found ? undefined : this.#look(false)
   }
 
-  /** What comes next is of another message. */
+  /** The next event belongs to another message. */
   over(): SearchHit | undefined {
     const hit = this.end()
     this.#message = undefined
@@ -89,7 +89,7 @@ class MessageSearch {
       message.text = ''
       return hit
     }
-    // Enough is kept for a place that is cut here, and for what stands before it.
+    // Keep enough for a match that is cut here, and for the excerpt before it.
     if (grows) message.text = message.text.slice(-(this.#wanted.length + EXCERPT_BEFORE))
     return undefined
   }
@@ -113,7 +113,7 @@ class MessageSearch {
 
 const GROWING: ReadonlySet<string> = new Set(['text-delta', 'thought'])
 
-/** What a person would call the words of an event. */
+/** The text of an event that is searched. */
 function saidBy(event: SessionEvent): string | undefined {
   switch (event.type) {
     case 'text-delta':

@@ -13,7 +13,7 @@ import { LoggedTurns } from '../turns/logged-turns.js'
 
 /** The conversation turn by turn, for exports and transcripts. */
 
-/** Text of one turn that a transcript holds, in characters; what is beyond is left out and marked. */
+/** Text of one turn in a transcript, in characters; the rest is left out and marked. */
 const MAX_TEXT = 4 * 1024 * 1024
 const MAX_TOOLS = 10_000
 
@@ -41,7 +41,7 @@ export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerat
   for (const running of turns.rest()) yield said.of(running)
 }
 
-/** What one turn has said so far. */
+/** The text and the tool calls of one turn so far. */
 class Said {
   readonly #prompt: string
   #text = ''
@@ -83,7 +83,7 @@ class Said {
   }
 }
 
-/** One turn as Markdown. What agents say is Markdown already, and stays as it is. */
+/** One turn as Markdown. The text of agents is Markdown already. */
 export function turnAsMarkdown({ number, prompt, text, tools, reason, error, state }: TurnTranscript): string {
   const parts = [`## Turn ${number}`, quoted(prompt)]
   if (tools.length > 0) parts.push(tools.map(({ name, status }) => `- \`${oneLine(name)}\` (${status})`).join('\n'))

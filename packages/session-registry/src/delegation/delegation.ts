@@ -10,7 +10,7 @@ import {
   type StoredSession,
 } from '@agentproto/contracts'
 
-/** Agents that start agents (DESIGN §3 Delegation): what a grant is, and what a child is under it. */
+/** Agents that start agents (DESIGN §3 Delegation): what a grant contains, and what a child gets from it. */
 
 const DEFAULT_TTL_SECONDS = 3_600
 const DEFAULT_MAX_DEPTH = 1
@@ -41,14 +41,14 @@ export function grantOf({
   }
 }
 
-/** A child as it will be: the request within its bounds, and its place in the line. */
+/** A child: the request within its bounds, and its place in the line of descent. */
 export interface Child {
   readonly request: SpawnAgentRequest
   readonly lineage: Pick<Session, 'parentSessionId' | 'rootSessionId' | 'depth' | 'delegation'>
 }
 
 /**
- * What a session's request for a child becomes. Nothing is made yet, and the quota is not looked at.
+ * Applies the grant to a request for a child. Nothing is created yet, and the quota is not checked.
  * @param now Milliseconds since the epoch
  * @throws `delegation_denied`, `max_depth_exceeded`
  */
@@ -127,7 +127,7 @@ const least = (a: PermissionMode, b: PermissionMode): PermissionMode => (RANK[a]
 
 type Settings = Pick<StoredSession['spawn'], 'mode' | 'options'>
 
-/** An agent of the parent's kind is set as the parent is: a parent that only plans has children that only plan. */
+/** A child with the adapter of its parent has its settings: a parent that only plans has children that only plan. */
 function settingsOf(
   request: SpawnAgentRequest,
   own: Settings,
@@ -171,7 +171,7 @@ const tooDeep = ({ id, depth = 0 }: Session): AgentprotoError =>
 interface Denial {
   readonly expected?: string
   readonly given?: unknown
-  /** Of the grant, which would allow it. */
+  /** The member of the grant that would allow it. */
   readonly member?: string
 }
 

@@ -57,7 +57,7 @@ function only({ workspaces }: TokenPrincipal, { cwd, workspaceSlug }: Place): Pl
   return { workspaceSlug: slug }
 }
 
-/** The slug that is given to folders of no workspace is covered by no token. */
+/** No token covers the slug of folders outside of workspaces. */
 const covers = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
   slug !== NO_WORKSPACE && (workspaces === undefined || workspaces.includes(slug))
 

@@ -79,7 +79,7 @@ export function turnEndOf(ending: Ending): ['timeout' | 'cancelled' | 'error', T
   return error === undefined ? [reason] : [reason, error]
 }
 
-/** AIP-46 §Output projection: the message, and the child's stderr as what it is. */
+/** AIP-46 §Output projection: the message, and the stderr of the child separately. */
 function turnErrorOf({ failure, message = failure?.summary, stderrTail = '' }: Ending): TurnError | undefined {
   if (message === undefined) return undefined
   return { message, ...(stderrTail === '' ? {} : { stderrTail: stderrTail.slice(-TAIL) }) }

@@ -5,7 +5,7 @@ import { type Ending, failureOf } from './ending.js'
 /** Ends that a person or a hook of the host asked for. */
 const DELIBERATE: ReadonlySet<SessionFailure['kind']> = new Set(['cancellation', 'permission_failure'])
 
-const CALLED_OFF = failureOf('cancellation', 'The session was ended before its agent had started')
+const CANCELLED_START = failureOf('cancellation', 'The session was ended before its agent had started')
 
 /** Where crash bundles go, if anywhere. */
 export interface BundleTarget {
@@ -16,13 +16,13 @@ export interface BundleTarget {
 /** What is known of a run at its end. */
 export type RunFacts = Omit<Parameters<typeof crashBundle>[0], 'ending'>
 
-/** The failure of an ending, a start that was called off among them, with the path of what was kept of it. */
+/** The failure of an ending, also of a cancelled start, with the path of its crash bundle. */
 export async function keptFailure(
   ending: Ending,
   { crashBundles, redact }: BundleTarget,
   facts: RunFacts,
 ): Promise<SessionFailure | undefined> {
-  const { failure = facts.session.status === 'starting' ? CALLED_OFF : undefined } = ending
+  const { failure = facts.session.status === 'starting' ? CANCELLED_START : undefined } = ending
   if (failure === undefined || crashBundles === undefined || DELIBERATE.has(failure.kind)) return failure
   const bundle = crashBundle({ ...facts, ending: { ...ending, failure } })
   const path = await crashBundles.write(bundle, redact).catch(() => undefined)

@@ -1,8 +1,8 @@
 import type { AgentConfig, ConfigChange, ConfigOption } from '@agentproto/contracts'
 
 /**
- * What has to be set on an agent that was started again for it to be as it was: mode, model and options that it offers
- * and has otherwise now. What it does not offer any more is left alone.
+ * The changes that restore the configuration of a restarted agent: mode, model and options that it offers and that differ.
+ * What it no longer offers is skipped.
  * @param before as the agent said it last, before it ended
  * @param now as it says after its start
  */
@@ -16,7 +16,7 @@ export function configChanges(before: AgentConfig = {}, now: AgentConfig = {}): 
   ]
 }
 
-/** What was chosen before and is not now, of what can be chosen. */
+/** The value before, if it can be chosen and is not the current one. */
 function lost(before: string | undefined, now: string | undefined, choices: AgentConfig['modes']): string | undefined {
   return before !== now && choices?.some(({ id }) => id === before) ? before : undefined
 }

@@ -69,7 +69,7 @@ export function spawnOf(
   }
 }
 
-/** How the agent of a session is started, at first and again. */
+/** The options of a start or a restart of the agent. */
 export function startOptionsOf(
   { id, adapterSlug, workspaceSlug, cwd, delegation }: Session,
   { mode, options, additionalDirectories = [], mcpServers = [], instructions }: StoredSpawn,

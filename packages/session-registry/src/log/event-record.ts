@@ -7,12 +7,12 @@ import type {
   StreamEvent,
 } from '@agentproto/contracts'
 
-/** Events as they are numbered, serialised once and read back without being parsed. */
+/** Numbers and serialises events once, and reads stored ones without parsing them. */
 
-/** What is logged: a stream event or a host event, before it has an envelope. */
+/** A stream event or a host event without its envelope. */
 export type LogEntry = StreamEvent | HostEvent
 
-/** An entry as it is stored, and as it is followed in this process. */
+/** An entry as it is stored, and as an object for this process. */
 export interface Numbered {
   readonly record: EventRecord
   readonly event: SessionEvent
@@ -60,7 +60,7 @@ export function wholeRecordOf(json: string): EventRecord | undefined {
   return record !== undefined && isWhole(json) ? record : undefined
 }
 
-/** Most lines of a log are these, and matching one costs a sixth of parsing it. A very long one would exhaust the matcher. */
+/** Most lines of a log are these. Matching one costs a sixth of parsing it; a very long line would overflow the matcher. */
 const TEXT_EVENT =
   /^\{"seq":[1-9]\d*,"ts":"[^"\\]*","sessionId":"[^"\\]*",(?:"turn":\d+,)?"type":"(?:text-delta|thought)","text":"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*"(?:,"messageId":"[^"\\\u0000-\u001f]*")?\}$/
 const MAX_MATCHED = 4_096

@@ -65,7 +65,7 @@ export class FileEventStore implements EventStore {
 
   async delete(sessionId: string): Promise<void> {
     await rm(this.#path(sessionId), { force: true })
-    // A folder that holds more is a session's, whose store removes it.
+    // A folder with more files belongs to a session, whose store removes it.
     await rmdir(dirname(this.#path(sessionId))).catch(() => undefined)
   }
 
@@ -210,10 +210,10 @@ function makeFolder(path: string): void {
 }
 
 interface Wanted {
-  /** Only events behind this one, at most `limit` of them. */
+  /** Only events after this one, at most `limit` of them. */
   readonly after: number
   readonly limit: number
-  /** So many lines at the beginning are not looked at. */
+  /** Lines to skip at the beginning. */
   readonly skip: number
 }
 
@@ -235,7 +235,7 @@ function takeLines(
     // A line that is not an event is a gap: the next read begins with it and reports it.
     if (found.skip > 0) found.skip -= 1
     else if (record === undefined && records.length > 0) break
-    // A line break that damage made counts lines wrongly: what was read before is not read again.
+    // If damage added a line break, lines are counted wrongly: do not return an event twice.
     else if (record !== undefined && record.seq > after) records.push(record)
     from = eol + 1
   }

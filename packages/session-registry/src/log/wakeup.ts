@@ -1,4 +1,4 @@
-/** Lets any number of waiters sleep until the next {@link Wakeup.wake}, and hands them its value. */
+/** Any number of waiters wait for the next {@link Wakeup.wake} and get its value. */
 export class Wakeup<T = undefined> {
   #waiters = new Set<(value?: T) => void>()
 

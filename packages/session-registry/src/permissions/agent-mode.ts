@@ -2,9 +2,9 @@ import type { AgentConfig, PermissionMode, RunningAgent, Session, StoredSpawn } 
 import { messageOf } from '../lifecycle/ending.js'
 
 /**
- * The agent's own session mode that fits a permission mode. A permission mode answers what an agent asks; whether it
- * asks at all, its session mode decides. So one is wanted in which it asks: our answers, rules and log then hold for
- * everything that it does. Names are those that agents use (AGH §Permission mode mapping); a manifest says others in
+ * The agent's own session mode that fits a permission mode. A permission mode answers requests of an agent, but its
+ * session mode decides whether it makes any. So we choose one in which it asks; our rules and log then cover everything
+ * that it does. The names are those that agents use (AGH §Permission mode mapping); a manifest lists others in
  * `metadata.agentproto.permission_modes`.
  */
 
@@ -27,39 +27,39 @@ const CANDIDATES: Readonly<Record<PermissionMode, readonly string[]>> = {
 }
 
 export type ModeChoice =
-  /** It is in a mode that fits, or says nothing of modes. */
+  /** It is in a fitting mode, or reports no modes. */
   { readonly fits: true } | { readonly set: string } | { readonly warning: string }
 
-/** What a permission mode wants of an agent's session mode. */
-export interface ModeWish {
+/** What a permission mode requires of an agent's session mode. */
+export interface RequiredMode {
   readonly permissionMode: PermissionMode
-  /** Of the manifest: modes that fit each permission mode, the best first. */
+  /** From the manifest: fitting modes for each permission mode, the best first. */
   readonly permissionModes?: Readonly<Partial<Record<PermissionMode, readonly string[]>>> | undefined
   /** A caller chose the agent's mode: it is not changed, but a warning says what it means. */
   readonly chosen: boolean
 }
 
 /** Chooses among the modes that a running agent offers. */
-export function chooseMode({ modes = [], modeId = '' }: AgentConfig, wish: ModeWish): ModeChoice {
-  const { permissionMode, permissionModes, chosen } = wish
+export function chooseMode({ modes = [], modeId = '' }: AgentConfig, required: RequiredMode): ModeChoice {
+  const { permissionMode, permissionModes, chosen } = required
   const fitting = permissionModes?.[permissionMode] ?? CANDIDATES[permissionMode]
-  if (modes.length === 0 || fitting.includes(modeId) || stays(modeId, wish)) return { fits: true }
+  if (modes.length === 0 || fitting.includes(modeId) || stays(modeId, required)) return { fits: true }
   if (chosen) return { warning: unasked(modeId, permissionMode) }
   const wanted = fitting.find((id) => modes.some((mode) => mode.id === id))
   if (wanted !== undefined) return { set: wanted }
   return permissionMode === 'approve-all' ? { fits: true } : { warning: unknown(modes, permissionMode) }
 }
 
-/** Whether a mode is kept although it is none of those that fit. */
-function stays(modeId: string, { permissionMode, permissionModes, chosen }: ModeWish): boolean {
+/** Whether a mode is kept although it is not a fitting one. */
+function stays(modeId: string, { permissionMode, permissionModes, chosen }: RequiredMode): boolean {
   const byName = permissionModes?.[permissionMode] === undefined
   if (permissionMode !== 'approve-all') return (chosen && !UNASKED.has(modeId)) || (byName && READING.includes(modeId))
-  // Everything is allowed already: only a mode that keeps the agent from acting is one to leave.
+  // Everything is allowed, so only a mode in which the agent does not act is left.
   return chosen || (byName && !READING.includes(modeId))
 }
 
 /**
- * Brings a session's agent to the mode that fits.
+ * Sets a session's agent to a fitting mode.
  * @returns a warning for people, if there is one
  */
 export async function fitMode(

@@ -56,7 +56,7 @@ export class FileRuleStore implements RuleStore {
   }
 }
 
-/** Rules that end with their registry. */
+/** Rules that live as long as their registry. */
 export class MemoryRuleStore implements RuleStore {
   readonly #rules = new Map<string, readonly PermissionRule[]>()
 
@@ -70,7 +70,7 @@ export class MemoryRuleStore implements RuleStore {
   }
 }
 
-/** Undefined for anything that this version did not write, or that is of another folder. */
+/** Undefined for a file that this version did not write, or of another folder. */
 function rulesOf(text: string, workspace: string): readonly PermissionRule[] | undefined {
   try {
     const file = JSON.parse(text) as { version?: unknown; workspace?: unknown; rules?: unknown } | null
@@ -81,7 +81,7 @@ function rulesOf(text: string, workspace: string): readonly PermissionRule[] | u
   }
 }
 
-/** A rule with a member that is not understood would hold for more than was meant. */
+/** A rule with an unknown member is refused: without that member it would match too much. */
 export function isRule(value: unknown): value is PermissionRule {
   const { ruleId, decision, lifetime, match } = (value ?? {}) as Readonly<Record<string, unknown>>
   return (

@@ -11,7 +11,7 @@ export const escapePattern = (text: string): string => text.replaceAll(/[\\*?]/g
 export const matchesPath = (pattern: string, path: string): boolean =>
   matches(pattern.split('/'), path.split(sep), { isMany: (name) => name === '**', isOne: matchesName })
 
-/** Whether the words are those of the pattern; a last `**` stands for any further ones. */
+/** Whether the words match the pattern; a last `**` stands for any further words. */
 export function matchesWords(pattern: string, words: readonly string[]): boolean {
   const wanted = patternWords(pattern)
   const last = wanted.length - 1
@@ -22,13 +22,13 @@ export function matchesWords(pattern: string, words: readonly string[]): boolean
   )
 }
 
-/** Whether the pattern's words stand one after the other anywhere among these. */
+/** Whether the words of the pattern occur in sequence anywhere in these words. */
 export function occursIn(pattern: string, words: readonly string[]): boolean {
   const wanted = patternWords(pattern).filter((word) => word !== '**')
   return words.some((_, from) => wanted.every((each, index) => matchesName(each, words[from + index] ?? '')))
 }
 
-/** Words are split at blanks; blanks within double quotes are of the word. */
+/** Words are split at blanks, except within double quotes. */
 export const patternWords = (pattern: string): readonly string[] =>
   Array.from(pattern.matchAll(/(?:"[^"]*"|[^\s"])+|"/g), ([word]) => word.replaceAll(/"([^"]*)"/g, '$1'))
 

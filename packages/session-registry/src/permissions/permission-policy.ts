@@ -9,7 +9,7 @@ import type {
 import { isInside } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
-/** What a rule or a permission mode answers by itself, and why. */
+/** The answers of rules and permission modes, with their reason. */
 
 export interface PolicyAnswer {
   readonly answer: AgentAnswer

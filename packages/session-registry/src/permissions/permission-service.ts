@@ -11,7 +11,7 @@ import type { SessionHandle } from '../session/session-handle.js'
 import { matchOf } from './rule-making.js'
 import type { WorkspaceRules } from './workspace-rules.js'
 
-/** The rules of a registry's sessions, as its surfaces see them. */
+/** The permission rules of a registry's sessions and workspaces. */
 
 export interface PermissionServiceOptions {
   /** @throws `session_not_found` */
@@ -70,7 +70,7 @@ export function permissionService(options: PermissionServiceOptions): Permission
   }
 }
 
-/** What waits in any session may be answered by a rule that was made. */
+/** A new rule may answer pending requests of any session. */
 export async function reviewAll(sessions: Iterable<SessionHandle>): Promise<void> {
   await Promise.all(Array.from(sessions, (session) => session.review()))
 }

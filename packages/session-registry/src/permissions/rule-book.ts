@@ -2,7 +2,7 @@ import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
 import { ruleHolds } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
-/** Rules that were made in one place. Bounded: a session has 200 of its own, a workspace 1 000. */
+/** Lists of rules. Bounded: 200 for a session, 1,000 for a workspace. */
 
 export const MAX_SESSION_RULES = 200
 export const MAX_WORKSPACE_RULES = 1_000

@@ -8,7 +8,7 @@ import { factsOf, type ToolFacts } from './tool-facts.js'
 /** Makes the match of a rule: from what a person writes, or from a request that a person answers. */
 
 /**
- * The match that a person wrote, with its path from the root on.
+ * The match that a person wrote, with an absolute path.
  * @param cwd Where a relative path begins
  * @throws `invalid_request`
  */
@@ -85,7 +85,7 @@ function assertWords(command: string): void {
   })
 }
 
-/** Links of what the pattern begins with are followed now: a rule stays with the folder that was meant. */
+/** Links in the fixed part of the pattern are followed now, so that the rule keeps meaning the same folder. */
 async function absolutePattern(path: string, cwd: string): Promise<string> {
   if (path.includes('\0')) throw invalid('The path holds NUL', { expected: 'no NUL', field: 'path' })
   const names = path.split('/')

@@ -5,8 +5,8 @@ import { isWithin } from './real-path.js'
 import type { ToolFacts } from './tool-facts.js'
 
 /**
- * Whether a rule holds for a tool call. One that allows has to hold for all that the call does, and for nothing that
- * cannot be judged; one that denies holds as soon as a part of the call is what it denies.
+ * Whether a rule matches a tool call. A rule that allows must match everything that the call does, and never matches what
+ * cannot be judged; a rule that denies matches as soon as a part of the call does.
  * @param roots Folders of the session, resolved
  */
 export const ruleHolds = ({ decision, match }: PermissionRule, facts: ToolFacts, roots: readonly string[]): boolean =>

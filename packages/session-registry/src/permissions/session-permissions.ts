@@ -18,7 +18,7 @@ import { decidingRule, MAX_SESSION_RULES, sameRule, withoutRule, withRule } from
 import { factsOf } from './tool-facts.js'
 import type { WorkspaceRules } from './workspace-rules.js'
 
-/** What answers one session's permission requests before a person does: its rules, its workspace's, then its mode. */
+/** Answers one session's permission requests before a person does: its rules, its workspace's, then its mode. */
 
 export interface SessionPermissionsOptions {
   readonly sessionId: string
@@ -81,13 +81,13 @@ export class SessionPermissions {
     return this.#options.cwd
   }
 
-  /** All that hold for the session, its own first. */
+  /** All rules of the session, its own first. */
   async all(): Promise<readonly PermissionRule[]> {
     const workspace = await this.#ofWorkspace()
     return [...this.#own, ...workspace]
   }
 
-  /** Undefined where a person has to be asked. A rule that holds once is used up by it. */
+  /** Undefined when a person has to be asked. Uses up a rule for once. */
   async decide(request: AgentRequest): Promise<PolicyAnswer | undefined> {
     const { mode, cwd, additionalDirectories } = this.#options
     if (request.kind === 'question') return answerOfMode(request, mode(), { roots: [] })

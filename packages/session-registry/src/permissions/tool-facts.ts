@@ -5,16 +5,15 @@ import { lineOf } from './command-words.js'
 import { realPath, realPathsOf } from './real-path.js'
 
 /**
- * What a tool call is, judged by its kind, its locations, its raw input and its diffs. Its title is for people and
- * proves nothing.
+ * What a tool call does, judged by its kind, locations, raw input and diffs. Its title is for people and proves nothing.
  */
 
 export interface ToolFacts {
-  /** What its input makes it: with a command it is `execute`, with a diff an `edit`, whatever else it calls itself. */
+  /** Its kind by its input: with a command it is `execute`, with a diff `edit`, whatever kind it states. */
   readonly kind: ToolKind | undefined
   /** Its kind as the agent states it. */
   readonly statedKind: ToolKind | undefined
-  /** Leaving a plan decides about everything that follows, by whatever name. */
+  /** It leaves a plan, which decides about everything that follows. */
   readonly leavesPlan: boolean
   /** Every file and folder that it names, links resolved. */
   readonly paths: readonly string[]
@@ -22,11 +21,11 @@ export interface ToolFacts {
   readonly folders: readonly string[]
   /** Its command lines. */
   readonly commands: readonly string[]
-  /** Something of it cannot be judged, so it may be denied but not allowed by what is known. */
+  /** A part of it cannot be judged, so it may be denied but not allowed. */
   readonly unclear: boolean
-  /** A path or a command holds NUL, which no honest one does. */
+  /** A path or a command contains NUL. */
   readonly nul: boolean
-  /** Digest of all that it does; undefined for a call that says nothing of itself but its title. */
+  /** Digest of everything that it does; undefined for a call with only a title. */
   readonly digest: string | undefined
 }
 
@@ -63,7 +62,7 @@ function judgedKind({ kind, content = [] }: ToolCall, runs: boolean): ToolKind |
 
 const HARMLESS: ReadonlySet<ToolKind> = new Set(['read', 'search', 'think', 'fetch', 'other'])
 
-/** What is found in a raw input, by the names that agents give to such members. */
+/** Collects paths, folders and commands of a raw input, by the member names that agents use. */
 class Found {
   readonly paths = new Set<string>()
   readonly folders = new Set<string>()
@@ -148,7 +147,7 @@ async function resolved(
   return { real: [...new Set(real.flatMap((paths) => paths ?? []))], all: !real.includes(undefined) }
 }
 
-/** The same for the same call asked again: ids and times are left out, the real paths are in. */
+/** Equal for the same call in another request: without ids and times, with the real paths. */
 function digestOf(
   { kind, toolName, input, content = [] }: ToolCall,
   { paths, ...judged }: Pick<ToolFacts, 'kind' | 'paths'>,

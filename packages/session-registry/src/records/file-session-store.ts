@@ -65,7 +65,7 @@ export class FileSessionStore implements SessionStore {
     const json = JSON.stringify(record)
     this.#records.set(id, json)
     this.#indexLater()
-    // One write a session at a time, in order; what is overtaken while it waits is skipped (failure mode 45).
+    // One write for each session at a time, in order; an outdated record that waits is skipped (failure mode 45).
     const previous = this.#saving.get(id) ?? Promise.resolve()
     const saving = previous
       .catch(() => undefined)
@@ -117,7 +117,7 @@ export class FileSessionStore implements SessionStore {
     })
   }
 
-  /** In pieces: at ten thousand sessions the whole would keep everything else waiting for tens of milliseconds. */
+  /** In pieces: at ten thousand sessions one write would block the gateway for tens of milliseconds. */
   async #writeIndex(): Promise<void> {
     const began = this.#options.clock.now()
     const { indexPath } = this.#options
@@ -165,8 +165,8 @@ export class FileSessionStore implements SessionStore {
   }
 
   /**
-   * Looks at the disk in this thread: nothing else runs before the boot is done, and ten thousand trips through the
-   * thread pool take ten times as long.
+   * Reads synchronously: nothing else runs before the boot is done, and ten thousand reads through the thread pool take
+   * ten times as long.
    */
   async #load(name: string, index: Index, problems: string[]): Promise<Found | undefined> {
     const path = join(this.#options.directory, name, 'meta.json')
@@ -183,7 +183,7 @@ export class FileSessionStore implements SessionStore {
   }
 }
 
-/** A record with its text, which the index is joined from. */
+/** A record with its JSON, for the index. */
 interface Found {
   readonly record: StoredSession
   readonly json: string
@@ -194,7 +194,7 @@ interface Index {
   readonly records: ReadonlyMap<string, Found>
 }
 
-/** What its first line says, as far as it says it. */
+/** Its first line. */
 interface IndexHead {
   readonly version?: unknown
   readonly savedAt?: unknown
@@ -203,7 +203,7 @@ interface IndexHead {
 const EMPTY_INDEX: Index = { savedAt: 0, records: new Map() }
 const NEWLINE = 10
 
-/** The index has a record a line, so that none has to be serialised again. Throws for what is no index. */
+/** The index has one record in each line, so that none has to be serialised again. Throws if it is not an index. */
 function parseIndex(bytes: Buffer): Index {
   const head = bytes.indexOf(NEWLINE)
   const { version, savedAt } = JSON.parse(`${bytes.toString('utf8', 0, head)}]}`) as IndexHead

@@ -22,7 +22,7 @@ export function pageOf(
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
     const session = descriptorOf(sessions[at] as CachedSession)
     if (!matches(session, filter) || !isInScope(session)) continue
-    // One more than the page shows that there is a next one.
+    // One session more than the limit shows that there is a next page.
     if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
     page.push(session)
     last = at

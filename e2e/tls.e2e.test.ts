@@ -199,7 +199,7 @@ test.each<[string, Partial<TlsOptions>, string, string]>([
     'a broken certificate',
     { ...good, cert: good.cert.replace('MII', 'MIJ') },
     'listen_failed',
-    'listen.tls.cert holds',
+    'listen.tls.cert contains',
   ],
   ['a locked key', { ...good, key: locked }, 'listen_failed', 'listen.tls.key has a passphrase'],
   ['an old one', authority.issue({ name: 'old', to: -0.5 }), 'listen_failed', 'listen.tls.cert has expired'],

@@ -181,11 +181,11 @@ test('what each package exports', () => {
       ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
       isSecretSlug openKeyring parseSecretValue
     @agentproto/server
-      Access AccessOptions Audit AuditEntry AuditLogOptions AuditWriter BrowserCodes DEFAULT_PORT
-      GatewayHooks GatewayLog GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions
-      HostNames ListenOptions Listeners ListenersOptions LogLevel LogOptions Metrics OfflineAuditOptions
-      OpenTokensOptions PromptAttempt Refusal RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt
-      TlsOptions openAccess openAudit openHome openOfflineAudit openTokens withAudit withSessionToken
+      Access AccessOptions Audit AuditLogOptions BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog
+      GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions HostNames ListenOptions
+      Listeners ListenersOptions LogLevel LogOptions Metrics OfflineAuditOptions OpenTokensOptions
+      PromptAttempt Refusal RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions
+      openAccess openAudit openHome openOfflineAudit openTokens withSessionToken
     @agentproto/server/audit
       OfflineAuditOptions auditOffline
     @agentproto/session-registry

@@ -1,20 +1,11 @@
-import type { Clock } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
-import { createSecrets, type Redactor } from '@agentproto/secrets'
-import type { GatewayOptions } from './gateway-options.js'
+import { createSecrets } from '@agentproto/secrets'
+import type { AgentParts } from './open-agents.js'
+import type { Settings } from './settings.js'
 import { version } from './version.js'
-
-export interface HostParts {
-  readonly home: string
-  readonly clock: Clock
-  readonly redactor: Redactor
-  readonly onProblem: (problem: string) => void
-  /** Where the gateway is reached, once it listens. */
-  readonly url?: () => string | undefined
-}
 
 /** Adapter packages that ship with agentproto, and so may be loaded into it; each is loaded when its first agent starts. */
 const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
@@ -23,14 +14,25 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 }
 
 /** This host as agents and installers see it, with its secrets and their redaction. */
-export function agentHost(options: GatewayOptions, parts: HostParts): ProvisionHost {
-  const { env = process.env, executables, environment, homes, bin, sandbox, sandboxProviders, oauth } = options
-  const { home, clock, redactor, onProblem, url } = parts
+export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
+  const {
+    env = process.env,
+    executables,
+    environment,
+    homes,
+    bin,
+    sandbox,
+    sandboxProviders,
+    oauth,
+    proprietary,
+  } = settings
+  const { clock, address } = settings
+  const home = settings.layout.root
   return {
     env,
     home,
     executables: { 'agentproto-demo-agent': demoAgentPath, ...executables },
-    proprietary: { ...BUNDLED_CLIENTS, ...options.proprietary },
+    proprietary: { ...BUNDLED_CLIENTS, ...proprietary },
     clock,
     client: { name: 'agentproto', version },
     sharedProcesses: new SharedProcesses(),
@@ -45,6 +47,7 @@ export function agentHost(options: GatewayOptions, parts: HostParts): ProvisionH
     ...(homes === undefined ? {} : { homes }),
     ...(bin === undefined ? {} : { bin }),
     ...(oauth === undefined ? {} : { oauth }),
-    ...(url === undefined ? {} : { url }),
+    ...(terminal === undefined ? {} : { terminal }),
+    url: () => address.url,
   }
 }

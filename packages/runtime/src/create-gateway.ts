@@ -1,13 +1,12 @@
 import { type HomeLock, openAccess, openHome } from '@agentproto/server'
 import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
-import { withConfig } from './config.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
 import { observe } from './observe.js'
 import { openSessions } from './open-sessions.js'
 import { openSurfaces } from './open-surfaces.js'
-import { resolveOptions, type Settings } from './settings.js'
+import { type Settings, settingsOf } from './settings.js'
 
 /** How long open connections may take to end, in milliseconds. */
 const CLOSE_GRACE_MS = 2_000
@@ -18,7 +17,7 @@ const CLOSE_GRACE_MS = 2_000
  *   `storage_failed`
  */
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const settings = resolveOptions(await withConfig(options))
+  const settings = await settingsOf(options)
   const lock = openHome(settings.layout.root, settings.inMemory)
   try {
     return await assemble(settings, lock)

@@ -1,12 +1,10 @@
-import { type AdapterService, systemClock } from '@agentproto/contracts'
+import type { AdapterService } from '@agentproto/contracts'
 import type { Terminal } from '@agentproto/provisioning'
-import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
 import { createRedactor } from '@agentproto/secrets'
-import { openOfflineAudit, withAudit } from '@agentproto/server'
-import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import { layoutOf, withConfig } from './config.js'
+import { openOfflineAudit } from '@agentproto/server'
 import type { GatewayOptions } from './gateway-options.js'
-import { agentHost } from './agent-host.js'
+import { openAgents } from './open-agents.js'
+import { settingsOf } from './settings.js'
 
 /** The options of a gateway that concern its adapters, and a person. */
 export interface OpenAdaptersOptions extends Pick<
@@ -34,15 +32,9 @@ export interface OpenAdaptersOptions extends Pick<
  * @throws `invalid_request` when the home's config.json is not valid
  */
 export async function openAdapters(options: OpenAdaptersOptions = {}): Promise<AdapterService> {
-  const settings = await withConfig(options)
-  const { clock = systemClock, onProblem = () => undefined, cwd = process.cwd() } = settings
-  const layout = layoutOf(settings)
-  const { root: home } = layout
-  const host = agentHost(settings, { home, clock, redactor: createRedactor(), onProblem })
-  const workspaces = createWorkspaces({ home, clock, defaultCwd: cwd, onWarning: onProblem })
-  const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
-  const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })
+  const settings = await settingsOf(options)
+  const { onProblem = () => undefined } = settings
+  const audit = openOfflineAudit({ ...settings, onProblem })
   const { terminal } = options
-  const adapters = new HostAdapters(catalog, terminal === undefined ? host : { ...host, terminal })
-  return withAudit('adapters', adapters, openOfflineAudit({ ...settings, onProblem }))
+  return openAgents(settings, { redactor: createRedactor(), onProblem, audit, ...(terminal && { terminal }) }).adapters
 }

@@ -1,8 +1,10 @@
 import type { AdapterService, StartAgent, WorkspaceService } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
+import type { Terminal } from '@agentproto/provisioning'
 import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
+import type { Redactor } from '@agentproto/secrets'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import type { Observers } from './observe.js'
+import type { Audit } from '@agentproto/server'
 import type { Settings } from './settings.js'
 import { agentHost } from './agent-host.js'
 
@@ -13,10 +15,19 @@ export interface Agents {
   readonly startAgent: StartAgent
 }
 
-export function openAgents(settings: Settings, { redactor, onProblem, audit }: Observers): Agents {
-  const { clock, layout, address, cwd: defaultCwd = process.cwd(), serve = {} } = settings
+export interface AgentParts {
+  readonly redactor: Redactor
+  readonly onProblem: (problem: string) => void
+  readonly audit: Pick<Audit, 'wrap'>
+  /** A person who can answer questions; without one, a step that needs one is reported as pending. */
+  readonly terminal?: Terminal
+}
+
+export function openAgents(settings: Settings, parts: AgentParts): Agents {
+  const { onProblem, audit } = parts
+  const { clock, layout, cwd: defaultCwd = process.cwd(), serve = {} } = settings
   const { root: home } = layout
-  const host = agentHost(settings, { home, clock, redactor, onProblem, url: () => address.url })
+  const host = agentHost(settings, parts)
   const workspaces = createWorkspaces({ home, clock, defaultCwd, onWarning: onProblem })
   const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
   const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })

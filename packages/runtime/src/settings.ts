@@ -1,5 +1,7 @@
-import { type Clock, type HomeLayout, systemClock } from '@agentproto/contracts'
-import { layoutOf } from './config.js'
+import { existsSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { AgentprotoError, type Clock, homeFrom, homeLayout, type HomeLayout, systemClock } from '@agentproto/contracts'
+import type { GatewayConfig, ManifestProblem } from '@agentproto/manifest'
 import type { GatewayOptions } from './gateway-options.js'
 
 /** The options of a gateway, with what every part of it needs. */
@@ -12,10 +14,55 @@ export interface Settings extends GatewayOptions {
   readonly address: { url?: string }
 }
 
-export const resolveOptions = (options: GatewayOptions): Settings => ({
-  ...options,
-  clock: options.clock ?? systemClock,
-  layout: layoutOf(options),
-  inMemory: options.store === 'memory',
-  address: {},
-})
+/**
+ * The options over those of the home's config.json.
+ * @throws `invalid_request` when the file is not valid
+ */
+export async function settingsOf(given: GatewayOptions): Promise<Settings> {
+  const { home, env = process.env, clock = systemClock } = given
+  const layout = homeLayout(home ?? homeFrom(env, homedir()))
+  const inMemory = given.store === 'memory'
+  const options = inMemory ? given : await withConfig(given, layout.config)
+  return { ...options, clock, layout, inMemory, address: {} }
+}
+
+/** Without such a file, its parser is not loaded. */
+async function withConfig(options: GatewayOptions, path: string): Promise<GatewayOptions> {
+  if (!existsSync(path)) return options
+  const { sessions, executables, log, ...config } = await readConfig(path)
+  return {
+    ...config,
+    ...options,
+    sessions: { ...sessions, ...options.sessions },
+    log: { ...log, ...options.log },
+    executables: { ...executables, ...options.executables },
+  }
+}
+
+/** @throws `invalid_request` with the first problem in its message and all in `problems`: no setting is used then */
+async function readConfig(path: string): Promise<GatewayConfig> {
+  const { parseConfig } = await import('@agentproto/manifest')
+  const result = parseConfig(textOf(path), { path })
+  if (result.ok) return result.manifest
+  throw invalidConfig(result.problems)
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new AgentprotoError('invalid_request', `The configuration ${path} cannot be read`, { cause })
+  }
+}
+
+function invalidConfig(problems: readonly ManifestProblem[]): AgentprotoError {
+  const first = problems.find(({ severity }) => severity === 'error')
+  const place = first === undefined ? '' : `${first.file}:${first.line}:${first.column}: ${first.message}`
+  const more = problems.length > 1 ? ` (${problems.length} problems in all)` : ''
+  return new AgentprotoError('invalid_request', `The configuration is not valid${more}: ${place}`, {
+    ...(first?.expected === undefined ? {} : { expected: first.expected }),
+    ...(first?.given === undefined ? {} : { given: first.given }),
+    ...(first?.suggestion === undefined ? {} : { hint: `Did you mean ${first.suggestion}?` }),
+    data: { problems },
+  })
+}

@@ -159,7 +159,7 @@ test('listen says where the gateway listens, and what its caller says wins', asy
   const beyond = { host: '0.0.0.0', port: 0 }
   await expect((await configured({ listen: beyond })).listen()).rejects.toMatchObject({ code: 'listen_failed' })
   const open = { listen: { ...beyond, allowRemote: true } }
-  expect(await settingsOf(open)).toMatchObject(open)
+  expect(await settingsWith(open)).toMatchObject(open)
 })
 
 test('listen.maxConnections bounds the open connections', async () => {
@@ -190,16 +190,16 @@ test('log.level, log.maxBytes and log.files say what is logged and how much is k
 })
 
 test('durability is what the log is opened with', async () => {
-  const { durability } = await settingsOf({ durability: 'disk' })
+  const { durability } = await settingsWith({ durability: 'disk' })
   expect(durability).toBe('disk')
 })
 
 /** What the gateway would be made of: a power cut is not at hand. */
-async function settingsOf(config: unknown): Promise<GatewayOptions> {
-  const { withConfig } = await import('../src/config.js')
+async function settingsWith(config: unknown): Promise<GatewayOptions> {
+  const { settingsOf } = await import('../src/settings.js')
   const home = await temporaryHome()
   await writeFile(join(home, 'config.json'), JSON.stringify(config))
-  return withConfig({ home })
+  return settingsOf({ home })
 }
 
 interface Part {

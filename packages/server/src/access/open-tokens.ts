@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { type Clock, homeFrom, homeLayout, systemClock, type TokenService } from '@agentproto/contracts'
 import { openOfflineAudit } from '../audit/offline-audit.js'
-import { withAudit } from '../audit/with-audit.js'
 import { lockHome } from '../home-lock.js'
 import { TokenStore } from './token-store.js'
 
@@ -23,11 +22,11 @@ export function openTokens(options: OpenTokensOptions = {}): TokenService {
   async function locked<T>(work: (tokens: TokenService) => Promise<T>): Promise<T> {
     mkdirSync(root, { recursive: true, mode: 0o700 })
     const lock = lockHome(`${root}/daemon.lock`)
-    const log = openOfflineAudit(options)
+    const audit = openOfflineAudit(options)
     try {
-      return await work(withAudit('tokens', new TokenStore({ path, clock, onProblem }), log))
+      return await work(audit.wrap('tokens', new TokenStore({ path, clock, onProblem })))
     } finally {
-      await log.close()
+      await audit.close()
       lock.release()
     }
   }

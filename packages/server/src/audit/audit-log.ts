@@ -1,5 +1,6 @@
 import type { Clock } from '@agentproto/contracts'
 import { LogFile } from '../telemetry/log-file.js'
+import { RepeatLimit } from '../telemetry/repeat-limit.js'
 
 export interface AuditLogOptions {
   /** Absolute path of the current file; full files are beside it, `.1` is the newest. Undefined: nothing is written. */
@@ -27,7 +28,6 @@ export interface AuditWriter {
 /** The texts of a longer line are cut, after redaction: half a secret would no longer be recognised. */
 const MAX_LINE_CHARS = 16_384
 const MAX_TEXT_CHARS = 512
-const PROBLEM_EVERY_MS = 60_000
 
 /**
  * Who did what: one JSON object a line, `{ts, kind, …}`, append-only (DESIGN §5). A disk that refuses costs the lines, and
@@ -36,10 +36,11 @@ const PROBLEM_EVERY_MS = 60_000
 export class AuditLog implements AuditWriter {
   readonly #options: AuditLogOptions
   readonly #file: LogFile
-  #reportedAt = -Infinity
+  readonly #reports: RepeatLimit
 
   constructor(options: AuditLogOptions) {
     this.#options = options
+    this.#reports = new RepeatLimit(options.clock, 1)
     const { path, maxBytes = AUDIT_SIZE.maxBytes, files = AUDIT_SIZE.files } = options
     this.#file = new LogFile({ path, maxBytes, files, onError: (error) => this.#report(error) })
   }
@@ -56,11 +57,9 @@ export class AuditLog implements AuditWriter {
     return this.#file.close()
   }
 
-  #report(error: Error): void {
-    const { clock, onProblem } = this.#options
-    if (clock.now() - this.#reportedAt < PROBLEM_EVERY_MS) return
-    this.#reportedAt = clock.now()
-    onProblem(`The audit log cannot be written, lines are lost: ${error.message}`)
+  #report({ message }: Error): void {
+    if (!this.#reports.check('lost').admitted) return
+    this.#options.onProblem(`The audit log cannot be written, lines are lost: ${message}`)
   }
 }
 

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { type Clock, homeFrom, homeLayout, type Principal, systemClock } from '@agentproto/contracts'
+import type { Audit } from './audit.js'
 import { type AuditEntry, AUDIT_SIZE, AuditLog, type AuditWriter } from './audit-log.js'
-import { auditPromise } from './with-audit.js'
+import { auditPromise, withAudit } from './with-audit.js'
 
 export interface OfflineAuditOptions {
   /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
@@ -29,30 +30,33 @@ export async function auditOffline<T>(
   { action, ...about }: { readonly action: string; readonly [about: string]: unknown },
   work: () => Promise<T>,
 ): Promise<T> {
-  const log = openOfflineAudit(options)
+  const { writer, close } = offlineWriter(options)
   try {
-    return await auditPromise(log, { action, by: undefined, about }, work())
+    return await auditPromise(writer, { action, by: undefined, about }, work())
   } finally {
-    await log.close()
+    await close()
   }
 }
 
 /** The audit log of a home as a command without a gateway writes it: the file is closed after each line, which is marked `offline`. */
-export function openOfflineAudit(options: OfflineAuditOptions): AuditWriter & { close(): Promise<void> } {
+export function openOfflineAudit(options: OfflineAuditOptions): Pick<Audit, 'wrap' | 'close'> {
+  const { writer, close } = offlineWriter(options)
+  return { wrap: (name, service) => withAudit(name, service, writer), close }
+}
+
+function offlineWriter(options: OfflineAuditOptions): { readonly writer: AuditWriter; close(): Promise<void> } {
   const { home, env = process.env, clock = systemClock, onProblem = () => undefined } = options
   const { logs, config } = homeLayout(home ?? homeFrom(env, homedir()))
   // Read before the change: turning the audit off is recorded.
   const path = isOff(config) ? undefined : `${logs}/audit.jsonl`
   const maxBytes = AUDIT_SIZE.maxBytes + SLACK_BYTES
   let written: Promise<unknown> = Promise.resolve()
-  return {
-    write({ kind, principal = { ...OWNER }, ...rest }: AuditEntry) {
-      const log = new AuditLog({ path, clock, onProblem, redact: (json) => json, maxBytes })
-      log.write({ kind, principal, ...rest, offline: true })
-      written = Promise.all([written, log.close()])
-    },
-    close: async () => void (await written),
+  function write({ kind, principal = { ...OWNER }, ...rest }: AuditEntry): void {
+    const log = new AuditLog({ path, clock, onProblem, redact: (json) => json, maxBytes })
+    log.write({ kind, principal, ...rest, offline: true })
+    written = Promise.all([written, log.close()])
   }
+  return { writer: { write }, close: async () => void (await written) }
 }
 
 /** A file that a gateway would reject does not turn the audit off. */

@@ -8,6 +8,7 @@ import {
   type SessionService,
   type SessionWatcher,
 } from '@agentproto/contracts'
+import { RepeatLimit } from '../telemetry/repeat-limit.js'
 import type { GatewayHooks } from './gateway-hooks.js'
 import { withTimeLimit } from './time-limit.js'
 
@@ -20,8 +21,6 @@ export interface EventHookOptions {
 
 /** A hook that hangs this often in a row gets no more events: each time costs its whole limit. */
 const MAX_HANGS = 5
-/** How often a hook that throws is reported, in milliseconds (F75). */
-const PROBLEM_EVERY_MS = 60_000
 /** How long the end of a gateway waits for the delivery of the last events, in milliseconds. */
 const CLOSE_GRACE_MS = 5_000
 
@@ -36,11 +35,13 @@ export class EventHook {
   readonly #watcher: SessionWatcher
   #watching: Promise<void> | undefined
   #hangs = 0
-  #problemAt: number | undefined
+  /** A hook that throws is reported once a minute (F75). */
+  readonly #reports: RepeatLimit
 
   constructor(hook: NonNullable<GatewayHooks['onEvent']>, options: EventHookOptions) {
     this.#hook = hook
     this.#options = options
+    this.#reports = new RepeatLimit(options.clock, 1)
     this.#watcher = options.sessions.watch()
   }
 
@@ -128,9 +129,7 @@ export class EventHook {
   }
 
   #problem(thrown: unknown): void {
-    const now = this.#options.clock.now()
-    if (this.#problemAt !== undefined && now - this.#problemAt < PROBLEM_EVERY_MS) return
-    this.#problemAt = now
+    if (!this.#reports.check('onEvent').admitted) return
     this.#options.onProblem(`hook onEvent: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
 

@@ -56,11 +56,12 @@ export class Hooks {
       this.#events = new EventHook(onEvent, { ...this.#options, sessions, timeoutMs: this.#timeoutMs })
       await this.#events.start()
     }
-    return withRequests(sessions, {
-      spawn: async (request, by) => [await this.#spawn({ request, by }), by],
-      prompt: async (id, request, by) => [id, await this.#promptOf(id, request, by), by],
-      fork: async (id, request, by) => [id, await this.#fork(id, request, by), by],
-    })
+    return {
+      ...wrapMethods(sessions, (_name, method) => method),
+      spawn: async (request, by) => sessions.spawn(await this.#spawn({ request, by }), by),
+      prompt: async (id, request, by) => sessions.prompt(id, await this.#promptOf(id, request, by), by),
+      fork: async (id, request, by) => sessions.fork(id, await this.#fork(id, request, by), by),
+    }
   }
 
   /** Waits until `onEvent` has had its last events, or a moment has passed. Idempotent. */
@@ -157,18 +158,6 @@ export class Hooks {
   #failed(name: string, error: unknown): void {
     this.#options.onProblem(`hook ${name}: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-/** For each changed method: its arguments as the service gets them. */
-type RequestRows<S> = {
-  readonly [M in keyof S]?: S[M] extends (...args: infer A) => unknown ? (...args: A) => Promise<A> : never
-}
-
-function withRequests<S extends object>(service: S, rows: RequestRows<S>): S {
-  return wrapMethods(service, (name, method) => {
-    const amend = (rows as Record<string, ((...args: unknown[]) => Promise<unknown[]>) | undefined>)[name]
-    return amend === undefined ? method : async (...args) => method(...(await amend(...args)))
-  })
 }
 
 /** The caller of what a hook does itself. */

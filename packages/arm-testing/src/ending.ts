@@ -63,7 +63,7 @@ function leftoversOf(subject: ArmSubject): void {
     expect(leftovers(launch.marker)).toEqual([])
   })
 
-  testOf(subject, 'dies')('F23 an agent that ended is told of once nothing of it lives', async () => {
+  testOf(subject, 'dies')('F23 the end of an agent is reported once nothing of it runs', async () => {
     const { connection, turn, launch } = await open(subject)
     if (subject.processPerTurn) return
     await turn('orphans')
@@ -74,7 +74,7 @@ function leftoversOf(subject: ArmSubject): void {
 }
 
 function brokenPipesOf(subject: ArmSubject): void {
-  testOf(subject, 'no-stdin')('F26 an agent that closes its stdin crashes nobody', async () => {
+  testOf(subject, 'no-stdin')('F26 an agent that closes its stdin does not crash the host', async () => {
     const { session, connection, sink } = await open(subject)
     const sent = session.send([{ type: 'text', text: 'no-stdin' }])
     await sink.until(() => sink.text.includes('closed'))
@@ -85,7 +85,7 @@ function brokenPipesOf(subject: ArmSubject): void {
   })
 
   testOf(subject, 'no-stdout')(
-    'F31 an agent that lives on without its stdout is ended, and told as a broken connection',
+    'F31 an agent that closes its stdout and keeps running is ended, and reported as a broken connection',
     async () => {
       const { connection, turn } = await open(subject)
       expect(endOf(await turn('no-stdout'))).toMatchObject({ reason: 'error' })

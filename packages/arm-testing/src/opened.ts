@@ -63,8 +63,8 @@ export async function connect(
 export async function open(subject: ArmSubject, begin: Begin = {}): Promise<Opened> {
   const { connection, launch } = await connect(subject, begin)
   const sink = new RecordingSink()
-  const ground = { cwd: launch.cwd, additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
-  const session = await connection.openSession(ground, sink)
+  const opening = { cwd: launch.cwd, additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
+  const session = await connection.openSession(opening, sink)
   const turn = async (how: TurnName, rest = ''): Promise<readonly AgentSignal[]> => {
     const from = sink.signals.length
     await session.send([{ type: 'text', text: `${how} ${rest}`.trim() }])

@@ -2,7 +2,7 @@ import type { AgentAnswer, AgentRequest, AgentSignal, AgentSink } from '@agentpr
 
 type OfType<T extends AgentSignal['type']> = Extract<AgentSignal, { type: T }>
 
-/** A sink that keeps everything it is told. */
+/** A sink that keeps every signal and request. */
 export class RecordingSink implements AgentSink {
   readonly signals: AgentSignal[] = []
   readonly asked: { readonly request: AgentRequest; readonly signal: AbortSignal }[] = []

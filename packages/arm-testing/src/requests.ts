@@ -17,7 +17,7 @@ export function testRequests(subject: ArmSubject): void {
 }
 
 function asksOf(subject: ArmSubject): void {
-  testOf(subject, 'ask')('a permission is asked, and the agent is told the answer', async () => {
+  testOf(subject, 'ask')('a permission is requested, and the agent gets the answer', async () => {
     const { turn, sink } = await open(subject)
     sink.onAsk = async (request) => {
       const [first] = request.kind === 'permission' ? request.options : []
@@ -28,10 +28,10 @@ function asksOf(subject: ArmSubject): void {
     expect(textOf(signals)).toBe('answer yes')
   })
 
-  testOf(subject, 'ask')('an answer that nobody gives, or that fails, is a cancelled one', async () => {
+  testOf(subject, 'ask')('a request that fails is answered with cancelled', async () => {
     const { turn, sink } = await open(subject)
     sink.onAsk = async () => {
-      throw new Error('the desk is closed')
+      throw new Error('the user interface is closed')
     }
     expect(textOf(await turn('ask'))).toMatch(/^answer (cancelled|abort)/)
   })
@@ -83,16 +83,13 @@ function cancelsOf(subject: ArmSubject): void {
     expect(endOf(sink.signals.slice(from))).toMatchObject({ reason: 'cancelled' })
   })
 
-  testOf(subject, 'deaf')(
-    'F2 a turn whose agent does not heed the cancel ends with its agent at the latest',
-    async () => {
-      const { session, connection, sink } = await open(subject)
-      const sent = session.send([{ type: 'text', text: 'deaf' }])
-      await sink.until(() => sink.text.includes('working'))
-      await session.cancel()
-      if (subject.deafTurn === 'waits') await connection.close()
-      expect(await timed(sent)).toBeLessThan(CANCEL_MS)
-      expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
-    },
-  )
+  testOf(subject, 'deaf')('F2 a turn whose agent ignores the cancel ends with its agent at the latest', async () => {
+    const { session, connection, sink } = await open(subject)
+    const sent = session.send([{ type: 'text', text: 'deaf' }])
+    await sink.until(() => sink.text.includes('working'))
+    await session.cancel()
+    if (subject.deafTurn === 'waits') await connection.close()
+    expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+    expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
+  })
 }

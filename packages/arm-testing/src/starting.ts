@@ -44,7 +44,7 @@ function startsOf(subject: ArmSubject): void {
 const SHELL_OWN: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'LINES', 'COLUMNS', 'TERM'])
 
 function refusalsOf(subject: ArmSubject): void {
-  test('F28 a missing executable is told from a missing folder', async () => {
+  test('F28 a missing executable and a missing folder are different errors', async () => {
     expect(await startFailure(subject, { launch: { command: '/no/such/agent' } })).toMatchObject({
       code: 'agent_not_installed',
     })
@@ -52,7 +52,7 @@ function refusalsOf(subject: ArmSubject): void {
   })
 
   testOf(subject, 'dies-at-once')(
-    'an agent that ends at once is a failed handshake that tells its last words',
+    'an agent that ends at once is a failed handshake with the end of its stderr',
     async () => {
       const error = await startFailure(subject, { how: 'dies-at-once' })
       expect(error).toMatchObject({ code: 'handshake_failed' })

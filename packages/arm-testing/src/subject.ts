@@ -61,7 +61,7 @@ export interface ArmSubject {
   /** Each turn has a process of its own, whose end is the turn's and not the agent's. */
   readonly processPerTurn?: boolean
   /**
-   * Whether an agent that does not heed a cancel is waited for, until its host ends it (as ACP wants it), or the
+   * Whether an agent that ignores a cancel is waited for, until its host ends it (as ACP wants it), or the
    * turn is ended without it. Default `ended`.
    */
   readonly deafTurn?: 'ended' | 'waits'

@@ -81,7 +81,7 @@ function failuresOf(subject: ArmSubject): void {
   })
 
   testOf(subject, 'dies')(
-    'F6 an agent that dies in the middle of a turn ends it with an error and tells how',
+    'F6 an agent that dies in the middle of a turn ends it with an error that says how',
     async () => {
       const { turn, connection } = await open(subject)
       const signals = await turn('dies')
@@ -102,7 +102,7 @@ function failuresOf(subject: ArmSubject): void {
     expect(await connection.ended).toMatchObject({ duringTurn: true, exitCode: 0 })
   })
 
-  testOf(subject, 'killed')('an agent that is killed is told by its signal', async () => {
+  testOf(subject, 'killed')('the end of a killed agent names the signal', async () => {
     const { turn, connection } = await open(subject)
     expect(endOf(await turn('killed'))).toMatchObject({ reason: 'error' })
     if (subject.processPerTurn) return
@@ -150,12 +150,12 @@ function wordsOf(subject: ArmSubject): void {
     expect(signals.some(({ type }) => type === 'extension')).toBe(true)
   })
 
-  testOf(subject, 'asks')('a request that nobody serves is refused, never left hanging', async () => {
+  testOf(subject, 'asks')('a request that the host does not serve is refused, never left unanswered', async () => {
     const { turn } = await open(subject)
-    expect(textOf(await turn('asks'))).toMatch(/^told \S/)
+    expect(textOf(await turn('asks'))).toMatch(/^answered \S/)
   })
 
-  testOf(subject, 'think')('thoughts are told from text', async () => {
+  testOf(subject, 'think')('thoughts and text are different events', async () => {
     const { turn } = await open(subject)
     expect(typesOf(await turn('think'))).toEqual(['thought', 'text-delta', 'turn-end'])
   })

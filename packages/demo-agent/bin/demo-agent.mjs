@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that every Node parses, so that an old one is told what to do instead of failing on syntax.
+// Plain JavaScript that every Node parses, so that an old Node prints what to do instead of a syntax error.
 import { existsSync } from 'node:fs'
 
 const [major, minor] = process.versions.node.split('.').map(Number)

@@ -18,7 +18,7 @@ import type { Output } from './output.js'
 import { promptText } from './prompt-text.js'
 import { replayUpdates } from './replay.js'
 import type { SessionStore } from './session-store.js'
-import { DemoSession, MODELS, MODES, type SessionDefaults, type SessionGround } from './session.js'
+import { DemoSession, MODELS, MODES, type SessionDefaults, type SessionRoots } from './session.js'
 import type { StoredSession } from './stored-session.js'
 import { Turn, updateMessage, type TurnAnswer } from './turn.js'
 
@@ -32,7 +32,7 @@ export interface ConversationsOptions {
   readonly lifecycle: Lifecycle
 }
 
-/** What a session is set to, as the answers to new, load and resume tell it. */
+/** The settings of a session, as the answers to new, load and resume report them. */
 type SessionSettings = Pick<NewSessionResponse, 'modes' | 'configOptions'>
 
 /** The open sessions of the process, and what the protocol can do with them. */
@@ -68,8 +68,8 @@ export class Conversations {
     const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
     if (!stored) throw RequestError.sessionNotFound(params.sessionId)
     const { modeId, modelId, turnCount, turns } = stored
-    const born = newSession(params.cwd, { modeId, modelId })
-    const session = this.#adopt({ ...born, turnCount, turns }, params)
+    const created = newSession(params.cwd, { modeId, modelId })
+    const session = this.#adopt({ ...created, turnCount, turns }, params)
     this.#save(session)
     return { sessionId: session.id, ...settings(session) }
   }
@@ -144,7 +144,7 @@ export class Conversations {
     return session
   }
 
-  #reopen(params: SessionGround & { readonly sessionId: string; readonly cwd: string }): DemoSession {
+  #reopen(params: SessionRoots & { readonly sessionId: string; readonly cwd: string }): DemoSession {
     const open = this.#open.get(params.sessionId)
     const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
     if (!stored) throw RequestError.sessionNotFound(params.sessionId)
@@ -152,9 +152,9 @@ export class Conversations {
     return this.#adopt({ ...stored, cwd: params.cwd }, params)
   }
 
-  #adopt(stored: StoredSession, ground: SessionGround): DemoSession {
+  #adopt(stored: StoredSession, roots: SessionRoots): DemoSession {
     if (this.#open.size >= MAX_OPEN) throw RequestError.internalError({}, `${MAX_OPEN} sessions are open already`)
-    const session = new DemoSession(stored, ground)
+    const session = new DemoSession(stored, roots)
     this.#open.set(session.id, session)
     return session
   }

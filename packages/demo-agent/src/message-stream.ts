@@ -26,7 +26,7 @@ function readLines(input: Readable, output: Output, controller: ReadableStreamDe
     for (const line of lines) readLine(line, output, controller)
   })
   input.once('error', (error) => controller.error(error))
-  // The connection stays open at the end of stdin: a stubborn agent goes on answering nobody.
+  // The connection stays open at the end of stdin: a stubborn agent keeps running without a client.
 }
 
 function readLine(line: string, output: Output, controller: ReadableStreamDefaultController<AnyMessage>): void {

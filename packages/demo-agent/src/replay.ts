@@ -1,7 +1,7 @@
 import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import type { ReplayEntry, StoredTurn } from './stored-session.js'
 
-/** The remembered history as `session/load` tells it again. */
+/** The stored history as `session/load` replays it. */
 export function* replayUpdates(turns: readonly StoredTurn[]): Generator<SessionUpdate> {
   for (const { prompt, entries } of turns) {
     yield { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } }

@@ -67,7 +67,7 @@ function listIds(folder: string): readonly string[] {
   }
 }
 
-/** What cannot be read counts as absent: the client is told that there is no such session. */
+/** A file that cannot be read counts as absent: the client gets "no such session". */
 function readStored(file: string): StoredSession | undefined {
   try {
     return storedSessionSchema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data

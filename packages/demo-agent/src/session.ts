@@ -17,8 +17,8 @@ export interface SessionDefaults {
   readonly modelId: string
 }
 
-/** What a client opens a session with, each time anew. */
-export interface SessionGround {
+/** What a client passes each time it opens a session. */
+export interface SessionRoots {
   readonly additionalDirectories?: readonly string[] | undefined
   readonly mcpServers?: readonly McpServer[] | undefined
 }
@@ -43,7 +43,7 @@ export class DemoSession {
   readonly alwaysAllowed: Set<string> = new Set()
   #running: AbortController | undefined
 
-  constructor(stored: StoredSession, { additionalDirectories = [], mcpServers = [] }: SessionGround = {}) {
+  constructor(stored: StoredSession, { additionalDirectories = [], mcpServers = [] }: SessionRoots = {}) {
     this.id = stored.sessionId
     this.cwd = stored.cwd
     this.additionalDirectories = additionalDirectories

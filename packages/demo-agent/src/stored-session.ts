@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The file of one session. Every list and text in it is bounded by whoever writes it. */
+/** The file of one session. The writer bounds every list and text in it. */
 
 const replayEntry = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('message'), text: z.string() }),

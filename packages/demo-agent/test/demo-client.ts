@@ -115,7 +115,7 @@ function textOf(update: SessionUpdate & { sessionUpdate: 'agent_message_chunk' }
   return update.content.type === 'text' ? update.content.text : ''
 }
 
-/** Whether a process runs; one that nobody has reaped yet does not. */
+/** Whether a process runs; a zombie does not. */
 export function lives(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connectDemoAgent, saidText, startDemoClient, talk } from './demo-client.js'
 
-test('recall tells the texts of the earlier turns', async () => {
+test('recall returns the texts of the earlier turns', async () => {
   const demo = await startDemoClient()
   expect(await demo.say('recall')).toBe('There was nothing before.')
   await demo.prompt('my name is Ada')
@@ -66,7 +66,7 @@ test('a turn survives SIGKILL soon after its answer', async () => {
   expect(await talk(second, sessionId).say('recall')).toBe('1: remember me')
 })
 
-test('list tells the sessions of a folder, newest first', async () => {
+test('list returns the sessions of a folder, newest first', async () => {
   const demo = await startDemoClient()
   await demo.prompt('a title')
   const { sessions } = await demo.agent.request('session/list', { cwd: demo.cwd })

@@ -101,7 +101,7 @@ test('fail answers with an error, and the next turn is answered', async () => {
   expect(await demo.say('hello')).toBe('echo: hello')
 })
 
-test('a running command is gone when the agent is told to end', async () => {
+test('a running command ends with the agent', async () => {
   const demo = await startDemoClient()
   void demo.prompt('run echo $$ > pid\\; sleep 60').catch(() => {})
   await expect.poll(() => existsSync(`${demo.cwd}/pid`) && readFileSync(`${demo.cwd}/pid`, 'utf8')).toMatch(/\d+\n/)

@@ -23,7 +23,7 @@ test('always is remembered for the session, once is not', async () => {
   expect(onPermission).toHaveBeenCalledTimes(1)
 })
 
-test('a cancel ends a turn whose permission nobody answers, and nothing is written', async () => {
+test('a cancel ends a turn with an unanswered permission, and nothing is written', async () => {
   const demo = await startDemoClient({ onPermission: () => new Promise(() => {}) })
   const turn = demo.prompt('ask a.txt')
   await expect.poll(() => demo.updates.length).toBe(1)
@@ -38,7 +38,7 @@ test('question uses the answer of the form', async () => {
   expect(await demo.say('question')).toBe('The answer was accept {"colour":"red"}.')
 })
 
-test('question tells of a refusal', async () => {
+test('question reports a refusal', async () => {
   const demo = await startDemoClient()
   expect(await demo.say('question Why?')).toBe('The answer was decline.')
 })

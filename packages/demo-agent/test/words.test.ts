@@ -106,7 +106,7 @@ test('plan mode writes and runs nothing', async () => {
   expect(existsSync(join(demo.cwd, 'a.txt'))).toBe(false)
 })
 
-test('mode and model are options, and a change of mode is told', async () => {
+test('mode and model are options, and a change of mode is reported', async () => {
   const demo = await startDemoClient()
   const { sessionId } = demo
   const params: SetSessionConfigOptionRequest = { sessionId, configId: 'model', value: 'demo-2' }

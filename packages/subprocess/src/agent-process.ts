@@ -14,9 +14,9 @@ import { StdinWriter } from './stdin-writer.js'
 import { endTree } from './termination.js'
 import type { Graces } from './termination.js'
 
-/** How soon after an agent spoke its descendants are recorded, in milliseconds. */
+/** How soon after output of an agent its descendants are recorded, in milliseconds. */
 const RECORD_AFTER_MS = 2_000
-/** How long output may still come after the end while a descendant holds the pipe, in milliseconds. */
+/** How long output may come after the end while a descendant holds the pipe open, in milliseconds. */
 const OUTPUT_GRACE_MS = 500
 
 export interface SpawnOptions {
@@ -28,29 +28,29 @@ export interface SpawnOptions {
   readonly onStderr?: TakeLines
   /** A line of stdout was longer than `maxLineBytes` and was dropped. */
   readonly onOversize?: (bytes: number) => void
-  /** A pipe broke or ended, of a process that may live on; an exit usually follows at once. */
+  /** A pipe broke or ended although the process may still run; an exit usually follows at once. */
   readonly onBroken?: (reason: string) => void
   readonly maxLineBytes?: number
 }
 
-/** A spawned agent: its pipes as lines, its identity, and its complete end. */
+/** A spawned agent: its pipes as lines, its identity, and the end of its whole process tree. */
 export interface AgentProcess {
   readonly info: AgentProcessInfo
   /** Writes one line to stdin. A promise is returned while the pipe is full; it never rejects. */
   write(line: string): void | Promise<void>
-  /** Closes stdin of a process that goes on: a command that is fed nothing. */
+  /** Closes stdin of a process that continues: a command without input. */
   endInput(): void
   /** The last 64 KiB of stderr. */
   stderrTail(): string
-  /** Records and returns the living processes of the tree. */
+  /** Records and returns the running processes of the tree. */
   snapshot(): readonly AgentProcessInfo[]
   /** Settles when the process itself ended; never rejects. */
   readonly exit: Promise<ProcessExit>
-  /** Settles when it ended and its output was handed over; never rejects. */
+  /** Settles when it ended and all of its output was passed on; never rejects. */
   readonly closed: Promise<ProcessExit>
   /**
-   * Ends the whole tree (DESIGN §4) and resolves once nothing of it lives. Idempotent; begins by itself
-   * when the process ends, for what it left behind.
+   * Ends the whole tree (DESIGN §4) and resolves once nothing of it runs. Idempotent. Starts by itself when the process
+   * ends, for what it left running.
    * @throws `termination_failed`; the next call tries again
    */
   terminate(): Promise<ProcessExit>
@@ -80,7 +80,7 @@ function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
       child.once('error', failed)
       child.once('spawn', () => {
         child.off('error', failed)
-        // A later error (a signal that could not be sent) has nothing to say that the exit does not.
+        // A later error, such as a signal that could not be sent, adds nothing to the exit.
         child.on('error', () => {})
         resolve(child)
       })
@@ -138,7 +138,7 @@ class SpawnedAgent implements AgentProcess {
 
   terminate(): Promise<ProcessExit> {
     this.#termination ??= this.#terminate().catch((failed: unknown) => {
-      // What survived may be gone, or killable, when it is tried again.
+      // The survivors may have ended, or be killable, at the next call.
       this.#termination = undefined
       throw failed
     })
@@ -164,7 +164,7 @@ class SpawnedAgent implements AgentProcess {
     return pump
   }
 
-  /** Tools that outlive a crash and have no marker are found only if they were seen while their parent lived. */
+  /** Tools without a marker that outlive a crash are found only if they were recorded while their parent was running. */
   #recordSoon(): void {
     if (this.#termination) return
     this.#recording ??= this.#clock.after(RECORD_AFTER_MS, () => {
@@ -184,12 +184,12 @@ class SpawnedAgent implements AgentProcess {
   }
 }
 
-/** Waits for the end of a pipe, but not for a stray descendant that holds it open in silence. */
+/** Waits for the end of a pipe, but not for a descendant that holds it open without writing. */
 async function drained(pump: OutputPump, clock: Clock): Promise<void> {
   let reads = pump.reads
   let timer = clock.after(OUTPUT_GRACE_MS, expire)
   function expire(): void {
-    // Timers of a loop that was busy fire before its pipes are read: silence is known only after a poll.
+    // After a busy event loop, timers fire before the pipes are read: only a poll shows that nothing came.
     afterPoll(() => {
       if (!pump.held && pump.reads === reads) return pump.stop()
       reads = pump.reads
@@ -205,7 +205,7 @@ function afterPoll(run: () => void): void {
   setImmediate(() => setImmediate(run))
 }
 
-// A process that is a zombie already has no row; an empty start time matches none, which is right.
+// A zombie has no row. An empty start time matches no process, so that none is signalled by mistake.
 const identity = (pid: number): AgentProcessInfo => identify(pid) ?? { pid, startTime: '' }
 
 // Node gives null for what does not apply.

@@ -1,4 +1,4 @@
-/** How much of the host's environment an agent sees. */
+/** Which of the host's variables an agent gets. */
 export type EnvironmentPolicy = 'filtered' | 'isolated'
 
 export interface EnvironmentParts {
@@ -18,22 +18,22 @@ const SECRET_WORD =
   /(?:^|_)(?:[a-z]*tokens?|secrets?|pass|passwd|passwords?|passphrases?|pwd|credentials?|creds?|auth|authorization|jwt|cookies?|api_?keys?|access_?keys?|private_?keys?|secret_?keys?|signing_?keys?|encryption_?keys?|pat|dsn)(?:_|$)/i
 const SECRET_ENDING = /(?:apikey|accesskey|privatekey|secretkey|password|passwd|secret|token|_key)$/i
 
-/** Sockets and folders whose names hold such a word, or that agents cannot do without. */
+/** Names that contain such a word but are sockets or folders, or that agents need. */
 const HARMLESS = /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|XAUTHORITY|PWD|OLDPWD|XDG_.*|DBUS_.*|GPG_AGENT_INFO|COLORTERM)$/
 
-/** What `isolated` lets through. */
+/** What `isolated` passes. */
 const OPERATIONAL =
   /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|NO_COLOR|TMPDIR|TMP|TEMP|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|SYSTEMROOT|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA)$/i
 
-/** Of the host or of another session; a manifest may still name one that is its own. */
+/** Variables of the host or of another session. A manifest may name one of its own. */
 const OWN = /^AGENTPROTO_/
 
-/** Of the pipe between this Node process and its own parent: whoever inherits it breaks it. */
+/** The channel between this Node process and its own parent: a process that inherits it breaks it. */
 const NODE_CHANNEL = /^(?:NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_UNIQUE_ID)$/
 
 /**
- * What would hand the gateway, or another session, to an agent, and the trace in which the gateway was started; no
- * manifest gets them.
+ * What would give an agent access to the gateway or to another session, and the trace in which the gateway was started.
+ * No manifest can pass them.
  */
 const NEVER = /^(?:AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)|TRACE(?:PARENT|STATE))$/
 
@@ -51,7 +51,7 @@ export function buildEnvironment(parts: EnvironmentParts): Record<string, string
   return { ...env, ...declared, ...injected }
 }
 
-/** Whether a variable is called like a credential. */
+/** Whether a variable has the name of a credential. */
 export function isSecretName(name: string): boolean {
   if (HARMLESS.test(name)) return false
   return SECRET_WORD.test(name) || SECRET_ENDING.test(name)

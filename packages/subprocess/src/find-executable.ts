@@ -9,9 +9,9 @@ export interface ExecutableSearch {
   readonly executables?: Readonly<Record<string, string>>
   /** Folders that are looked in before `path`. */
   readonly dirs?: readonly string[]
-  /** A PATH; healed by {@link healPath} before it is used. */
+  /** A PATH; completed by {@link healPath} before it is used. */
   readonly path?: string
-  /** The user's home, for the healing. */
+  /** The user's home, for {@link healPath}. */
   readonly home?: string
 }
 
@@ -29,7 +29,7 @@ export async function findExecutable(name: string, search: ExecutableSearch = {}
 
 function candidates(name: string, { dirs = [], path = '', home }: ExecutableSearch): readonly string[] {
   if (isAbsolute(name)) return [name]
-  // A name with a slash is relative to nothing that we know.
+  // There is no folder that a name with a slash would be relative to.
   if (name === '' || name.includes('/') || name.includes('\0')) return []
   const folders = [...dirs, ...healPath(path, home).split(delimiter)]
   const names = executableNames(name, process.platform, process.env['PATHEXT'])
@@ -37,8 +37,8 @@ function candidates(name: string, { dirs = [], path = '', home }: ExecutableSear
 }
 
 /**
- * A service manager gives a PATH of two folders: adds where Node itself is (npm and npx are beside it)
- * and where people's tools usually are, after what is there already.
+ * Appends to a PATH the folder of Node itself (npm and npx are beside it) and the usual folders of installed tools: a
+ * service manager gives a PATH of two folders.
  */
 export function healPath(path: string, home?: string): string {
   const usual = [
@@ -56,9 +56,8 @@ export function healPath(path: string, home?: string): string {
 }
 
 /**
- * How a file is run: a script of Node's under this very Node, a Windows shim by what it starts, anything else by
- * itself.
- * @throws `spawn_failed` for a batch file of another kind
+ * How a file is run: a Node script under this Node, a Windows shim by the program that it starts, anything else directly.
+ * @throws `spawn_failed` for a batch file that is not such a shim
  */
 export function commandFor(file: string): { readonly command: string; readonly args: readonly string[] } {
   if (process.platform === 'win32' && /\.(?:cmd|bat)$/i.test(file)) return shimCommand(file)

@@ -1,12 +1,12 @@
 import type { ProcessTree } from './process-tree.js'
 import { sendSignal } from './termination.js'
 
-/** Trees of this host's agents. One listener serves them all: Node warns at eleven. */
+/** Trees of this host's agents. They share one listener: Node warns at eleven. */
 const trees = new Set<ProcessTree>()
 
 /**
- * Kills the tree if the host ends by `process.exit` or an uncaught error without having ended it.
- * @returns a function that takes this back
+ * Kills the tree if the host exits by `process.exit` or an uncaught error before it has ended the tree.
+ * @returns a function that undoes this
  */
 export function endWithHost(tree: ProcessTree): () => void {
   if (trees.size === 0) process.on('exit', killAll)

@@ -3,15 +3,15 @@ import { processTable } from './process-table.js'
 import type { ProcessTable } from './process-table.js'
 import { lineage } from './process-tree.js'
 
-/** A living process that carries a session marker. */
+/** A running process with a session marker in its environment. */
 export interface MarkedProcess extends AgentProcessInfo {
   readonly marker: string
 }
 
 /**
- * Finds what a host left behind when it died: its agents' descendants are then children of init, and only
- * the marker in their environment tells whose they were. This process and its ancestors are left out.
- * @param marker the session, with what is marked below it as `<session>/…`; undefined finds those of every session,
+ * Finds the processes that a host left running when it died: its agents' descendants are then children of init, and only
+ * the marker in their environment identifies them. This process and its ancestors are left out.
+ * @param marker the session, including markers below it (`<session>/…`); undefined finds the processes of every session,
  * also of other hosts
  */
 export function findMarkedProcesses(marker?: string, table: ProcessTable = processTable): readonly MarkedProcess[] {

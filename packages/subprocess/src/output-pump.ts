@@ -8,16 +8,16 @@ interface Framing {
 
 export type TakeLines = (lines: readonly string[]) => void | Promise<void>
 
-/** Hands a pipe's lines over, one batch a read, and reads nothing more while a batch is being taken. */
+/** Passes on the lines of a pipe, one batch a read, and reads nothing more while a batch is being handled. */
 export class OutputPump {
-  /** Settles when everything was handed over; never rejects. */
+  /** Settles when everything was passed on; never rejects. */
   readonly ended: Promise<void>
   readonly #stream: Readable
   readonly #take: TakeLines
   #taking: Promise<void> | undefined
-  /** What came while the stream was held up; at most what one pipe and its stream hold. */
+  /** What came while a batch was being handled; at most what one pipe and its stream hold. */
   #waiting: string[] = []
-  /** Grows with everything that is read. */
+  /** Number of reads. */
   reads = 0
 
   constructor(stream: Readable, framing: Framing, take: TakeLines) {
@@ -37,12 +37,12 @@ export class OutputPump {
     })
   }
 
-  /** Whether the taker holds the stream up. */
+  /** Whether a batch is being handled. */
   get held(): boolean {
     return this.#taking !== undefined
   }
 
-  /** Gives up what is still in the pipe. */
+  /** Drops what is still in the pipe. */
   stop(): void {
     this.#stream.destroy()
   }
@@ -59,7 +59,7 @@ export class OutputPump {
     if (!taking) return
     this.#stream.pause()
     const release = (): void => this.#release()
-    // A taker that fails is the taker's fault; it must not stop the reading for ever.
+    // A failing handler must not stop the reading.
     this.#taking = taking.then(release, release)
   }
 

@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { AgentProcessInfo } from '@agentproto/contracts'
 
-/** Name of the variable by which the processes of a session are recognised. */
+/** Environment variable that identifies the processes of a session. */
 export const SESSION_MARKER = 'AGENTPROTO_SESSION_ID'
 
-/** A living process. */
+/** A running process. */
 export interface ProcessRow extends AgentProcessInfo {
   readonly ppid: number
   readonly pgid: number
 }
 
-/** Where facts about processes come from. Dead processes that nobody has reaped are not listed. */
+/** The processes of a host. Zombies are not listed. */
 export interface ProcessTable {
   all(): Map<number, ProcessRow>
   one(pid: number): ProcessRow | undefined
@@ -45,7 +45,7 @@ const procfsTable: ProcessTable = {
   },
 }
 
-/** `ps`, for macOS and the BSDs. It shows no environments, so strays are found by parent and group only. */
+/** `ps`, for macOS and the BSDs. It shows no environments, so descendants are found by parent and group only. */
 export const psTable: ProcessTable = {
   all: () => parsePs(ps(['-A'])),
   one: (pid) => parsePs(ps(['-p', String(pid)])).get(pid),
@@ -55,11 +55,11 @@ export const psTable: ProcessTable = {
 /** The table of this host. */
 export const processTable: ProcessTable = existsSync('/proc/self/stat') ? procfsTable : psTable
 
-/** How long one look at the whole host serves all who only record, in milliseconds. */
+/** How long one snapshot of the whole host is shared by all trees that only record, in milliseconds. */
 const RECENT_MS = 1_000
 let recent: { readonly at: number; readonly rows: Map<number, ProcessRow> } | undefined
 
-/** The processes of this host as they were at most a second ago. */
+/** The processes of this host, at most a second old. */
 export function recentProcesses(): Map<number, ProcessRow> {
   const at = performance.now()
   if (!recent || at - recent.at > RECENT_MS) recent = { at, rows: processTable.all() }
@@ -100,7 +100,7 @@ export function parsePs(text: string): Map<number, ProcessRow> {
 /** The value of the marker in a NUL-separated environment. */
 export function markerIn(environ: Buffer): string | undefined {
   let at = environ.indexOf(MARKER_KEY)
-  // A variable whose name merely ends in the marker's is not it.
+  // A variable whose name only ends with the marker's name does not count.
   while (at > 0 && environ[at - 1] !== 0) at = environ.indexOf(MARKER_KEY, at + 1)
   if (at < 0) return undefined
   const end = environ.indexOf(0, at)
@@ -122,7 +122,7 @@ function readProc(pid: number, file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`)
   } catch {
-    // Gone meanwhile, or another user's.
+    // It has ended meanwhile, or belongs to another user.
     return undefined
   }
 }

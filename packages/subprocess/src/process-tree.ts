@@ -2,22 +2,22 @@ import type { AgentProcessInfo } from '@agentproto/contracts'
 import { processTable } from './process-table.js'
 import type { ProcessRow, ProcessTable } from './process-table.js'
 
-/** How many processes of one tree are remembered. Dead ones are forgotten first. */
+/** How many processes of one tree are recorded. Ended ones are dropped first. */
 const MAX_KNOWN = 4096
 
 export interface TreeRoots {
   /** Leader of an own process group. */
   readonly leader?: AgentProcessInfo
-  /** Value of the session marker that the tree's processes inherit. */
+  /** Value of the session marker that the processes of the tree inherit. */
   readonly marker?: string
   /** Processes known from elsewhere, such as the record of a daemon that died. */
   readonly known?: readonly AgentProcessInfo[]
 }
 
 /**
- * Everything that an agent started, remembered by pid and start time. Members are found by parent, by
- * process group and by the session marker, because each alone misses some: tools run in sessions of
- * their own, orphans lose their parent, and a cleared environment loses the marker.
+ * Everything that an agent started, recorded by pid and start time. Members are found by parent, by process group and
+ * by the session marker, because each alone misses some: tools run in sessions of their own, orphans lose their parent,
+ * and a cleared environment loses the marker.
  */
 export class ProcessTree {
   readonly #known = new Map<number, string>()
@@ -32,19 +32,19 @@ export class ProcessTree {
     for (const process of leader ? [leader, ...known] : known) this.#known.set(process.pid, process.startTime)
   }
 
-  /** Looks at the whole host, remembers the tree's living members and returns them. */
+  /** Searches the whole host, records the running members of the tree and returns them. */
   collect(): readonly ProcessRow[] {
     const marked = (row: ProcessRow): boolean =>
       this.#marker !== undefined && this.#table.marker(row.pid) === this.#marker
     return this.#remember(this.#table.all(), marked)
   }
 
-  /** As `collect`, but by parent and group alone: cheap enough to be done every few seconds. */
+  /** As `collect`, but by parent and group alone: cheap enough to run every few seconds. */
   record(rows: Map<number, ProcessRow>): void {
     this.#remember(rows, () => false)
   }
 
-  /** The remembered members that still live; cheap, and blind to new ones. */
+  /** The recorded members that are still running; cheap, and does not find new ones. */
   remaining(): readonly ProcessRow[] {
     const alive: ProcessRow[] = []
     for (const [pid, startTime] of this.#known) {

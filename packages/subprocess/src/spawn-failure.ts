@@ -5,17 +5,17 @@ import { AgentprotoError } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts'
 
 /**
- * Refuses a launch that cannot work, before the kernel would answer ENOENT for any of several reasons.
+ * Refuses a launch that cannot work: the kernel reports ENOENT for several different reasons.
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`
  */
 export function checkLaunch({ command, cwd }: Launch): void {
-  if (cwd.includes('\0')) throw cwdInvalid('The working directory holds a NUL character', cwd)
+  if (cwd.includes('\0')) throw cwdInvalid('The working directory contains a NUL character', cwd)
   if (!isAbsolute(cwd)) throw cwdInvalid('The working directory is not absolute', cwd)
-  const folder = statOf(cwd, (code) => cwdInvalid(`The working directory cannot be looked at (${code})`, cwd))
+  const folder = statOf(cwd, (code) => cwdInvalid(`The working directory cannot be read (${code})`, cwd))
   if (!folder) throw cwdInvalid('The working directory does not exist', cwd)
   if (!folder.isDirectory()) throw cwdInvalid('The working directory is not a directory', cwd)
   if (!isAbsolute(command))
-    throw new AgentprotoError('spawn_failed', 'The executable has no absolute path', { given: command })
+    throw new AgentprotoError('spawn_failed', 'The path of the executable is not absolute', { given: command })
   const file = statOf(command, (code) => cannotLook(code, command))
   if (!file) {
     throw new AgentprotoError('agent_not_installed', 'The executable does not exist', {
@@ -26,7 +26,7 @@ export function checkLaunch({ command, cwd }: Launch): void {
   if (!file.isFile()) throw new AgentprotoError('spawn_failed', 'The executable is not a file', { given: command })
 }
 
-/** Says why the kernel or Node refused a spawn. */
+/** Maps the error of a spawn to its reason. */
 export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoError {
   const code = errorCode(thrown)
   return new AgentprotoError('spawn_failed', reason(code, command) ?? message(thrown), {
@@ -41,16 +41,16 @@ function reason(code: string | undefined, command: string): string | undefined {
     return `The executable exists, but its interpreter does not: ${interpreter(command) ?? 'unknown'}`
   if (code === 'EACCES') {
     return executable(command)
-      ? 'The executable may not be run here'
+      ? 'The executable is not allowed to run here'
       : 'The executable has no permission to be executed (chmod +x)'
   }
   return code === undefined ? undefined : REASONS[code]
 }
 
-const NO_ROOM = 'The system has no room for another process'
+const NO_ROOM = 'The system cannot start another process (out of memory, processes or file descriptors)'
 const REASONS: Readonly<Record<string, string>> = {
-  ENOEXEC: 'The executable has no format that this system runs',
-  E2BIG: 'The arguments and the environment are too long together',
+  ENOEXEC: 'The executable has a format that this system cannot run',
+  E2BIG: 'The arguments and the environment are too long',
   EAGAIN: NO_ROOM,
   ENOMEM: NO_ROOM,
   EMFILE: NO_ROOM,
@@ -86,9 +86,9 @@ const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
   new AgentprotoError('cwd_invalid', what, { expected: 'an absolute path of an existing directory', given: cwd })
 
 const cannotLook = (code: string, command: string): AgentprotoError =>
-  new AgentprotoError('spawn_failed', `The executable cannot be looked at (${code})`, { given: command })
+  new AgentprotoError('spawn_failed', `The executable cannot be read (${code})`, { given: command })
 
-/** Undefined where nothing is there. @throws what is made of the system's code, such as EACCES or ENAMETOOLONG */
+/** Undefined when there is no such file. @throws `failure` of the system's code, such as EACCES or ENAMETOOLONG */
 function statOf(path: string, failure: (code: string) => AgentprotoError): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })

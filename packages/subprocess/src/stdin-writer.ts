@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream'
 
-/** Writes lines to a process that may be slow, or gone. */
+/** Writes lines to a process that may be slow, or may have ended. */
 export class StdinWriter {
   readonly #stdin: Writable
   #drained: Promise<void> | undefined
 
-  /** @param onBroken the pipe broke although it was not we who ended it */
+  /** @param onBroken called when the pipe broke without being closed by us */
   constructor(stdin: Writable, onBroken: (error: Error) => void) {
     this.#stdin = stdin
-    // Without a listener an EPIPE would end the host.
+    // Without a listener, EPIPE would end the host.
     stdin.on('error', onBroken)
   }
 
-  /** Writes one line; a promise is returned while the pipe is full. A broken pipe swallows it. */
+  /** Writes one line; returns a promise while the pipe is full. A broken pipe drops the line. */
   write(line: string): void | Promise<void> {
     if (!this.#stdin.writable) return
     if (this.#stdin.write(`${line}\n`)) return

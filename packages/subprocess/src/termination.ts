@@ -13,21 +13,21 @@ export interface Ladder {
   readonly tree: ProcessTree
   readonly clock: Clock
   readonly graces: Graces
-  /** Closes the agent's stdin, the polite way to ask it to end. */
+  /** Closes the agent's stdin, which asks it to end. */
   readonly endStdin?: () => void
   /** Settles when the leader ended. */
   readonly exit?: Promise<unknown>
 }
 
 /**
- * DESIGN §4: stdin end, SIGTERM, SIGKILL, each to whatever of the tree still lives, until nothing does.
+ * Ends a process tree (DESIGN §4): end of stdin, SIGTERM, SIGKILL, each to what is still running, until nothing is.
  * @throws `termination_failed`, naming the survivors
  */
 export async function endTree({ tree, clock, graces, endStdin, exit }: Ladder): Promise<void> {
-  // Timers of a Clock do not keep the process alive; a host that awaits this must not end before it.
+  // Timers of a Clock do not keep the host running, but it must not exit while it waits for this.
   const hold = setInterval(() => {}, 60_000)
   try {
-    // Before anything is asked to end: orphans can no longer be found by their parent.
+    // Before anything is signalled: orphans can no longer be found by their parent.
     tree.collect()
     endStdin?.()
     if (exit) await raceTimeout(exit, graces.stdinGraceMs, clock)
@@ -53,14 +53,14 @@ export async function endProcesses(
   await endTree({ tree, clock, graces: { ...graces, stdinGraceMs: 0 } })
 }
 
-/** Sends a signal to a process, or to a group by its negated id. That it is gone, or not ours, is no failure. */
+/** Sends a signal to a process, or to a group by its negated id. A process that has ended, or is not ours, is no error. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   // 0 and -1 would reach our own group and everything; 1 is init; `undefined` is a spawn that failed.
   if (!Number.isSafeInteger(pid) || Math.abs(pid) <= 1 || pid === process.pid) return
   try {
     process.kill(pid, signal)
   } catch {
-    // ESRCH: gone meanwhile. EPERM: another user's; if it survives, it is named at the end.
+    // ESRCH: it has ended. EPERM: it belongs to another user; if it survives, the error names it.
   }
 }
 
@@ -72,31 +72,31 @@ interface Step {
 
 async function signalUntilGone(tree: ProcessTree, { signal, withinMs, clock }: Step): Promise<boolean> {
   const deadline = clock.now() + withinMs
-  const told = new Set<number>()
+  const signalled = new Set<number>()
   for (;;) {
     const alive = tree.collect()
     if (alive.length === 0) return true
-    signalAll(alive, { leader: tree.leader?.pid, signal, told })
+    signalAll(alive, { leader: tree.leader?.pid, signal, signalled })
     await emptied(tree, deadline, clock)
     if (clock.now() >= deadline) return tree.collect().length === 0
   }
 }
 
 /**
- * The group in one call, so that a fork cannot slip through, and the others one by one. SIGTERM is told
- * once to each: to several agents a second one means "at once".
+ * The group in one call, so that no fork is missed, and the others one by one. SIGTERM is sent only once to each
+ * process: some agents read a second one as "at once".
  */
-function signalAll(alive: readonly ProcessRow[], { leader, signal, told }: Round): void {
+function signalAll(alive: readonly ProcessRow[], { leader, signal, signalled }: Round): void {
   const inGroup = (row: ProcessRow): boolean => row.pgid === leader
-  const fresh = signal === 'SIGKILL' ? alive : alive.filter(({ pid }) => !told.has(pid))
+  const fresh = signal === 'SIGKILL' ? alive : alive.filter(({ pid }) => !signalled.has(pid))
   if (leader !== undefined && fresh.some(inGroup)) sendSignal(-leader, signal)
   for (const row of fresh) {
-    told.add(row.pid)
+    signalled.add(row.pid)
     if (!inGroup(row)) sendSignal(row.pid, signal)
   }
 }
 
-/** Waits until no remembered member lives or the deadline is reached. */
+/** Waits until no recorded member is running or the deadline is reached. */
 async function emptied(tree: ProcessTree, deadline: number, clock: Clock): Promise<void> {
   do await pause(Math.min(POLL_MS, Math.max(0, deadline - clock.now())), clock)
   while (tree.remaining().length > 0 && clock.now() < deadline)
@@ -105,7 +105,7 @@ async function emptied(tree: ProcessTree, deadline: number, clock: Clock): Promi
 interface Round {
   readonly leader: number | undefined
   readonly signal: NodeJS.Signals
-  readonly told: Set<number>
+  readonly signalled: Set<number>
 }
 
 const pause = (ms: number, clock: Clock): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
@@ -122,9 +122,13 @@ async function raceTimeout(wait: Promise<unknown>, ms: number, clock: Clock): Pr
 
 function survivors(rows: readonly ProcessRow[]): AgentprotoError {
   const pids = rows.map(({ pid }) => pid)
-  return new AgentprotoError('termination_failed', `${pids.length} process(es) of the agent still live after SIGKILL`, {
-    given: pids.join(', '),
-    hint: 'They are stuck in the kernel or belong to another user; end them by hand.',
-    data: { pids },
-  })
+  return new AgentprotoError(
+    'termination_failed',
+    `${pids.length} process(es) of the agent are still running after SIGKILL`,
+    {
+      given: pids.join(', '),
+      hint: 'They are blocked in the kernel or belong to another user. End them by hand.',
+      data: { pids },
+    },
+  )
 }

@@ -1,6 +1,6 @@
 import { win32 } from 'node:path'
 
-/** How what a shim starts is started without it. */
+/** What a shim starts. */
 export interface ShimTarget {
   /** `node` for the Node that runs this; else the path of a native program. */
   readonly runtime: 'node' | 'native'
@@ -14,11 +14,10 @@ const NATIVE = /(?:^|[\s&(@])"%(?:~dp0|dp0%)\\?(?<file>[^"\r\n]+\.exe)"\s+%\*/im
 const SHELL_PROGRAM = /^\s*SET\s+"_prog=(?<program>[^"\r\n]+)"/gim
 
 /**
- * What a `.cmd` shim of npm, pnpm or yarn starts. Node refuses to spawn such a file without a shell
- * (CVE-2024-27980), and a shell would take its arguments apart, so the shim is read instead. Pure; undefined for a
- * batch file that is no such shim.
+ * Reads what a `.cmd` shim of npm, pnpm or yarn starts: Node refuses to spawn such a file without a shell
+ * (CVE-2024-27980), and a shell would split its arguments. Pure; undefined for any other batch file.
  * @param file absolute Windows path of the shim
- * @param text what it holds
+ * @param text its content
  */
 export function shimTarget(file: string, text: string): ShimTarget | undefined {
   const folder = win32.dirname(file)

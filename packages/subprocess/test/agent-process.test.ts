@@ -37,19 +37,19 @@ test('the environment is exactly what was given', async () => {
   expect(JSON.parse(lines.join(''))).toEqual({ A: '1', AGENTPROTO_SESSION_ID: launch.marker })
 })
 
-test('the output before an exit is handed over before `closed`, and its exit code is told', async () => {
+test('the output before an exit is passed on before `closed`, which has the exit code', async () => {
   const program = `process.stdout.write('x'.repeat(300000) + '\\nlast'); process.exitCode = 7`
   const { agent, lines } = await start(launchOf(process.execPath, ['-e', program]))
   expect(await agent.closed).toEqual({ exitCode: 7 })
   expect(lines.map((line) => line.length)).toEqual([300_000, 4])
 })
 
-test('a signal is told as such', async () => {
+test('the signal that ended a process is reported', async () => {
   const { agent } = await start(launchOf(process.execPath, ['-e', 'process.kill(process.pid, "SIGKILL")']))
   expect(await agent.exit).toEqual({ signal: 'SIGKILL' })
 })
 
-test('F34 a slow taker holds the agent up and loses nothing', async () => {
+test('F34 a slow reader slows the agent down and loses nothing', async () => {
   const program = `let n = 0; const more = () => { while (n < 50000) if (!process.stdout.write(n++ + '\\n')) return process.stdout.once('drain', more) }; more()`
   const seen: string[] = []
   let busy = 0
@@ -65,7 +65,7 @@ test('F34 a slow taker holds the agent up and loses nothing', async () => {
   expect(seen).toEqual(Array.from({ length: 50_000 }, (_, n) => String(n)))
 })
 
-test('a taker that fails does not stop the reading', async () => {
+test('a failing reader does not stop the reading', async () => {
   let batches = 0
   const { agent } = await start(script('echo.mjs'), { onLines: () => Promise.reject(new Error(String(batches++))) })
   void agent.write('one')
@@ -74,18 +74,18 @@ test('a taker that fails does not stop the reading', async () => {
   await expect.poll(() => batches).toBe(2)
 })
 
-test('a full stdin is told, and drained', async () => {
+test('a full stdin is reported, and drained', async () => {
   const { agent } = await start(launchOf('/bin/sleep', ['30']))
   const full = agent.write('x'.repeat(1 << 20))
   expect(full).toBeInstanceOf(Promise)
   expect(agent.write('more')).toBe(full)
   await agent.terminate()
-  // The pipe is gone, so nobody waits for it for ever.
+  // The pipe is closed, so that no writer waits forever.
   await full
   expect(agent.write('later')).toBeUndefined()
 })
 
-test('F26 a broken stdin is reported and harms nobody', async () => {
+test('F26 a broken stdin is reported and is not an error of the host', async () => {
   let broken = ''
   const { agent } = await start(
     launchOf(process.execPath, ['-e', 'require("fs").closeSync(0); setInterval(() => {}, 1000)']),
@@ -153,7 +153,7 @@ test.each([
   await expect(starting).rejects.toMatchObject({ code: 'spawn_failed', message: expect.stringMatching(words) })
 })
 
-test('what a descendant wrote while the host was busy is still read after the process itself ended', async () => {
+test('output of a descendant that came while the host was busy is read after the process itself ended', async () => {
   const dir = scratch()
   const [go, done] = [join(dir, 'go'), join(dir, 'done')]
   const timers: (() => void)[] = []

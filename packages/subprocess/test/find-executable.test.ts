@@ -15,7 +15,7 @@ const put = (path: string, mode = 0o755): string => {
 beforeAll(() => void (root = mkdtempSync(join(tmpdir(), 'find-'))))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-test('what the host names wins, then its folders, then PATH', async () => {
+test('the host’s executables come first, then its folders, then PATH', async () => {
   const [named, inDir, onPath] = [put('named.mjs', 0o644), put('dir/agent'), put('path/agent')]
   const path = dirname(onPath)
   expect(await findExecutable('agent', { executables: { agent: named }, dirs: [dirname(inDir)], path })).toBe(named)
@@ -32,7 +32,7 @@ test('only an executable file is found', async () => {
   expect(await findExecutable('agent', { executables: { agent: '/no/such' }, path: '/bin' })).toBeUndefined()
 })
 
-test('F28 a service manager’s PATH is healed with Node’s own folder and where people’s tools are', async () => {
+test('F28 the PATH of a service manager is completed with the folder of Node and the usual folders of tools', async () => {
   const home = join(root, 'home')
   const tool = put('home/.local/bin/tool')
   expect(await findExecutable('tool', { path: '/usr/sbin', home })).toBe(tool)
@@ -48,7 +48,7 @@ test('F28 a service manager’s PATH is healed with Node’s own folder and wher
   expect(healed).toEqual([...new Set(healed)])
 })
 
-test('a script of Node’s is run under this Node', () => {
+test('a Node script is run under this Node', () => {
   expect(commandFor('/x/agent.mjs')).toEqual({ command: process.execPath, args: ['/x/agent.mjs'] })
   expect(commandFor('/x/agent')).toEqual({ command: '/x/agent', args: [] })
 })

@@ -53,7 +53,7 @@ export async function start(launch: Launch, options: Partial<SpawnOptions> = {})
 /** A Node script as a launch. */
 export const script = (name: string, ...args: string[]): Launch => launchOf(process.execPath, [fixture(name), ...args])
 
-/** Whether a process runs; one that nobody has reaped does not. */
+/** Whether a process runs; a zombie does not. */
 export function alive(pid: number): boolean {
   if (!existsSync(`/proc/${pid}/stat`)) return false
   try {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { LineSplitter } from '../src/line-splitter.js'
 import { OutputPump } from '../src/output-pump.js'
 
-/** A pump whose taker is done with a batch when it is told so. */
+/** A pump whose reader finishes a batch when it is released. */
 function pumped() {
   const stream = new PassThrough()
   const batches: string[] = []
@@ -29,9 +29,9 @@ test('F34 Node resumes the pipes of a process that ended: no batch overtakes the
   stream.end('four')
   await turn()
   expect(batches).toEqual(['one'])
-  for (let told = 0; batches.join(' ') !== 'one two three four'; told++) {
-    expect(taken).toHaveLength(told + 1)
-    taken[told]?.()
+  for (let released = 0; batches.join(' ') !== 'one two three four'; released++) {
+    expect(taken).toHaveLength(released + 1)
+    taken[released]?.()
     await turn()
   }
   taken.at(-1)?.()

@@ -32,7 +32,7 @@ test('a process keeps its identity, and another has another', () => {
   expect(processTable.all().get(process.pid)).toEqual(processTable.one(process.pid))
 })
 
-test('the marker is a variable of that name, not of one that ends in it', () => {
+test('the marker is a variable of exactly that name', () => {
   expect(markerIn(Buffer.from('A=1\0AGENTPROTO_SESSION_ID=s1\0B=2'))).toBe('s1')
   expect(markerIn(Buffer.from('AGENTPROTO_SESSION_ID=s1'))).toBe('s1')
   expect(markerIn(Buffer.from('X_AGENTPROTO_SESSION_ID=no\0'))).toBeUndefined()
@@ -62,7 +62,7 @@ test('members are found by parent, by group and by marker', () => {
   expect(pids(tree.collect())).toEqual([500_000, 500_001, 500_002, 500_003, 500_004])
 })
 
-test('F29 a pid that was given to another process is no member any more', () => {
+test('F29 a pid that was reused by another process is no longer a member', () => {
   const rows = new Map([[500_000, row(500_000, 1)]])
   const changing: ProcessTable = { all: () => rows, one: (pid) => rows.get(pid), marker: () => undefined }
   const tree = new ProcessTree({ known: [leader] }, changing)
@@ -72,7 +72,7 @@ test('F29 a pid that was given to another process is no member any more', () => 
   expect(tree.remaining()).toEqual([])
 })
 
-test('the host and its ancestors are never members, whatever they carry', () => {
+test('the host and its ancestors are never members, whatever marker they have', () => {
   const rows = [row(process.pid, process.ppid), row(process.ppid, 1), row(500_001, 1)]
   const tree = new ProcessTree({ marker: 'm' }, table(rows, { [process.pid]: 'm', [process.ppid]: 'm', 500_001: 'm' }))
   expect(pids(tree.collect())).toEqual([500_001])

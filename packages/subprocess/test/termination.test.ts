@@ -25,7 +25,7 @@ test('F22 a stubborn agent and its grandchild in another session are gone when t
   expect([alive(self), alive(grandchild)]).toEqual([false, false])
 })
 
-test('F23 F36 what an agent leaves behind when it ends by itself is found by its environment and ended', async () => {
+test('F23 F36 what an agent leaves running when it ends by itself is found by its environment and ended', async () => {
   const { agent, line } = await start(script('orphan.mjs'))
   const orphan = Number(await line())
   void agent.write('end')
@@ -43,7 +43,7 @@ test('F23 an orphan with a clean environment is ended because it was recorded wh
   expect(alive(orphan)).toBe(false)
 })
 
-test('F23 descendants are recorded soon after the agent spoke, without being asked for', async () => {
+test('F23 descendants are recorded soon after output of the agent, without a request', async () => {
   const due: (() => void)[] = []
   const clock: Clock = {
     ...systemClock,
@@ -67,13 +67,13 @@ test('terminate is idempotent, and fast when nothing survives', async () => {
   expect(performance.now() - before).toBeLessThan(4_000)
 })
 
-test('F25 no signal is ever sent to nobody, to everybody, to init or to ourselves', () => {
+test('F25 no signal is ever sent to pid 0, to all processes, to init or to this process', () => {
   for (const pid of [0, -0, 1, -1, Number.NaN, 1.5, process.pid, undefined as unknown as number]) {
     expect(() => sendSignal(pid, 'SIGKILL')).not.toThrow()
   }
 })
 
-test('F30 a signal that is refused is no sign of life: whoever is gone is gone', async () => {
+test('F30 a refused signal does not mean that the process is running', async () => {
   const { agent } = await start(launchOf('/bin/sleep', ['300']))
   const real = process.kill.bind(process)
   vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
@@ -102,7 +102,7 @@ test('F29 F43 leftovers of a dead host are found by their marker and ended; a re
   expect(alive(pid)).toBe(false)
 })
 
-test('F24 what survives SIGKILL is named, and nothing is called gone', async () => {
+test('F24 what survives SIGKILL is named, and termination is not reported as done', async () => {
   let now = 0
   const clock: Clock = {
     now: () => now,
@@ -117,13 +117,13 @@ test('F24 what survives SIGKILL is named, and nothing is called gone', async () 
   expect(now).toBeLessThan(8_000)
 })
 
-test('a host that runs inside an agent does not find itself', () => {
+test('a host that runs inside an agent does not list itself', () => {
   process.env['AGENTPROTO_SESSION_ID'] = 'outer'
   onTestFinished(() => void delete process.env['AGENTPROTO_SESSION_ID'])
   expect(findMarkedProcesses().map(({ pid }) => pid)).not.toContain(process.pid)
 })
 
-test('a host that exits without ending its agents takes them with it', async () => {
+test('a host that exits without ending its agents kills them', async () => {
   const before = process.listeners('exit')
   const { agent, line } = await start(script('stubborn.mjs'))
   const { grandchild } = JSON.parse(await line()) as { grandchild: number }

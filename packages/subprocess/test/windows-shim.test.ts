@@ -7,19 +7,19 @@ const text = (name: string): string =>
   readFileSync(new URL(`fixtures/shims/${name}.cmd`, import.meta.url), 'utf8').replace(/\r?\n/g, '\r\n')
 const target = (name: string): unknown => shimTarget(String.raw`C:\Users\A B\npm\agent.cmd`, text(name))
 
-test('F89 a shim of npm’s or pnpm’s leads to the script that it starts under Node, spaces and all', () => {
+test('F89 a shim of npm or pnpm gives the script that it starts under Node, with spaces in its path', () => {
   const npm = String.raw`C:\Users\A B\small agent\bin\agent.js`
   const pnpm = String.raw`C:\Users\A B\small-agent\bin\agent`
   expect(target('npm-script')).toEqual({ runtime: 'node', file: npm })
   expect(target('pnpm-script')).toEqual({ runtime: 'node', file: pnpm })
 })
 
-test('F89 a shim of a native program leads to the program', () => {
+test('F89 a shim of a native program gives the program', () => {
   const file = String.raw`C:\Users\A B\small-agent\bin\agent.exe`
   expect(target('npm-native')).toEqual({ runtime: 'native', file })
 })
 
-test('F89 a batch file, and a shim for another runtime, are not taken for one', () => {
+test('F89 a batch file, and a shim for another runtime, are not read as a shim', () => {
   expect(target('batch')).toBeUndefined()
   expect(target('npm-python')).toBeUndefined()
 })

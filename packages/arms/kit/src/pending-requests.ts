@@ -18,7 +18,7 @@ interface Pending {
   readonly withdrawn: AbortController
 }
 
-/** The requests of one session that wait for the user. Each is settled exactly once, whoever is first. */
+/** The requests of one session that wait for the user. Each is settled exactly once, by the first answer. */
 export class PendingRequests {
   readonly #pending = new Set<Pending>()
   readonly #sink: AgentSink

@@ -2,7 +2,7 @@ import type { ToolCall, ToolContent, ToolKind, ToolLocation, ToolResult } from '
 
 export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
 
-/** What an agent says about a tool call; what it does not say is absent. */
+/** What an agent reports of a tool call; what it does not report is absent. */
 export interface ToolUpdate {
   readonly toolCallId: string
   readonly status?: ToolStatus
@@ -18,18 +18,18 @@ export interface ToolUpdate {
 const RANK: Readonly<Record<ToolStatus, number>> = { pending: 0, in_progress: 1, completed: 2, failed: 2 }
 const ENDED = 2
 
-/** Ended calls of one turn that are remembered, so that a late update cannot reopen them. */
+/** Ended calls of one turn that are kept, so that a late update cannot reopen them. */
 const MAX_ENDED = 10_000
 
 /**
- * The tool calls of one turn. Agents send updates before the call they update, repeat calls, and forget
- * to end them; out of here come upserts whose status never goes back, each ended exactly once.
+ * The tool calls of one turn. Agents send updates before the call that they update, repeat calls, and forget to end them.
+ * The result is a list of upserts whose status never goes back; each call ends exactly once.
  */
 export class ToolCalls {
   readonly #open = new Map<string, ToolUpdate>()
   readonly #ended = new Set<string>()
 
-  /** What an update means for the turn. */
+  /** The signals of an update. */
   upsert(update: ToolUpdate): readonly (ToolCall | ToolResult)[] {
     const { toolCallId, status } = update
     if (this.#ended.has(toolCallId)) return []
@@ -42,13 +42,13 @@ export class ToolCalls {
     return [{ type: 'tool-call', ...(kept as Omit<ToolCall, 'type'>) }]
   }
 
-  /** An open call as far as it is known, for the permission that it waits for. */
+  /** All that is known of an open call, for its permission request. */
   known(update: ToolUpdate): ToolCall {
     const { status, ...call } = { ...this.#open.get(update.toolCallId), ...update }
     return { type: 'tool-call', ...call, ...(status === 'pending' || status === 'in_progress' ? { status } : {}) }
   }
 
-  /** What a permission says of its call that was not said before; undefined when that is nothing. */
+  /** What a permission request adds to its call; undefined when it adds nothing. */
   news(update: ToolUpdate): ToolUpdate | undefined {
     const { toolCallId, status: _, ...said } = update
     const before = this.#open.get(toolCallId)
@@ -70,7 +70,7 @@ export class ToolCalls {
     this.#ended.add(update.toolCallId)
     const result = { type: 'tool-result' as const, ...update, status: update.status as 'completed' | 'failed' }
     if (before) return [result]
-    // Some agents say of a call only that it ended.
+    // Some agents report only the end of a call.
     const { status: _, content: __, output: ___, ...call } = update
     return [{ type: 'tool-call', ...call }, result]
   }

@@ -2,31 +2,31 @@ import { defined } from '@agentproto/contracts'
 import type { AgentSignal, StreamError, TokenUsage, TurnEnd, TurnEndReason } from '@agentproto/contracts'
 import { ToolCalls } from './tool-calls.js'
 
-/** What the agent itself says of the turn's end. */
+/** How the agent itself reports the end of the turn. */
 export interface Verdict {
   readonly reason: TurnEndReason
   readonly error?: Omit<StreamError, 'type'>
   readonly usage?: TokenUsage
 }
 
-/** How a turn came to its end: by the agent's word, by what went wrong, or by its host. */
+/** Why a turn ended: the agent's answer, a failure, or its host. */
 export type TurnOutcome =
   | { readonly by: 'agent'; readonly verdict: Verdict }
   | { readonly by: 'failure'; readonly error: Omit<StreamError, 'type'> }
   | { readonly by: 'host' }
 
-/** One prompt and what came of it. */
+/** One prompt and its result. */
 export class Turn {
   readonly tools = new ToolCalls()
   /** Settles when the turn's end was emitted. */
   readonly done: Promise<void>
   /** Resolves `done`. */
   readonly resolve: () => void
-  /** The host wants it to end. What the agent then calls its end does not matter. */
+  /** The host has cancelled it: the reason that the agent then reports does not count. */
   cancelling = false
-  /** The agent answered, and the end is about to be told. */
+  /** The agent's answer; the end of the turn is about to be emitted. */
   answer: TurnOutcome | undefined
-  /** Text, a thought or a tool call came. */
+  /** Text, a thought or a tool call was received. */
   productive = false
 
   constructor() {
@@ -35,7 +35,7 @@ export class Turn {
     this.resolve = resolve
   }
 
-  /** The last signals of the turn: open calls are interrupted, an error is told, and the end is the last. */
+  /** The last signals of the turn: open calls are interrupted, then an error if there was one, then the end. */
   conclude(outcome: TurnOutcome): readonly AgentSignal[] {
     const { reason, error, usage } = this.#verdict(outcome)
     const end: TurnEnd = {

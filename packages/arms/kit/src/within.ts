@@ -2,17 +2,17 @@ import { AgentprotoError } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 
 export interface Limit {
-  /** Milliseconds until it is given up. */
+  /** Time limit in milliseconds. */
   readonly ms: number
   readonly clock: Clock
-  /** Gives it up at once. */
+  /** Stops waiting at once. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Waits for what an agent or an adapter promised, and no longer than the limit.
- * @param what in the message of the error, such as "The agent did not answer initialize"
- * @throws `timeout`, `cancelled` when the signal aborts, or what the work throws
+ * Waits for a promise of an agent or an adapter, no longer than the limit.
+ * @param what start of the error message, such as "The agent did not answer initialize"
+ * @throws `timeout`, `cancelled` when the signal aborts, or the error of the promise
  */
 export function within<T>(work: Promise<T>, what: string, { ms, clock, signal }: Limit): Promise<T> {
   return new Promise((resolve, reject) => {

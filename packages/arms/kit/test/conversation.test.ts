@@ -57,7 +57,7 @@ test('outside of a turn nothing is said; an empty piece is nothing that was said
   expect(sink.batches.flat()).toEqual([{ ...END, empty: true }])
 })
 
-test('F16 one turn at a time, ended once, by whoever is first', async () => {
+test('F16 one turn at a time, ended once, by the first cause', async () => {
   const sink = sinkOf()
   const talk = new Conversation(sink)
   const turn = talk.begin()
@@ -129,7 +129,7 @@ test('a permission may be the first that is heard of its call, and what was said
   expect(sink.asked).toHaveLength(1)
 })
 
-test('each request is answered once: by its user, by its end, or by whoever took it back', async () => {
+test('each request is answered once: by the user, by the end of the turn, or by its withdrawal', async () => {
   const replies: unknown[] = []
   const sink = sinkOf()
   const talk = new Conversation(sink)
@@ -154,7 +154,7 @@ test('each request is answered once: by its user, by its end, or by whoever took
   expect(sink.asked.map(({ signal }) => signal.aborted)).toEqual([true, true, true])
 })
 
-test('nobody is asked outside of a turn, in one that is being cancelled, or too often', () => {
+test('no request is made outside of a turn, in a turn that is being cancelled, or when too many wait', () => {
   const talk = new Conversation(sinkOf())
   expect(talk.canAsk).toBe(false)
   talk.begin()

@@ -14,7 +14,7 @@ export async function read(turn: Turn, argument: string): Promise<void> {
 }
 
 async function readTool(turn: Turn, path: string): Promise<ToolOutcome> {
-  const file = await insideGround(turn, path)
+  const file = await insideRoots(turn, path)
   const { size } = await stat(file)
   if (size > MAX_FILE_BYTES) throw new Error(`${path} has ${size} bytes; at most ${MAX_FILE_BYTES} are read`)
   const text = await readFile(file, 'utf8')
@@ -28,7 +28,7 @@ export async function write(turn: Turn, argument: string): Promise<void> {
   turn.say(done ? `I wrote ${file.name}.` : `I could not write ${file.name}.`)
 }
 
-/** What `write` and `ask` were told to write. */
+/** What `write` and `ask` write. */
 export interface FileToWrite {
   readonly name: string
   readonly path: string
@@ -44,7 +44,7 @@ export function fileToWrite(turn: Turn, argument: string): FileToWrite {
 }
 
 export async function writeTool(turn: Turn, { path, text }: FileToWrite): Promise<ToolOutcome> {
-  const file = await insideGround(turn, path)
+  const file = await insideRoots(turn, path)
   const oldText = await readFile(file, 'utf8').catch(() => null)
   await mkdir(dirname(file), { recursive: true })
   await writeFile(file, text)
@@ -52,7 +52,7 @@ export async function writeTool(turn: Turn, { path, text }: FileToWrite): Promis
 }
 
 /** The path with its existing part resolved; one that leads out of the session's folders is refused. */
-async function insideGround(turn: Turn, path: string): Promise<string> {
+async function insideRoots(turn: Turn, path: string): Promise<string> {
   const real = await resolveExisting(path)
   const folders = await Promise.all([turn.session.cwd, ...turn.session.additionalDirectories].map(resolveExisting))
   if (!folders.some((folder) => isInside(folder, real))) throw new Error(`${path} is outside the working folder`)

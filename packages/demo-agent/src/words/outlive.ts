@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Turn } from '../turn.js'
 
-/** A grandchild that nobody ends is gone after this, so that a failed test leaves nothing for ever. */
+/** A grandchild ends by itself after this, so that a failed test leaves no process. */
 const GRANDCHILD_SECONDS = 600
 
 export function stubborn(turn: Turn): void {

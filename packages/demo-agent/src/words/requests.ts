@@ -20,7 +20,7 @@ export async function ask(turn: Turn, argument: string): Promise<void> {
   if (!allowed) {
     turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'failed' })
     turn.remember({ kind: 'tool', toolCallId, title: file.start.title, toolKind: 'edit', failed: true })
-    return turn.say(`I was not allowed to write ${file.name}.${reason === undefined ? '' : ` I was told: ${reason}`}`)
+    return turn.say(`I was not allowed to write ${file.name}.${reason === undefined ? '' : ` Reason: ${reason}`}`)
   }
   const done = await finishTool(turn, { ...file.start, toolCallId }, () => writeTool(turn, file))
   turn.say(done ? `I was allowed to write ${file.name}.` : `I could not write ${file.name}.`)

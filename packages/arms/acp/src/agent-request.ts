@@ -68,13 +68,13 @@ function answerQuestion(answer: AgentAnswer): object {
   }
 }
 
-/** ACP has no word for why a person was not asked, or did not answer: extensions go into `_meta`. */
+/** ACP has no field for why a request was not answered: extensions go into `_meta`. */
 const because = (answer: AgentAnswer): object =>
   'reason' in answer && answer.reason !== undefined ? { _meta: { agentproto: { reason: answer.reason } } } : {}
 
 /**
- * An option of an unknown kind becomes one that is never chosen without a person: `allow_once` and the
- * rejections are picked by permission modes.
+ * An option of an unknown kind becomes `allow_always`, which only the user can choose: permission modes choose `allow_once`
+ * and the rejections.
  */
 function optionOf(entry: unknown): PermissionOption[] {
   const { optionId, name, kind } = asRecord(entry)

@@ -8,12 +8,12 @@ import type {
   Json,
 } from '@agentproto/contracts'
 
-/** The ACP version that we speak. Some agents answer 2 to anything higher, so only 1 is asked for. */
+/** The ACP version of this client. Some agents answer 2 to any higher version, so only 1 is requested. */
 export const ACP_VERSION = 1
 
 /**
- * What we offer the agent: questions, boolean options and notices. A file system and a terminal only where the host
- * says so: without them, agents use the machine's own, inside the confinement that their process has.
+ * The capabilities of this client: questions, boolean options and notices. Files and terminals only if the host offers
+ * them: without them, agents use the machine's own, inside the confinement of their process.
  */
 export const clientCapabilities = ({
   fs = false,
@@ -31,11 +31,11 @@ export interface AuthMethod {
   readonly id: string
   readonly name: string
   readonly description?: string
-  /** It takes a terminal: the agent is run there once more, with these. */
+  /** Present where the login needs a terminal: the agent is run in it with these arguments and variables. */
   readonly terminal?: { readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
 }
 
-/** What the agent said of itself. */
+/** What the agent reported of itself. */
 export interface Handshake {
   readonly info: AgentInfo
   readonly authMethods: readonly AuthMethod[]
@@ -101,10 +101,10 @@ const variables = (value: unknown): Readonly<Record<string, string>> =>
   )
 
 /**
- * What a session is opened with, as far as this agent can take it, and what it cannot. Every agent must take stdio
- * servers; the others it says.
+ * The parameters of the request that opens a session, as far as the agent supports them, and warnings for the rest. Every
+ * agent must support stdio servers.
  */
-export function grounds(
+export function openParams(
   { cwd, additionalDirectories, mcpServers, meta, trace }: OpenSessionOptions,
   capabilities: AgentCapabilities,
 ): { readonly params: object; readonly warnings: readonly string[] } {
@@ -122,7 +122,7 @@ export function grounds(
     warnings.push(`The agent takes no additional directories: ${additionalDirectories.join(', ')} not passed.`)
   }
   // `traceparent` and `tracestate` are reserved for it at the root of `_meta`.
-  const told = meta === undefined && trace === undefined ? {} : { _meta: { ...meta, ...trace } }
-  const more = { ...(directories ? { additionalDirectories } : {}), ...told }
+  const requestMeta = meta === undefined && trace === undefined ? {} : { _meta: { ...meta, ...trace } }
+  const more = { ...(directories ? { additionalDirectories } : {}), ...requestMeta }
   return { params: { cwd, mcpServers: servers, ...more }, warnings }
 }

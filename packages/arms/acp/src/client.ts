@@ -13,7 +13,7 @@ import type {
   StoredAgentSession,
   Json,
 } from '@agentproto/contracts'
-import { ACP_VERSION, clientCapabilities, grounds, readHandshake } from './capabilities.js'
+import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'
 import { HostServices } from './host-services.js'
@@ -24,12 +24,12 @@ import { SessionRoutes } from './session-routes.js'
 import { listStored } from './stored-sessions.js'
 import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
 
-/** How long a loaded session must say nothing before its history counts as complete, in milliseconds. */
+/** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
 
 export interface AcpClientOptions {
-  /** Writes one line to the agent; the newline is added by it. */
+  /** Writes one line to the agent and adds the newline. */
   readonly write: (line: string) => void | Promise<void>
   readonly client: { readonly name: string; readonly version: string }
   readonly limits?: ClientLimits
@@ -60,7 +60,7 @@ export function createAcpClient(options: AcpClientOptions): AcpClient {
   return new Client(options)
 }
 
-/** How a session comes to be. */
+/** How a session is created. */
 interface Opening {
   readonly method: 'session/new' | 'session/fork'
   readonly params: object
@@ -105,7 +105,7 @@ class Client implements AcpClient, SessionLink {
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
     if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
-    const { params, warnings } = grounds(options, this.capabilities)
+    const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     if (origin.how === 'new') return this.#create({ method: 'session/new', params }, { warnings, services }, sink)
     if (!this.capabilities[origin.how]) {
@@ -130,7 +130,7 @@ class Client implements AcpClient, SessionLink {
 
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
-    const { params, warnings } = grounds(options, this.capabilities)
+    const { params, warnings } = openParams(options, this.capabilities)
     const opening = { method: 'session/fork' as const, params: { ...params, sessionId: agentSessionId } }
     return this.#create(opening, { warnings, services: this.#servicesFor(options, sink) }, sink)
   }
@@ -194,7 +194,7 @@ class Client implements AcpClient, SessionLink {
     start: Pick<SessionStart, 'warnings' | 'services'>,
     sink: AgentSink,
   ): Promise<AcpSession> {
-    // An agent may replay what a fork begins with: that is the old session's, and in its log.
+    // An agent may replay the history of a fork, which is already in the log of the original session.
     const phase = method === 'session/fork' ? 'loaded' : 'live'
     return this.#routes.opening(async () => {
       const result = asRecord(await this.#step(method, params, this.#limits.openMs))
@@ -210,7 +210,7 @@ class Client implements AcpClient, SessionLink {
   }
 
   async #reopen(session: AcpSession, method: string, params: object): Promise<AcpSession> {
-    // Before the answer: history is told before it.
+    // Before the answer: the agent replays history before it.
     this.#routes.add(session)
     try {
       const result = await this.#step(method, { ...params, sessionId: session.agentSessionId }, this.#limits.openMs)
@@ -237,7 +237,7 @@ class Client implements AcpClient, SessionLink {
     void session.conversation.flush()
   }
 
-  /** Some agents answer a load before they have replayed all of it: waits until they are silent. */
+  /** Some agents answer a load before they have replayed all of the history: waits until they are silent. */
   async #replayed(session: AcpSession): Promise<void> {
     session.loaded()
     let before = -1

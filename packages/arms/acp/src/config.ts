@@ -5,20 +5,20 @@ import type { AgentConfig, AgentMode, ConfigChange, ConfigOption, Json } from '@
 export interface ConfigCall {
   readonly method: string
   readonly params: Json
-  /** What is so once the agent agreed, given what it answered. */
+  /** The configuration after the agent's answer. */
   readonly agreed: (result: unknown) => AgentConfig
 }
 
 /**
- * What can be set on a session, from the three places where agents say it: `configOptions`, the older
- * `modes`, and the `models` that is in no schema any more.
+ * What can be set on a session, from the three places where agents report it: `configOptions`, the older `modes`, and
+ * `models`, which is no longer in the schema.
  */
 export class SessionConfig {
   #modes: readonly AgentMode[] = []
   #models: readonly AgentMode[] = []
   #options: readonly ConfigOption[] = []
 
-  /** Takes the answer of `session/new`, `load` or `resume`. Undefined when it says nothing of this. */
+  /** Reads the answer of `session/new`, `load` or `resume`. Undefined when it has no configuration. */
   opened(result: Json): AgentConfig | undefined {
     const modes = asRecord(result['modes'])
     const models = asRecord(result['models'])
@@ -33,7 +33,7 @@ export class SessionConfig {
     return Object.keys(config).length > 0 ? config : undefined
   }
 
-  /** Takes a new list of options; modes and models that are given as options are told as such too. */
+  /** Replaces the list of options; modes and models among them are reported as modes and models too. */
   optionsChanged(options: unknown): AgentConfig {
     this.#options = asList(options).flatMap(optionOf)
     const mode = this.#option('mode')
@@ -46,7 +46,7 @@ export class SessionConfig {
   }
 
   /**
-   * How a change is asked for.
+   * The request of a change.
    * @throws `not_supported`, `mode_unknown`, `option_invalid`
    */
   call(sessionId: string, change: ConfigChange): ConfigCall {

@@ -5,7 +5,7 @@ import type { AuthMethod } from './capabilities.js'
 const AUTH_REQUIRED = -32000
 const METHOD_NOT_FOUND = -32601
 
-/** What an agent answered instead of a result. */
+/** A JSON-RPC error of the agent. */
 interface RpcError {
   readonly code: number
   readonly message: string
@@ -15,13 +15,13 @@ interface RpcError {
 export interface StartStep {
   readonly method: string
   readonly authMethods: readonly AuthMethod[]
-  /** How the agent was launched; a login in a terminal launches it again. */
+  /** How the agent was launched; a login in a terminal launches the same program. */
   readonly launch?: Launch | undefined
-  /** What it means that the agent refuses. */
+  /** The error code of a refusal. */
   readonly refused: Extract<ErrorCode, 'handshake_failed' | 'not_resumable'>
 }
 
-/** Says in our codes why a step of the start failed. */
+/** Maps a failed step of the start to an error code. */
 export function startFailure(thrown: unknown, { method, authMethods, refused, launch }: StartStep): AgentprotoError {
   const error = rpcError(thrown)
   if (error?.code === AUTH_REQUIRED) return authRequired(error, authMethods, launch)
@@ -32,14 +32,14 @@ export function startFailure(thrown: unknown, { method, authMethods, refused, la
       ...(refused === 'not_resumable' ? { hint: 'Begin a new conversation, or start a new session.' } : {}),
     })
   }
-  // An agent that ended, ended before it was ready.
+  // The agent ended before it was ready.
   if (isAgentprotoError(thrown) && thrown.code === 'agent_exited') {
     return new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown })
   }
   return toAgentprotoError(thrown, 'handshake_failed')
 }
 
-/** Says in our codes why a control request failed. */
+/** Maps a failed control request to an error code. */
 export function requestFailure(thrown: unknown, method: string): AgentprotoError {
   const error = rpcError(thrown)
   if (!error) return toAgentprotoError(thrown, 'protocol_error')
@@ -63,7 +63,7 @@ function authRequired(error: RpcError, methods: readonly AuthMethod[], launch: L
   })
 }
 
-/** What is to be typed: the agent once more, with the arguments of the login. */
+/** The command line of a login: the agent's program with the arguments of the login. */
 function loginCommand({ terminal }: AuthMethod, { command, args }: Launch): string | undefined {
   if (!terminal) return undefined
   const assignments = Object.entries(terminal.env).map(([name, value]) => `${name}=${quoted(value)}`)

@@ -24,7 +24,7 @@ export class HostFiles {
     this.#roots = roots
   }
 
-  /** Where a path leads, past all links; it need not exist. @throws `HostRefusal` outside the roots */
+  /** The real path of a file, which need not exist. @throws `HostRefusal` outside the roots */
   async locate(path: unknown): Promise<string> {
     if (typeof path !== 'string' || path.includes('\0') || !isAbsolute(path)) {
       throw new HostRefusal('invalid', 'The path must be absolute and without NUL')
@@ -50,11 +50,11 @@ export class HostFiles {
       .join('\n')
   }
 
-  /** Writes what {@link locate} found, unless it leads elsewhere by now. @throws `HostRefusal` */
+  /** Writes the file that {@link locate} found, unless the path leads elsewhere now. @throws `HostRefusal` */
   async write(file: string, content: string): Promise<void> {
     if (Buffer.byteLength(content) > MAX_BYTES)
       throw new HostRefusal('failed', `At most ${MAX_BYTES} bytes are written`)
-    // Somebody was asked in between, which takes as long as it takes.
+    // The user was asked in between, for any length of time.
     if ((await this.locate(file)) !== file) throw new HostRefusal('failed', `The path leads elsewhere now: ${file}`)
     await mkdir(dirname(file), { recursive: true })
     await withFile(file, constants.O_WRONLY | constants.O_CREAT, async (handle) => {
@@ -91,9 +91,9 @@ async function resolved(path: string): Promise<string> {
       return join(await realpath(existing), ...missing)
     } catch (thrown) {
       if (codeOf(thrown) !== 'ENOENT') throw failure(thrown, path)
-      // A link to nothing would be followed by whoever creates the file.
+      // Creating the file would follow a dangling link.
       if (await lstat(existing).catch(() => {}))
-        throw new HostRefusal('invalid', `The path is a link to nothing: ${path}`)
+        throw new HostRefusal('invalid', `The path is a dangling link: ${path}`)
       missing.unshift(basename(existing))
     }
   }
@@ -109,7 +109,7 @@ const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && 'code' 
 function failure(thrown: unknown, path: string): HostRefusal {
   if (thrown instanceof HostRefusal) return thrown
   const code = codeOf(thrown)
-  // Agents tell a new file from a broken one by these words.
+  // Agents distinguish a missing file from a failure by this message.
   if (code === 'ENOENT') return new HostRefusal('absent', `Resource not found: ${path}`)
   return new HostRefusal('failed', `The file cannot be used (${String(code ?? thrown)}): ${path}`)
 }

@@ -7,9 +7,9 @@ import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand } from './host-terminals.js'
 import type { RpcAnswer } from './rpc-answer.js'
 
-/** Requests of one agent that are worked on at once. */
+/** Requests of one agent that are handled at once. */
 const MAX_PENDING = 64
-/** Largest content that is shown with the question whether it may be written, in characters. */
+/** Largest content that the permission request for a write shows, in characters. */
 const MAX_SHOWN = 256 << 10
 
 /** A request of the agent, by its own id. */
@@ -26,7 +26,7 @@ const OPTIONS: readonly PermissionOption[] = [
   { optionId: 'reject', name: 'Reject', kind: 'reject_once' },
 ]
 
-/** What an agent may have its host do, and where. */
+/** What the host does for an agent, and where. */
 export interface ServicesOptions {
   /** Folders of the session, absolute and without symbolic links. */
   readonly roots: readonly [string, ...string[]]
@@ -38,8 +38,8 @@ export interface ServicesOptions {
 }
 
 /**
- * ACP's client methods `fs/*` and `terminal/*` for one session. Reading is inside its folders; to write and to run
- * is asked for like everything else that an agent wants to do, so that one policy answers (F82).
+ * ACP's client methods `fs/*` and `terminal/*` for one session. Files are inside its folders; writing and running need a
+ * permission like the agent's own tools, so that one policy decides (F82).
  */
 export class HostServices {
   readonly #options: ServicesOptions

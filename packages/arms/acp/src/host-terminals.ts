@@ -35,11 +35,11 @@ interface Terminal {
 
 let created = 0
 
-/** The commands that a session's agent has its host run. Each is a process tree of its own, and ends with the session. */
+/** The commands that the host runs for the agent of a session. Each has its own process tree, and ends with the session. */
 export class HostTerminals {
   readonly #options: TerminalsOptions
   readonly #terminals = new Map<string, Terminal>()
-  /** What begins or ends, and is waited for by the end of the session. */
+  /** Commands that are starting or ending; the end of the session waits for them. */
   readonly #changing = new Set<Promise<unknown>>()
   #closed = false
 

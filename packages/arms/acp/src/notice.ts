@@ -1,12 +1,12 @@
 import { defined, isRecord, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
 import type { AgentCommand, AgentNotice, PlanEntry, Json } from '@agentproto/contracts'
 
-/** What an update says about the session. Whatever is not understood is kept as it is. */
+/** The notice of an update about the session. An unknown update is kept as it is. */
 export function noticeOf(update: Json): AgentNotice {
   return known(update) ?? extension(String(update['sessionUpdate']), update)
 }
 
-/** An update that is kept for what it is. */
+/** An update that is kept unchanged. */
 export const extension = (kind: string, payload: unknown): AgentNotice => ({ type: 'extension', kind, payload })
 
 function known(update: Json): AgentNotice | undefined {

@@ -3,16 +3,16 @@ import type { Clock, Json } from '@agentproto/contracts'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
 
-/** What the agent says, by kind. */
+/** The messages of the agent, by kind. */
 export interface PeerEvents {
   /** Parameters of a `session/update`. */
   update(params: Json): void
-  /** A request of the agent; false leaves it to the SDK, which refuses what nobody serves. */
+  /** A request of the agent; false passes it to the SDK, which refuses unknown methods. */
   request(id: unknown, method: string, params: Json): boolean
   notification(method: string, params: Json): void
-  /** A response that nobody waits for. */
+  /** A response without a pending request. */
   unmatched(message: Json): void
-  /** A line that is no protocol. */
+  /** A line that is not part of the protocol. */
   output(line: string): void
 }
 
@@ -27,9 +27,9 @@ export interface PeerOptions {
 const FIRST_ID = 2 ** 30
 
 /**
- * JSON-RPC with the agent. Lines are parsed here: updates and the answers of prompts go straight on, in
- * their order, and the SDK gets the rest as objects. (It drops updates that its schema does not know,
- * parses each twice, and can settle a prompt before the updates in front of it.)
+ * JSON-RPC with the agent. Lines are parsed here. Updates and the answers of prompts are passed on directly, in order; the
+ * SDK gets the rest as objects. (The SDK drops updates that its schema does not know, parses each twice, and can settle a
+ * prompt before the updates that precede its answer.)
  */
 export class Peer {
   readonly #events: PeerEvents
@@ -64,7 +64,7 @@ export class Peer {
     this.#send({ jsonrpc: '2.0', id, ...answer })
   }
 
-  /** Nothing more will come: pending requests reject, and calls are forgotten. */
+  /** Closes the connection: pending requests reject, and calls are dropped. */
   close(reason: Error): void {
     this.#calls.clear()
     this.sdk.close(reason)

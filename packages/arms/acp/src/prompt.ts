@@ -1,9 +1,9 @@
 import type { AgentCapabilities, ContentBlock } from '@agentproto/contracts'
 
 /**
- * A prompt as this agent takes it: embedded text that it cannot take becomes text, an embedded file a
- * link. An image or a sound has no such stand-in.
- * @returns the blocks, or what the agent cannot take
+ * Adapts a prompt to the agent's capabilities: embedded text becomes text, an embedded file becomes a link. Images and
+ * sounds cannot be replaced.
+ * @returns the blocks, or why the prompt is refused
  */
 export function promptFor(
   prompt: readonly ContentBlock[],

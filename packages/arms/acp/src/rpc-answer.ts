@@ -3,5 +3,5 @@ export type RpcAnswer =
   | { readonly result: object }
   | { readonly error: { readonly code: number; readonly message: string } }
 
-/** Of a request that whoever sent it has taken back. */
+/** The answer to a request that its sender has withdrawn. */
 export const WITHDRAWN: RpcAnswer = { error: { code: -32800, message: 'Request cancelled' } }

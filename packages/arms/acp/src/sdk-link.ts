@@ -3,13 +3,13 @@ import { AgentprotoError } from '@agentproto/contracts'
 import type { Clock } from '@agentproto/contracts'
 
 /**
- * The SDK's client, fed with objects: it keeps the ids of control requests and refuses what nobody
- * serves. It is imported while the agent boots, which takes longer.
+ * The client of the official SDK, fed with objects: it matches control requests with their answers and refuses unknown
+ * methods. It is imported while the agent boots, which takes longer.
  */
 export class SdkLink {
   readonly #connection: Promise<ClientConnection>
   readonly #clock: Clock
-  /** Ids that the SDK waits for. It would print a response to any other on the console. */
+  /** Ids that the SDK waits for. It would print any other response on the console. */
   readonly #waiting = new Set<unknown>()
   #incoming: ReadableStreamDefaultController<AnyMessage> | undefined
   #closed: Error | undefined
@@ -24,7 +24,7 @@ export class SdkLink {
       },
     })
     this.#connection = connect(name, { readable, writable })
-    // Whoever asks meets the failure; nobody may have asked yet.
+    // The caller of `request` receives the error; there may be none yet.
     this.#connection.catch(() => {})
   }
 
@@ -33,7 +33,7 @@ export class SdkLink {
     return this.#waiting.delete(id)
   }
 
-  /** Hands over a message of the agent. */
+  /** Passes a message of the agent to the SDK. */
   take(message: object): void {
     if (!this.#closed) this.#incoming?.enqueue(message as AnyMessage)
   }

@@ -7,16 +7,16 @@ import { cancelledAsk } from './session.js'
 import type { AcpSession } from './session.js'
 import type { TurnOutcome } from '@agentproto/arm-kit'
 
-/** Updates and notices that are kept until there is a session to take them. */
+/** Updates and notices that are kept until a session is open. */
 const MAX_EARLY = 1_000
-/** Closed sessions that are remembered, because the agent may still speak of them. */
+/** Ids of closed sessions that are kept, because the agent may still send updates of them. */
 const MAX_CLOSED = 1_000
 
-/** Brings what the agent says to the session that it is about. */
+/** Passes the messages of the agent to the session that they belong to. */
 export class SessionRoutes implements PeerEvents {
   readonly #sessions = new Map<string, AcpSession>()
   readonly #respond: (id: unknown, answer: RpcAnswer) => void
-  /** Sessions whose id the agent has not told yet, although it may speak of them already. */
+  /** Sessions that are being opened: the agent may send updates before it returns their id. */
   #opening = 0
   readonly #closed = new Set<string>()
   #earlyUpdates: Json[] = []
@@ -26,7 +26,7 @@ export class SessionRoutes implements PeerEvents {
     this.#respond = respond
   }
 
-  /** A session is being opened: updates of unknown sessions may be its own. */
+  /** Opens a session; meanwhile, updates of unknown sessions are kept, because they may belong to it. */
   async opening<T>(open: () => Promise<T>): Promise<T> {
     this.#opening++
     try {
@@ -36,7 +36,7 @@ export class SessionRoutes implements PeerEvents {
     }
   }
 
-  /** Routes to a session from now on, first what came too early. */
+  /** Adds an open session, and passes to it what came before. */
   add(session: AcpSession): void {
     this.#closed.delete(session.agentSessionId)
     this.#sessions.set(session.agentSessionId, session)
@@ -90,13 +90,13 @@ export class SessionRoutes implements PeerEvents {
     this.addNotice({ type: 'output', stream: 'stdout', text: line })
   }
 
-  /** What cannot be told to belong to one session is told to all. */
+  /** Adds a notice that belongs to no single session to all of them. */
   addNotice(notice: AgentNotice): void {
     for (const session of this.#sessions.values()) session.conversation.addNotice(notice)
     if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
   }
 
-  /** Emits what one read meant; the promise is the hosts' back-pressure. */
+  /** Emits the signals of one read; the promise is the host's back-pressure. */
   flush(): void | Promise<void> {
     let pressure: Promise<unknown>[] | undefined
     for (const session of this.#sessions.values()) {
@@ -113,7 +113,7 @@ export class SessionRoutes implements PeerEvents {
     return sessions.map((session) => session.end(reason, outcome)).includes(true)
   }
 
-  /** The last words of a closed session are not its siblings' to hear. */
+  /** Late messages of a closed session must not reach other sessions. */
   #isOfClosed({ sessionId }: Json): boolean {
     return typeof sessionId === 'string' && this.#closed.has(sessionId)
   }

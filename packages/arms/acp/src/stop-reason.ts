@@ -11,10 +11,10 @@ const STOP_REASONS: ReadonlySet<unknown> = new Set(
 export function responseVerdict({ result, error }: Json): Verdict {
   if (isRecord(error)) return { reason: 'error', error: agentError(error) }
   const { stopReason, usage } = asRecord(result)
-  const told = isRecord(usage) ? { usage: usageOf(usage) } : {}
-  if (STOP_REASONS.has(stopReason)) return { ...told, reason: stopReason as TurnEndReason }
+  const reported = isRecord(usage) ? { usage: usageOf(usage) } : {}
+  if (STOP_REASONS.has(stopReason)) return { ...reported, reason: stopReason as TurnEndReason }
   const message = `The agent stopped for a reason that is not in the protocol: ${JSON.stringify(stopReason) ?? 'none'}`
-  return { ...told, reason: 'error', error: { message } }
+  return { ...reported, reason: 'error', error: { message } }
 }
 
 function agentError({ code, message, data }: Json): Omit<StreamError, 'type'> {

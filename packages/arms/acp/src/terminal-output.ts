@@ -2,7 +2,7 @@
 const DEFAULT_LIMIT = 1 << 20
 const MAX_LIMIT = 8 << 20
 
-/** The last of what a command said. */
+/** The end of a command's output. */
 export class TerminalOutput {
   readonly #limit: number
   #chunks: Buffer[] = []
@@ -18,7 +18,7 @@ export class TerminalOutput {
     const chunk = Buffer.from(`${lines.join('\n')}\n`)
     this.#chunks.push(chunk)
     this.#size += chunk.length
-    // Half as much again is let through, so that a flood is not copied at each of its lines.
+    // Half of the limit more may be kept, so that a flood is not copied at each line.
     if (this.#size > this.#limit * 1.5 + 65_536) this.#cut()
   }
 

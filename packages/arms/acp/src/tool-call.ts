@@ -40,7 +40,7 @@ function locationsOf(value: unknown): readonly ToolLocation[] | undefined {
   })
 }
 
-/** What is of no known shape is shown as its JSON: never dropped. */
+/** Content of an unknown shape is shown as JSON, never dropped. */
 function contentOf(item: unknown): ToolContent {
   const { type, content, path, oldText, newText, terminalId } = asRecord(item)
   if (type === 'content' && isContentBlock(content)) return { type, content }

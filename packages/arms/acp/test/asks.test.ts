@@ -3,18 +3,18 @@ import { expect, test } from 'vitest'
 import { open, recorder } from './connecting.ts'
 import type { Recorder } from './connecting.ts'
 
-async function asked(word: string, answer?: AgentAnswer): Promise<{ sink: Recorder; told: unknown }> {
+async function asked(word: string, answer?: AgentAnswer): Promise<{ sink: Recorder; answers: unknown }> {
   const sink = recorder(answer)
   const { say } = await open('asks', { sink })
   await say(word)
-  return { sink, told: JSON.parse(sink.text()) }
+  return { sink, answers: JSON.parse(sink.text()) }
 }
 
 const selected = (optionId: string): object => ({ outcome: { outcome: 'selected', optionId } })
 const CANCELLED = { outcome: { outcome: 'cancelled' } }
 
-test('a permission is asked with its call, which is told first; the choice reaches the agent', async () => {
-  const { sink, told } = await asked('permission', { outcome: 'selected', optionId: 'yes' })
+test('a permission request has its tool call, which is emitted first; the choice reaches the agent', async () => {
+  const { sink, answers } = await asked('permission', { outcome: 'selected', optionId: 'yes' })
   const toolCall = { type: 'tool-call', toolCallId: 't1', title: 'rm -rf', kind: 'execute', input: { command: 'rm' } }
   expect(sink.asked.map(({ request }) => request)).toEqual([
     {
@@ -29,7 +29,7 @@ test('a permission is asked with its call, which is told first; the choice reach
     },
   ])
   expect(sink.signals[0]).toEqual({ ...toolCall, status: 'pending' })
-  expect(told).toEqual([selected('yes')])
+  expect(answers).toEqual([selected('yes')])
 })
 
 test('F78 what was said of the call before is shown with its permission, and not said twice', async () => {
@@ -45,7 +45,7 @@ test.each<[string, AgentAnswer]>([
   ['declined', { outcome: 'decline' }],
   ['answered with an option that was not offered', { outcome: 'selected', optionId: 'root' }],
 ])('a permission that is %s is cancelled', async (_, answer) => {
-  expect((await asked('permission', answer)).told).toEqual([CANCELLED])
+  expect((await asked('permission', answer)).answers).toEqual([CANCELLED])
 })
 
 test('a host that fails to ask cancels', async () => {
@@ -57,8 +57,8 @@ test('a host that fails to ask cancels', async () => {
 
 test('a permission without options, or of an unknown session, is cancelled without a question', async () => {
   for (const word of ['no-options', 'elsewhere']) {
-    const { sink, told } = await asked(word)
-    expect(told).toEqual([CANCELLED])
+    const { sink, answers } = await asked(word)
+    expect(answers).toEqual([CANCELLED])
     expect(sink.asked).toEqual([])
   }
 })
@@ -75,8 +75,8 @@ test.each<[AgentAnswer, object]>([
     { outcome: 'decline', reason: 'Too late.' },
     { action: 'decline', _meta: { agentproto: { reason: 'Too late.' } } },
   ],
-])('a question answered with %j is told as %j', async (answer, wire) => {
-  const { sink, told } = await asked('form', answer)
+])('a question answered with %j is sent as %j', async (answer, wire) => {
+  const { sink, answers } = await asked('form', answer)
   expect(sink.asked[0]?.request).toEqual({
     kind: 'question',
     mode: 'form',
@@ -84,19 +84,19 @@ test.each<[AgentAnswer, object]>([
     schema: { type: 'object' },
     toolCallId: 't1',
   })
-  expect(told).toEqual([wire])
+  expect(answers).toEqual([wire])
 })
 
 test('a question by address carries the address; one of an unknown mode is cancelled', async () => {
   const { sink } = await asked('url', { outcome: 'accept' })
   expect(sink.asked[0]?.request).toEqual({ kind: 'question', mode: 'url', message: 'Go', url: 'https://x.example' })
-  expect((await asked('telepathy')).told).toEqual([{ action: 'cancel' }])
+  expect((await asked('telepathy')).answers).toEqual([{ action: 'cancel' }])
 })
 
 test('a request that the agent takes back is withdrawn from the user', async () => {
-  const { sink, told } = await asked('withdraw')
+  const { sink, answers } = await asked('withdraw')
   expect(sink.asked[0]?.signal.aborted).toBe(true)
-  expect(told).toEqual([-32800])
+  expect(answers).toEqual([-32800])
 })
 
 test('F79 cancelling answers all that is pending, at once', async () => {
@@ -111,7 +111,7 @@ test('F79 cancelling answers all that is pending, at once', async () => {
   expect(sink.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
 })
 
-test('F12 a question outlives its turn for nobody', async () => {
+test('F12 a question ends with its turn', async () => {
   const sink = recorder()
   const { say } = await open('asks', { sink })
   await say('impatient')

@@ -32,7 +32,7 @@ test('after we closed it, an agent has not ended by itself', async () => {
   expect(first).toBe('pending')
 })
 
-test('F33 a clean exit without a turn is told as such', async () => {
+test('F33 a clean exit without a turn is reported as one', async () => {
   const connection = await connectAcp(fixture('turns'))
   process.kill(connection.process.pid, 'SIGTERM')
   expect(await connection.ended).toEqual({

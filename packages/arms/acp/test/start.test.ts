@@ -6,7 +6,7 @@ import { connect, fixture, open, recorder } from './connecting.ts'
 
 const opening = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' } } as const
 
-test('the handshake tells who the agent is, what it can, and who we are', async () => {
+test('the handshake gives the name and the capabilities of the agent, and sends ours', async () => {
   const { connection, session, say, sink } = await open('echo full')
   expect(connection.info).toEqual({
     name: 'echo',
@@ -132,7 +132,7 @@ test('the sessions that the agent has stored are listed, page by page', async ()
   await expect((await connect('echo bare')).client.listSessions()).rejects.toMatchObject({ code: 'not_supported' })
 })
 
-test('a login that takes a terminal is told as the command that is to be typed', async () => {
+test('a login that needs a terminal is reported with its command line', async () => {
   const options = fixture('start auth-terminal')
   const connection = await connectAcp(options)
   onTestFinished(async () => void (await connection.close()))
@@ -145,7 +145,7 @@ test('a login that takes a terminal is told as the command that is to be typed',
   await expect(connection.client.authenticate('tty')).rejects.toMatchObject({ code: 'not_supported' })
 })
 
-test('an agent is logged in to, told to forget a session, and has one forked, where it can', async () => {
+test('login, deletion and fork of sessions work where the agent supports them', async () => {
   const { connection, say, sink } = await open('echo more')
   await connection.client.authenticate('key')
   await connection.client.deleteSession('old')
@@ -181,7 +181,7 @@ test('F58 a session that the agent has lost is reported, not papered over', asyn
   })
 })
 
-test('history is not told as new, even what comes after the answer to the load', async () => {
+test('history is not emitted again, even when it comes after the answer to the load', async () => {
   const { sink, say } = await open('history', { origin: { how: 'load', agentSessionId: 'h' } })
   expect(sink.signals.map(({ type }) => type)).toEqual(['title', 'config'])
   expect(await say('next')).toEqual([

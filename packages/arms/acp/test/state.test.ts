@@ -37,7 +37,7 @@ const modern = {
   ],
 }
 
-test('modes and models of older agents are told and set in their way', async () => {
+test('modes and models of older agents are reported and set by the older methods', async () => {
   const { sink, session, say } = await open('state')
   expect(sink.signals).toEqual([
     {
@@ -114,7 +114,7 @@ test('what the agent does not know is refused before it is asked', async () => {
   expect(none.sink.signals).toEqual([])
 })
 
-test('every update of the session’s state is told', async () => {
+test('every update of the session’s state is emitted', async () => {
   const { say } = await open('state none')
   expect((await say('updates')).slice(0, -2)).toEqual([
     {

@@ -7,7 +7,7 @@ async function calls(order: string): Promise<readonly AgentSignal[]> {
   return (await say(order)).filter(({ type }) => type !== 'text-delta' && type !== 'turn-end')
 }
 
-test('a call is told as it goes, its end as its result', async () => {
+test('a call is emitted as it proceeds, its end as a result', async () => {
   expect(await calls('usual')).toEqual([
     {
       type: 'tool-call',
@@ -41,7 +41,7 @@ test('a status never goes back', async () => {
   ])
 })
 
-test('a call of which only the end is told gets its beginning', async () => {
+test('a call that the agent reports only at its end gets a start', async () => {
   expect(await calls('only-end')).toEqual([
     { type: 'tool-call', toolCallId: 't1', title: 'Silent', kind: 'execute' },
     { type: 'tool-result', toolCallId: 't1', title: 'Silent', kind: 'execute', status: 'failed', output: 'no' },
@@ -61,7 +61,7 @@ test('F13 a call that the agent never ends is interrupted at the end of the turn
   expect((await calls('dangling')).at(-1)).toEqual({ type: 'tool-result', toolCallId: 't1', status: 'interrupted' })
 })
 
-test('F50 arguments that come later are told; unknown kinds and statuses are tamed', async () => {
+test('F50 late arguments are emitted; unknown kinds and statuses are replaced', async () => {
   expect(await calls('arguments')).toEqual([
     { type: 'tool-call', toolCallId: 't1', title: 'Edit', kind: 'other' },
     { type: 'tool-call', toolCallId: 't1', input: { file: 'x' } },

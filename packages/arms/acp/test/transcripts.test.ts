@@ -84,7 +84,7 @@ test.each(SCENES.map((scene) => [`${scene.agent}: ${scene.about}`, scene] as con
   },
 )
 
-/** What nobody serves is refused, and what is withdrawn is answered with that. */
+/** Unknown requests are refused, and withdrawn ones are confirmed. */
 function answerTo(ask: string, { choice }: Scene): Message {
   if (ask !== 'session/request_permission') return { error: { code: -32_601 } }
   return {

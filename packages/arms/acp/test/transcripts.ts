@@ -163,7 +163,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     agent: 'codex (zed)',
-    about: 'asks with a UUID, and tells the call only after its permission',
+    about: 'asks with a UUID, and reports the call only after its permission',
     initialize: CODEX_ZED,
     turn: [
       permission(
@@ -214,7 +214,7 @@ export const SCENES: readonly Scene[] = [
   },
   {
     agent: 'qwen',
-    about: 'asks for what nobody knows in the middle of a turn',
+    about: 'sends an unknown request in the middle of a turn',
     initialize: { protocolVersion: 1, agentCapabilities: { loadSession: true } },
     turn: [
       { ask: 'craft/drainMidTurnQueue', id: 9, params: {} },

@@ -72,7 +72,7 @@ test.each([
   ['max_turn_requests', 'max_turn_requests'],
   ['refusal', 'refusal'],
   ['cancelled', 'cancelled'],
-])('F7 the stop reason %s is told as %s', async (stop, reason) => {
+])('F7 the stop reason %s is reported as %s', async (stop, reason) => {
   expect(await (await open('turns')).say(`stop ${stop}`)).toEqual([said('x'), ended(reason)])
 })
 
@@ -87,7 +87,7 @@ test.each(['whatever', 'timeout', 'error', ''])(
   },
 )
 
-test('F6 an error of the agent is told with its code, and the turn ends', async () => {
+test('F6 an error of the agent is emitted with its code, and the turn ends', async () => {
   expect(await (await open('turns')).say('error')).toEqual([
     { type: 'error', message: 'model overloaded', agentCode: -32603, data: { retry: false } },
     ended('error', EMPTY),
@@ -140,7 +140,7 @@ test('F17 a prompt to an agent that has ended is a turn that failed, with the re
   ])
 })
 
-test('what is no protocol is told as output, and harms nothing', async () => {
+test('lines outside of the protocol are emitted as output', async () => {
   const { say } = await open('turns')
   const signals = await say('garbage')
   expect(signals.filter(({ type }) => type === 'text-delta')).toEqual([said('a'), said('b')])
@@ -242,7 +242,7 @@ test('F2 a turn that the agent never ends is ended when the session is closed', 
   await expect(session.send([])).rejects.toMatchObject({ code: 'session_ended' })
 })
 
-test('updates that nobody knows are kept', async () => {
+test('unknown updates are kept', async () => {
   expect(await (await open('turns')).say('unknown')).toEqual([
     { type: 'extension', kind: 'sparkle', payload: { sessionUpdate: 'sparkle', colour: 'red' } },
     { type: 'extension', kind: '_vendor/thing', payload: { a: 1 } },
@@ -250,7 +250,7 @@ test('updates that nobody knows are kept', async () => {
   ])
 })
 
-test('a request that nobody serves is refused, never left open', async () => {
+test('an unknown request is refused, never left open', async () => {
   const { say, sink } = await open('turns')
   await say('asks')
   expect(JSON.parse(sink.text())).toEqual([-32601, -32601])
@@ -264,7 +264,7 @@ test('an image in the answer is named in the text, and kept', async () => {
   ])
 })
 
-test('an update of a session that nobody opened is kept aside', async () => {
+test('an update of a session that is not open is kept as an extension', async () => {
   expect(await (await open('turns')).say('stray-session')).toEqual([
     expect.objectContaining({ type: 'extension', kind: 'session/update' }),
     said('x'),

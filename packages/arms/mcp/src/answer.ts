@@ -75,10 +75,10 @@ export class Streamed {
   rest(answer: string): string {
     if (this.#length === 0) return answer
     // Spaces and newlines between messages are the server's taste.
-    const told = squashed(this.#tail)
+    const tail = squashed(this.#tail)
     const whole = squashed(answer)
-    if (told.endsWith(whole)) return ''
-    if (this.#tail.length < this.#length) return whole.endsWith(told) ? '' : answer
+    if (tail.endsWith(whole)) return ''
+    if (this.#tail.length < this.#length) return whole.endsWith(tail) ? '' : answer
     return answer.startsWith(this.#tail) ? answer.slice(this.#tail.length) : answer
   }
 }

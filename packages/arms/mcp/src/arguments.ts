@@ -2,19 +2,19 @@ import { isRecord } from '@agentproto/contracts'
 import type { OpenSessionOptions, Json } from '@agentproto/contracts'
 import type { PromptTool } from './tools.js'
 
-export interface CallGround {
+export interface CallContext {
   readonly prompt: string
   readonly session: string | undefined
-  readonly ground: OpenSessionOptions
+  readonly opening: OpenSessionOptions
 }
 
 /** The arguments of a call: the manifest's constants, in which `{cwd}` is filled, then the prompt and the session. */
 export function callArguments(
   { argument, session: takesSession, extra }: PromptTool,
-  { prompt, session, ground }: CallGround,
+  { prompt, session, opening }: CallContext,
 ): Json {
   return {
-    ...(filled(extra, ground.cwd) as Json),
+    ...(filled(extra, opening.cwd) as Json),
     [argument]: prompt,
     ...(takesSession === undefined || session === undefined ? {} : { [takesSession]: session }),
   }

@@ -24,7 +24,7 @@ import type { PromptTools } from './tools.js'
 
 /** Pages of `tools/list` that are read. */
 const MAX_PAGES = 100
-/** Calls whose answer is no news any more. */
+/** Ids of dropped calls that are kept. */
 const MAX_FORGOTTEN = 256
 /** Ids of our own requests; the SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30
@@ -32,7 +32,7 @@ const FIRST_ID = 2 ** 30
 export interface McpClientOptions extends Pick<ArmConnectOptions, 'client' | 'limits' | 'clock'> {
   readonly profile: McpProfile
   readonly carrier: Carrier
-  /** The root that a server is told of before there is a session. */
+  /** The root that a server gets before there is a session. */
   readonly cwd: string
 }
 
@@ -107,7 +107,7 @@ export class McpClient implements LineClient, SessionLink {
     return this.#routes.flush()
   }
 
-  /** Takes one message; the promise is the hosts' back-pressure. */
+  /** Handles one message; the promise is the host's back-pressure. */
   take(message: unknown): void | Promise<void> {
     this.#takeAll(message)
     return this.#routes.flush()
@@ -180,7 +180,7 @@ export class McpClient implements LineClient, SessionLink {
       .catch((thrown: unknown) => lost(thrown instanceof Error ? thrown.message : String(thrown)))
   }
 
-  /** Nobody listens to an answer any more, which may still come. */
+  /** Drops a call whose answer may still come. */
   #forget(id: number): void {
     if (!this.#calls.delete(id)) return
     if (this.#forgotten.size >= MAX_FORGOTTEN) this.#forgotten.clear()
@@ -192,7 +192,7 @@ export class McpClient implements LineClient, SessionLink {
   }
 
   #send(message: Json): void {
-    // A message that cannot be sent is a connection that ends, which is told elsewhere.
+    // A message that cannot be sent means that the connection ends, which is reported elsewhere.
     this.#options.carrier.send({ jsonrpc: '2.0', ...message }).catch(() => {})
   }
 

@@ -18,7 +18,7 @@ export type Elicitation =
 
 /**
  * Reads `elicitation/create`: a permission where a rule of the manifest says so, else a question. Undefined for a
- * mode that nobody here knows.
+ * unknown mode.
  */
 export function readElicitation(params: Json, rules: readonly PermissionRule[]): Elicitation | undefined {
   const rule = rules.find(({ when }) => Object.entries(when).every(([at, is]) => valueAt(params, parsePath(at)) === is))

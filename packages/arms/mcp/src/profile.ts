@@ -102,7 +102,7 @@ const permission = z.strictObject({
   session: path.optional(),
   toolCall: z.strictObject(toolCallFields),
   options: z.array(option).min(1).max(16),
-  /** The result when nobody answers, or the turn is cancelled. */
+  /** The result when the user does not answer, or the turn is cancelled. */
   cancelled: json,
 })
 

@@ -42,7 +42,7 @@ export class RemoteCarrier implements Carrier {
     void this.#transport?.then((transport) => transport.setProtocolVersion?.(version))
   }
 
-  /** Tells the server that the session is over, and hangs up. */
+  /** Terminates the session on the server, and closes the connection. */
   async close(): Promise<void> {
     if (this.#closed || this.#transport === undefined) return
     this.#closed = true
@@ -51,7 +51,7 @@ export class RemoteCarrier implements Carrier {
     await transport.close()
   }
 
-  /** Hangs up without a word. */
+  /** Closes the connection without terminating the session. */
   async hangUp(): Promise<void> {
     this.#closed = true
     await (await this.#transport)?.close()

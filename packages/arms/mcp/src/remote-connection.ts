@@ -15,12 +15,12 @@ import { startFailure } from './failure.js'
 import type { McpProfile } from './profile.js'
 import { RemoteCarrier } from './remote-carrier.js'
 
-/** How long the server may take to be told goodbye, in milliseconds. */
+/** Time limit for terminating the session on the server, in milliseconds. */
 const GOODBYE_MS = 1_000
 
 /**
- * Connects with a server behind a URL. There is no process: it ends when we hang up, and what the server runs is the
- * server's.
+ * Connects with a server behind a URL. There is no process: the connection ends when it is closed, and what the server runs
+ * is not touched.
  * @throws `handshake_failed`, `auth_required`, `timeout`, `cancelled`
  */
 export async function connectRemote(options: ArmConnectOptions, profile: McpProfile): Promise<ArmConnection> {
@@ -35,12 +35,12 @@ class RemoteConnection implements ArmConnection {
   readonly #client: McpClient
   #info: AgentInfo | undefined
   #closing: Promise<ProcessExit> | undefined
-  #tellEnd: (end: AgentEnd) => void = () => {}
+  #resolveEnd: (end: AgentEnd) => void = () => {}
 
   constructor(options: ArmConnectOptions, profile: McpProfile) {
     const { env, cwd } = options.launch
     this.#options = options
-    this.ended = new Promise((resolve) => (this.#tellEnd = resolve))
+    this.ended = new Promise((resolve) => (this.#resolveEnd = resolve))
     this.#carrier = new RemoteCarrier({
       profile,
       env,
@@ -93,6 +93,6 @@ class RemoteConnection implements ArmConnection {
       error: { message },
     })
     await this.#carrier.hangUp().catch(() => {})
-    this.#tellEnd({ duringTurn, cause: 'transport', message, stderrTail: '' })
+    this.#resolveEnd({ duringTurn, cause: 'transport', message, stderrTail: '' })
   }
 }

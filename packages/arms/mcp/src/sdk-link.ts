@@ -17,9 +17,9 @@ export interface SdkLinkOptions {
 }
 
 /**
- * The SDK's client, fed with objects: it negotiates the protocol, answers pings and refuses what nobody serves. Its
- * own time limit of 60 s a request, its schemas and its process handling are kept away from turns. Imported while
- * the agent boots, which takes longer.
+ * The client of the official SDK, fed with objects: it negotiates the protocol, answers pings and refuses unknown methods.
+ * Its time limit of 60 s a request, its schemas and its process handling are not used for turns. Imported while the agent
+ * boots, which takes longer.
  */
 export class SdkLink {
   readonly #options: SdkLinkOptions
@@ -33,7 +33,7 @@ export class SdkLink {
   constructor(options: SdkLinkOptions) {
     this.#options = options
     this.#client = create(options.client)
-    // Whoever asks meets the failure; nobody may have asked yet.
+    // The caller of `initialize` receives the error; there may be none yet.
     this.#client.catch(() => {})
   }
 
@@ -42,7 +42,7 @@ export class SdkLink {
     return this.#waiting.delete(id)
   }
 
-  /** Hands over a message of the server. */
+  /** Passes a message of the server to the SDK. */
   take(message: Json): void {
     if (!this.#closed) this.#transport?.onmessage?.(message as JSONRPCMessage)
   }
@@ -103,8 +103,8 @@ export class SdkLink {
 }
 
 /**
- * What we offer the server: questions, and where it works. Always the line before 2026-07-28, which servers of
- * both lines speak: asking for the newer one first starts some of them twice.
+ * The capabilities of this client: questions and roots. Always the protocol before 2026-07-28, which old and new servers
+ * speak: asking for the newer one first starts some servers twice.
  */
 async function create({ name, version }: SdkLinkOptions['client']): Promise<Client> {
   const sdk = await import('@modelcontextprotocol/client')

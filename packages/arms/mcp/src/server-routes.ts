@@ -7,13 +7,13 @@ import type { EventSource, McpProfile, PermissionRule } from './profile.js'
 import type { McpSession } from './session.js'
 import { keptEvent, vendorEvent } from './vendor-event.js'
 
-/** Notices that are kept while there is no session to tell. */
+/** Notices that are kept while no session is open. */
 const MAX_EARLY = 256
 
-/** What says to whom a message belongs. */
+/** Where a message names its session. */
 type Address = Pick<EventSource, 'call' | 'session'> | Pick<PermissionRule, 'call' | 'session'>
 
-/** Hands what the server says to the session that it belongs to. */
+/** Passes the messages of the server to the session that they belong to. */
 export class ServerRoutes {
   readonly #profile: McpProfile
   readonly #respond: (id: unknown, result: Json) => void
@@ -70,7 +70,7 @@ export class ServerRoutes {
     this.#respond(id, { action: 'cancel' })
   }
 
-  /** Puts a notice that belongs to nobody in particular. */
+  /** Adds a notice that belongs to no session to the busiest one. */
   addNotice(notice: AgentNotice): void {
     const session = this.#busiest()
     if (session) return session.conversation.addNotice(notice)
@@ -116,7 +116,7 @@ export class ServerRoutes {
     else this.addNotice({ type: 'notice', severity, text: line })
   }
 
-  /** The session that a message names; where it names none, the one that is talking. */
+  /** The session that a message names; where it names none, the busy one. */
   #owner({ call, session }: Address, params: Json): McpSession | undefined {
     const named = call && textAt(params, call)
     const thread = session && textAt(params, session)

@@ -37,9 +37,9 @@ export interface ToolCall {
 export interface RunningCall {
   /** Our id of the request; also its progress token. */
   readonly id: number
-  /** Tells the server that nobody waits any more. */
+  /** Cancels the call on the server. */
   cancel(reason: string): void
-  /** Nobody listens to the answer any more. */
+  /** Drops the answer. */
   forget(): void
 }
 
@@ -58,26 +58,26 @@ export interface SessionLink {
 export class McpSession implements ArmSession {
   readonly warnings: readonly string[]
   readonly #link: SessionLink
-  readonly #ground: OpenSessionOptions
+  readonly #opening: OpenSessionOptions
   readonly conversation: Conversation
   /** The server's id of this conversation, once it is known. */
   #thread: string | undefined
   /** The last call, which runs as long as its turn does. */
   #last: { readonly turn: Turn; readonly call: RunningCall } | undefined
   #streamed = new Streamed()
-  /** A turn has been sent, so that a conversation without an id would be a new one. */
+  /** A turn has been sent: without an id, the next turn would begin a new conversation. */
   #begun = false
   /** Why the server cannot go on with this conversation. */
   #over: string | undefined
-  /** The error that was told last in this turn, so that an answer does not repeat it. */
-  #told: string | undefined
+  /** The last error of this turn, so that the answer does not repeat it. */
+  #lastError: string | undefined
 
-  constructor(link: SessionLink, sink: AgentSink, ground: OpenSessionOptions) {
+  constructor(link: SessionLink, sink: AgentSink, opening: OpenSessionOptions) {
     this.#link = link
-    this.#ground = ground
+    this.#opening = opening
     this.conversation = new Conversation(sink)
-    this.#thread = ground.origin.how === 'new' ? undefined : ground.origin.agentSessionId
-    this.warnings = unmountable(ground)
+    this.#thread = opening.origin.how === 'new' ? undefined : opening.origin.agentSessionId
+    this.warnings = unmountable(opening)
   }
 
   get agentSessionId(): string {
@@ -127,7 +127,7 @@ export class McpSession implements ArmSession {
     this.#link.forget(this)
   }
 
-  /** Takes what a notification means; false when it belongs to no turn and nothing was made of it. */
+  /** Handles the event of a notification; false when it belongs to no turn and was not used. */
   take(event: VendorEvent): boolean {
     switch (event.is) {
       case 'said':
@@ -135,7 +135,7 @@ export class McpSession implements ArmSession {
       case 'tool':
         return this.conversation.addToolUpdate(event.update)
       case 'error':
-        this.#told = event.error.message
+        this.#lastError = event.error.message
         if (event.final) this.#over = event.error.message
         return this.conversation.addError(event.error)
       case 'notice':
@@ -151,7 +151,7 @@ export class McpSession implements ArmSession {
     }
   }
 
-  /** Takes progress and log messages of MCP's own, as what the manifest says that they are. */
+  /** Handles progress and log messages of MCP as the kind of event that the manifest names. */
   hear(message: string, as: Spoken, severity: Extract<AgentNotice, { type: 'notice' }>['severity']): void {
     if (as === 'ignore') return
     const line = message.endsWith('\n') ? message : `${message}\n`
@@ -159,7 +159,7 @@ export class McpSession implements ArmSession {
     this.conversation.addNotice({ type: 'notice', severity, text: message })
   }
 
-  /** Takes a request that the user is to answer. */
+  /** Handles a request that the user answers. */
   elicit(id: unknown, elicitation: Elicitation): void {
     const reply = (answer: Parameters<Elicitation['reply']>[0]): void =>
       this.#link.respond(id, elicitation.reply(answer))
@@ -183,8 +183,8 @@ export class McpSession implements ArmSession {
     if (this.#begun && reply !== undefined && this.#thread === undefined) this.conversation.addNotice(FORGOTTEN)
     this.#begun = true
     this.#streamed = new Streamed()
-    this.#told = undefined
-    const args = callArguments(tool, { prompt, session: this.#thread, ground: this.#ground })
+    this.#lastError = undefined
+    const args = callArguments(tool, { prompt, session: this.#thread, opening: this.#opening })
     const call = this.#link.call({ name: tool.name, args, trace }, (response) => this.#answered(turn, response))
     this.#last = { turn, call }
     void turn.done.then(() => call.forget())
@@ -201,16 +201,16 @@ export class McpSession implements ArmSession {
     if (session !== undefined) this.#thread = session
     this.#sayRest(turn, said)
     const { error, ...rest } = verdict
-    const outcome: Verdict = error !== undefined && error.message === this.#told ? rest : verdict
+    const outcome: Verdict = error !== undefined && error.message === this.#lastError ? rest : verdict
     this.conversation.finish(turn, outcome)
   }
 
-  /** The vendor says that the turn is over; the answer to its call may have come, may come after, or never. */
+  /** The vendor reports the end of the turn; the answer to its call may come before, after, or never. */
   #stopped({ reason, said }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
     const turn = this.conversation.turn
     if (!turn) return false
     if (said !== undefined) this.#sayRest(turn, said)
-    const failed = reason === 'end_turn' && this.#told !== undefined
+    const failed = reason === 'end_turn' && this.#lastError !== undefined
     this.conversation.finish(turn, { reason: failed ? 'error' : reason })
     return true
   }

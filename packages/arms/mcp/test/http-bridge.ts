@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fixtureAgentPath } from '@agentproto/arm-testing'
 import { onTestFinished } from 'vitest'
 
-/** A server on loopback that gives the fixture agent to whoever asks, over Streamable HTTP at /mcp and SSE at /sse. */
+/** A server on loopback with the fixture agent behind it, over Streamable HTTP at /mcp and SSE at /sse. */
 export interface Bridge {
   readonly url: string
   readonly agents: ChildProcess[]

@@ -19,13 +19,13 @@ async function open(data?: object) {
   })
   onTestFinished(async () => void (await connection.close()))
   const sink = new RecordingSink()
-  const ground = {
+  const opening = {
     cwd: launch.cwd,
     additionalDirectories: ['/opt'],
     mcpServers: [MOUNT],
     origin: { how: 'new' as const },
   }
-  const session = await connection.openSession(ground, sink)
+  const session = await connection.openSession(opening, sink)
   const say = async (text: string): Promise<readonly AgentSignal[]> => {
     const from = sink.signals.length
     await session.send([{ type: 'text', text }])
@@ -37,7 +37,7 @@ async function open(data?: object) {
 const MOUNT = { name: 'tools', command: 'x', args: [], env: [] }
 const END = { type: 'turn-end', reason: 'end_turn' }
 
-test('progress is thought, and what is addressed to nobody is kept', async () => {
+test('progress is emitted as thoughts, and progress of an unknown call is kept', async () => {
   const { say } = await open()
   expect(await say('progress')).toEqual([
     { type: 'thought', text: 'reading\n' },
@@ -82,7 +82,7 @@ test('a question that the server takes back is no longer asked', async () => {
   expect(sink.asked.map(({ signal }) => signal.aborted)).toEqual([true])
 })
 
-test('the server is told where it works, and that it is heard', async () => {
+test('the server gets its roots, and its notifications are handled', async () => {
   const { say, sink, launch } = await open()
   await say('roots')
   const uris = [launch.cwd, '/opt'].map((path) => ({ uri: pathToFileURL(path).href, name: path }))

@@ -37,8 +37,8 @@ async function connect({ transport, data = {}, env = {}, limits = {}, ...options
 async function open(remote: Remote) {
   const { bridge, connection } = await connect(remote)
   const sink = new RecordingSink()
-  const ground = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
-  const session = await connection.openSession(ground, sink)
+  const opening = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
+  const session = await connection.openSession(opening, sink)
   const say = async (text: string): Promise<readonly AgentSignal[]> => {
     const from = sink.signals.length
     await session.send([{ type: 'text', text }])
@@ -101,7 +101,7 @@ for (const transport of ['http', 'sse'] as const) {
     expect(typesOf(sink.signals).slice(-2)).toEqual(['error', 'turn-end'])
   })
 
-  test(`over ${transport}: a login that is wanted is told, and a token of the environment is sent`, async () => {
+  test(`over ${transport}: a required login is reported, and a token of the environment is sent`, async () => {
     await expect(connect({ transport, token: 'abc' })).rejects.toMatchObject({ code: 'auth_required' })
     const headers = { Authorization: 'Bearer {ACCESS}' }
     const { say } = await open({ transport, token: 'abc', data: { headers }, env: { ACCESS: 'abc' } })
@@ -113,7 +113,7 @@ for (const transport of ['http', 'sse'] as const) {
     await expect(connect({ transport, start: 'silent', limits })).rejects.toMatchObject({ code: 'timeout' })
   })
 
-  test(`over ${transport}: a URL where nobody listens is a failed handshake`, async () => {
+  test(`over ${transport}: a URL without a server is a failed handshake`, async () => {
     const bridge = await startBridge()
     const url = bridge.url.replace(/:\d+$/, ':9')
     const connecting = mcpArm.connect({
@@ -134,7 +134,7 @@ test('F31 an SSE stream that breaks is the end of its connection', async () => {
   expect(await connection.ended).toMatchObject({ duringTurn: false, cause: 'transport' })
 })
 
-test('closing tells the server that the session is over', async () => {
+test('closing terminates the session on the server', async () => {
   const { connection, bridge } = await open({ transport: 'http' })
   await connection.close()
   expect(bridge.requests.map(({ method }) => method)).toContain('DELETE')

@@ -17,7 +17,7 @@ test.each(['prompt', 'message', 'input', 'query'])(
   },
 )
 
-test('Codex’s two tools are told apart by the thread that one of them takes', () => {
+test('Codex’s two tools differ by the thread that one of them takes', () => {
   const start = tool('codex', { prompt: text, cwd: text }, ['prompt'])
   const reply = tool('codex-reply', { prompt: text, threadId: text, conversationId: text }, ['prompt'])
   expect(findPromptTools([start, reply], profile())).toEqual({

@@ -128,7 +128,7 @@ test('a question is a form or a page, in the older way too; one of an unknown mo
   expect(readElicitation({ mode: 'url' }, [])).toBeUndefined()
 })
 
-test('a permission is answered by its option’s reply, or by the one for nobody', () => {
+test('a permission is answered by its option’s reply, or by the one for no answer', () => {
   const { data } = parseProfile({
     transport: 'stdio',
     data: {

@@ -44,17 +44,17 @@ class AdapterConnection implements ArmConnection {
   readonly #loaded: LoadedClient
   readonly #profile: ProprietaryProfile
   readonly #options: ArmConnectOptions
-  /** What the adapter is told to give up by. */
+  /** Aborts the adapter's work. */
   readonly #life = new AbortController()
   #session: ProprietarySession | undefined
   #closing: Promise<ProcessExit> | undefined
-  #tellEnd: (end: AgentEnd) => void = () => {}
+  #resolveEnd: (end: AgentEnd) => void = () => {}
 
   constructor(loaded: LoadedClient, profile: ProprietaryProfile, options: ArmConnectOptions) {
     this.#loaded = loaded
     this.#profile = profile
     this.#options = options
-    this.ended = new Promise((resolve) => (this.#tellEnd = resolve))
+    this.ended = new Promise((resolve) => (this.#resolveEnd = resolve))
     const { resumable, multimodal } = profile.capabilities
     this.info = { capabilities: { ...NO_CAPABILITIES, resume: resumable, image: multimodal, audio: multimodal } }
   }
@@ -64,8 +64,12 @@ class AdapterConnection implements ArmConnection {
     const { limits, clock, signal } = this.#options
     try {
       const connecting = this.#connect()
-      const told = await within(connecting, 'The adapter did not connect', { ms: limits.handshakeMs, clock, signal })
-      this.info = { ...this.info, ...infoOf(told) }
+      const connected = await within(connecting, 'The adapter did not connect', {
+        ms: limits.handshakeMs,
+        clock,
+        signal,
+      })
+      this.info = { ...this.info, ...infoOf(connected) }
       this.#watch()
       return this
     } catch (thrown) {
@@ -85,14 +89,14 @@ class AdapterConnection implements ArmConnection {
     if (this.#session) throw new AgentprotoError('not_supported', 'An adapter’s client holds one session')
     const warnings = mcpServers.map(({ name }) => `The adapter takes no MCP servers: "${name}" is not mounted.`)
     const { clock } = this.#options
-    const ground = { clock, multimodal: capabilities.multimodal, warnings, resumed: resume }
-    this.#session = new ProprietarySession(this.#loaded.client, sink, ground)
+    const context = { clock, multimodal: capabilities.multimodal, warnings, resumed: resume }
+    this.#session = new ProprietarySession(this.#loaded.client, sink, context)
     return this.#session
   }
 
   close(): Promise<ProcessExit> {
     this.#closing ??= this.#close().catch((failed: unknown) => {
-      // Something of it lives: a further close tries again.
+      // Something of it is running: the next close tries again.
       this.#closing = undefined
       throw failed
     })
@@ -115,7 +119,7 @@ class AdapterConnection implements ArmConnection {
     })
   }
 
-  /** Adapters that know of their agent's end tell it. */
+  /** Adapters that know when their agent ends report it. */
   #watch(): void {
     void this.#loaded.client.ended?.then(
       (end) => this.#died(end),
@@ -125,15 +129,15 @@ class AdapterConnection implements ArmConnection {
 
   async #died(end: AgentCliEnd): Promise<void> {
     if (this.#closing) return
-    const { message: told, stderrTail = '', broken = false, ...exit } = end
-    const message = told ?? exitMessage(exit, stderrTail)
-    // What the agent said before is on its way through the adapter.
+    const { message: given, stderrTail = '', broken = false, ...exit } = end
+    const message = given ?? exitMessage(exit, stderrTail)
+    // Earlier output of the agent is still on its way through the adapter.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     const error = { message, ...(stderrTail === '' ? {} : { stderrTail }) }
     const reason = new AgentprotoError('agent_exited', message, { data: exit })
     const duringTurn = this.#session?.fail(reason, { by: 'failure', error }) ?? false
     await this.close().catch(() => {})
-    this.#tellEnd({ ...exit, duringTurn, cause: broken ? 'transport' : 'exit', message, stderrTail })
+    this.#resolveEnd({ ...exit, duringTurn, cause: broken ? 'transport' : 'exit', message, stderrTail })
   }
 
   async #close(): Promise<ProcessExit> {
@@ -143,7 +147,7 @@ class AdapterConnection implements ArmConnection {
     const { client, release } = this.#loaded
     const ms = limits.stdinGraceMs + limits.termGraceMs + CLOSE_SLACK_MS
     const closing = (async () => client.close())()
-    // An adapter that does not end its agent does not decide over it.
+    // The agent is ended even if its adapter does not end it.
     await within(closing, 'The adapter did not close', { ms, clock }).catch(() => {})
     await endProcesses(findMarkedProcesses(launch.marker), limits, clock)
     release()
@@ -151,8 +155,8 @@ class AdapterConnection implements ArmConnection {
   }
 }
 
-function infoOf(told: AgentCliInfo | void): Pick<AgentInfo, 'name' | 'version'> {
-  const { name, version } = told ?? {}
+function infoOf(connected: AgentCliInfo | void): Pick<AgentInfo, 'name' | 'version'> {
+  const { name, version } = connected ?? {}
   return { ...(typeof name === 'string' ? { name } : {}), ...(typeof version === 'string' ? { version } : {}) }
 }
 

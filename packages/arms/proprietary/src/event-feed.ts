@@ -2,7 +2,7 @@ import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts'
 import { readEvent } from './adapter-event.js'
 import type { AdapterEvent } from './adapter-event.js'
 
-/** Events that go to the host in one batch at the most. */
+/** Largest batch of events. */
 const MAX_BATCH = 256
 
 export interface FeedTarget {
@@ -13,7 +13,7 @@ export interface FeedTarget {
   over(why: string): void
 }
 
-/** Pulls an adapter's events, no faster than the host takes them. What can be pulled at once is one batch. */
+/** Pulls the events of an adapter, no faster than the host takes them. Events that are ready at once are one batch. */
 export class EventFeed {
   readonly #client: AgentCliClient
   readonly #target: FeedTarget
@@ -28,7 +28,7 @@ export class EventFeed {
     this.#target = target
   }
 
-  /** Begins to pull, unless it does. */
+  /** Starts to pull, unless it is pulling already. */
   start(): void {
     if (this.#running || this.#stopped) return
     this.#running = true
@@ -39,10 +39,10 @@ export class EventFeed {
     )
   }
 
-  /** Pulls no more. */
+  /** Stops pulling. */
   stop(): void {
     this.#stopped = true
-    // A generator that waits for its agent returns when that ends; nobody waits for it here.
+    // A generator that waits for its agent returns only when the agent ends: this does not wait for it.
     void this.#iterator?.return?.()?.then(undefined, () => {})
   }
 

@@ -23,7 +23,7 @@ export interface ProprietaryProfile {
   readonly additionalDirectories?: readonly string[]
 }
 
-/** @throws `protocol_unsupported` when the arm was not told of an adapter */
+/** @throws `protocol_unsupported` when the profile names no adapter */
 export function parseProfile(profile: unknown): ProprietaryProfile {
   if (
     isRecord(profile) &&

@@ -18,11 +18,11 @@ const CANCEL_MS = 900
 /** How long an error may wait for the `turn-end` that follows it, in milliseconds. */
 const ERROR_SETTLE_MS = 250
 
-export interface SessionGround {
+export interface SessionContext {
   readonly clock: Clock
   readonly multimodal: boolean
   readonly warnings: readonly string[]
-  /** Id of the conversation that is gone on with. */
+  /** Id of the resumed conversation. */
   readonly resumed: string | undefined
 }
 
@@ -30,17 +30,17 @@ export interface SessionGround {
 export class ProprietarySession implements ArmSession {
   readonly warnings: readonly string[]
   readonly #client: AgentCliClient
-  readonly #ground: SessionGround
+  readonly #context: SessionContext
   readonly #conversation: Conversation
   readonly #feed: EventFeed
   #turnId = ''
-  /** An error of the running turn was told. */
+  /** An error of the running turn was emitted. */
   #failed = false
 
-  constructor(client: AgentCliClient, sink: AgentSink, ground: SessionGround) {
+  constructor(client: AgentCliClient, sink: AgentSink, context: SessionContext) {
     this.#client = client
-    this.#ground = ground
-    this.warnings = ground.warnings
+    this.#context = context
+    this.warnings = context.warnings
     this.#conversation = new Conversation(sink)
     this.#feed = new EventFeed(client, {
       take: (event) => this.#take(event),
@@ -50,12 +50,12 @@ export class ProprietarySession implements ArmSession {
   }
 
   get agentSessionId(): string {
-    return this.#client.sessionId ?? this.#ground.resumed ?? ''
+    return this.#client.sessionId ?? this.#context.resumed ?? ''
   }
 
   async send(prompt: readonly ContentBlock[]): Promise<void> {
     const turn = this.#conversation.begin()
-    const { multimodal } = this.#ground
+    const { multimodal } = this.#context
     const refused = prompt.find(({ type }) => !multimodal && (type === 'image' || type === 'audio'))
     if (refused) this.#conversation.end(turn, failure(`The agent takes no ${refused.type} in a prompt`))
     // An agent that has ended has ended the turn already.
@@ -66,8 +66,8 @@ export class ProprietarySession implements ArmSession {
   async cancel(): Promise<void> {
     const turn = this.#conversation.beginCancel()
     if (!turn) return
-    this.#ground.clock.after(CANCEL_MS, () => this.#conversation.end(turn, { by: 'host' }))
-    // What an adapter makes of it does not matter: the turn ends.
+    this.#context.clock.after(CANCEL_MS, () => this.#conversation.end(turn, { by: 'host' }))
+    // The turn ends whatever the adapter does.
     await this.#guarded(() => this.#client.cancel(this.#turnId), CANCEL_MS)
   }
 
@@ -88,7 +88,7 @@ export class ProprietarySession implements ArmSession {
     this.fail(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
   }
 
-  /** There is no agent any more. Returns whether a turn was running. */
+  /** The agent has ended. Returns whether a turn was running. */
   fail(reason: AgentprotoError, outcome: TurnOutcome): boolean {
     const wasBusy = this.#conversation.close(reason, outcome)
     this.#feed.stop()
@@ -108,7 +108,7 @@ export class ProprietarySession implements ArmSession {
 
   #take(event: AdapterEvent): void {
     if (this.#taken(event)) return
-    // Of no turn: what an agent says after its end is kept, but is no part of one.
+    // Events after the end of a turn are kept, but belong to no turn.
     const { is, ...payload } = event
     this.#conversation.addNotice({ type: 'extension', kind: `stray-${is}`, payload })
   }
@@ -132,12 +132,12 @@ export class ProprietarySession implements ArmSession {
     }
   }
 
-  /** An error ends the turn; most adapters say so, with a `turn-end` that follows it. */
+  /** An error ends the turn; most adapters send a `turn-end` after it. */
   #errs(turn: Turn, { error }: Extract<AdapterEvent, { is: 'error' }>): boolean {
     this.#failed = true
     this.#conversation.addError(error)
     const end = { by: 'agent' as const, verdict: { reason: 'error' as const } }
-    this.#ground.clock.after(ERROR_SETTLE_MS, () => this.#conversation.end(turn, end))
+    this.#context.clock.after(ERROR_SETTLE_MS, () => this.#conversation.end(turn, end))
     return true
   }
 
@@ -165,7 +165,7 @@ export class ProprietarySession implements ArmSession {
     return true
   }
 
-  /** The events ended, which is no matter between turns. */
+  /** The events ended, which is fine between turns. */
   #over(why: string): void {
     const turn = this.#conversation.turn
     if (turn && !turn.answer)
@@ -173,7 +173,7 @@ export class ProprietarySession implements ArmSession {
   }
 
   async #guarded(call: () => Promise<unknown>, ms: number): Promise<void> {
-    await within(settled(call), 'The adapter did not settle', { ms, clock: this.#ground.clock }).catch(() => {})
+    await within(settled(call), 'The adapter did not settle', { ms, clock: this.#context.clock }).catch(() => {})
   }
 }
 

@@ -56,12 +56,12 @@ export interface Talking {
   say(text: string): Promise<readonly AgentSignal[]>
 }
 
-/** Opens a session with an adapter that is well behaved except where it is told otherwise. */
+/** Opens a session with an adapter that behaves well except for the given overrides. */
 export async function talk(odd: Partial<AgentCliClient>, more: Partial<ProprietaryProfile> = {}): Promise<Talking> {
   const connection = await connect({ allowed: allow(adapter(odd)), ...more })
   const sink = new RecordingSink()
-  const ground = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
-  const session = await connection.openSession(ground, sink)
+  const opening = { cwd: process.cwd(), additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
+  const session = await connection.openSession(opening, sink)
   const say = async (text: string): Promise<readonly AgentSignal[]> => {
     const from = sink.signals.length
     await session.send([{ type: 'text', text }])

@@ -69,17 +69,17 @@ test('a class and a function make a client for each session; an object serves on
   await connect({ allowed: allow(client) })
 })
 
-test('an adapter is told where it works, with what, and nothing of the host', async () => {
-  const told: unknown[] = []
+test('an adapter gets its folder and its options, and nothing of the host', async () => {
+  const received: unknown[] = []
   await talk(
     {
       connect: async (options) => {
-        told.push({ ...options, abortSignal: options.abortSignal.aborted })
+        received.push({ ...options, abortSignal: options.abortSignal.aborted })
       },
     },
     { settings: { prompt: '> ' } },
   )
-  expect(told).toEqual([
+  expect(received).toEqual([
     expect.objectContaining({
       abortSignal: false,
       settings: { prompt: '> ' },
@@ -88,5 +88,5 @@ test('an adapter is told where it works, with what, and nothing of the host', as
       termGraceMs: 100,
     }),
   ])
-  expect(told[0]).toMatchObject({ env: { FIXTURE: 'given' } })
+  expect(received[0]).toMatchObject({ env: { FIXTURE: 'given' } })
 })

@@ -6,7 +6,7 @@ const HI = { type: 'text-delta', text: 'hi' }
 const END = { type: 'turn-end', reason: 'end_turn' }
 const typesOf = (signals: readonly AgentSignal[]): readonly string[] => signals.map(({ type }) => type)
 
-test('an adapter that never connects is given up within the limit, and told to', async () => {
+test('connecting to an adapter that never connects ends within the limit, and its signal aborts', async () => {
   let aborted = false
   let closed = false
   const client = adapter({
@@ -76,7 +76,7 @@ test('an error ends the turn, with the end that follows it or without one', asyn
   expect((await success.say('x')).at(-1)).toMatchObject({ reason: 'error' })
 })
 
-test('F7 a reason that nobody knows is an error, never a success', async () => {
+test('F7 an unknown reason is an error, never a success', async () => {
   const { say } = await talk({ events: () => of(HI, { type: 'turn-end', reason: 'fine' }) })
   expect((await say('x')).at(-1)).toMatchObject({ type: 'turn-end', reason: 'error' })
 })
@@ -127,7 +127,7 @@ test('a close that never settles, or throws, is not waited for', async () => {
   }
 })
 
-test('a prompt of an adapter that takes no answer is kept, and asked of nobody', async () => {
+test('a request of an adapter that takes no answer is kept, and the user is not asked', async () => {
   const request = { kind: 'question', mode: 'form', message: 'Sure?' }
   const { say, sink } = await talk({ events: () => of({ type: 'agent-prompt', requestId: 'r1', request }, HI, END) })
   expect(typesOf(await say('x'))).toEqual(['extension', 'text-delta', 'turn-end'])
@@ -149,7 +149,7 @@ test('an answer that the adapter cannot take harms nothing', async () => {
   expect(answers).toHaveLength(1)
 })
 
-test('an agent that ends by itself is told, with the turn that it took along', async () => {
+test('the end of an agent by itself is reported, with the turn that it ended', async () => {
   let end = (_: { exitCode: number }): void => {}
   const ended = new Promise<{ exitCode: number }>((resolve) => (end = resolve))
   const { connection, session, sink } = await talk({ ended, events: () => hanging() })

@@ -13,13 +13,13 @@ import type {
   TraceContext,
 } from '@agentproto/contracts'
 
-/** What an ACP server serves: the sessions of a gateway. The `sessions` of `@agentproto/client` are one. */
+/** The sessions of a gateway, such as `sessions` of `@agentproto/client`. */
 export interface AcpSessions {
   list(filter: SessionFilter): Promise<SessionPage>
   /** @throws `session_not_found`; so does every call below */
   get(id: string): Promise<Session>
   /**
-   * Resolves when the prompt is admitted, or waits for its turn; an ended session that is resumable is resumed first.
+   * Resolves when the prompt is accepted or queued; an ended session that is resumable is resumed first.
    * @throws `queue_full`
    */
   prompt(
@@ -27,7 +27,7 @@ export interface AcpSessions {
     request: { readonly prompt: ContentBlock[]; readonly whenBusy: 'queue' },
     options?: { readonly trace?: TraceContext },
   ): Promise<{ readonly turn: number }>
-  /** Without a turn it ends whatever runs, and what waits behind it. */
+  /** Without a turn it ends the running turn and the queued prompts. */
   interrupt(id: string, request: { readonly turn?: number }): Promise<Interrupted>
   remove(id: string): Promise<unknown>
   /** Follows the log from `after` on; ends with the session. */
@@ -42,7 +42,7 @@ export interface AcpSessions {
   fork?(id: string): Promise<Session>
 }
 
-/** What a client sets; each is one of the values that the session's `config` offers. */
+/** A change of settings; each value is one that the session's `config` offers. */
 export interface AcpChange {
   readonly mode?: string
   readonly model?: string
@@ -56,12 +56,12 @@ interface FollowOptions {
   readonly onState: (state: AcpConnectionState) => void
 }
 
-/** How the connection to the gateway is. */
+/** State of the connection to the gateway. */
 export type AcpConnectionState =
   | { readonly state: 'connected' }
   | { readonly state: 'reconnecting'; readonly awayMs: number }
 
-/** How the changes of all sessions are watched: without a list of them first. */
+/** Options for watching the changes of all sessions, without a list of them first. */
 export interface AcpWatchOptions {
   readonly signal: AbortSignal
   readonly listed: false
@@ -71,13 +71,13 @@ export interface AcpWatchOptions {
 export interface AcpEventsPage {
   readonly events: readonly SessionEvent[]
   readonly nextAfter: number
-  /** Events that are gone: those after `after` and before `first`. */
+  /** Events that were removed: those after `after` and before `first`. */
   readonly gap?: { readonly after: number; readonly first: number }
 }
 
 /** What a client asked for with `session/new`. */
 export interface AcpOpenRequest {
-  /** Absolute, as ACP demands; checked by whoever opens. */
+  /** Absolute, as ACP requires; `open` checks it. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
@@ -87,7 +87,7 @@ export interface AcpOpenRequest {
   readonly trace?: TraceContext
 }
 
-/** A session for a client: a new one, or one that was there and whose history the client has not seen. */
+/** A session for a client: a new one, or an existing one, whose history the client has not seen. */
 export interface AcpOpened {
   readonly session: Session
   readonly attached: boolean
@@ -96,27 +96,27 @@ export interface AcpOpened {
 export interface AcpServerOptions {
   readonly sessions: AcpSessions
   /**
-   * The changes of all sessions; the `watch` of `@agentproto/client` is one. Without it a client misses it when somebody
-   * else resumes a session that it has open and that has ended.
+   * The changes of all sessions, such as `watch` of `@agentproto/client`. Without it, a client does not see it when another
+   * client resumes an ended session that it has open.
    */
   readonly watch?: (options: AcpWatchOptions) => AsyncIterable<SessionChange>
-  /** Carries out `session/new`. @throws what the client is told */
+  /** Opens a session for `session/new`. @throws the error that the client gets */
   readonly open: (request: AcpOpenRequest) => Promise<AcpOpened>
-  /** What the agent of new sessions can, as far as it is known; what is not known is taken for possible. */
+  /** Known capabilities of the agent of new sessions; unknown ones are assumed. */
   readonly agent?: () => Promise<AgentCapabilities | undefined>
-  /** How a person logs the agent of new sessions in, at a terminal of the client's; undefined where there is no way. */
+  /** How a user logs in to the agent of new sessions, in a terminal of the client; undefined where this is not possible. */
   readonly login?: () => Promise<AcpLogin | undefined>
   /** Name and version that the server gives of itself. */
   readonly info: { readonly name: string; readonly version: string }
-  /** What the client says, as it is read; its end is the end of the connection. */
+  /** The client's bytes; their end is the end of the connection. */
   readonly input: AsyncIterable<Uint8Array>
   /** Takes one line without its newline; the promise is back-pressure. */
   readonly write: (line: string) => void | Promise<void>
-  /** Told of what no client could be told. Must not throw. */
+  /** Called with problems that cannot be reported to the client. Must not throw. */
   readonly onProblem?: (problem: string) => void
 }
 
-/** What the client runs in a terminal: once more the command that it was told, with these further arguments. */
+/** A login that the client runs in a terminal: its configured command with these further arguments. */
 export interface AcpLogin {
   readonly name: string
   readonly description?: string
@@ -125,8 +125,8 @@ export interface AcpLogin {
 
 /** A connection to one ACP client. */
 export interface AcpServer {
-  /** Settles when the client is gone; turns that it began run on. Never rejects. */
+  /** Settles when the client has disconnected; turns that it started keep running. Never rejects. */
   readonly closed: Promise<void>
-  /** Lets the client go. Idempotent. */
+  /** Disconnects the client. Idempotent. */
   close(): void
 }

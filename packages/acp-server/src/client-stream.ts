@@ -2,7 +2,7 @@ import type { AnyMessage, Stream } from '@agentclientprotocol/sdk'
 import { LineSplitter, MAX_LINE_BYTES } from '@agentproto/subprocess'
 import type { AcpServerOptions } from './acp-host.js'
 
-/** The connection as messages, on the one output; what has to follow an answer follows it there. */
+/** The connection as messages. All output goes through it, so that what must follow an answer follows it. */
 export class ClientStream {
   readonly stream: Stream
   readonly #write: AcpServerOptions['write']
@@ -36,7 +36,7 @@ export class ClientStream {
     return this.#write(JSON.stringify(message)) ?? undefined
   }
 
-  /** Runs once the request was answered: a client hears of a session's id in the answer that opens it. */
+  /** Runs after the answer to a request: a client gets a session's id in the answer that opens it. */
   afterAnswer(requestId: unknown, run: () => void): void {
     this.#after.set(requestId, run)
   }
@@ -63,7 +63,7 @@ async function* messagesOf(
   return undefined
 }
 
-/** The SDK checks the shape of what it is handed. */
+/** The SDK validates the message. */
 function parse(line: string): AnyMessage | undefined {
   try {
     return line.trim() === '' ? undefined : (JSON.parse(line) as AnyMessage)

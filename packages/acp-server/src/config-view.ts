@@ -3,27 +3,27 @@ import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { AgentConfig, ConfigOption } from '@agentproto/contracts'
 import type { AcpChange } from './acp-host.js'
 
-/** What a client is told to be settable when a session opens. */
+/** The settings that a client gets when it opens a session. */
 export interface Settings {
   readonly modes?: SessionModeState
   readonly configOptions?: SessionConfigOption[]
 }
 
-/** Id of the option that stands for `models` of agents that give none as an option. */
+/** Id of the option for `models`, for agents that do not report models as an option. */
 const MODEL = 'model'
 
-/** What can be set on one session, as the client sees it. */
+/** The settings of one session, as the client sees them. */
 export class ConfigView {
   #config: AgentConfig
   readonly #booleans: boolean
 
-  /** @param booleans whether the client knows options that are switches */
+  /** @param booleans whether the client supports boolean options */
   constructor(config: AgentConfig | undefined, booleans: boolean) {
     this.#config = config ?? {}
     this.#booleans = booleans
   }
 
-  /** Takes a change; what is absent is unchanged. */
+  /** Applies a change; absent members are unchanged. */
   apply(change: AgentConfig): void {
     this.#config = { ...this.#config, ...change }
   }
@@ -43,7 +43,7 @@ export class ConfigView {
     return [...(this.#config.options ?? []), ...this.#modelOption()].flatMap((option) => this.#optionOf(option))
   }
 
-  /** What tells the client of a change. */
+  /** The updates of a change. */
   updates(change: AgentConfig): SessionUpdate[] {
     const updates: SessionUpdate[] = []
     if (change.modeId !== undefined)
@@ -54,12 +54,12 @@ export class ConfigView {
     return updates
   }
 
-  /** What there is beside the settings that opened the session. */
+  /** The updates that follow the settings of an opened session. */
   opening(): SessionUpdate[] {
     return this.#config.commands === undefined ? [] : [commandsUpdate(this.#config)]
   }
 
-  /** What a client's `session/set_config_option` means. @throws `option_invalid` */
+  /** The change of a client's `session/set_config_option`. @throws `option_invalid` */
   changeOf(configId: string, value: string | boolean): AcpChange {
     if (this.#config.options?.some(({ id }) => id === configId)) return { options: { [configId]: value } }
     if (configId === MODEL && this.#modelOption().length > 0) return { model: String(value) }

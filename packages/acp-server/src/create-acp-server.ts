@@ -26,27 +26,29 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
         served.capabilities = params.clientCapabilities ?? {}
         return initialized(options, served.capabilities)
       })
-      .onRequest('session/new', ({ params, requestId }) => told(served.open(params, requestId)))
-      .onRequest('session/load', ({ params, requestId }) => told(served.load(params.sessionId, requestId), params))
-      .onRequest('session/resume', ({ params, requestId }) => told(served.resume(params.sessionId, requestId), params))
-      // Not in the stable schema yet, so it says itself what its parameters are.
+      .onRequest('session/new', ({ params, requestId }) => mapped(served.open(params, requestId)))
+      .onRequest('session/load', ({ params, requestId }) => mapped(served.load(params.sessionId, requestId), params))
+      .onRequest('session/resume', ({ params, requestId }) =>
+        mapped(served.resume(params.sessionId, requestId), params),
+      )
+      // Not in the stable schema yet, so its parameters have a schema of their own.
       .onRequest('session/fork', z.looseObject({ sessionId: z.string() }), ({ params, requestId }) =>
-        told(served.fork(params.sessionId, requestId), params),
+        mapped(served.fork(params.sessionId, requestId), params),
       )
-      .onRequest('session/list', ({ params }) => told(served.list(params)))
-      .onRequest('session/close', ({ params }) => told(served.let(params.sessionId), params))
-      .onRequest('session/delete', ({ params }) => told(served.remove(params.sessionId), params))
-      .onRequest('session/set_mode', ({ params }) => told(served.setMode(params.sessionId, params.modeId), params))
+      .onRequest('session/list', ({ params }) => mapped(served.list(params)))
+      .onRequest('session/close', ({ params }) => mapped(served.closeSession(params.sessionId), params))
+      .onRequest('session/delete', ({ params }) => mapped(served.remove(params.sessionId), params))
+      .onRequest('session/set_mode', ({ params }) => mapped(served.setMode(params.sessionId, params.modeId), params))
       .onRequest('session/set_config_option', ({ params }) =>
-        told(served.setOption(params.sessionId, params.configId, params.value), params),
+        mapped(served.setOption(params.sessionId, params.configId, params.value), params),
       )
-      .onRequest('session/prompt', ({ params, signal }) => told(served.prompt(params, signal), params))
+      .onRequest('session/prompt', ({ params, signal }) => mapped(served.prompt(params, signal), params))
       .onNotification('session/cancel', ({ params }) => served.cancel(params.sessionId))
   )
 }
 
-/** What went wrong, in the protocol's words. */
-async function told<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: string } = {}): Promise<T> {
+/** Maps errors to JSON-RPC errors. */
+async function mapped<T>(work: Promise<T>, { sessionId }: { readonly sessionId?: string } = {}): Promise<T> {
   try {
     return await work
   } catch (thrown) {

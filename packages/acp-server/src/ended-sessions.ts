@@ -2,13 +2,13 @@ import { isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { AcpServerOptions, AcpSessions } from './acp-host.js'
 
-/** Between two tries to watch a gateway that is away, in milliseconds. */
+/** Pause between two attempts to watch an unreachable gateway, in milliseconds. */
 const AGAIN_MS = 1_000
 
 interface Waiting {
-  /** The last event that is known. */
+  /** The last known event. */
   readonly last: number
-  /** @param lastSeq the last event that there is, as the gateway says */
+  /** @param lastSeq the last event of the gateway's log */
   readonly onRevived: (lastSeq: number) => void
 }
 
@@ -17,8 +17,8 @@ interface Options extends Pick<AcpServerOptions, 'watch' | 'onProblem'> {
 }
 
 /**
- * Sessions that a client has open and whose log has ended for now: told when somebody else resumes one. The gateway is
- * watched for as long as there are any, and nothing polls but for a gateway that is away.
+ * Ended sessions that a client has open: reports it when another client resumes one. The gateway is watched as long as
+ * there are any; only an unreachable gateway is polled.
  */
 export class EndedSessions {
   readonly #options: Options
@@ -30,7 +30,7 @@ export class EndedSessions {
     this.#options = options
   }
 
-  /** Calls back once, as soon as the session lives or its log has gone on. */
+  /** Calls back once, as soon as the session runs or its log has new events. */
   add(id: string, waiting: Waiting): void {
     const { watch } = this.#options
     if (watch === undefined) return
@@ -57,7 +57,7 @@ export class EndedSessions {
         await this.#follow(watch, watching.signal)
       } catch (thrown) {
         if (!watching.signal.aborted && !mayComeBack(thrown)) {
-          this.#options.onProblem?.(`Sessions that have ended are not watched: ${String(thrown)}`)
+          this.#options.onProblem?.(`Ended sessions are not watched any more: ${String(thrown)}`)
           break
         }
       }
@@ -66,14 +66,14 @@ export class EndedSessions {
     }
     this.#connected = false
     if (this.#watching === watching) this.#watching = undefined
-    // One came while this was on its way out.
+    // A session was added while this loop was ending.
     if (watching.signal.aborted && this.#waiting.size > 0 && this.#watching === undefined) void this.#run(watch)
   }
 
   async #follow(watch: NonNullable<Options['watch']>, signal: AbortSignal): Promise<void> {
     const onState = ({ state }: { readonly state: string }): void => {
       this.#connected = state === 'connected'
-      // What happened before the connection was there, and during an outage, is not lost.
+      // Finds changes from before the connection and during an outage.
       if (this.#connected) for (const id of this.#waiting.keys()) void this.#look(id)
     }
     for await (const change of watch({ signal, listed: false, onState })) {

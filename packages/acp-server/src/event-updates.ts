@@ -2,10 +2,10 @@ import { defined } from '@agentproto/contracts'
 import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
 import type { SessionEvent, ToolCall, ToolContent, ToolResult } from '@agentproto/contracts'
 
-/** Ours are ACP's own, but for members that may be there and undefined, which JSON leaves out. */
+/** Our content blocks are those of ACP, except for members that may be undefined, which JSON leaves out. */
 type AcpContent = ContentBlock
 
-/** Tool calls of one turn that the client was told of; at this many they are told as new ones again. */
+/** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
 const MAX_CALLS = 10_000
 
 /** The events of one session as the updates of ACP. */
@@ -13,16 +13,16 @@ export class EventUpdates {
   readonly #calls = new Set<string>()
   readonly #notices: boolean
 
-  /** @param notices whether the client knows updates of the kind `notice` */
+  /** @param notices whether the client supports updates of the kind `notice` */
   constructor(notices: boolean) {
     this.#notices = notices
   }
 
-  /** What an event tells the client; nothing for events that are no updates. */
+  /** The updates of an event; none for events that ACP has no update for. */
   of(event: SessionEvent): SessionUpdate[] {
     switch (event.type) {
       case 'user-prompt':
-        // What the agent never got is not part of the conversation.
+        // A prompt that the agent did not get is not part of the conversation.
         if (event.sent === false) return []
         return event.content.map((block) => ({ sessionUpdate: 'user_message_chunk', content: block as AcpContent }))
       case 'text-delta':
@@ -42,11 +42,11 @@ export class EventUpdates {
     }
   }
 
-  /** A word of the host to the person at the client. */
+  /** A message of the host to the user. */
   notice(severity: 'info' | 'warning' | 'error', title: string): SessionUpdate[] {
     if (this.#notices) return [{ sessionUpdate: 'notice', severity, title }]
     if (severity === 'info') return []
-    // Without notices it is the nearest to what the agent says and yet none of its words.
+    // Without notices, a thought is the closest: shown to the user, and not text of the agent.
     return [{ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[${severity}] ${title}\n` } }]
   }
 
@@ -82,7 +82,7 @@ export class EventUpdates {
   }
 }
 
-/** A tool call in ACP's words, as an upsert. */
+/** A tool call as an upsert of ACP. */
 export function toolUpdate(call: ToolCall | ToolResult): ToolCallUpdate {
   const { toolCallId, toolName: name, title, kind, status, locations, content, input, output } = call
   return {
@@ -94,7 +94,7 @@ export function toolUpdate(call: ToolCall | ToolResult): ToolCallUpdate {
   }
 }
 
-/** A terminal is one of the host's, which the client does not have. */
+/** Terminals belong to the host: the client does not have them. */
 function contentOf(item: ToolContent): ToolCallContent[] {
   switch (item.type) {
     case 'terminal':

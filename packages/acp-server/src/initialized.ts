@@ -4,7 +4,7 @@ import type { AuthMethod, ClientCapabilities, InitializeResponse } from '@agentc
 import type { AgentCapabilities } from '@agentproto/contracts'
 import type { AcpLogin, AcpServerOptions } from './acp-host.js'
 
-/** What the server says of itself and of the agent behind it. */
+/** The server's and its agent's capabilities. */
 export async function initialized(options: AcpServerOptions, client: ClientCapabilities): Promise<InitializeResponse> {
   const mayLogIn = client.auth?.terminal === true
   const [known, login] = await Promise.all([
@@ -14,7 +14,7 @@ export async function initialized(options: AcpServerOptions, client: ClientCapab
   return { ...responseOf(options, known), authMethods: login === undefined ? [] : [methodOf(login)] }
 }
 
-/** What makes the answer better and is not worth an error. */
+/** Optional parts of the answer: an error leaves them out. */
 const unlessItFails = async <T>(ask: (() => Promise<T>) | undefined): Promise<T | undefined> =>
   ask?.().catch(() => undefined)
 
@@ -26,7 +26,7 @@ const methodOf = ({ name, description, args }: AcpLogin): AuthMethod => ({
   args: [...args],
 })
 
-/** @param known What the agent of new sessions can; one that takes less of what is not known says so when it is asked. */
+/** @param known capabilities of the agent of new sessions; an agent without an assumed one refuses the request. */
 function responseOf(
   { info: { name, version }, sessions }: AcpServerOptions,
   known: Partial<AgentCapabilities> = {},
@@ -46,7 +46,7 @@ function responseOf(
     agentInfo: { name, title: 'agentproto', version },
     agentCapabilities: {
       loadSession: true,
-      // An agent that takes no embedded context is given it as text.
+      // Agents without embedded context get it as text.
       promptCapabilities: { image, audio, embeddedContext: true },
       mcpCapabilities: { http: mcpHttp, sse: mcpSse },
       sessionCapabilities,

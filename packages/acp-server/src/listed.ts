@@ -13,12 +13,12 @@ interface Asked {
   readonly cursor: string | undefined
 }
 
-/** One page of the gateway's sessions, the newest first, whoever has started them. */
+/** One page of all sessions of the gateway, the newest first. */
 export async function listed(
   sessions: AcpSessions,
   { cwd, cursor }: Asked,
 ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }> {
-  // Sessions run in real folders, and a client may name one by a link. A folder of another host is taken as it is.
+  // Sessions run in real paths, and a client may pass a link. A folder of another host is passed on unchanged.
   const folder = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd)
   const page = await sessions.list({ limit: PAGE, ...defined({ cwd: folder, after: cursor }) })
   return { sessions: page.sessions.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }

@@ -1,7 +1,7 @@
 import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk'
 import type { McpServer } from '@agentproto/contracts'
 
-/** The servers that a client gives to its session, without metadata of its own. */
+/** The MCP servers of a client's session, without the client's metadata. */
 export function mcpServers(given: readonly AcpMcpServer[]): McpServer[] {
   return given.flatMap((server): McpServer[] => {
     const { name } = server

@@ -9,7 +9,7 @@ export interface TurnOutcome {
 }
 
 export interface OwnTurn {
-  /** Rejects when nobody will know any more. */
+  /** Rejects when the end can no longer be observed. */
   readonly ended: Promise<TurnOutcome>
 }
 
@@ -18,7 +18,7 @@ interface Waiter {
   readonly reject: (error: AgentprotoError) => void
 }
 
-/** The turns that one client has begun and waits for, told from those of everybody else. */
+/** The turns that this client has started and waits for; the turns of other clients are not in it. */
 export class OwnTurns {
   readonly #waiters = new Map<number, Waiter>()
   #admissions: Promise<unknown> = Promise.resolve()
@@ -35,15 +35,15 @@ export class OwnTurns {
     return [...this.#waiters.keys()]
   }
 
-  /** Sends a prompt, which gives its turn. */
+  /** Sends a prompt and registers its turn. */
   async admit(send: () => Promise<number>): Promise<OwnTurn> {
-    // It is waited for from the very moment that its number is known: its end may have been logged already.
+    // Registered as soon as its number is known: its end may have been logged already.
     const admission = send().then((turn) => ({ ended: this.#wait(turn) }))
     this.#admissions = Promise.allSettled([this.#admissions, admission])
     return admission
   }
 
-  /** Settles once no prompt is on its way. */
+  /** Settles once all prompts that are being sent have a number. */
   async admitted(): Promise<void> {
     await this.#admissions
   }
@@ -52,12 +52,12 @@ export class OwnTurns {
     return turn !== undefined && this.#waiters.has(turn)
   }
 
-  /** Keeps what went wrong in a turn until its end. */
+  /** Keeps the error of a turn until its end. */
   failed(turn: number | undefined, error: StreamError): void {
     if (turn !== undefined) this.#error = error
   }
 
-  /** A turn has ended. @returns what went wrong, where it was not the client's own turn and it was told nowhere */
+  /** A turn has ended. @returns the error of a turn of another client, which is not reported elsewhere */
   ended(turn: number | undefined, reason: TurnEndReason): string | undefined {
     const error = this.#error
     this.#error = undefined
@@ -67,14 +67,14 @@ export class OwnTurns {
     return waiter === undefined ? error?.message : undefined
   }
 
-  /** A prompt that waited is never sent: its turn is over for whoever waits for it. */
+  /** A queued prompt was withdrawn and is never sent: its turn is over. */
   withdrawn(turn: number): void {
     const waiter = this.#waiters.get(turn)
     this.#waiters.delete(turn)
     waiter?.resolve({ reason: 'cancelled', error: undefined })
   }
 
-  /** Nobody will know how they end. @returns their numbers */
+  /** Rejects all waiting turns. @returns their numbers */
   abandon(error: AgentprotoError): readonly number[] {
     const waiters = [...this.#waiters]
     this.#waiters.clear()

@@ -2,7 +2,7 @@ import { defined, asString } from '@agentproto/contracts'
 import type { ContentBlock as AcpContentBlock } from '@agentclientprotocol/sdk'
 import type { ContentBlock } from '@agentproto/contracts'
 
-/** A client's prompt in our words: annotations and metadata are for the client's own ends and stay behind. */
+/** A client's prompt as content blocks, without the client's annotations and metadata. */
 export function promptBlocks(prompt: readonly AcpContentBlock[]): ContentBlock[] {
   return prompt.map(blockOf)
 }

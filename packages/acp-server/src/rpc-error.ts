@@ -4,7 +4,7 @@ import { toAgentprotoError } from '@agentproto/contracts'
 const INVALID_PARAMS = -32602
 const INTERNAL = -32603
 
-/** An error in JSON-RPC's words, with the problem document as its data. */
+/** Maps an error to a JSON-RPC error with the problem document as its data. */
 export function rpcErrorOf(thrown: unknown, sessionId?: string): RequestError {
   if (thrown instanceof RequestError) return thrown
   const error = toAgentprotoError(thrown)

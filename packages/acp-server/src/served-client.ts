@@ -88,7 +88,7 @@ export class ServedClient implements ClientLink {
     return { sessionId: session.id, ...served.settings }
   }
 
-  /** A new session that knows what was said in another; both go on. @throws `not_supported`, `turn_in_progress` */
+  /** Opens a new session with the history of another one; both continue. @throws `not_supported`, `turn_in_progress` */
   async fork(sessionId: string, requestId: unknown): Promise<{ sessionId: string } & Settings> {
     const { sessions } = this
     if (sessions.fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
@@ -117,8 +117,8 @@ export class ServedClient implements ClientLink {
     return listed(this.sessions, { cwd: cwd ?? undefined, cursor: cursor ?? undefined })
   }
 
-  /** Only what the client has begun ends with it: others may have the session open. */
-  async let(sessionId: string): Promise<Record<string, never>> {
+  /** Closes the session for this client and ends its own turns: other clients may have the session open. */
+  async closeSession(sessionId: string): Promise<Record<string, never>> {
     const served = this.#open.get(sessionId)
     this.#open.delete(sessionId)
     for (const turn of served?.close() ?? []) await this.sessions.interrupt(sessionId, { turn })
@@ -128,7 +128,7 @@ export class ServedClient implements ClientLink {
   async remove(sessionId: string): Promise<Record<string, never>> {
     this.#open.get(sessionId)?.close()
     this.#open.delete(sessionId)
-    // Gone is gone: to ask for it twice is no error (ACP session/delete).
+    // Deleting a session twice is not an error (ACP session/delete).
     await this.sessions.remove(sessionId).catch((thrown: unknown) => {
       if (!isAgentprotoError(thrown) || thrown.code !== 'session_not_found') throw thrown
     })
@@ -150,7 +150,7 @@ export class ServedClient implements ClientLink {
 
   async prompt({ sessionId, prompt, _meta: meta }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
     const served = this.#get(sessionId)
-    // `$/cancel_request` means the same as `session/cancel`; a client that is gone means nothing (F1).
+    // `$/cancel_request` means the same as `session/cancel`; a disconnect cancels nothing (F1).
     const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
     signal.addEventListener('abort', cancelled, { once: true })
     try {
@@ -179,7 +179,7 @@ export class ServedClient implements ClientLink {
     return served
   }
 
-  /** ACP lets a client speak only of sessions that it has opened, loaded or resumed. */
+  /** In ACP, a client may only use sessions that it has opened, loaded or resumed. */
   #get(sessionId: string): ServedSession {
     const served = this.#open.get(sessionId)
     if (served === undefined) throw RequestError.sessionNotFound(sessionId)

@@ -2,7 +2,7 @@ import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import { AgentprotoError, isLive, toAgentprotoError, isRecord } from '@agentproto/contracts'
 import type { ContentBlock, Session, SessionEvent, TraceContext } from '@agentproto/contracts'
 import type { AcpChange, AcpConnectionState, AcpEventsPage } from './acp-host.js'
-import { ClientAsks } from './client-asks.js'
+import { ClientRequests } from './client-requests.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
@@ -11,27 +11,27 @@ import { OwnTurns } from './own-turns.js'
 import { stopReasonOf } from './turn-failure.js'
 
 const PAGE = 1_000
-/** An outage that a person is told of, in milliseconds: shorter ones are nothing but a new connection. */
+/** Outages of the gateway that are longer than this are reported to the user, in milliseconds. */
 const OUTAGE_MS = 500
 
-/** One session of the gateway as one client sees it: its log as updates, and the client's turns in it. */
+/** One session of the gateway for one client: its log as updates, and the client's own turns. */
 export class ServedSession {
   readonly id: string
   readonly #link: ClientLink
-  readonly #asks: ClientAsks
+  readonly #requests: ClientRequests
   readonly #updates: EventUpdates
   readonly #config: ConfigView
   readonly #own = new OwnTurns()
   readonly #leaving = new AbortController()
-  /** The last event that the client was told of. */
+  /** The last event that was sent to the client. */
   #last: number
-  /** The last event that the log was read for; a log that ends before it is not read for it again. */
+  /** The last event that the log was read for; it is not read for the same event again. */
   #sought = 0
   #following = false
-  /** What happens now is told after what happened. */
+  /** Settles after the replay, which precedes new events. */
   #replayed: Promise<unknown> = Promise.resolve()
   #away = false
-  /** Settles once what is interrupted has ended. */
+  /** Settles once the interrupted turns have ended. */
   #interrupting: Promise<unknown> = Promise.resolve()
 
   constructor(link: ClientLink, { id, config, lastSeq }: Session) {
@@ -39,7 +39,7 @@ export class ServedSession {
     this.#link = link
     this.#last = lastSeq
     const { session } = link.capabilities
-    this.#asks = new ClientAsks(link, id)
+    this.#requests = new ClientRequests(link, id)
     this.#updates = new EventUpdates(isRecord(session?.notices))
     this.#config = new ConfigView(config, isRecord(session?.configOptions?.boolean))
     link.signal.addEventListener('abort', () => this.close(), { signal: this.#leaving.signal })
@@ -49,7 +49,7 @@ export class ServedSession {
     return this.#config.settings()
   }
 
-  /** Tells all that happened so far; what is told later goes on where this ends. */
+  /** Sends the history; later updates continue where it ends. */
   replay(): Promise<void> {
     const replayed = this.#replay()
     this.#replayed = replayed.catch(() => undefined)
@@ -60,38 +60,38 @@ export class ServedSession {
     const until = this.#last
     for (let after = 0; after < until && !this.#leaving.signal.aborted;) {
       const { events, nextAfter, gap } = await this.#link.sessions.eventsPage(this.id, after, PAGE)
-      if (gap !== undefined) await this.#tell(this.#gone(gap))
-      for (const event of events) if (event.seq <= until) await this.#tell(this.#history(event))
-      // The log was cut meanwhile: there is nothing more to tell.
+      if (gap !== undefined) await this.#send(this.#gone(gap))
+      for (const event of events) if (event.seq <= until) await this.#send(this.#history(event))
+      // The log was truncated meanwhile: there are no more events.
       if (nextAfter <= after) break
       after = nextAfter
     }
   }
 
-  /** Tells what the client needs beside the answer that opened the session, and then whatever happens. */
+  /** Sends what must follow the answer that opened the session, and then every new event. */
   async begin(session: Session): Promise<void> {
-    await this.#tell(this.#config.opening())
+    await this.#send(this.#config.opening())
     if (session.pendingRequests > 0) {
       for (const { state, requestId, request } of await this.#link.sessions.requests(this.id))
-        if (state === 'pending') this.#asks.ask(requestId, request)
+        if (state === 'pending') this.#requests.ask(requestId, request)
     }
     if (isLive(session)) this.#follow()
     else this.#awaitRevival()
   }
 
-  /** Tells what of the start is not as it was asked for. */
+  /** Sends the warnings of the start. */
   warn(warnings: readonly string[]): void {
-    for (const warning of warnings) void this.#tell(this.#updates.notice('warning', warning))
+    for (const warning of warnings) void this.#send(this.#updates.notice('warning', warning))
   }
 
   /**
-   * Prompts and waits for that turn's end; while a turn of somebody else runs, for its own turn first.
-   * @throws what refused the prompt, or the failure of the turn
+   * Sends a prompt and waits for the end of its turn; it is queued while another turn runs.
+   * @throws the refusal of the prompt, or the failure of the turn
    */
   async prompt(content: ContentBlock[], trace?: TraceContext): Promise<StopReason> {
     const interrupting = this.#interrupting
     const turn = await this.#own.admit(async () => {
-      // A cancel that is on its way meant what was before this prompt.
+      // A cancel that is being sent applies to earlier prompts only.
       await interrupting
       const asked = { prompt: content, whenBusy: 'queue' } as const
       const { turn: number } = await this.#link.sessions.prompt(this.id, asked, trace === undefined ? {} : { trace })
@@ -101,7 +101,7 @@ export class ServedSession {
     return stopReasonOf(await turn.ended)
   }
 
-  /** Ends the client's own turns, be they running or queued; where it has none, whatever runs. */
+  /** Ends the client's own turns, running or queued; where it has none, the running turn. */
   interrupt(): Promise<void> {
     const interrupted = this.#interrupt()
     this.#interrupting = Promise.allSettled([this.#interrupting, interrupted])
@@ -109,11 +109,11 @@ export class ServedSession {
   }
 
   async #interrupt(): Promise<void> {
-    // A prompt that is on its way is meant as well, and has no number yet.
+    // Includes a prompt that is being sent and has no number yet.
     await this.#own.admitted()
     const { numbers } = this.#own
     if (numbers.length === 0) await this.#link.sessions.interrupt(this.id, {})
-    // The newest first, so that none of them begins.
+    // The newest first, so that no queued turn starts.
     for (const turn of numbers.toReversed()) await this.#endTurn(turn)
   }
 
@@ -133,18 +133,18 @@ export class ServedSession {
     return this.#config.configOptions()
   }
 
-  /** The client lets go of it; the session lives on. @returns numbers of the client's turns that had not ended */
+  /** Closes it for this client; the session continues. @returns numbers of the client's turns that had not ended */
   close(): readonly number[] {
     this.#leaving.abort()
-    this.#asks.close()
+    this.#requests.close()
     this.#link.ended.delete(this.id)
-    return this.#own.abandon(new AgentprotoError('cancelled', 'The client let go of the session'))
+    return this.#own.abandon(new AgentprotoError('cancelled', 'The client closed the session'))
   }
 
   async #configure(change: AcpChange): Promise<void> {
     const changed = await this.#link.sessions.configure?.(this.id, change)
     if (changed === undefined)
-      throw new AgentprotoError('not_supported', 'Nothing can be set on a running session here')
+      throw new AgentprotoError('not_supported', 'This gateway cannot change the settings of a running session')
     if (changed.config !== undefined) this.#config.apply(changed.config)
   }
 
@@ -155,7 +155,7 @@ export class ServedSession {
     void this.#run()
   }
 
-  /** Somebody else may resume it. */
+  /** Another client may resume the session. */
   #awaitRevival(): void {
     if (this.#following || this.#leaving.signal.aborted) return
     const last = Math.max(this.#last, this.#sought)
@@ -174,7 +174,7 @@ export class ServedSession {
       for (;;) {
         const from = this.#last
         await this.#readToTheEnd()
-        // The run of the agent has ended. A prompt may have begun the next one meanwhile.
+        // The agent's run has ended. A prompt may have started the next one meanwhile.
         if (!this.#own.waiting || this.#leaving.signal.aborted) return
         if (from === this.#last)
           throw new AgentprotoError('agent_exited', 'The session ended before its turn did', { given: this.id })
@@ -183,7 +183,7 @@ export class ServedSession {
       if (this.#leaving.signal.aborted) return
       const error = toAgentprotoError(thrown)
       this.#own.abandon(error)
-      await this.#tell(this.#updates.notice('error', `The session can no longer be followed: ${error.message}`))
+      await this.#send(this.#updates.notice('error', `The session can no longer be followed: ${error.message}`))
     } finally {
       this.#following = false
       this.#awaitRevival()
@@ -192,14 +192,14 @@ export class ServedSession {
 
   async #readToTheEnd(): Promise<void> {
     const { signal } = this.#leaving
-    const onGap = (gap: Gap): void => void this.#tell(this.#gone(gap))
+    const onGap = (gap: Gap): void => void this.#send(this.#gone(gap))
     const onState = (state: AcpConnectionState): void => this.#connection(state)
     for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap, onState })) {
       this.#last = event.seq
-      // Whose prompt it is, is known once the gateway has answered the one that is on its way.
+      // The owner of the prompt is known once the gateway has answered the prompts that are being sent.
       if (event.type === 'user-prompt') await this.#own.admitted()
-      const told = this.#take(event)
-      if (told !== undefined) await told
+      const sent = this.#handle(event)
+      if (sent !== undefined) await sent
     }
   }
 
@@ -207,27 +207,29 @@ export class ServedSession {
     const away = state.state === 'reconnecting'
     if (away === this.#away || (away && state.awayMs < OUTAGE_MS)) return
     this.#away = away
-    const what = away ? 'The gateway is away; its sessions are followed again when it is back' : 'The gateway is back'
-    void this.#tell(this.#updates.notice(away ? 'warning' : 'info', what))
+    const what = away
+      ? 'The gateway is not reachable; its sessions continue when it is back'
+      : 'The gateway is reachable again'
+    void this.#send(this.#updates.notice(away ? 'warning' : 'info', what))
   }
 
   #gone({ after, first }: Gap): SessionUpdate[] {
-    return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are gone`)
+    return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are no longer available`)
   }
 
   #history(event: SessionEvent): SessionUpdate[] {
     return event.type === 'error' ? this.#updates.notice('error', event.message) : this.#updates.of(event)
   }
 
-  #take(event: SessionEvent): Promise<void> | undefined {
+  #handle(event: SessionEvent): Promise<void> | undefined {
     switch (event.type) {
       case 'user-prompt':
-        return this.#own.has(event.turn) ? undefined : this.#tell(this.#updates.of(event))
+        return this.#own.has(event.turn) ? undefined : this.#send(this.#updates.of(event))
       case 'agent-prompt':
-        if (this.#asks.ask(event.requestId, event.request)) return undefined
-        return this.#tell(this.#updates.notice('warning', awaiting(this.id, event)))
+        if (this.#requests.ask(event.requestId, event.request)) return undefined
+        return this.#send(this.#updates.notice('warning', awaiting(this.id, event)))
       case 'agent-prompt-resolved':
-        this.#asks.resolved(event.requestId)
+        this.#requests.resolved(event.requestId)
         return undefined
       case 'error':
         this.#own.failed(event.turn, event)
@@ -236,11 +238,11 @@ export class ServedSession {
         return this.#turnEnded(event)
       case 'config':
         this.#config.apply(event.config)
-        return this.#tell(this.#config.updates(event.config))
+        return this.#send(this.#config.updates(event.config))
       case 'session-stopped':
-        return this.#tell(this.#updates.notice('info', `The session has ended: ${event.stopReason}`))
+        return this.#send(this.#updates.notice('info', `The session has ended: ${event.stopReason}`))
       default:
-        return this.#tell(this.#updates.of(event))
+        return this.#send(this.#updates.of(event))
     }
   }
 
@@ -248,11 +250,11 @@ export class ServedSession {
     const error = this.#own.ended(event.turn, event.reason)
     const others = this.#updates.of(event)
     if (error !== undefined) others.push(...this.#updates.notice('error', error))
-    return this.#tell(others)
+    return this.#send(others)
   }
 
-  /** Writes at once; the promise is there only where the client does not keep up. */
-  #tell(updates: readonly SessionUpdate[]): Promise<void> | undefined {
+  /** Writes at once; returns a promise only while the client does not keep up. */
+  #send(updates: readonly SessionUpdate[]): Promise<void> | undefined {
     let pressure: Promise<void> | undefined
     for (const update of updates) pressure = this.#link.update(this.id, update)
     return pressure
@@ -263,4 +265,4 @@ type Gap = NonNullable<AcpEventsPage['gap']>
 type AwaitingInput = Extract<SessionEvent, { type: 'agent-prompt' }>
 
 const awaiting = (id: string, { request }: AwaitingInput): string =>
-  `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer it with: agentproto sessions answer ${id})`
+  `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer with: agentproto sessions answer ${id})`

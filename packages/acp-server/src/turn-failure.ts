@@ -3,7 +3,7 @@ import type { StopReason } from '@agentclientprotocol/sdk'
 import type { ErrorCode } from '@agentproto/contracts'
 import type { TurnOutcome } from './own-turns.js'
 
-/** How a turn ended, in ACP's words. @throws what failed it, in the agent's own code and words where it gave them */
+/** The stop reason of a turn. @throws the failure of the turn, with the agent's own code and message where it gave them */
 export function stopReasonOf({ reason, error }: TurnOutcome): StopReason {
   if (reason !== 'error' && reason !== 'timeout') return reason
   const what = error?.message ?? (reason === 'timeout' ? 'The turn timed out' : 'The turn failed')

@@ -61,7 +61,7 @@ export async function connectedClient({
       opened.push(request)
       if (attach !== undefined) return { session: await sessions.get(attach), attached: true }
       return {
-        session: sessions.add(`s${opened.length}`, { ...CONFIGURED, ...sessions.born }).snapshot(),
+        session: sessions.add(`s${opened.length}`, { ...CONFIGURED, ...sessions.created }).snapshot(),
         attached: false,
       }
     },
@@ -70,7 +70,7 @@ export async function connectedClient({
     write(line) {
       lines.push(line)
       const message = JSON.parse(line) as AnyMessage
-      // The client's SDK would print an answer to nobody's question.
+      // The client's SDK would print a response without a request.
       if (!('id' in message) || message.id !== null) incoming?.enqueue(message)
     },
     onProblem: (problem) => problems.push(problem),

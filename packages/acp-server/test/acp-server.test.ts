@@ -77,7 +77,7 @@ test('it says no more than its agent can, where that is known', async () => {
   })
 })
 
-test('a login is told to a client that opens terminals for it', async () => {
+test('a client that supports terminals gets the login', async () => {
   const methodsOf = ({ lines }: TestClient): unknown =>
     (JSON.parse(lines[0] ?? '') as { result: { authMethods: unknown } }).result.authMethods
   expect(methodsOf(await connectedClient())).toEqual([])
@@ -86,17 +86,20 @@ test('a login is told to a client that opens terminals for it', async () => {
   ])
 })
 
-test('a gap in the history is told where it is', async () => {
+test('a gap in the history is reported at its place', async () => {
   const sessions = new FakeSessions()
   sessions.add('s1').begins([{ type: 'text', text: 'first' }])
   sessions.the('s1').ends('end_turn')
   sessions.gap = { after: 0, first: 3 }
   const client = await connectedClient({ sessions, capabilities: { session: { notices: {} } } })
   await client.agent.request('session/load', { sessionId: 's1', cwd: '/work', mcpServers: [] })
-  expect(client.updates[0]?.update).toMatchObject({ sessionUpdate: 'notice', title: 'The events 1 to 2 are gone' })
+  expect(client.updates[0]?.update).toMatchObject({
+    sessionUpdate: 'notice',
+    title: 'The events 1 to 2 are no longer available',
+  })
 })
 
-test('methods that nobody knows, and notifications, do no harm', async () => {
+test('unknown methods and notifications are ignored or refused', async () => {
   const client = await connectedClient()
   await expect(client.agent.request('session/dance', {})).rejects.toMatchObject({ code: -32601 })
   await expect(client.agent.request('authenticate', { methodId: 'x' })).rejects.toMatchObject({ code: -32601 })
@@ -107,14 +110,14 @@ test('methods that nobody knows, and notifications, do no harm', async () => {
   expect(await open(client)).toBe('s1')
 })
 
-test('a new session tells what of it is not as it was asked for', async () => {
+test('a new session sends its warnings', async () => {
   const sessions = new FakeSessions()
-  sessions.born = { warnings: ['The agent takes no MCP servers over sse: "x" is not mounted.'] }
+  sessions.created = { warnings: ['The agent takes no MCP servers over sse: "x" is not mounted.'] }
   const client = await connectedClient({ sessions, capabilities: { session: { notices: {} } } })
   await open(client)
   await until(() => kinds(client).includes('notice'))
   const notices = client.updates.map(({ update }) => update).filter(({ sessionUpdate }) => sessionUpdate === 'notice')
-  expect(notices).toEqual([{ sessionUpdate: 'notice', severity: 'warning', title: sessions.born.warnings?.[0] }])
+  expect(notices).toEqual([{ sessionUpdate: 'notice', severity: 'warning', title: sessions.created.warnings?.[0] }])
 })
 
 test('a fork is a session of its own, with the other’s history behind it', async () => {
@@ -123,11 +126,11 @@ test('a fork is a session of its own, with the other’s history behind it', asy
   const forked = await client.agent.request<{ sessionId: string }, object>('session/fork', { sessionId: id, cwd: '/w' })
   expect(forked).toMatchObject({ sessionId: `${id}-fork` })
   await until(() => client.sessions.the(`${id}-fork`).followers === 1)
-  const unknown = client.agent.request('session/fork', { sessionId: 'nobody', cwd: '/w' })
+  const unknown = client.agent.request('session/fork', { sessionId: 'unknown', cwd: '/w' })
   await expect(unknown).rejects.toMatchObject({ code: -32002, data: { code: 'session_not_found' } })
 })
 
-test('a new session tells its modes, its options and then its commands', async () => {
+test('a new session sends its modes, its options and then its commands', async () => {
   const client = await connectedClient()
   const answer = await client.agent.request('session/new', {
     cwd: '/work',
@@ -252,7 +255,7 @@ test('F14 a turn that is over before its prompt was answered is not missed', asy
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(await prompt(client, id, 'hello')).toEqual({ stopReason: 'end_turn' })
-  // Its own prompt is not told to it as somebody else's.
+  // Its own prompt is not sent back to it.
   expect(kinds(client)).toEqual(['available_commands_update', 'agent_message_chunk'])
 })
 
@@ -325,9 +328,9 @@ test('cancel interrupts the turn, and so does $/cancel_request', async () => {
   await until(() => client.sessions.the(id).busy)
   abort.abort()
   expect(await second).toEqual({ stopReason: 'cancelled' })
-  // Nothing runs, and a session that nobody has: neither is an error.
+  // No running turn, and an unknown session: neither is an error.
   await client.agent.notify('session/cancel', { sessionId: id })
-  await client.agent.notify('session/cancel', { sessionId: 'nobody' })
+  await client.agent.notify('session/cancel', { sessionId: 'unknown' })
 })
 
 test('a permission is asked of the client, and its answer is the agent’s', async () => {
@@ -378,7 +381,7 @@ test('of two clients the first answer wins, and the other’s question is taken 
   expect([one.problems, two.problems]).toEqual([[], []])
 })
 
-test('a question is asked of a client that knows forms, and told to one that does not', async () => {
+test('a question is sent to a client that supports forms, and shown as a notice in one that does not', async () => {
   const sessions = new FakeSessions()
   const session = sessions.add('s1')
   const knows = await connectedClient({ sessions, capabilities: { elicitation: { form: {} } } })
@@ -397,7 +400,7 @@ test('a question is asked of a client that knows forms, and told to one that doe
   expect(sessions.calls[0]).toEqual(['answer', 's1', 'q1', { action: 'accept', content: { which: 'this' } }])
 })
 
-test('load tells the history before it answers, then what waits for an answer, then what happens', async () => {
+test('load sends the history before its answer, then pending requests, then new events', async () => {
   const sessions = new FakeSessions()
   const session = sessions.add('s1', CONFIGURED)
   session.begins([{ type: 'text', text: 'first' }])
@@ -421,7 +424,7 @@ test('load tells the history before it answers, then what waits for an answer, t
   expect(client.asked).toHaveLength(1)
 })
 
-test('resume tells no history', async () => {
+test('resume sends no history', async () => {
   const sessions = new FakeSessions()
   sessions.add('s1').begins([{ type: 'text', text: 'first' }])
   const client = await connectedClient({ sessions })
@@ -524,11 +527,11 @@ test('modes and options are set', async () => {
 
 test('an unknown session is refused as ACP says', async () => {
   const client = await connectedClient()
-  const params = { sessionId: 'nobody', cwd: '/work', mcpServers: [] }
-  const refused = { code: -32002, data: { sessionId: 'nobody' } }
+  const params = { sessionId: 'unknown', cwd: '/work', mcpServers: [] }
+  const refused = { code: -32002, data: { sessionId: 'unknown' } }
   await expect(client.agent.request('session/load', params)).rejects.toMatchObject(refused)
   await expect(client.agent.request('session/resume', params)).rejects.toMatchObject(refused)
-  await expect(prompt(client, 'nobody', 'x')).rejects.toMatchObject(refused)
+  await expect(prompt(client, 'unknown', 'x')).rejects.toMatchObject(refused)
 })
 
 test('close lets go: the client’s own turn ends, the session stays', async () => {
@@ -543,7 +546,7 @@ test('close lets go: the client’s own turn ends, the session stays', async () 
   await client.agent.request('session/close', { sessionId: id })
 })
 
-test('delete forgets a session, also one that nobody has', async () => {
+test('delete removes a session, and an unknown one is not an error', async () => {
   const client = await connectedClient()
   const id = await open(client)
   await client.agent.request('session/delete', { sessionId: id })

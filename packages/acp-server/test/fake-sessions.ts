@@ -21,14 +21,14 @@ export class FakeSessions implements AcpSessions {
   readonly calls: unknown[][] = []
   readonly sessions = new Map<string, FakeSession>()
   /** What new sessions are beside what they always are. */
-  born: Partial<Session> = {}
+  created: Partial<Session> = {}
   readonly changes: SessionChange[] = []
   /** In what is read of a log from its start. */
   gap: { readonly after: number; readonly first: number } | undefined
   watchers = 0
   /** How often a log was followed. */
   follows = 0
-  /** Why nobody can watch. */
+  /** Why watching fails. */
   away: AgentprotoError | undefined
   #wake: (() => void)[] = []
   /** What the next prompt is refused with. */
@@ -101,8 +101,8 @@ export class FakeSessions implements AcpSessions {
     }
   }
 
-  /** Tells who watches of a session as it is now. */
-  tell(id: string): void {
+  /** Publishes the session as it is now to the watchers. */
+  publish(id: string): void {
     this.changes.push({ type: 'session', session: this.the(id).snapshot() })
     for (const wake of this.#wake.splice(0)) wake()
   }
@@ -171,7 +171,7 @@ export class FakeSession {
   readonly log: SessionEvent[] = []
   readonly requests: SessionRequest[] = []
   followers = 0
-  /** Told by whoever followed last. */
+  /** Set by the last follower. */
   onState: ((state: AcpConnectionState) => void) | undefined
   busy = false
   status: Session['status'] = 'running'

@@ -14,7 +14,7 @@ const prompt = (client: TestClient, text: string): Promise<{ stopReason: string 
 
 const cancel = (client: TestClient): Promise<void> => client.agent.notify('session/cancel', { sessionId: 's1' })
 
-const told = ({ updates }: TestClient): unknown[] =>
+const shown = ({ updates }: TestClient): unknown[] =>
   updates.map(({ update }) =>
     'content' in update && 'text' in (update.content as object) ? update.content : undefined,
   )
@@ -41,8 +41,8 @@ test('a prompt while another client’s turn runs waits for its own', async () =
   sessions.the('s1').ends('max_tokens')
   expect(await second).toEqual({ stopReason: 'max_tokens' })
   await until(() => one.updates.length === 3)
-  expect(told(one)).toMatchObject([{ text: 'for the first' }, { text: 'second' }, { text: 'for the second' }])
-  expect(told(other)).toMatchObject([{ text: 'first' }, { text: 'for the first' }, { text: 'for the second' }])
+  expect(shown(one)).toMatchObject([{ text: 'for the first' }, { text: 'second' }, { text: 'for the second' }])
+  expect(shown(other)).toMatchObject([{ text: 'first' }, { text: 'for the first' }, { text: 'for the second' }])
 })
 
 test('more prompts than may wait are refused', async () => {
@@ -51,7 +51,7 @@ test('more prompts than may wait are refused', async () => {
   await expect(prompt(one, 'eleventh')).rejects.toMatchObject({ data: { code: 'queue_full', retryable: true } })
 })
 
-test('a cancel of a prompt that waits is answered at once, leaves the turn that runs, and nobody sees the prompt', async () => {
+test('a cancel of a queued prompt is answered at once, does not touch the running turn, and no client sees the prompt', async () => {
   const { one, other, sessions } = await two()
   const first = prompt(one, 'first')
   await until(() => sessions.the('s1').busy)
@@ -67,7 +67,7 @@ test('a cancel of a prompt that waits is answered at once, leaves the turn that 
   sessions.the('s1').ends('end_turn')
   expect(await third).toEqual({ stopReason: 'end_turn' })
   await until(() => other.updates.length === 2)
-  expect([told(one), told(other)]).toMatchObject([[], [{ text: 'first' }, { text: 'third' }]])
+  expect([shown(one), shown(other)]).toMatchObject([[], [{ text: 'first' }, { text: 'third' }]])
 })
 
 test('a cancel ends the client’s own turn, and the prompt of another that waits behind it goes on', async () => {
@@ -134,10 +134,10 @@ test('a session that ended and that somebody else resumes is followed again, fro
   await until(() => session.followers === 0 && sessions.watchers === 2)
   session.resumes()
   session.begins([{ type: 'text', text: 'after' }])
-  sessions.tell('s1')
-  sessions.tell('s1')
+  sessions.publish('s1')
+  sessions.publish('s1')
   await until(() => one.updates.length === 2)
-  expect(told(one)).toMatchObject([{ text: 'before' }, { text: 'after' }])
+  expect(shown(one)).toMatchObject([{ text: 'before' }, { text: 'after' }])
   await until(() => sessions.watchers === 0)
   session.ends('end_turn')
   session.stops()
@@ -164,7 +164,7 @@ test('a log that ends before its record says is read once more, and not for ever
   // Once each for its end, and once each for what the record says is missing.
   await until(() => sessions.follows === 4 && sessions.the('s1').followers === 0 && sessions.watchers === 2)
   for (let i = 0; i < 5; i += 1) {
-    sessions.tell('s1')
+    sessions.publish('s1')
     await new Promise((resolve) => setImmediate(resolve))
   }
   await until(() => sessions.watchers === 2)
@@ -172,7 +172,7 @@ test('a log that ends before its record says is read once more, and not for ever
   expect(one.problems).toEqual([])
 })
 
-test('an outage that lasts is told once, and so is its end', async () => {
+test('a long outage is reported once, and so is its end', async () => {
   const sessions = new FakeSessions()
   sessions.add('s1')
   const client = await connectedClient({ sessions, capabilities: { session: { notices: {} } } })
@@ -186,8 +186,8 @@ test('an outage that lasts is told once, and so is its end', async () => {
   onState?.({ state: 'connected' })
   await until(() => client.updates.length === 2)
   expect(client.updates.map(({ update }) => update)).toMatchObject([
-    { sessionUpdate: 'notice', severity: 'warning', title: expect.stringContaining('away') },
-    { sessionUpdate: 'notice', severity: 'info', title: 'The gateway is back' },
+    { sessionUpdate: 'notice', severity: 'warning', title: expect.stringContaining('not reachable') },
+    { sessionUpdate: 'notice', severity: 'info', title: 'The gateway is reachable again' },
   ])
 })
 

@@ -7,45 +7,45 @@ import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
 import type { SharedProcesses } from './launch/shared-process.js'
 
-/** Whose home an agent lives in. */
+/** Whose home an agent uses. */
 export type HomePolicy = 'operator' | 'isolated'
 
-/** What the driver knows of the host that it runs agents on. */
+/** The host that agents run on. */
 export interface AgentHost {
-  /** The host's own environment, of which agents see what the policy lets through. */
+  /** The host's own environment; agents get the variables that the policy passes. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Folder of agentproto's state: agents installed for it are under `agents/<slug>`. */
+  /** Folder of agentproto's state; its agents are installed in `agents/<slug>`. */
   readonly home: string
   /** Absolute paths of executables by the manifests' `bin`; they win. */
   readonly executables?: Readonly<Record<string, string>>
   /** Default `filtered`. */
   readonly environment?: EnvironmentPolicy
   /**
-   * Whose home agents live in: the operator's, with its logins, or one of their own below `home`, which starts empty.
+   * Whose home agents use: the operator's, with its logins, or one of their own below `home`, which starts empty.
    * For all, or by adapter slug. Default `operator`.
    */
   readonly homes?: HomePolicy | Readonly<Record<string, HomePolicy>>
-  /** Sandbox providers beside the built-in ones, and what becomes of an agent that cannot be confined as asked. */
+  /** Sandbox providers beside the built-in ones, and what happens to an agent that cannot be confined as its manifest asks. */
   readonly sandbox?: SandboxesOptions
-  /** Where the gateway is reached, once it listens. */
+  /** URL of the gateway, once it listens. */
   readonly url?: () => string | undefined
   /** Absolute path of the command line that agents may call. */
   readonly bin?: string
   readonly limits?: Partial<ArmLimits>
   readonly clock?: Clock
-  /** Where agents that can share a process do so; without it each session has its own. */
+  /** The processes of agents that can share one; without it, each session has its own process. */
   readonly sharedProcesses?: SharedProcesses
-  /** Where manifests' secrets are found. Default: those of `home`. */
+  /** Store of the secrets that manifests declare. Default: the store of `home`. */
   readonly secrets?: Secrets
-  /** Knows which agents are set up and logged in; without it an agent that needs a setup is refused. */
+  /** Checks whether agents are set up and logged in; without it, an agent that needs a setup is refused. */
   readonly provisioning?: LaunchProvisioning
-  /** Learns every secret that an agent is given, and keeps them out of what the agent says. */
+  /** Gets every secret that an agent is given, and redacts it in what the agent says. */
   readonly redactor?: Redactor
   /**
    * Adapter packages that may be loaded into this process, by name, each at one version. Default: none.
    */
   readonly proprietary?: Readonly<Record<string, AllowedAdapter>>
-  /** Name and version that are told to agents. */
+  /** Name and version that agents get. */
   readonly client?: { readonly name: string; readonly version: string }
 }
 
@@ -65,7 +65,7 @@ export interface SpawnProvision {
   readonly warnings: readonly string[]
 }
 
-/** Who knows whether an agent is set up and logged in (AIP-45 §Setup surface, AIP-29 §Auth). */
+/** Checks whether an agent is set up and logged in (AIP-45 §Setup surface, AIP-29 §Auth). */
 export interface LaunchProvisioning {
   /**
    * Asked before the spawn of an agent whose manifest declares a setup, or a login that is refreshed or expires.

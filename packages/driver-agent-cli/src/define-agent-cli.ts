@@ -26,9 +26,9 @@ export interface StartOptions extends SessionCallbacks {
   readonly options?: Readonly<Record<string, string | number | boolean>>
   /** Default: a new conversation. */
   readonly origin?: SessionOrigin
-  /** How earlier turns reach the agent; without it the session is fresh. An empty object takes the manifest's default. */
+  /** How earlier turns reach the agent; without it the session is fresh. An empty object selects the manifest's default. */
   readonly continuation?: ContinuationOptions
-  /** Files and commands that the agent may have this host read, write and run, if it is not confined. Default: none. */
+  /** Whether this host reads, writes and runs for an agent that is not confined. Default: no. */
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** Added to the agent's environment. */
   readonly env?: Readonly<Record<string, string>>
@@ -41,13 +41,13 @@ export interface AgentCliHandle {
   /** Where its executable is; undefined when it is not installed. */
   locate(): Promise<AgentCommand | undefined>
   /**
-   * Starts the agent and opens a session, or takes one that a continuation kept.
+   * Starts the agent and opens a session, or reuses one that a continuation kept.
    * @throws `continuation_unsupported`, `invalid_request`; as {@link launchAgent}
    */
   start(options?: StartOptions): Promise<Session>
-  /** One turn in a session that is closed after it: what a continuation keeps, the next run finds. */
+  /** One turn in a session that is closed after it; the next run finds what a continuation kept. */
   run(message: string | readonly ContentBlock[], options?: StartOptions): AsyncIterableIterator<StreamEvent>
-  /** Ends the agents that continuations kept. Sessions that were started otherwise are closed by who has them. */
+  /** Ends the agents that continuations kept. Other sessions are closed by their owners. */
   close(): Promise<void>
 }
 
@@ -109,7 +109,7 @@ export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> 
   return { manifest, locate: () => locateAgent(manifest, whole), start, run, close: () => continuations.close() }
 }
 
-/** What of a start the running agent cannot be told any more. */
+/** The options of a start that cannot be changed on a running agent. */
 const settingsOf = ({ cwd, additionalDirectories, mcpServers, mode, options, origin, env }: StartOptions): string =>
   JSON.stringify([cwd, additionalDirectories, mcpServers, mode, options, origin, env])
 

@@ -44,7 +44,7 @@ function agent(source: AgentCliDocument = remembering, more: Partial<AgentHost> 
   return handle
 }
 
-async function told(events: AsyncIterable<StreamEvent>): Promise<string> {
+async function textOfRun(events: AsyncIterable<StreamEvent>): Promise<string> {
   const all: StreamEvent[] = []
   for await (const event of events) all.push(event)
   return textOf(all)
@@ -52,19 +52,19 @@ async function told(events: AsyncIterable<StreamEvent>): Promise<string> {
 
 const here = { key: { conversation: 'c1', operator: 'o1' } }
 
-test('AIP-45 continuation pinned-session: the next run of a conversation finds the process and what it was told', async () => {
+test('AIP-45 continuation pinned-session: the next run of a conversation finds the process and its memory', async () => {
   const small = agent()
-  const pid = await told(small.run('pid', { continuation: here }))
-  expect(await told(small.run('pid', { continuation: here }))).toBe(pid)
-  expect(await told(small.run('recall', { continuation: here }))).toBe('pid')
+  const pid = await textOfRun(small.run('pid', { continuation: here }))
+  expect(await textOfRun(small.run('pid', { continuation: here }))).toBe(pid)
+  expect(await textOfRun(small.run('recall', { continuation: here }))).toBe('pid')
   const elsewhere = { key: { conversation: 'c2', operator: 'o1' } }
-  expect(await told(small.run('pid', { continuation: elsewhere }))).not.toBe(pid)
-  expect(await told(small.run('pid', { continuation: here, mode: 'plan' }))).not.toBe(pid)
+  expect(await textOfRun(small.run('pid', { continuation: elsewhere }))).not.toBe(pid)
+  expect(await textOfRun(small.run('pid', { continuation: here, mode: 'plan' }))).not.toBe(pid)
   await small.close()
   expect(identify(Number(pid))).toBeUndefined()
 })
 
-test('pinned-session: a process that nobody uses is ended after its idle time, one in use is not', async () => {
+test('pinned-session: an unused process is ended after its idle time, one in use is not', async () => {
   const clock = patientClock()
   const small = agent(remembering, { clock })
   const held = await small.start({ continuation: here })
@@ -75,7 +75,7 @@ test('pinned-session: a process that nobody uses is ended after its idle time, o
   expect(identify(pid)).toBeDefined()
   clock.expire()
   await expect.poll(() => identify(pid)).toBeUndefined()
-  expect(await told(small.run('pid', { continuation: here }))).not.toBe(String(pid))
+  expect(await textOfRun(small.run('pid', { continuation: here }))).not.toBe(String(pid))
 })
 
 test('pinned-session: two sessions of one key do not mix their turns, and leave nothing running behind', async () => {
@@ -92,14 +92,14 @@ test('pinned-session: two sessions of one key do not mix their turns, and leave 
   // A turn that cannot be cancelled would be the next user's.
   expect((await deaf).at(-1)).toMatchObject({ reason: 'cancelled' })
   expect(identify(Number(pid))).toBeUndefined()
-  expect(await told(small.run('pid', { continuation: here }))).not.toBe(pid)
+  expect(await textOfRun(small.run('pid', { continuation: here }))).not.toBe(pid)
 })
 
-test('pinned-session: after a crash the next run starts anew', async () => {
+test('pinned-session: after a crash the next run starts a new process', async () => {
   const small = agent()
-  await told(small.run('first', { continuation: here }))
-  await told(small.run('crash', { continuation: here }))
-  expect(await told(small.run('how', { continuation: here }))).toBe('new')
+  await textOfRun(small.run('first', { continuation: here }))
+  await textOfRun(small.run('crash', { continuation: here }))
+  expect(await textOfRun(small.run('how', { continuation: here }))).toBe('new')
 })
 
 test('AIP-45 continuation transcript: the last turns go before the message, once', async () => {
@@ -129,11 +129,11 @@ test('transcript: what is too long is left out from its beginning', () => {
 
 test('AIP-45 continuation native-resume: the agent takes the session up itself, by load where it cannot resume, or by its own flag', async () => {
   const continuation = { strategy: 'native-resume', agentSessionId: 'old' } as const
-  expect(await told(agent().run('recall', { continuation }))).toBe('something long ago')
+  expect(await textOfRun(agent().run('recall', { continuation }))).toBe('something long ago')
   const flag = { ...remembering, metadata: { agentproto: { resume: { bin_args_template: ['--resume', '{value}'] } } } }
-  expect(await told(agent(flag).run('argv', { continuation }))).toBe('["acp","--resume","old"]')
+  expect(await textOfRun(agent(flag).run('argv', { continuation }))).toBe('["acp","--resume","old"]')
   const unable = { ...remembering, bin_args: ['acp', '--forgetful'] }
-  await expect(told(agent(unable).run('x', { continuation }))).rejects.toMatchObject({ code: 'not_resumable' })
+  await expect(textOfRun(agent(unable).run('x', { continuation }))).rejects.toMatchObject({ code: 'not_resumable' })
 })
 
 test('what the agent has stored is listed for a later resume, where it lists', async () => {
@@ -170,5 +170,7 @@ test('AIP-45 continuation outside supported: is refused, and one that lacks what
 test('AIP-45 continuation none: every run is fresh', async () => {
   const small = agent()
   const continuation = { strategy: 'none' } as const
-  expect(await told(small.run('pid', { continuation }))).not.toBe(await told(small.run('pid', { continuation })))
+  expect(await textOfRun(small.run('pid', { continuation }))).not.toBe(
+    await textOfRun(small.run('pid', { continuation })),
+  )
 })

@@ -52,7 +52,7 @@ test('what does not apply is not set, and never inherited from the host', () => 
   expect(env).toMatchObject({
     AGENTPROTO_ENV_POLICY: 'filtered',
     AGENTPROTO_HOME_POLICY: 'operator',
-    HOME: '/home/nobody',
+    HOME: '/home/user',
   })
 })
 
@@ -91,14 +91,14 @@ test('F41 F56 a private home holds nothing of the operator’s, and is the same 
   const home = folder()
   const operator = {
     ...host.env,
-    XDG_CONFIG_HOME: '/home/nobody/.config',
+    XDG_CONFIG_HOME: '/home/user/.config',
     AGENTPROTO_HOME: home,
     AGENTPROTO_TOKEN: 'x',
   }
   const start = () => environment({ home, homes: 'isolated', env: operator })
   const first = start()
   const own = first['AGENTPROTO_AGENT_HOME'] ?? ''
-  const places = Object.values(first).filter((value) => value.startsWith('/home/nobody'))
+  const places = Object.values(first).filter((value) => value.startsWith('/home/user'))
   expect([places, readdirSync(join(own, '.config')), first['AGENTPROTO_TOKEN']]).toEqual([[], [], undefined])
   writeFileSync(join(own, '.config', 'conversation.json'), '{}')
   expect(start()['HOME']).toBe(own)
@@ -106,10 +106,10 @@ test('F41 F56 a private home holds nothing of the operator’s, and is the same 
 })
 
 test('a policy by adapter leaves the others in the operator’s home', () => {
-  expect(environment({ homes: { other: 'isolated' } })).toMatchObject({ HOME: '/home/nobody' })
+  expect(environment({ homes: { other: 'isolated' } })).toMatchObject({ HOME: '/home/user' })
 })
 
-test('an agent is in the trace of whoever starts it, never in that of the gateway’s own start', () => {
+test('an agent is in the trace of its caller, never in that of the gateway’s own start', () => {
   const parent = { ...host, env: { ...host.env, TRACEPARENT: 'own', TRACESTATE: 'own=1' } }
   const start = { sessionId: 'ses_1', adapterSlug: 'small', compiled, env: {} }
   const untraced = agentEnvironment(manifest, parent, start)

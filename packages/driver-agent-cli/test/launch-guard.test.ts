@@ -9,18 +9,18 @@ import { environmentOf, launch, type Launching, prepare, program, quiet } from '
 
 const VALUE = 'sk-guard-4711'
 
-test('an agent is given its declared secrets, and what it says of them is taken out', async () => {
+test('an agent gets its declared secrets, and its output is redacted', async () => {
   const made = await prepare({ auth: { ref: './SECRETS.md' } })
   expect(await environmentOf(made)).not.toHaveProperty('ACME_TOKEN')
   await made.host.secrets.set('acme/token', { kind: 'opaque', value: VALUE })
   expect((await environmentOf(made))['ACME_TOKEN']).toBe('[redacted]')
 })
 
-test('F57 a session is taken up with the secrets of now, not with those of its first start', async () => {
+test('F57 a session is resumed with the current secrets, not with those of its first start', async () => {
   const made = await prepare({ auth: { ref: './SECRETS.md' } })
   const file = join(made.folder, 'given')
   const given = async (more: Launching): Promise<string> => {
-    const agent = await launch(made, { ...more, env: { SMALL_TELL: file } })
+    const agent = await launch(made, { ...more, env: { SMALL_TOKEN_FILE: file } })
     await agent.stop()
     return readFileSync(file, 'utf8')
   }
@@ -33,7 +33,7 @@ test('F57 a session is taken up with the secrets of now, not with those of its f
   expect(await given({ origin, moreArgs: ['--load'] })).toBe('')
 })
 
-test('a declared variable that is called like a secret is one', async () => {
+test('a declared variable with the name of a secret is redacted', async () => {
   const env = await environmentOf(await prepare())
   expect([env['SMALL_API_KEY'], env['SMALL_TOKEN']]).toEqual(['[redacted]', '[redacted]'])
 })
@@ -56,7 +56,7 @@ test('an agent that ends with the code of an expired login is refused as such', 
   })
 })
 
-test('a failure of the start is told without secrets', async () => {
+test('a failure of the start is reported without secrets', async () => {
   const made = await prepare({ auth: { ref: './SECRETS.md' } })
   await made.host.secrets.set('acme/token', { kind: 'opaque', value: VALUE })
   program(made.folder, 'broken', 'echo "bad token $ACME_TOKEN" >&2; exit 1')
@@ -89,8 +89,8 @@ test('however an agent cuts its text into pieces, a secret is in no run of them'
         at += size
       }
       void sink.emit([{ type: 'turn-end', reason: 'end_turn' }])
-      const told = out.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')
-      expect(told).toBe(whole.replaceAll(VALUE, '[redacted]'))
+      const emitted = out.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')
+      expect(emitted).toBe(whole.replaceAll(VALUE, '[redacted]'))
       expect(out.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
     }),
   )

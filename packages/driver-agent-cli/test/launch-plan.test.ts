@@ -52,7 +52,7 @@ test('instructions go by what the manifest names: arguments, a variable, an opti
   })
 })
 
-test('without a channel, or with one that cannot carry the text, the host tells them', () => {
+test('without a channel, or with one that cannot carry the text, the host sends the instructions', () => {
   const channel = { bin_args_template: ['--system', '{value}'] }
   expect(plan({}, { instructions })).toMatchObject({ args: [], instructed: false })
   expect(plan({ instructions: channel }, {})).toMatchObject({ args: [], instructed: false })
@@ -62,11 +62,11 @@ test('without a channel, or with one that cannot carry the text, the host tells 
   expect(instructionChannel(manifestWith({ instructions: { env: 'no' } }), 'x')).toBeUndefined()
 })
 
-test('a conversation that is taken up by arguments is named in them, and begins as a new one', () => {
+test('a conversation that is resumed by arguments is named in them, and opens as a new session', () => {
   const resume = { bin_args_template: ['--resume', '{value}'] }
   const origin = { how: 'native', agentSessionId: 'abc' }
   expect(plan({ resume }, { origin })).toMatchObject({ args: ['--resume', 'abc'], origin: { how: 'new' } })
-  expect(() => plan({ resume }, { origin: { ...origin, agentSessionId: '--evil' } })).toThrow('none that an agent gave')
+  expect(() => plan({ resume }, { origin: { ...origin, agentSessionId: '--evil' } })).toThrow('read as a flag')
 })
 
 test('what a host has to know of the sessions of a manifest', () => {

@@ -5,7 +5,7 @@ import { launchAgent } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'
 import { host, small } from './small-agent.ts'
 
-// An agent that names its records by the minute spoils one that is taken up within it.
+// An agent that names its records by the minute corrupts one that is resumed within it.
 
 const { manifest } = small()
 const hasty = { ...manifest, metadata: { agentproto: { resume_after_ms: 61_000 } } }
@@ -28,13 +28,13 @@ class OwnTime implements Clock {
 }
 
 interface Starting {
-  readonly ground: AgentHost
+  readonly agentHost: AgentHost
   readonly origin?: SessionOrigin
   readonly signal?: AbortSignal
   readonly signals?: AgentSignal[]
 }
 
-async function start({ ground, origin = { how: 'new' }, signal, signals = [] }: Starting): Promise<RunningAgent> {
+async function start({ agentHost, origin = { how: 'new' }, signal, signals = [] }: Starting): Promise<RunningAgent> {
   const agent = await launchAgent(hasty, {
     sessionId: randomId('ses_'),
     adapterSlug: 'small',
@@ -45,7 +45,7 @@ async function start({ ground, origin = { how: 'new' }, signal, signals = [] }: 
     env: {},
     signal: signal ?? new AbortController().signal,
     sink: { emit: (batch) => void signals.push(...batch), ask: async () => ({ outcome: 'cancelled' }) },
-    host: ground,
+    host: agentHost,
     moreArgs: ['--load'],
   })
   onTestFinished(async () => void (await agent.stop()))
@@ -54,12 +54,12 @@ async function start({ ground, origin = { how: 'new' }, signal, signals = [] }: 
 
 test('a conversation is gone on with when its agent can, and not before; it says so', async () => {
   const clock = new OwnTime()
-  const ground = { ...host, clock }
-  const first = await start({ ground })
+  const agentHost = { ...host, clock }
+  const first = await start({ agentHost })
   await first.stop()
   clock.time += 11_000
   const signals: AgentSignal[] = []
-  const second = start({ ground, origin: LOADED, signals })
+  const second = start({ agentHost, origin: LOADED, signals })
   await expect.poll(() => clock.waits.map(({ ms }) => ms), { timeout: 10_000 }).toEqual([50_000])
   expect(signals).toMatchObject([{ type: 'notice', severity: 'info', text: expect.stringContaining('50 s') as string }])
   clock.time += 50_000
@@ -67,16 +67,16 @@ test('a conversation is gone on with when its agent can, and not before; it says
   await (await second).stop()
   // The second start was one too.
   clock.time += 61_000
-  await start({ ground, origin: LOADED })
+  await start({ agentHost, origin: LOADED })
   expect(clock.waits).toHaveLength(1)
 })
 
 test('a start that is cancelled meanwhile starts nothing', async () => {
   const clock = new OwnTime()
-  const ground = { ...host, clock }
-  await (await start({ ground })).stop()
+  const agentHost = { ...host, clock }
+  await (await start({ agentHost })).stop()
   const abort = new AbortController()
-  const second = start({ ground, origin: LOADED, signal: abort.signal })
+  const second = start({ agentHost, origin: LOADED, signal: abort.signal })
   await expect.poll(() => clock.waits.length, { timeout: 10_000 }).toBe(1)
   abort.abort()
   await expect(second).rejects.toMatchObject({ code: 'cancelled' })
@@ -84,6 +84,6 @@ test('a start that is cancelled meanwhile starts nothing', async () => {
 
 test('what this gateway has not started, it does not wait for', async () => {
   const clock = new OwnTime()
-  await start({ ground: { ...host, clock }, origin: LOADED })
+  await start({ agentHost: { ...host, clock }, origin: LOADED })
   expect(clock.waits).toEqual([])
 })

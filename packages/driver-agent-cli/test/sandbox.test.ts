@@ -53,7 +53,7 @@ async function launch(sandbox: object, more: Partial<LaunchOptions> = {}): Promi
 
 const MOUNTS = { mounts: [{ source: 'workspace', at: '/workspace', mode: 'read-write' }] }
 
-test('a bare local profile is told as what it is', async () => {
+test('a bare local profile is reported as not enforced', async () => {
   const { agent } = await launch({})
   const reason = 'the manifest asks for no confinement'
   expect(agent.sandbox).toEqual({ provider: 'local', enforced: false, reason })

@@ -11,7 +11,7 @@ test('a turn is read event by event, and ends', async () => {
   expect(events).toHaveLength(5001)
 })
 
-test('a session tells what confines it', async () => {
+test('a session reports its sandbox', async () => {
   const reason = 'the manifest asks for no confinement'
   expect((await start()).sandbox).toEqual({ provider: 'local', enforced: false, reason })
 })
@@ -40,7 +40,7 @@ test('a second turn is refused while one runs; cancel ends it', async () => {
   expect(await running).toEqual([{ type: 'turn-end', reason: 'cancelled', empty: true }])
 })
 
-test('a request is an event, and answered by whoever the host names', async () => {
+test('a request is an event, and answered by the callback of the host', async () => {
   const asked: AgentRequest[] = []
   const session = await start({
     onRequest: (request) => (asked.push(request), { outcome: 'selected', optionId: 'ok' }),

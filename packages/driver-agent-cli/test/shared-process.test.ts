@@ -80,7 +80,7 @@ test('the end of one session leaves its siblings alone, also in the middle of a 
   expect(await deaf.agent.stop()).toEqual({})
   await turn
   expect(deaf.signals.at(-1)).toMatchObject({ type: 'turn-end', reason: 'cancelled' })
-  // Closed in the agent, and what it still says of itself is nobody's.
+  // It is closed in the agent, and its late updates are dropped.
   expect(await b.say('open')).toBe('s2')
   expect(await b.say('recall')).toBe('something')
   expect(b.signals.filter(({ type }) => type === 'extension')).toEqual([])
@@ -105,7 +105,7 @@ test('a crash ends every session of the process, each with its own record', asyn
   expect((await member(on)).agent.process?.pid).not.toBe(a.agent.process?.pid)
 })
 
-test('a start that is given up leaves the process to those who wait for it, and ends it when nobody does', async () => {
+test('an aborted start leaves the process to other starts that wait for it, and ends it when there are none', async () => {
   const on = { ...sharing(), executables: { [document.bin ?? '']: agentFile } }
   const slow = { ...manifest, binArgs: ['--slow'] }
   const starting = (signal: AbortSignal): Promise<RunningAgent> =>

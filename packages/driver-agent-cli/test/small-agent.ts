@@ -33,7 +33,7 @@ export const document: AgentCliDocument = {
 export const host: AgentHost = {
   env: {
     PATH: process.env['PATH'],
-    HOME: '/home/nobody',
+    HOME: '/home/user',
     SMALL_API_KEY: 'declared secret',
     SMALL_TOKEN: 'passed secret',
     OTHER_TOKEN: 'undeclared secret',

@@ -90,19 +90,19 @@ test('F82 what is denied is not written and not run', async () => {
 test('nothing outside the folders of the session is reached, by dots, by links or by NUL', async () => {
   const { ask, root, outside, sink } = await hosted()
   await writeFile(join(outside, 'secret'), 'secret')
-  await symlink(outside, join(root, 'link'))
+  await symlink(outside, join(root, 'folder'))
   await symlink(join(outside, 'secret'), join(root, 'link'))
   await symlink(join(outside, 'not yet'), join(root, 'dangling'))
   const paths = [
     join(outside, 'secret'),
     `${root}/../outside/secret`,
-    join(root, 'link', 'secret'),
+    join(root, 'folder', 'secret'),
     join(root, 'link'),
     `${root}/a\0b`,
     'relative',
     '/',
   ]
-  const targets = [...paths, join(root, 'link', 'new'), join(root, 'dangling')]
+  const targets = [...paths, join(root, 'folder', 'new'), join(root, 'dangling')]
   const answers = await ask(
     ...paths.map((path) => read(path)),
     ...targets.map((path) => write(path, 'x')),

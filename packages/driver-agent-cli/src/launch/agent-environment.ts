@@ -37,7 +37,7 @@ export function agentEnvironment(
   })
 }
 
-/** What agents may call by its name is the host's own, not what happens to be installed. */
+/** Agents that call `agentproto` get the host's own program, not another installed one. */
 function searchPath({ env, bin }: AgentHost): string {
   const healed = healPath(env['PATH'] ?? '', env['HOME'])
   if (bin === undefined) return healed
@@ -54,7 +54,7 @@ interface Injected {
   readonly trace?: TraceContext
 }
 
-/** The table of docs/environment.md; what does not apply is not set, and never inherited. */
+/** The table of docs/environment.md; a variable that does not apply is not set, and never inherited. */
 function injected(manifest: AgentCliManifest, host: AgentHost, session: Injected): Record<string, string> {
   const all: Readonly<Record<string, string | undefined>> = {
     [SESSION_MARKER]: session.sessionId,

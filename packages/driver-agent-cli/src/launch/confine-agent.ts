@@ -16,27 +16,27 @@ export interface Confining {
   readonly signal: AbortSignal
 }
 
-/** A launch as its sandbox has it. */
+/** A launch after its sandbox has changed it. */
 export interface ConfinedAgent {
   readonly launch: Launch
   readonly sandbox: SessionSandbox
   readonly warnings: readonly string[]
-  /** Whether the process is as any other session's, so that it may be shared. */
+  /** Whether the process is not confined, so that sessions may share it. */
   readonly plain: boolean
-  /** Frees what was made for it, now that nothing of it runs. Idempotent. */
+  /** Frees its resources, once nothing of it runs. Idempotent. */
   release(): Promise<void>
 }
 
 const BY_HOST = new WeakMap<AgentHost, Promise<Sandboxes>>()
 
 /**
- * Confines a launch as its manifest's sandbox asks (AIP-36). What confines is loaded for those who ask for it.
+ * Confines a launch as its manifest's sandbox asks (AIP-36). Sandbox providers are loaded only when needed.
  * @throws `sandbox_unavailable`, `sandbox_read_only`, and of what is then hidden behind the confining program:
  * `cwd_invalid`, `agent_not_installed`, `spawn_failed`
  */
 export async function confineAgent({ launch, adapter, host, ...confining }: Confining): Promise<ConfinedAgent> {
   const { sandbox: profile, manifest, directory } = adapter
-  // What is reached by an address is not launched here, so there is nothing to confine.
+  // An agent behind a URL is not launched here, so there is nothing to confine.
   if (launch.command === '') return unconfined(launch, profile, 'nothing is launched here')
   if (asksForNothing(profile, host)) return unconfined(launch, profile, 'the manifest asks for no confinement')
   checkLaunch(launch)
@@ -71,7 +71,7 @@ const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string
   release: async () => {},
 })
 
-/** One set a host, so that what it found of the machine is found once. */
+/** One set for each host, so that the machine is examined once. */
 function sandboxesOf(host: AgentHost): Promise<Sandboxes> {
   const known =
     BY_HOST.get(host) ?? import('@agentproto/sandbox').then((module) => module.createSandboxes(host.sandbox))

@@ -1,7 +1,7 @@
 import { type AgentCliManifest, fillTemplate } from '@agentproto/manifest'
 import { manifestHint, member } from './manifest-hint.js'
 
-/** How an agent is given what it is to keep to in all of a conversation, apart from any prompt. */
+/** How an agent gets instructions for a whole conversation, apart from any prompt. */
 export interface InstructionChannel {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ const MAX_BYTES = 96 * 1024
 /**
  * The agent's own channel, by `metadata.agentproto.instructions`: `bin_args_template`, `env`, `option` or
  * `session_meta`, each with `{value}` where the text goes. Undefined where the manifest names none, or where it cannot
- * carry this text: then the host tells it with the first prompt.
+ * carry this text: then the host sends it with the first prompt.
  */
 export function instructionChannel(
   manifest: Pick<AgentCliManifest, 'metadata'>,

@@ -115,7 +115,7 @@ const served = (
   { plain }: { readonly plain: boolean },
 ): NonNullable<LaunchOptions['serve']> => (plain ? serve : {})
 
-/** What is confined for one session is of no use to another. */
+/** A process that is confined for one session cannot be shared. */
 const UNSHARED = { metadata: {} }
 
 /** The arm, or the processes that agents of this kind share. */
@@ -133,7 +133,7 @@ function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capa
   return loadInstead && unable ? { ...origin, how: 'load' } : origin
 }
 
-/** A manifest without files: it refers to none, or its caller has not read them. */
+/** An adapter without files: its manifest refers to none, or the caller has not read them. */
 function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
   const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : UNREAD_SANDBOX)
   return { path: '', directory: '', manifest, sandbox: profile }
@@ -165,7 +165,7 @@ async function openOrClose(connection: ArmConnection, { opening, mode, sink, sig
   try {
     if (signal.aborted) throw cancelled()
     const session = await connection.openSession(opening, sink)
-    // A session that is not in the mode that was asked for is worse than none: it may do what was ruled out.
+    // A session in another mode than the requested one must not start: it may be allowed more.
     if (mode !== undefined) await session.configure({ mode })
     if (signal.aborted) throw cancelled()
     return session

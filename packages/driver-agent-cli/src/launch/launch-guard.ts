@@ -53,7 +53,7 @@ function notProvisioned({ id, name, setup }: AgentCliManifest): AgentprotoError 
   )
 }
 
-/** The host's own, or such as belong to this launch alone. */
+/** Those of the host, or new ones for this launch alone. */
 async function secretsOf(host: AgentHost): Promise<{ readonly secrets: Secrets; readonly redactor: Redactor }> {
   if (host.secrets !== undefined && host.redactor !== undefined)
     return { secrets: host.secrets, redactor: host.redactor }
@@ -80,7 +80,7 @@ export class LaunchGuard {
   /** Registers the confidential values of an agent's environment with the redactor. */
   learn(env: Readonly<Record<string, string>>): void {
     for (const [name, value] of Object.entries(env)) {
-      // Whoever gave it knows what it opens, and its shape is taken out of whatever is written.
+      // The gateway's own token is redacted by its shape wherever it is written.
       if (isSecretName(name) && name !== 'AGENTPROTO_TOKEN') this.#redactor?.add(value)
     }
   }
@@ -142,7 +142,7 @@ export class LaunchGuard {
   }
 }
 
-/** The manifest knows the login command; the agent only names its methods. */
+/** The manifest has the login command; the agent only names its methods. */
 function withLogin(error: AgentprotoError, manifest: AgentCliManifest): AgentprotoError {
   const login = manifest.auth?.login?.cmd
   if (error.code !== 'auth_required' || login === undefined) return error

@@ -2,8 +2,8 @@ import type { AgentCliManifest } from '@agentproto/manifest'
 import { manifestHint, member } from './manifest-hint.js'
 
 /**
- * What a manifest tells agentproto of its program under `metadata.agentproto`, beyond AIP-45. Each is optional, and
- * what is not of its shape counts as absent.
+ * Facts about an agent's program under `metadata.agentproto` of its manifest, beyond AIP-45. Each is optional; a value of
+ * the wrong shape counts as absent.
  */
 export interface LaunchHints {
   /**
@@ -14,10 +14,10 @@ export interface LaunchHints {
   readonly files: readonly string[]
   /** `node`: range of Node versions that the agent runs on, where its own `engines` is too strict. */
   readonly node?: string
-  /** `doctor.prompt` and `doctor.long_prompt`: what to say to it for an examination. */
+  /** `doctor.prompt` and `doctor.long_prompt`: the prompts of an examination. */
   readonly prompt?: string
   readonly longPrompt?: string
-  /** `resume_after_ms`: how long after its start a session can first be gone on with; at most two minutes. */
+  /** `resume_after_ms`: how long after its start a session can first be resumed; at most two minutes. */
   readonly resumeAfterMs: number
 }
 

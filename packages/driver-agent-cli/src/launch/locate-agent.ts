@@ -17,7 +17,7 @@ export interface AgentCommand {
 export interface LocatedAgent {
   /** Absolute path of the native binary or of the script, past npm's link to it. */
   readonly file: string
-  /** By the host's own word, in the agent's own prefix below the home, or on PATH. */
+  /** Named by the host, in the agent's own prefix below the home, or on PATH. */
   readonly place: 'host' | 'prefix' | 'path'
 }
 
@@ -38,7 +38,7 @@ export async function locateAgent(manifest: AgentCliManifest, host: AgentHost): 
   return found === undefined ? undefined : commandFor(found.file)
 }
 
-/** As {@link locateAgent}, telling the file and the place. */
+/** As {@link locateAgent}, with the file and the place. */
 export async function findAgent(manifest: AgentCliManifest, host: AgentHost): Promise<LocatedAgent | undefined> {
   const { executables = {}, env } = host
   if (Object.hasOwn(executables, manifest.bin)) {
@@ -80,7 +80,7 @@ export async function requireAgent(manifest: AgentCliManifest, host: AgentHost):
   })
 }
 
-/** Package managers that take one command without asking for rights. */
+/** Package managers that need one command and no administrator. */
 /** The commands that a person can run as they are; undefined where it takes more than one word and a package. */
 const INSTALLERS: Readonly<Record<InstallMethod['method'], string | undefined>> = {
   npm: 'npm install --global',

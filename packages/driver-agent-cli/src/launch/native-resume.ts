@@ -3,7 +3,7 @@ import type { AgentCliManifest } from '@agentproto/manifest'
 import { manifestHint, member } from './manifest-hint.js'
 
 /**
- * The arguments by which an agent takes up a conversation at its start (AIP-45 `native-resume`), by
+ * The arguments by which an agent resumes a conversation at its start (AIP-45 `native-resume`), by
  * `metadata.agentproto.resume.bin_args_template`. Undefined where its protocol does it.
  * @throws `invalid_request` for an id that would be read as a flag
  */
@@ -11,14 +11,14 @@ export function nativeResumeArgs(manifest: Manifest, agentSessionId: string): re
   const template = templateOf(manifest)
   if (template === undefined) return undefined
   if (/^-|\0/.test(agentSessionId)) {
-    throw new AgentprotoError('invalid_request', 'The id of the session is none that an agent gave', {
+    throw new AgentprotoError('invalid_request', 'The id of the agent’s session would be read as a flag', {
       given: agentSessionId,
     })
   }
   return template.map((part) => String(part).replaceAll('{value}', () => agentSessionId))
 }
 
-/** Whether the agent takes up a conversation by arguments of its own start. */
+/** Whether the agent resumes a conversation by arguments of its start. */
 export const resumesByFlags = (manifest: Manifest): boolean => templateOf(manifest) !== undefined
 
 type Manifest = Pick<AgentCliManifest, 'metadata'>

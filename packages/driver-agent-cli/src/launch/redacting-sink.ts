@@ -3,12 +3,12 @@ import type { Redactor } from '@agentproto/secrets'
 
 type Prose = Extract<AgentSignal, { type: 'text-delta' | 'thought' }>
 
-/** What comes between two pieces of text without being part of what a reader reads. */
+/** Signals that may come between two pieces of one text. */
 const ASIDE: ReadonlySet<AgentSignal['type']> = new Set(['usage', 'config', 'title', 'plan', 'output', 'extension'])
 
 /**
- * Takes known secrets out of all that an agent says, before anybody sees it. Agents say their text in pieces, so
- * that the end of a piece which may be the beginning of a secret is held back until the next one tells.
+ * Redacts known secrets in everything that an agent says, before it is emitted. Agents send their text in pieces, so
+ * that the end of a piece which may be the beginning of a secret is held back until the next piece.
  */
 export class RedactingSink implements AgentSink {
   readonly #inner: AgentSink
@@ -44,9 +44,9 @@ export class RedactingSink implements AgentSink {
     const before = goesOn ? [] : this.#release()
     const text = this.#redactor.redact(goesOn ? held.text + piece.text : piece.text)
     const open = this.#redactor.openEnd(text)
-    const told = text.slice(0, text.length - open)
+    const complete = text.slice(0, text.length - open)
     this.#held = open === 0 ? undefined : { ...piece, text: text.slice(text.length - open) }
-    return told === '' ? before : [...before, { ...piece, text: told }]
+    return complete === '' ? before : [...before, { ...piece, text: complete }]
   }
 
   #release(): readonly AgentSignal[] {

@@ -3,7 +3,7 @@ import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { launchHints } from './launch-hints.js'
 
-/** When the conversations of such agents were last begun or gone on with, by the agent's own id of them. */
+/** When the conversations of such agents were last started or resumed, by the agent's own id of them. */
 const BEGUN = new WeakMap<AgentHost, Map<string, number>>()
 
 export interface ResumeGapOptions {
@@ -13,7 +13,7 @@ export interface ResumeGapOptions {
 
 /**
  * The time that must lie between two starts with one conversation, for agents whose manifest states one at
- * `metadata.agentproto.resume_after_ms`: they spoil their record of a conversation that is taken up again too soon.
+ * `metadata.agentproto.resume_after_ms`: they corrupt their record of a conversation that is resumed too soon.
  * Kept for as long as the gateway runs.
  */
 export class ResumeGap {
@@ -30,12 +30,12 @@ export class ResumeGap {
     BEGUN.set(host, this.#begun)
   }
 
-  /** Waits until a conversation can be gone on with; returns early when aborted. */
+  /** Waits until a conversation can be resumed; returns early when aborted. */
   async wait(origin: SessionOrigin, sink: AgentSink, signal: AbortSignal): Promise<void> {
     const begun = origin.how === 'new' ? undefined : this.#begun.get(this.#keyOf(origin.agentSessionId))
     const ms = begun === undefined ? 0 : this.#ms - (this.#clock.now() - begun)
     if (ms <= 0 || signal.aborted) return
-    const text = `It is started in ${Math.ceil(ms / 1_000)} s: sooner, it would spoil its record of the conversation`
+    const text = `The agent starts in ${Math.ceil(ms / 1_000)} s: sooner, it would corrupt its record of the conversation`
     await sink.emit([{ type: 'notice', severity: 'info', text }])
     // Timers of a Clock do not keep the process alive.
     const hold = setInterval(() => undefined, 60_000)

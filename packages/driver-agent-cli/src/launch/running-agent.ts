@@ -71,7 +71,7 @@ export class StartedAgent implements RunningAgent {
 
   async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
     const turn = this.#session.send(prompt, trace)
-    // A refused second prompt must not hide the turn that runs.
+    // A refused second prompt must not hide the running turn.
     const before = this.#turn
     this.#turn = turn
     try {
@@ -99,14 +99,14 @@ export class StartedAgent implements RunningAgent {
 
   stop(): Promise<ProcessExit> {
     this.#stopping ??= this.#stop().catch((failed: unknown) => {
-      // Something of it lives: a further stop tries again.
+      // Something of it is running: the next stop tries again.
       this.#stopping = undefined
       throw failed
     })
     return this.#stopping
   }
 
-  /** An agent that does not even cancel is not asked to close: together they may take a second and a half. */
+  /** An agent that does not answer a cancel is not asked to close: together they may take a second and a half. */
   async #stop(): Promise<ProcessExit> {
     const cancelled = await this.#cancelTurn()
     if (cancelled) await this.#within(CLOSE_MS, this.#session.close())
@@ -122,7 +122,7 @@ export class StartedAgent implements RunningAgent {
     return this.#within(CANCEL_MS, turn)
   }
 
-  /** Whether it settled in time; a failure is as good as a success for something that ends. */
+  /** Whether it settled in time, with or without an error. */
   #within(ms: number, work: Promise<unknown>): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = this.#clock.after(ms, () => resolve(false))

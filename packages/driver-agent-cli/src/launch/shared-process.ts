@@ -42,7 +42,7 @@ export class SharedProcesses {
   }
 }
 
-/** What each session has of its own, and a process that several share of none of them. */
+/** Variables that differ between sessions, and are not set in a shared process. */
 const OF_ONE_SESSION: ReadonlySet<string> = new Set([SESSION_MARKER, 'AGENTPROTO_TOKEN', 'TRACEPARENT', 'TRACESTATE'])
 
 /** A digest: the environment holds secrets, and one session's must never reach another's agent. */
@@ -54,7 +54,7 @@ function keyOf({ command, args, env }: Launch): string {
     .digest('hex')
 }
 
-/** One process and those who use it. */
+/** One process and the sessions that use it. */
 class SharedProcess {
   readonly #marker = randomId('shared_')
   readonly #abort = new AbortController()
@@ -63,7 +63,7 @@ class SharedProcess {
   /** Sessions that use it, and starts that wait for it. */
   #members = 0
 
-  /** @param gone nobody may join it any more */
+  /** @param gone called when no session may join it any more */
   constructor(arm: ProtocolArm, { launch, ...options }: ArmConnectOptions, gone: () => void) {
     this.#gone = gone
     // A marker of its own: with that of a session, ending another process of that session would end this one.
@@ -80,7 +80,7 @@ class SharedProcess {
       const connection = await unlessAborted(this.#connecting, signal)
       return new SharedConnection(connection, this.#marker, () => this.#leave())
     } catch (thrown) {
-      // Nobody waits for it any more: it is aborted, and gone before the promise rejects.
+      // No session waits for it any more: it is aborted, and has ended before this rejects.
       if (this.#leave())
         await this.#connecting.then(
           (connection) => connection.close(),
@@ -128,7 +128,7 @@ class SharedConnection implements ArmConnection {
       this.#session = await unlessAborted(opening, this.#left.signal)
       return this.#session
     } catch (thrown) {
-      // What opens after all belongs to nobody; the process is the others'.
+      // A session that opens late has no user and is closed; the process belongs to the other sessions.
       void opening.then((session) => session.close()).catch(() => {})
       throw thrown
     }
@@ -147,7 +147,7 @@ class SharedConnection implements ArmConnection {
       this.#last = this.#leave()
     }
     if (this.#last) return this.#connection.close()
-    // An agent that was too slow to be asked before is told at least; its word is not waited for.
+    // The close may have timed out before: it is sent again without waiting for the answer.
     void this.#session?.close().catch(() => {})
     return Promise.resolve({})
   }

@@ -5,23 +5,23 @@ import type { Launched } from './launched.js'
 import { nativeResumeArgs } from '../launch/native-resume.js'
 import { PinnedAgents } from './pinned-agents.js'
 
-/** How prior turns are to reach the agent (AIP-45 §Continuation). */
+/** How earlier turns reach the agent (AIP-45 §Continuation). */
 export interface ContinuationOptions {
   /** Default: the manifest's. */
   readonly strategy?: ContinuationStrategy
-  /** `pinned-session`: who is served by one and the same process, by the manifest's `key_scope`. */
+  /** `pinned-session`: runs with the same key share one process, by the manifest's `key_scope`. */
   readonly key?: Readonly<Partial<Record<KeyScope, string>>>
-  /** `transcript`: what was said before, oldest first. */
+  /** `transcript`: the earlier turns, oldest first. */
   readonly transcript?: readonly TranscriptTurn[]
-  /** `transcript`: how many of its last turns are told. Default 10. */
+  /** `transcript`: how many of its last turns the agent gets. Default 10. */
   readonly lastTurns?: number
   /** `native-resume`: the agent's own id of the session. */
   readonly agentSessionId?: string
 }
 
-/** An agent that knows, or is about to be told, what went before. */
+/** An agent that has the earlier turns, or gets them with the first message. */
 export interface Continued extends Launched {
-  /** Goes before the first message. */
+  /** Text that precedes the first message. */
   readonly preamble?: string
 }
 
@@ -38,14 +38,14 @@ export interface ContinuationRequest extends ContinuationOptions {
   readonly settings: string
 }
 
-/** The registry of strategies for one manifest, with the processes that they keep. */
+/** The strategies of one manifest, with the processes that they keep. */
 export class Continuations {
   readonly #manifest: AgentCliManifest
   readonly #pins: PinnedAgents
   readonly #strategies: Readonly<Record<ContinuationStrategy, (request: ContinuationRequest) => Promise<Continued>>> = {
     none: ({ launch }) => launch({}),
     'pinned-session': (request) => this.#pinned(request),
-    transcript: (request) => this.#told(request),
+    transcript: (request) => this.#withTranscript(request),
     'native-resume': (request) => this.#resumed(request),
   }
 
@@ -79,7 +79,7 @@ export class Continuations {
     return this.#pins.take(pin, { idleTimeoutMs, launch: () => launch({}) })
   }
 
-  async #told({ transcript, lastTurns, launch }: ContinuationRequest): Promise<Continued> {
+  async #withTranscript({ transcript, lastTurns, launch }: ContinuationRequest): Promise<Continued> {
     if (transcript === undefined) throw needed('transcript', 'transcript')
     const preamble = transcriptPreamble(transcript, lastTurns)
     const launched = await launch({})
@@ -102,7 +102,7 @@ const NOT_DECLARED: NonNullable<AgentCliManifest['continuation']> = {
 }
 
 const unsupported = (given: ContinuationStrategy, expected: string): AgentprotoError =>
-  new AgentprotoError('continuation_unsupported', 'The agent is not continued in this way', { expected, given })
+  new AgentprotoError('continuation_unsupported', 'The agent does not support this continuation', { expected, given })
 
 const needed = (strategy: ContinuationStrategy, expected: string): AgentprotoError =>
-  new AgentprotoError('invalid_request', `The continuation ${strategy} lacks what it needs`, { expected })
+  new AgentprotoError('invalid_request', `The continuation ${strategy} needs more options`, { expected })

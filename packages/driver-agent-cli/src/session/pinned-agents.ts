@@ -13,13 +13,13 @@ import type {
 } from '@agentproto/contracts'
 import type { Launched } from './launched.js'
 
-/** Processes that are kept at once. The one that was idle for longest goes first. */
+/** Processes that are kept at once. The one that was idle for longest is ended first. */
 const MAX_PINS = 64
-/** How long a turn that is left behind may take to be cancelled before its agent is ended, in milliseconds. */
+/** How long the cancel of an abandoned turn may take before its agent is ended, in milliseconds. */
 const CANCEL_MS = 1_000
 
 export interface PinOptions {
-  /** How long an agent that nobody uses is kept, in milliseconds. */
+  /** How long an unused agent is kept, in milliseconds. */
   readonly idleTimeoutMs: number
   readonly launch: () => Promise<Launched>
 }
@@ -36,15 +36,15 @@ export class PinnedAgents {
   }
 
   /**
-   * The agent of a key, launched if there is none. Stopping it gives it back.
+   * The agent of a key, launched if there is none. Stopping it returns it to the pool.
    * @throws `session_limit_reached` when all that are kept are in use; as the launch
    */
   async take(key: string, { idleTimeoutMs, launch }: PinOptions): Promise<Launched> {
     for (;;) {
-      if (this.#closed) throw new AgentprotoError('shutting_down', 'The agent is not started any more')
+      if (this.#closed) throw new AgentprotoError('shutting_down', 'The host is shutting down: no agent is started')
       const kept = this.#pins.get(key)
       if (!kept) return this.#use(key, this.#pin(key, { idleTimeoutMs, launch }))
-      // Somebody else's start may fail, or be given up, without being our failure.
+      // The failure of another caller's start is not a failure of this one.
       const launched = await kept.launching.catch(() => {})
       if (launched) return this.#use(key, kept)
     }
@@ -95,7 +95,7 @@ class Pin {
     this.#clock = clock
     this.#gone = gone
     this.launching = launch()
-    // An agent that ended, or never began, is nobody's to find.
+    // An agent that ended, or failed to start, must not be found.
     this.launching.then(({ agent }) => agent.ended.then(gone), gone)
   }
 
@@ -103,7 +103,7 @@ class Pin {
     this.users++
     this.#eviction?.cancel()
     const { agent, sink } = await this.launching
-    return { agent: new BorrowedAgent(agent, this.#clock, (mended) => this.#giveBack(mended)), sink }
+    return { agent: new BorrowedAgent(agent, this.#clock, (usable) => this.#giveBack(usable)), sink }
   }
 
   async end(): Promise<ProcessExit> {
@@ -122,7 +122,7 @@ class Pin {
   }
 }
 
-/** A kept agent in the hands of one session. */
+/** A kept agent as one session uses it. */
 class BorrowedAgent implements RunningAgent {
   readonly info: AgentInfo
   readonly warnings: readonly string[]
@@ -173,7 +173,7 @@ class BorrowedAgent implements RunningAgent {
     return this.#stopping
   }
 
-  /** Whether the agent can be used by others: a turn that cannot be cancelled would be theirs. */
+  /** Whether other sessions can use the agent: they would see the events of a turn that cannot be cancelled. */
   async #settled(): Promise<boolean> {
     const turn = this.#turn
     if (!turn) return true

@@ -4,7 +4,7 @@ import { launchHints } from '../launch/launch-hints.js'
 import { manifestHint, member } from '../launch/manifest-hint.js'
 import { resumesByFlags } from '../launch/native-resume.js'
 
-/** What a host has to know of a manifest's sessions: how long they last, and how they are taken up again. */
+/** What a host needs to know of a manifest's sessions: how long they last, and how they are resumed. */
 export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy {
   const { mode, idleTimeoutMs, maxTurns } = manifest.session
   const { resumeAfterMs } = launchHints(manifest)

@@ -2,7 +2,7 @@ import { randomId, STREAM_EVENT_TYPES } from '@agentproto/contracts'
 import type { AgentAnswer, AgentNotice, AgentRequest, AgentSignal, AgentSink, StreamEvent } from '@agentproto/contracts'
 import type { EventQueue } from '@agentproto/contracts/agent'
 
-/** How a session's own listener is told what is no event of a turn, and asked what only it can answer. */
+/** Callbacks of a session, for notices that are not events of a turn and for requests. */
 export interface SessionCallbacks {
   /** Answers a permission or a question. Without it every request is cancelled. `signal` aborts when it is withdrawn. */
   readonly onRequest?: (request: AgentRequest, signal: AbortSignal) => AgentAnswer | Promise<AgentAnswer>
@@ -10,7 +10,7 @@ export interface SessionCallbacks {
   readonly onNotice?: (notice: AgentNotice) => void
 }
 
-/** The sink of an agent that only sessions of this driver listen to, one after the other. */
+/** The sink of an agent whose sessions read it one after the other. */
 export class SessionSink implements AgentSink {
   #callbacks: SessionCallbacks
   #turn: EventQueue<StreamEvent> | undefined
@@ -24,7 +24,7 @@ export class SessionSink implements AgentSink {
     return this.#turn !== undefined
   }
 
-  /** Gives the events from now on to a turn, and what is no event to its session. */
+  /** Passes the events from now on to a turn, and notices and requests to its session. */
   begin(turn: EventQueue<StreamEvent>, callbacks: SessionCallbacks): void {
     this.#turn = turn
     this.#callbacks = callbacks

@@ -40,7 +40,7 @@ export interface Session {
 /** A running agent as an AIP-45 session. */
 export function createSession({ agent, sink, preamble }: Continued, callbacks: SessionCallbacks): Session {
   let closed = false
-  let untold = preamble
+  let pendingPreamble = preamble
 
   function send(message: string | readonly ContentBlock[]): AsyncIterableIterator<StreamEvent> {
     const queue = new EventQueue<StreamEvent>(() => void agent.cancel().catch(() => {}))
@@ -51,8 +51,8 @@ export function createSession({ agent, sink, preamble }: Continued, callbacks: S
   }
 
   function introduction(): readonly ContentBlock[] {
-    const text = untold
-    untold = undefined
+    const text = pendingPreamble
+    pendingPreamble = undefined
     return text === undefined ? [] : [{ type: 'text', text }]
   }
 

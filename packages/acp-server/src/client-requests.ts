@@ -4,10 +4,10 @@ import type { ClientLink } from './client-link.js'
 import { toolUpdate } from './event-updates.js'
 
 /**
- * What the agent of one session asks and the client was asked. Several clients may be asked the same: the first
- * answer counts, and the question is taken back from the others.
+ * The agent's requests in one session that were sent to the client. Several clients may get the same request: the first
+ * answer counts, and the request is withdrawn from the others.
  */
-export class ClientAsks {
+export class ClientRequests {
   readonly #link: ClientLink
   readonly #sessionId: string
   readonly #pending = new Map<string, AbortController>()
@@ -17,7 +17,7 @@ export class ClientAsks {
     this.#sessionId = sessionId
   }
 
-  /** Asks the client. @returns whether it is one that can be asked this */
+  /** Sends a request to the client. @returns false if the client does not support it */
   ask(requestId: string, request: AgentRequest): boolean {
     if (this.#pending.has(requestId)) return true
     const asking = this.#asking(request)
@@ -28,7 +28,7 @@ export class ClientAsks {
     return true
   }
 
-  /** Somebody has answered, or the turn is over: the client need not. */
+  /** The request was answered elsewhere, or its turn is over: withdraws it. */
   resolved(requestId: string): void {
     this.#pending.get(requestId)?.abort()
     this.#pending.delete(requestId)
@@ -52,10 +52,10 @@ export class ClientAsks {
       if (signal.aborted || this.#link.signal.aborted) return
       await this.#link.sessions.answer(this.#sessionId, requestId, answer)
     } catch (thrown) {
-      // The client went away, or somebody else was quicker.
+      // The client disconnected, or another client answered first.
       if (signal.aborted || this.#link.signal.aborted) return
       if (isAgentprotoError(thrown) && OVER.has(thrown.code)) return
-      // It stays pending, for whoever else may answer it.
+      // It stays pending, and other clients may answer it.
       this.#link.problem(`${method} was not answered: ${toAgentprotoError(thrown).message}`)
     }
   }

@@ -18,7 +18,7 @@ export interface StateQuestion {
   readonly workspace?: string | undefined
 }
 
-/** How far an agent is provisioned, told from files and the ledger alone: nothing is run. */
+/** How far an agent is provisioned, by its files and the ledger: nothing is run. */
 export async function adapterState({
   adapter,
   host,
@@ -60,7 +60,7 @@ export async function adapterState({
 const isReady = ({ installed, versionOk, setup, auth }: Facts): boolean =>
   installed && versionOk !== false && setup.every(({ state }) => state !== 'pending') && auth !== 'unauthed'
 
-/** What was checked is this very file, unchanged. */
+/** The last version check, if the file has not changed since. */
 export async function checkOf(found: LocatedAgent, { check }: Ledger): Promise<Ledger['check']> {
   if (check === undefined || check.file !== found.file) return undefined
   const { mtimeMs } = await stat(found.file)

@@ -10,13 +10,13 @@ import { newestOf } from '@agentproto/driver-agent-cli/installation'
 import { runCommand } from './run-command.js'
 import { installerEnvironment } from './tool-environment.js'
 
-/** What an adapter's folder may hold: its manifests and a few vendored files. */
+/** Limits of an adapter's folder, which has its manifests and a few vendored files. */
 const FILES_MAX = 2_000
 const BYTES_MAX = 512 * 1024 * 1024
 const NPM_MS = 5 * 60_000
 
 /**
- * Adds an adapter to the owner's, or replaces it: its folder is checked and copied as a whole.
+ * Adds an adapter to the owner's adapters, or replaces it: its folder is checked and copied as a whole.
  * @param source absolute path of a folder with an AGENT-CLI.md, or an npm package with one
  * @throws `path_invalid`, `install_failed`, `manifest_invalid` with every problem
  */
@@ -29,7 +29,7 @@ export async function addAdapter(source: string, host: AgentHost, signal: AbortS
     const checked = await checkedFolder(folder)
     const copy = join(temporary, 'copy')
     await copyFolder(folder, copy)
-    // Read again where it will be: what it refers to must have come along.
+    // Checked again in the copy: the files that it refers to must have been copied.
     await checkedFolder(copy)
     return await putInPlace(copy, join(adapters, checked.manifest.id))
   } finally {
@@ -43,7 +43,7 @@ interface FromNpm {
   readonly signal: AbortSignal
 }
 
-/** Fetches the package alone: an adapter is data, so that no script of its runs. */
+/** Installs the package without running its scripts: an adapter is data. */
 async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<string> {
   if (name.startsWith('-') || name.startsWith('.') || /[\s\0\\:]/.test(name)) throw noSource(name)
   const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '' })
@@ -101,7 +101,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
     filter: async (path) => {
       if (/\/(?:node_modules|\.git)$/.test(path)) return false
       const info = await lstat(path)
-      // A link would lead out of the folder, now or later.
+      // A link could lead out of the folder.
       if (info.isSymbolicLink()) return false
       files += 1
       bytes += info.isFile() ? info.size : 0
@@ -130,7 +130,7 @@ const isFile = (path: string): Promise<boolean> =>
   )
 
 const noSource = (given: string): AgentprotoError =>
-  new AgentprotoError('path_invalid', 'There is no adapter to add', {
+  new AgentprotoError('path_invalid', 'The source is not an adapter', {
     expected: 'a folder with an AGENT-CLI.md, or an npm package with one',
     given,
   })

@@ -8,17 +8,17 @@ export interface VariableSources {
   /** Those that the manifest declares. */
   readonly declared: readonly SecretDeclaration[]
   readonly setup: readonly SetupStep[]
-  /** What the steps gave, by their ids. */
+  /** The results of the steps, by id. */
   readonly done: ReadonlyMap<string, LedgerStep>
 }
 
 export interface AgentVariables {
   readonly env: Readonly<Record<string, string>>
-  /** Steps whose secret is no longer there: they are to be done again. */
+  /** Steps whose secret was removed: they must be run again. */
   readonly lost: ReadonlySet<string>
 }
 
-/** The variables that an agent is given beyond its host's: declared secrets, and what the setup persisted. */
+/** The variables that an agent gets beyond its host's: declared secrets, and values of the setup. */
 export async function agentVariables(sources: VariableSources): Promise<AgentVariables> {
   const { setup, done } = sources
   const env = await secretVariables(sources)
@@ -41,6 +41,6 @@ async function valueOf(entry: LedgerStep, { secrets, declared }: VariableSources
 const declarationOf = (slug: string, declared: readonly SecretDeclaration[]) =>
   declared.find((secret) => secret.slug === slug) ?? { slug }
 
-/** The variable that a step's value is kept for. */
+/** The variable of a step's value. */
 const persistedVariable = (step: SetupStep): string | undefined =>
   step.kind !== 'oauth' && step.persist !== undefined && 'env' in step.persist ? step.persist.env : undefined

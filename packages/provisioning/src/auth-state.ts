@@ -15,9 +15,8 @@ export interface AuthEvidence {
 }
 
 /**
- * Whether an agent is logged in, as far as can be told without running anything: by its variables, its
- * secrets, its files, and what the last login or expiry left in the ledger. `unknown` where the manifest
- * names nothing to look at.
+ * Whether an agent is logged in, as far as its variables, secrets and files and the ledger show; nothing is run. `unknown`
+ * where the manifest names nothing to check.
  */
 export async function authState(evidence: AuthEvidence): Promise<AuthState> {
   const { manifest, host, ledger, secrets } = evidence
@@ -27,15 +26,15 @@ export async function authState(evidence: AuthEvidence): Promise<AuthState> {
   if (ledger.auth !== undefined) return ledger.auth.state
   const env = { ...host.env, ...agentHome(manifest, host)?.variables }
   for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
-  const canTell =
+  const isKnowable =
     auth.state.env.length + auth.state.paths.length + secrets.length > 0 || auth.login?.completesWhen !== undefined
-  return canTell ? 'unauthed' : 'unknown'
+  return isKnowable ? 'unauthed' : 'unknown'
 }
 
 /**
- * The same, with the manifest's own check where it has one. A key is a login too, of which that check, being the
- * login command's, often knows nothing.
- * @param completed asks the check
+ * The same, with the manifest's own check where it has one. A key counts as a login; the check of the login command often
+ * does not see it.
+ * @param completed runs the check
  */
 export async function checkedAuthState(
   evidence: AuthEvidence,
@@ -47,7 +46,7 @@ export async function checkedAuthState(
   return answer === undefined ? state : answer ? 'authed' : 'unauthed'
 }
 
-/** Any one: where several are declared, they are usually of different providers. */
+/** One is enough: several declared keys usually belong to different providers. */
 const hasKey = ({ manifest, host: { env }, secrets }: AuthEvidence): boolean =>
   (manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
 

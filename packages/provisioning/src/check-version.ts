@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path'
 import { isAgentprotoError } from '@agentproto/contracts'
 import { findVersion } from '@agentproto/manifest/node'
 import type { LocatedAgent } from '@agentproto/driver-agent-cli/installation'
-import { type CommandGround, endingOf, runManifestCommand } from './manifest-command.js'
+import { type CommandContext, endingOf, runManifestCommand } from './manifest-command.js'
 
-/** What an agent's version was found to be. */
+/** The result of a version check. */
 export interface CheckedVersion {
   readonly version?: string
   /** Whether it lies in the manifest's range. */
@@ -16,14 +16,14 @@ export interface CheckedVersion {
 }
 
 /**
- * Runs the manifest's version check (AIP-29), locally: no registry is asked. An agent that cannot tell its
- * version is known by the package that holds it, where there is one.
+ * Runs the manifest's version check (AIP-29), locally: no registry is asked. Where the agent prints no version, the version
+ * of its npm package counts, if it has one.
  */
-export async function checkVersion(found: LocatedAgent, ground: CommandGround): Promise<CheckedVersion> {
-  const { versionCheck } = ground.adapter.manifest
+export async function checkVersion(found: LocatedAgent, commandContext: CommandContext): Promise<CheckedVersion> {
+  const { versionCheck } = commandContext.adapter.manifest
   const { mtimeMs: changed } = await stat(found.file)
-  const told = await askAgent(ground)
-  const result = told.output === undefined ? undefined : findVersion(versionCheck, told.output)
+  const answer = await askAgent(commandContext)
+  const result = answer.output === undefined ? undefined : findVersion(versionCheck, answer.output)
   if (result?.found === true) return { ...verdict(result, versionCheck.range), changed }
   const packaged = await packageVersion(found.file)
   if (packaged !== undefined) {
@@ -33,7 +33,7 @@ export async function checkVersion(found: LocatedAgent, ground: CommandGround): 
       return { version, ok, detail: `${detail}, by its package.json`, changed }
     }
   }
-  return { ok: false, detail: told.why ?? result?.reason ?? 'it told no version', changed }
+  return { ok: false, detail: answer.why ?? result?.reason ?? 'it printed no version', changed }
 }
 
 const verdict = ({ version, inRange }: { readonly version: string; readonly inRange: boolean }, range: string) => ({
@@ -42,15 +42,15 @@ const verdict = ({ version, inRange }: { readonly version: string; readonly inRa
   detail: inRange ? version : `${version} is not in ${range}`,
 })
 
-interface Told {
+interface AgentVersion {
   readonly output?: string
   readonly why?: string
 }
 
-async function askAgent(ground: CommandGround): Promise<Told> {
-  const { cmd, timeoutMs } = ground.adapter.manifest.versionCheck
+async function askAgent(commandContext: CommandContext): Promise<AgentVersion> {
+  const { cmd, timeoutMs } = commandContext.adapter.manifest.versionCheck
   try {
-    const end = await runManifestCommand(cmd, ground, { timeoutMs })
+    const end = await runManifestCommand(cmd, commandContext, { timeoutMs })
     return end.exitCode === 0 && !end.timedOut
       ? {
           output: [end.stdout, end.stderr]

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto'
 import { open, rm } from 'node:fs/promises'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
-/** What is fetched, how much of it is taken, and what it must be. */
+/** A download, with its limit and its checksum. */
 export interface Fetching {
   readonly url: string
-  /** Where to; must not exist. It is for its owner alone, and gone again when anything is wrong. */
+  /** Where to; must not exist. Only its owner can read it, and it is removed after a failure. */
   readonly to: string
   readonly maxBytes: number
-  /** Of the content, in hexadecimal. Without it nothing vouches for the content. */
+  /** Of the content, in hexadecimal. Without it the content is not verified. */
   readonly sha256?: string
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly onProgress?: (bytes: number, total?: number) => void
 }
 
-/** How long nothing may come, in milliseconds. */
+/** Time limit without any data, in milliseconds. */
 const SILENCE_MS = 60_000
 const PROGRESS_EVERY_BYTES = 1024 * 1024
 
 /**
- * Fetches a file in a stream and checks it before anybody can use it.
- * @throws `install_failed` when it cannot be had, is too large, or is not what the manifest says
+ * Downloads a file and verifies it before it is used.
+ * @throws `install_failed` when it cannot be downloaded, is too large, or has another checksum
  */
 export async function fetchFile(fetching: Fetching): Promise<void> {
   checkAddress(fetching)
@@ -35,13 +35,13 @@ export async function fetchFile(fetching: Fetching): Promise<void> {
   }
   try {
     const response = await fetch(url, { signal, redirect: 'follow' })
-    if (!response.ok || response.body === null) throw failed(url, `it answered ${response.status}`)
+    if (!response.ok || response.body === null) throw failed(url, `the server answered ${response.status}`)
     checkAddress({ ...fetching, url: response.url })
     await store(response.body, { ...fetching, total: lengthOf(response), heard })
   } catch (thrown) {
     await rm(to, { force: true })
-    if (fetching.signal.aborted) throw new AgentprotoError('cancelled', 'It was cancelled')
-    if (quiet.signal.aborted) throw failed(url, `nothing came for ${SILENCE_MS / 1_000} s`)
+    if (fetching.signal.aborted) throw new AgentprotoError('cancelled', 'The download was cancelled')
+    if (quiet.signal.aborted) throw failed(url, `no data came for ${SILENCE_MS / 1_000} s`)
     throw thrown instanceof AgentprotoError ? thrown : failed(url, reasonOf(thrown), thrown)
   } finally {
     timer.cancel()
@@ -59,7 +59,7 @@ async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promis
   const hash = createHash('sha256')
   const file = await open(to, 'wx', 0o600)
   let bytes = 0
-  let told = 0
+  let reported = 0
   try {
     for await (const chunk of body) {
       heard()
@@ -67,8 +67,8 @@ async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promis
       if (bytes > maxBytes) throw tooLarge(url, maxBytes)
       hash.update(chunk)
       await file.write(chunk)
-      if (bytes - told < PROGRESS_EVERY_BYTES) continue
-      told = bytes
+      if (bytes - reported < PROGRESS_EVERY_BYTES) continue
+      reported = bytes
       onProgress?.(bytes, total)
     }
   } finally {
@@ -77,27 +77,27 @@ async function store(body: ReadableStream<Uint8Array>, storing: Storing): Promis
   onProgress?.(bytes, total)
   const digest = hash.digest('hex')
   if (sha256 === undefined || digest === sha256) return
-  throw new AgentprotoError('install_failed', `What ${url} gave is not what the manifest vouches for; it was not run`, {
+  throw new AgentprotoError('install_failed', `The download of ${url} does not match its checksum; it was not run`, {
     expected: `SHA-256 ${sha256}`,
     given: digest,
-    hint: 'Take a newer manifest of the adapter, or find out who changed the file',
+    hint: 'Use a newer manifest of the adapter, or find out why the file changed',
   })
 }
 
-/** Where nothing vouches for the content, the way must: TLS, or no network at all. */
+/** Without a checksum, the transport must be safe: TLS, or loopback. */
 function checkAddress({ url, sha256 }: Pick<Fetching, 'url' | 'sha256'>): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:') return
   const loopback = hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
   if (protocol === 'http:' && (loopback || sha256 !== undefined)) return
-  throw new AgentprotoError('install_failed', `${url} can be changed by anybody on its way`, {
+  throw new AgentprotoError('install_failed', `${url} is not protected against changes in transit`, {
     expected: 'an https address, or a verify_sha256',
   })
 }
 
 function lengthOf(response: Response): number | undefined {
   const length = Number(response.headers.get('content-length') ?? Number.NaN)
-  // Of what is compressed on the way, the length says nothing about the content.
+  // The length of a compressed transfer is not the length of the content.
   return Number.isSafeInteger(length) && !response.headers.has('content-encoding') ? length : undefined
 }
 

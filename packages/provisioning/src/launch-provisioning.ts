@@ -7,12 +7,12 @@ import { loginRequired } from './login.js'
 import { endingOf, runManifestCommand } from './manifest-command.js'
 import { runSetup } from './setup/run-setup.js'
 
-/** The setup and the login of agents, as their ledgers in `provisioning/<slug>.json` have it. For `AgentHost.provisioning`. */
+/** For `AgentHost.provisioning`: setup and login by the agents' ledgers in `provisioning/<slug>.json`. */
 export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpired }
 
 /**
- * What must be so before an agent is spawned (AIP-45 §Setup surface, AIP-29 §Auth): every setup step done or
- * skipped, the login not ended, and refreshed when its time has come.
+ * The checks before an agent is spawned (AIP-45 §Setup surface, AIP-29 §Auth): every setup step is done or skipped, and the
+ * login has not expired; it is refreshed when that is due.
  * @returns the variables that the agent is given
  * @throws `setup_required` with the pending steps, `auth_required` with the login command
  */
@@ -22,7 +22,7 @@ async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
   const ledger = await settledLedger(gate, await readLedger(host.home, id))
   const done = stepsFor(ledger, setup, workspace)
   const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
-  if (ledger.auth?.state === 'unauthed') throw loginRequired(gate, 'its login has ended')
+  if (ledger.auth?.state === 'unauthed') throw loginRequired(gate, 'its login has expired')
   return { env, warnings: await refresh(gate, ledger, env) }
 }
 
@@ -35,7 +35,7 @@ async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'
   })
 }
 
-/** Steps that `skip_if` lets pass are noted, so that the next spawn need not ask again. */
+/** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
 async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
   const { adapter, host, declared, workspace, signal } = gate
   if (adapter.manifest.setup.length === 0) return ledger
@@ -62,7 +62,7 @@ async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
 
 const REFRESH_MS = 60_000
 
-/** A refresh that fails is told, not fatal: the agent may still have what it needs. */
+/** A failed refresh is a warning, not an error: the login may still be valid. */
 async function refresh(gate: SpawnGate, ledger: Ledger, variables: SpawnProvision['env']): Promise<readonly string[]> {
   const { adapter, host, signal } = gate
   const { refresh: rule, expiry } = adapter.manifest.auth ?? {}
@@ -72,7 +72,7 @@ async function refresh(gate: SpawnGate, ledger: Ledger, variables: SpawnProvisio
   const at = new Date(now).toISOString()
   if (expiry !== undefined && end.exitCode === expiry.exitCode) {
     await whenFree(gate, (current) => ({ ...current, auth: { state: 'unauthed', at } }))
-    throw loginRequired(gate, 'its login has ended')
+    throw loginRequired(gate, 'its login has expired')
   }
   if (end.exitCode !== 0) return [`The login could not be refreshed: ${host.redactor.redact(endingOf(end))}`]
   await whenFree(gate, (current) => ({
@@ -89,7 +89,7 @@ function isDue(every: string | undefined, { auth }: Ledger, now: number): boolea
   return last === undefined || now - Date.parse(last) >= cadence
 }
 
-/** A spawn does not wait for a setup that runs; what it would note, the next spawn finds out again. */
+/** A spawn does not wait for a running setup: what it cannot record now, the next spawn finds again. */
 async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
   const { id } = adapter.manifest
   try {

@@ -5,7 +5,7 @@ import { AgentprotoError, homeLayout } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import * as z from 'zod'
 
-/** How far one adapter's agent is provisioned, kept in `provisioning/<slug>.json`. Holds no secret. */
+/** How far one adapter's agent is provisioned, in `provisioning/<slug>.json`. Contains no secret. */
 
 const installSchema = z.strictObject({ method: z.string(), package: z.string().exactOptional(), at: z.string() })
 
@@ -21,11 +21,11 @@ const versionSchema = z.strictObject({
 const stepSchema = z.strictObject({
   state: z.enum(['done', 'skipped']),
   at: z.string(),
-  /** Of the step as it was declared: one that the manifest has changed is to be done again. */
+  /** Digest of the declaration: a step that the manifest has changed is run again. */
   digest: z.string(),
-  /** What it gave, where that is no secret. */
+  /** Its value, if that is not a secret. */
   value: z.string().exactOptional(),
-  /** Slug under which it is kept, where it is one. */
+  /** Slug of its secret value. */
   secret: z.string().exactOptional(),
 })
 
@@ -69,7 +69,7 @@ async function read(path: string): Promise<Ledger | undefined> {
   }
   const result = ledgerSchema.safeParse(parsed(text))
   if (result.success) return result.data
-  // What is in it can be found out again, so that it only has to be out of the way.
+  // Its content can be determined again: it only has to be moved aside.
   await rename(path, `${path}.unreadable-${Date.now()}`).catch(() => undefined)
   return undefined
 }
@@ -105,8 +105,8 @@ export async function withLedgerLock<T>(home: string, slug: string, run: () => P
   } catch (thrown) {
     if (codeOf(thrown) !== 'ELOCKED')
       throw new AgentprotoError('storage_failed', `The ledger cannot be locked: ${path}`, { cause: thrown })
-    throw new AgentprotoError('provisioning_busy', `${slug} is being installed or set up already`, {
-      hint: 'Wait until that has ended; after a crash the lock is free again within fifteen seconds',
+    throw new AgentprotoError('provisioning_busy', `${slug} is already being installed or set up`, {
+      hint: 'Wait until that has finished. After a crash the lock is released within fifteen seconds.',
     })
   }
   try {
@@ -116,7 +116,7 @@ export async function withLedgerLock<T>(home: string, slug: string, run: () => P
   }
 }
 
-/** What a workspace's sessions go by: its own steps, and for the rest those that count everywhere. */
+/** The completed steps of a workspace: its own, and for the rest those that count for all workspaces. */
 export function stepsFor(
   ledger: Ledger,
   steps: readonly SetupStep[],

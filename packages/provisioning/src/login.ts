@@ -1,17 +1,17 @@
 import { AgentprotoError, type AuthState, type ProvisionEvent } from '@agentproto/contracts'
 import type { Auth } from '@agentproto/manifest'
-import { type CommandGround, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
+import { type CommandContext, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
 import { runInTerminal } from './run-command.js'
 
-/** A person may have to find a password, a telephone and a browser. */
+/** The user may need a password, a phone and a browser. */
 const LOGIN_MS = 15 * 60_000
 const CHECK_MS = 30_000
 
 /** Asks the manifest's own check; undefined where it has none. */
-export async function loginCompleted(ground: CommandGround): Promise<boolean | undefined> {
-  const completesWhen = ground.adapter.manifest.auth?.login?.completesWhen
+export async function loginCompleted(commandContext: CommandContext): Promise<boolean | undefined> {
+  const completesWhen = commandContext.adapter.manifest.auth?.login?.completesWhen
   if (completesWhen === undefined) return undefined
-  const end = await runManifestCommand(completesWhen.cmd, ground, { timeoutMs: CHECK_MS })
+  const end = await runManifestCommand(completesWhen.cmd, commandContext, { timeoutMs: CHECK_MS })
   return !end.timedOut && end.exitCode === completesWhen.exitCode
 }
 
@@ -21,40 +21,41 @@ export async function loginCompleted(ground: CommandGround): Promise<boolean | u
  * @throws `auth_required` with the command, where it needs a terminal and there is none, or did not succeed
  */
 export async function logIn(
-  ground: CommandGround,
+  commandContext: CommandContext,
   state: AuthState,
   emit: (event: ProvisionEvent) => void,
 ): Promise<void> {
-  const { manifest } = ground.adapter
+  const { manifest } = commandContext.adapter
   const login = manifest.auth?.login
-  if (login === undefined) throw loginRequired(ground, 'and its manifest names no command for it')
-  const exitCode = await runLogin(login, ground, emit)
-  if (exitCode !== 0) throw loginRequired(ground, `and ${login.cmd} ended with ${exitCode}`)
-  if ((await loginCompleted(ground)) === false) throw loginRequired(ground, `and after ${login.cmd} it still is not`)
+  if (login === undefined) throw loginRequired(commandContext, 'and its manifest has no login command')
+  const exitCode = await runLogin(login, commandContext, emit)
+  if (exitCode !== 0) throw loginRequired(commandContext, `and ${login.cmd} ended with ${exitCode}`)
+  if ((await loginCompleted(commandContext)) === false)
+    throw loginRequired(commandContext, `and after ${login.cmd} it still is not`)
   emit({ type: 'phase', phase: 'login', state: 'done', ...(state === 'authed' ? { detail: 'again' } : {}) })
 }
 
 async function runLogin(
   login: NonNullable<Auth['login']>,
-  ground: CommandGround,
+  commandContext: CommandContext,
   emit: (event: ProvisionEvent) => void,
 ): Promise<number> {
-  const { terminal, redactor } = ground.host
+  const { terminal, redactor } = commandContext.host
   if (login.interactive || login.requiresCallbackUrl) {
-    if (terminal === undefined) throw loginRequired(ground, 'and its login needs a terminal')
-    const ready = await prepareCommand(login.cmd, ground)
+    if (terminal === undefined) throw loginRequired(commandContext, 'and its login needs a terminal')
+    const ready = await prepareCommand(login.cmd, commandContext)
     return terminal.run(ready, () => runInTerminal(ready))
   }
-  const end = await runManifestCommand(login.cmd, ground, {
+  const end = await runManifestCommand(login.cmd, commandContext, {
     timeoutMs: LOGIN_MS,
     onLine: (stream, line) => emit({ type: 'output', stream, line: redactor.redact(line) }),
   })
-  if (end.timedOut) throw loginRequired(ground, `and ${login.cmd}: ${endingOf(end)}`)
+  if (end.timedOut) throw loginRequired(commandContext, `and ${login.cmd}: ${endingOf(end)}`)
   return end.exitCode ?? 128
 }
 
-/** The refusal that every surface gives: with the command, and what else would do. */
-export function loginRequired({ adapter }: Pick<CommandGround, 'adapter'>, why?: string): AgentprotoError {
+/** The error of every surface for a missing login, with the command and the alternatives. */
+export function loginRequired({ adapter }: Pick<CommandContext, 'adapter'>, why?: string): AgentprotoError {
   const { name, auth } = adapter.manifest
   const ways = waysIn(adapter)
   const login = auth?.login?.cmd
@@ -65,7 +66,7 @@ export function loginRequired({ adapter }: Pick<CommandGround, 'adapter'>, why?:
   })
 }
 
-function waysIn({ manifest, secrets }: CommandGround['adapter']): readonly string[] {
+function waysIn({ manifest, secrets }: CommandContext['adapter']): readonly string[] {
   const { id, auth } = manifest
   const ways = auth?.login === undefined ? [] : [`run: agentproto adapters login ${id}`]
   const [secret] = secrets?.secrets ?? []

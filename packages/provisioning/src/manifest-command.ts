@@ -7,8 +7,8 @@ import type { ProvisionHost } from './provision-host.js'
 import { type CommandEnd, runCommand } from './run-command.js'
 import { toolEnvironment } from './tool-environment.js'
 
-/** An adapter whose manifest's own commands are run: checks, steps, logins. */
-export interface CommandGround {
+/** The context of a manifest's own commands: checks, steps, logins. */
+export interface CommandContext {
   readonly adapter: LoadedAgentCli
   readonly host: ProvisionHost
   readonly signal: AbortSignal
@@ -34,29 +34,29 @@ export interface ReadyCommand {
 /** Splits a command and finds its program. @throws `manifest_invalid`, `agent_not_installed` */
 export async function prepareCommand(
   command: string,
-  ground: CommandGround,
+  commandContext: CommandContext,
   values?: Substitutions,
 ): Promise<ReadyCommand> {
-  const { adapter, host, signal, variables } = ground
+  const { adapter, host, signal, variables } = commandContext
   const [program, ...args] = commandWords(command, values)
   const env = toolEnvironment({ manifest: adapter.manifest, host, sandbox: adapter.sandbox, values: variables })
-  return { file: await programFile(program, ground), args, cwd: host.home, env, signal }
+  return { file: await programFile(program, commandContext), args, cwd: host.home, env, signal }
 }
 
 /** Runs a command of the manifest to its end, without a terminal. */
 export async function runManifestCommand(
   command: string,
-  ground: CommandGround,
+  commandContext: CommandContext,
   options: CommandOptions,
 ): Promise<CommandEnd> {
-  const ready = await prepareCommand(command, ground, options.values)
+  const ready = await prepareCommand(command, commandContext, options.values)
   const { timeoutMs, onLine } = options
-  const clock = ground.host.clock ?? systemClock
+  const clock = commandContext.host.clock ?? systemClock
   return runCommand({ ...ready, timeoutMs, clock, ...(onLine === undefined ? {} : { onLine }) })
 }
 
-/** The agent itself is the one that is launched; any other program is looked for beside it and on PATH. */
-async function programFile(name: string, { adapter: { manifest }, host }: CommandGround): Promise<string> {
+/** The agent's own program is the one that is launched; any other program is searched beside it and on PATH. */
+async function programFile(name: string, { adapter: { manifest }, host }: CommandContext): Promise<string> {
   const own = name === manifest.bin ? (await findAgent(manifest, host))?.file : undefined
   const file =
     own ??
@@ -68,7 +68,7 @@ async function programFile(name: string, { adapter: { manifest }, host }: Comman
   if (file !== undefined) return file
   throw new AgentprotoError(
     'agent_not_installed',
-    `The program ${name}, which the manifest of ${manifest.id} runs, is not found`,
+    `The program ${name} of the manifest of ${manifest.id} was not found`,
     {
       expected: `${name} on PATH`,
     },

@@ -2,15 +2,15 @@ import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SetupInput } from '@agentproto/contracts'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 
-/** The host as installers, checks and setups see it. */
+/** The host of installers, checks and setups. */
 export interface ProvisionHost extends AgentHost {
   readonly secrets: Secrets
   readonly redactor: Redactor
-  /** A person; without one, what needs one is reported as pending. */
+  /** The user's terminal; without one, steps that need one are reported as pending. */
   readonly terminal?: Terminal
-  /** What this machine is, in Node's words. Default: what it is. */
+  /** Platform of this machine, in Node's terms. Default: the actual one. */
   readonly platform?: { readonly os: NodeJS.Platform; readonly arch: NodeJS.Architecture }
-  /** Gets the parts of an oauth secret by whatever flow the host has for it. */
+  /** The host's own flow for the parts of an oauth secret. */
   readonly oauth?: (slug: string, signal: AbortSignal) => Promise<OauthParts>
 }
 
@@ -20,10 +20,10 @@ export interface OauthParts {
   readonly expiresAt?: string
 }
 
-/** What a person at a terminal is asked. */
+/** A question for the user at a terminal. */
 export type Question = Extract<SetupInput, { kind: 'value' }>
 
-/** A person at a terminal, as far as a setup needs one. */
+/** The user's terminal, as far as a setup needs it. */
 export interface Terminal {
   /** Asks for a value; a `secret` one is not shown. @throws `cancelled` */
   ask(question: Question, signal: AbortSignal): Promise<string | boolean>

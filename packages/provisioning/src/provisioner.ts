@@ -17,17 +17,17 @@ import { eventStream } from './event-stream.js'
 import { installAgent } from './install/install-agent.js'
 import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
 import { logIn, loginCompleted } from './login.js'
-import type { CommandGround } from './manifest-command.js'
+import type { CommandContext } from './manifest-command.js'
 import type { ProvisionHost } from './provision-host.js'
 import { runSetup } from './setup/run-setup.js'
 
-/** Brings one adapter's agent from its manifest to where a session can be started (AIP-45 §Lifecycle). */
+/** Installs, checks, sets up and logs in one adapter's agent, until a session can be started (AIP-45 §Lifecycle). */
 export interface Provisioner {
-  /** How far it is; runs nothing. */
+  /** The state of the agent; runs nothing. */
   state(workspace?: string): Promise<AdapterState>
   /**
-   * Runs the phases that are not done, up to `until`; the last event is the state. What was done stays done, whatever
-   * happens later. Leaving the iteration ends what runs.
+   * Runs the phases that are not done, up to `until`; the last event is the state. Completed phases stay completed when a
+   * later one fails. Leaving the iteration ends what runs.
    * The iteration throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,
    * `provisioning_busy`, `storage_failed`, `cancelled`.
    */
@@ -103,12 +103,12 @@ class Provisioning {
     const before = await findAgent(adapter.manifest, host)
     const kept = before !== undefined && !(this.#forces('install') && before.place !== 'host')
     const found = kept ? before : await this.#install()
-    if (kept) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: `it is there: ${found.file}` })
+    if (kept) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: `it is installed: ${found.file}` })
     emit({ type: 'phase', phase: 'version_check', state: 'started' })
     const wrong = await this.#check(found, kept)
     if (wrong === undefined) return
-    emit({ type: 'warning', message: `The version does not fit: ${wrong}` })
-    // Where the host names the executable, nothing that we install would be run.
+    emit({ type: 'warning', message: `The version does not match: ${wrong}` })
+    // The host names the executable: an installed one would not be run.
     const again =
       found.place === 'host'
         ? wrong
@@ -138,8 +138,8 @@ class Provisioning {
 
   async login(): Promise<void> {
     const { emit } = this.#running
-    const ground = await this.#ground()
-    const state = await this.#authState(ground)
+    const commandContext = await this.#commandContext()
+    const state = await this.#authState(commandContext)
     if (state === 'not_needed' || (state === 'authed' && !this.#forces('login'))) {
       return emit({
         type: 'phase',
@@ -149,7 +149,7 @@ class Provisioning {
       })
     }
     emit({ type: 'phase', phase: 'login', state: 'started' })
-    await logIn(ground, state, emit)
+    await logIn(commandContext, state, emit)
     await this.#save({ ...this.#ledger, auth: { state: 'authed', at: this.#now() } })
   }
 
@@ -170,7 +170,7 @@ class Provisioning {
     return found
   }
 
-  /** @returns what is wrong with the version, or nothing */
+  /** @returns why the version does not match, or undefined */
   async #check(found: LocatedAgent, mayBeKnown: boolean): Promise<string | undefined> {
     const { emit } = this.#running
     const known = mayBeKnown ? await checkOf(found, this.#ledger) : undefined
@@ -179,11 +179,11 @@ class Provisioning {
         type: 'phase',
         phase: 'version_check',
         state: 'skipped',
-        detail: `${known.version ?? 'it fits'}, checked before`,
+        detail: `${known.version ?? 'it matches'}, checked before`,
       })
       return undefined
     }
-    const { version, ok, detail, changed } = await checkVersion(found, await this.#ground())
+    const { version, ok, detail, changed } = await checkVersion(found, await this.#commandContext())
     const named = version === undefined ? {} : { version }
     await this.#save({ ...this.#ledger, check: { ...named, ok, at: this.#now(), file: found.file, changed } })
     if (!ok) return detail
@@ -191,7 +191,7 @@ class Provisioning {
     return undefined
   }
 
-  async #ground(): Promise<CommandGround> {
+  async #commandContext(): Promise<CommandContext> {
     const { adapter, host, request, signal } = this.#running
     const { setup } = adapter.manifest
     const done = stepsFor(this.#ledger, setup, request.workspaceSlug)
@@ -199,12 +199,12 @@ class Provisioning {
     return { adapter, host, signal, variables: env }
   }
 
-  async #authState(ground: CommandGround): Promise<AdapterState['auth']> {
+  async #authState(commandContext: CommandContext): Promise<AdapterState['auth']> {
     const { adapter, host } = this.#running
     const all = await host.secrets.list(this.#declared)
     const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
     const evidence = { manifest: adapter.manifest, host, ledger: this.#ledger, secrets }
-    return checkedAuthState(evidence, () => loginCompleted(ground))
+    return checkedAuthState(evidence, () => loginCompleted(commandContext))
   }
 
   #forces(phase: ProvisionRequest['until']): boolean {
@@ -224,9 +224,9 @@ class Provisioning {
 
   #mismatch(detail: string): AgentprotoError {
     const { manifest } = this.#running.adapter
-    return new AgentprotoError('version_mismatch', `The version of ${manifest.name} does not fit: ${detail}`, {
+    return new AgentprotoError('version_mismatch', `The version of ${manifest.name} does not match: ${detail}`, {
       expected: `a version in ${manifest.versionCheck.range}`,
-      hint: 'Take a newer manifest of the adapter, or install a version that fits by hand',
+      hint: 'Use a newer manifest of the adapter, or install a matching version by hand',
     })
   }
 }

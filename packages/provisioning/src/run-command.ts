@@ -16,7 +16,7 @@ export interface Command {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Told each line as it comes, without control characters. */
+  /** Called with each line as it comes, without control characters. */
   readonly onLine?: (stream: 'stdout' | 'stderr', line: string) => void
 }
 
@@ -31,7 +31,7 @@ export interface CommandEnd {
 
 const KEPT_CHARS = 256 * 1024
 const LINE_CHARS = 4 * 1024
-/** How long output may still come after the end while a daemon that was started holds the pipe. */
+/** How long output may come after the end while a started daemon holds the pipe open, in milliseconds. */
 const OUTPUT_GRACE_MS = 500
 
 /**
@@ -70,7 +70,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
 /** Runs a program in the caller's own terminal. @returns its exit code, 128 for one that a signal ended */
 export function runInTerminal(command: Omit<Command, 'timeoutMs' | 'onLine' | 'clock'>): Promise<number> {
   const { command: program, args } = commandFor(command.file)
-  // Ctrl-C reaches the whole foreground group; that it ends the program must not end us before it.
+  // Ctrl-C reaches the whole foreground group: it must not end this process before the program.
   const ignore = (): void => undefined
   process.on('SIGINT', ignore)
   return new Promise<number>((resolve, reject) => {
@@ -86,12 +86,12 @@ export function runInTerminal(command: Omit<Command, 'timeoutMs' | 'onLine' | 'c
 }
 
 interface Ending {
-  /** Whether it was ended for its time, once nothing of its tree lives. */
+  /** Whether it reached its time limit, once nothing of its tree runs. */
   settled(): Promise<boolean>
   forget(): void
 }
 
-/** Ends the program's tree when its time is over or its caller gives up. */
+/** Ends the program's process tree at its time limit or when the caller aborts. */
 function endOnDemand(pid: number | undefined, { timeoutMs, signal, clock }: Command): Ending {
   const info = pid === undefined ? undefined : identify(pid)
   let timedOut = false
@@ -117,7 +117,7 @@ function endOnDemand(pid: number | undefined, { timeoutMs, signal, clock }: Comm
   }
 }
 
-/** What a program prints: the beginning as text, and each line once. */
+/** The output of a program: its beginning as text, and each line once. */
 class Output {
   text = ''
   readonly #stream: Readable
@@ -149,7 +149,7 @@ class Output {
     for (const line of lines) this.#say(line)
   }
 
-  /** A progress bar draws over itself: what it drew last is what it says. */
+  /** A progress bar overwrites its line: only the last text counts. */
   #say(line: string): void {
     const last = line.replace(/\r+$/, '').split('\r').at(-1) ?? ''
     const plain = stripVTControlCharacters(last).replaceAll(CONTROL, '').trimEnd().slice(0, LINE_CHARS)
@@ -160,7 +160,7 @@ class Output {
 /** Every control character but the tab. */
 const CONTROL = /[\u0000-\u0008\u000A-\u001F\u007F-\u009F]/g
 
-const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'It was cancelled')
+const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The command was cancelled')
 
 const notStarted = (file: string, cause: Error): AgentprotoError =>
   new AgentprotoError('spawn_failed', `${file} could not be started: ${cause.message}`, { cause })

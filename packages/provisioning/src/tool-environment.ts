@@ -6,8 +6,7 @@ import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { agentPrefix, programFolders } from '@agentproto/driver-agent-cli/installation'
 
 /**
- * The environment of an installer: what the policy lets through, and no secret, since it runs what strangers
- * have packed.
+ * The environment of an installer: filtered, without secrets, because it runs third-party code.
  */
 export function installerEnvironment(host: AgentHost): Record<string, string> {
   return buildEnvironment({
@@ -31,7 +30,7 @@ export function toolEnvironment({ manifest, host, sandbox, values = {} }: ToolEn
     policy: host.environment ?? 'filtered',
     parent: { ...host.env, PATH: [...programFolders(agentPrefix(manifest, host)), path].join(delimiter) },
     passthrough: declaredVariables(manifest, sandbox),
-    // A login is made in the home that the agent will look for it in.
+    // The login must be in the home that the agent uses.
     declared: { ...agentHome(manifest, host)?.variables, ...sandbox.env.set, ...values },
   })
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { addAdapter } from '@agentproto/provisioning'
 import { expect, test } from 'vitest'
-import { adapterOf, folder, hostOf, program, type TestHost, textAt } from './ground.ts'
+import { adapterOf, folder, hostOf, program, type TestHost, textAt } from './test-host.ts'
 
 const add = (source: string, host: TestHost) => addAdapter(source, host, new AbortController().signal)
 

@@ -16,7 +16,7 @@ import {
   serveFiles,
   textAt,
   versionProgram,
-} from './ground.ts'
+} from './test-host.ts'
 import { npmRegistry } from './npm-registry.ts'
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
@@ -94,7 +94,7 @@ test('npm installs for real, the newest by name, into the agent’s own prefix',
   expect(readdirSync(join(host.home, 'agents'))).toEqual(['tool'])
 })
 
-test('each method that cannot be tried says why, and the next one is', async () => {
+test('each method that cannot be tried gives its reason, and the next one is tried', async () => {
   const host = hostOf()
   program(host.bin, 'brew', '#!/bin/sh\necho "Error: no bottle for this system" >&2\nexit 3\n')
   const outcome = await install(
@@ -115,7 +115,7 @@ test('each method that cannot be tried says why, and the next one is', async () 
     'dnf skipped: there is no dnf on PATH',
     'brew started: brew install agent-tool',
     'brew failed: brew ended with 3: Error: no bottle for this system.',
-    'nix skipped: it is not known to this version',
+    'nix skipped: this version does not support it',
     'brew failed: The package of the manifest is no name of a package. Given: --prefix=/.',
     'vendored skipped: ./nowhere is not there',
   ])
@@ -145,7 +145,7 @@ test('a curl installer with a wrong SHA-256 is never executed', async () => {
   const of = (verify_sha256: string) =>
     install({ install: [{ method: 'curl', url: `${url}/install.sh`, verify_sha256 }] }, host)
   const wrong = await of(sha256(`${script} `))
-  expect(wrong.error?.message).toContain('is not what the manifest vouches for; it was not run')
+  expect(wrong.error?.message).toContain('does not match its checksum; it was not run')
   expect(existsSync(mark)).toBe(false)
   expect(readdirSync(join(host.home, 'agents'))).toEqual([])
   // The same script with its own sum does run: it is the sum that held it back.
@@ -153,20 +153,20 @@ test('a curl installer with a wrong SHA-256 is never executed', async () => {
   expect(textAt(mark)).toBe('ran\n')
 })
 
-test('a curl installer that nothing vouches for is not even fetched, unless somebody insists', async () => {
+test('a curl installer without a checksum is not downloaded, unless the request allows it', async () => {
   const host = hostOf()
   const mark = join(host.home, 'mark')
   const { url, asked } = await serveFiles({ '/install.sh': `#!/bin/sh\n${SCRIPT(mark, host.bin)}` })
   const document = { install: [{ method: 'curl' as const, url: `${url}/install.sh` }] }
-  expect(methodsOf(await install(document, host))).toEqual([expect.stringContaining('nothing vouches for its script')])
+  expect(methodsOf(await install(document, host))).toEqual([expect.stringContaining('its script cannot be verified')])
   expect(asked).toEqual([])
   const insisted = await install(document, host, { allowUnverified: true })
   expect(insisted.error).toBeUndefined()
-  expect(insisted.events).toContainEqual({ type: 'warning', message: expect.stringContaining('Nothing vouches') })
+  expect(insisted.events).toContainEqual({ type: 'warning', message: expect.stringContaining('is not verified') })
   expect(existsSync(mark)).toBe(true)
 })
 
-test('a script that goes on for ever, or is cut off, is not run', async () => {
+test('a script that is too large, or is cut off, is not run', async () => {
   const host = hostOf()
   const mark = join(host.home, 'mark')
   const big = `touch ${mark}\n#${'x'.repeat(5 * 1024 * 1024)}`
@@ -204,7 +204,7 @@ function archives(): Record<string, Buffer> {
   }
 }
 
-test('a download becomes the agent, out of every kind of archive', async () => {
+test('a download is installed from every kind of archive', async () => {
   const files = archives()
   const { url } = await serveFiles(files)
   for (const [path, content] of Object.entries(files)) {
@@ -258,7 +258,7 @@ test.each([
 test('a download from the open network needs TLS or a sum', async () => {
   const of = (more: object) =>
     install({ install: [{ method: 'download', url: 'http://example.invalid/a', extract_bin: 'x', ...more }] }, hostOf())
-  expect((await of({})).error?.message).toContain('can be changed by anybody on its way')
+  expect((await of({})).error?.message).toContain('is not protected against changes in transit')
 })
 
 test('a vendored file is copied, and only from the manifest’s folder', async () => {
@@ -303,7 +303,7 @@ test('what an install that was killed left is cleared, and an agent that it move
   expect(readdirSync(agents).toSorted()).toEqual(['.new-tool-box-0123abcd', 'tool'])
 })
 
-test('one install at a time: the second is told', async () => {
+test('one install at a time: the second is refused', async () => {
   const host = hostOf()
   program(host.bin, 'brew', '#!/bin/sh\nsleep 0.4\n')
   const adapter = await adapterOf({})
@@ -317,7 +317,7 @@ test('one install at a time: the second is told', async () => {
   expect(second.error).toMatchObject({ code: 'provisioning_busy', row: { retryable: true } })
 })
 
-test('whoever leaves the iteration ends the installer and everything that it started', async () => {
+test('leaving the iteration ends the installer and everything that it started', async () => {
   const host = hostOf()
   program(host.bin, 'brew', `#!/bin/sh\nsleep 300 &\necho $! > ${host.home}/child\necho started\nwait\n`)
   const provisioner = createProvisioner(await adapterOf({}), host)

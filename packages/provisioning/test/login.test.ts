@@ -2,7 +2,16 @@ import { join } from 'node:path'
 import { createProvisioner, type ProvisionHost } from '@agentproto/provisioning'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
-import { adapterOf, hostOf, type Outcome, program, provision, type TestHost, textAt, versionProgram } from './ground.ts'
+import {
+  adapterOf,
+  hostOf,
+  type Outcome,
+  program,
+  provision,
+  type TestHost,
+  textAt,
+  versionProgram,
+} from './test-host.ts'
 
 type Auth = NonNullable<AgentCliDocument['auth']>
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { folder } from './ground.ts'
+import { folder } from './test-host.ts'
 
 /** A registry on loopback with versions of one package, whose program prints its version. Ends with the test. */
 export async function npmRegistry(name: string, versions: readonly string[]): Promise<{ readonly url: string }> {

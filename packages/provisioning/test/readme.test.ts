@@ -3,7 +3,7 @@ import { readAgentCli } from '@agentproto/manifest/node'
 import { createProvisioner } from '@agentproto/provisioning'
 import { createRedactor, createSecrets } from '@agentproto/secrets'
 import { expect, test } from 'vitest'
-import { adapterOf, folder, program, versionProgram } from './ground.ts'
+import { adapterOf, folder, program, versionProgram } from './test-host.ts'
 
 test('the example of the README', async () => {
   const [home, bin] = [folder('home'), folder('bin')]

@@ -10,7 +10,16 @@ import {
 } from '@agentproto/provisioning'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
-import { adapterOf, hostOf, type Outcome, program, provision, type TestHost, textAt, versionProgram } from './ground.ts'
+import {
+  adapterOf,
+  hostOf,
+  type Outcome,
+  program,
+  provision,
+  type TestHost,
+  textAt,
+  versionProgram,
+} from './test-host.ts'
 
 type Steps = NonNullable<AgentCliDocument['setup']>
 
@@ -83,7 +92,7 @@ test('steps run once, in order, and not again', async () => {
 
 test('a failure aborts with the step’s id, and the next run goes on there', async () => {
   const host = readyHost()
-  program(host.bin, 'flaky', `#!/bin/sh\n[ -e ${host.home}/mended ] && exit 0\necho "no daemon" >&2\nexit 4\n`)
+  program(host.bin, 'flaky', `#!/bin/sh\n[ -e ${host.home}/fixed ] && exit 0\necho "no daemon" >&2\nexit 4\n`)
   const steps: Steps = [
     { id: 'one', kind: 'cmd', cmd: 'note one' },
     { id: 'two', kind: 'cmd', cmd: 'flaky' },
@@ -92,7 +101,7 @@ test('a failure aborts with the step’s id, and the next run goes on there', as
   const { error } = await setUp(steps, host)
   expect(error).toMatchObject({ code: 'setup_failed', parts: { data: { step: 'two' } } })
   expect(error?.message).toContain('it ended with 4: no daemon')
-  program(host.home, 'mended', '')
+  program(host.home, 'fixed', '')
   expect((await setUp(steps, host)).error).toBeUndefined()
   expect(notes(host)).toBe('[one]\n[three]\n')
 })
@@ -248,7 +257,7 @@ test('an interactive command gets the terminal, and its exit code counts', async
   expect(failed.error).toMatchObject({ code: 'setup_failed', parts: { data: { step: 'two' } } })
 })
 
-test('a command’s output is kept where the step says so; one that is secret is shown to nobody', async () => {
+test('the output of a command is stored where the step says so; a secret one is not shown', async () => {
   const host = readyHost()
   program(host.bin, 'mint', '#!/bin/sh\necho minted-4711\n')
   const { events, error } = await setUp(
@@ -284,7 +293,7 @@ test('oauth: the host’s own flow, or three parts that a person pastes; one tha
   expect((await setUp(steps, set)).error).toBeUndefined()
 })
 
-test('external: the page comes back with the value, and nobody else can answer for it', async () => {
+test('external: the page redirects with the value, and other pages cannot answer', async () => {
   let shown = ''
   const { terminal } = person([], (url) => {
     shown = url
@@ -311,13 +320,13 @@ test('external: the page comes back with the value, and nobody else can answer f
   expect(notes(host)).toBe('[see]ACME_CHANNEL=c 42 ACME_TEAM=a&b \n')
 })
 
-test('external: a page that does not come back fails its step; without a callback the person says that it is done', async () => {
+test('external: a page that does not redirect fails its step; without a callback the user confirms it', async () => {
   const url = 'https://acme.example/pick'
   const late = await setUp(
     [{ id: 'pick', kind: 'external', url, callback: { timeout_ms: 100 } }],
     readyHost({ terminal: person([]).terminal }),
   )
-  expect(late.error?.message).toContain('the page did not come back')
+  expect(late.error?.message).toContain('the page did not redirect')
   expect(
     (await setUp([{ id: 'pick', kind: 'external', url }], readyHost({ terminal: person([true]).terminal }))).error,
   ).toBeUndefined()

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { pack, type Header } from 'tar-stream'
 import { expect, test } from 'vitest'
 import { unpack } from '../src/archive/unpack.ts'
-import { folder, textAt } from './ground.ts'
+import { folder, textAt } from './test-host.ts'
 
 /** Unpacks `tool` from an archive; returns the text of what came of it. */
 async function unpacked(archive: Buffer, maxBytes = 1_000): Promise<string> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { hostOf, install, methodsOf, program, textAt, versionProgram } from './ground.ts'
+import { hostOf, install, methodsOf, program, textAt, versionProgram } from './test-host.ts'
 
 const check = (more: object) => ({
   version_check: { cmd: 'agent-tool --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '>=1.0.0 <2.0.0', ...more },
@@ -32,7 +32,7 @@ test('a version that does not fit is reinstalled once, then it is an error', asy
   expect(outcome.error?.message).toContain('2.5.0 is not in >=1.0.0 <2.0.0')
 })
 
-test('a reinstall that mends the version is a success', async () => {
+test('a reinstall with a matching version is a success', async () => {
   const host = hostOf()
   program(host.bin, 'agent-tool', versionProgram('0.9.0'))
   program(host.bin, 'brew', `#!/bin/sh\nprintf '%s' '${versionProgram('1.0.0')}' > ${host.bin}/agent-tool\n`)
@@ -50,7 +50,7 @@ test('an executable that the host names is never reinstalled', async () => {
   expect(existsSync(join(host.home, 'mark'))).toBe(false)
 })
 
-test('an agent that cannot tell its version is known by its package', async () => {
+test('the version of an agent that prints none is the version of its package', async () => {
   const host = hostOf()
   const modules = join(host.home, 'agents/tool/node_modules')
   program(join(modules, '.bin'), 'agent-tool', '#!/bin/sh\necho "unexpected argument" >&2\nexit 2\n')
@@ -63,7 +63,7 @@ test('an agent that cannot tell its version is known by its package', async () =
   )
 })
 
-test('an agent that begins to serve instead of telling its version is ended after the time limit', async () => {
+test('an agent that starts to serve instead of printing its version is ended after the time limit', async () => {
   const host = hostOf()
   program(host.bin, 'agent-tool', `#!/bin/sh\nsleep 300\n`)
   program(host.bin, 'brew', '#!/bin/sh\nexit 1\n')

@@ -1,7 +1,7 @@
 import type { AgentInfo, DoctorCheck } from '@agentproto/contracts'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 
-/** What the manifest and its ACP.md declare, against what the agent has just negotiated. */
+/** Compares what the manifest and its ACP.md declare with what the agent has negotiated. */
 export function capabilityChecks(
   { manifest, acp }: LoadedAgentCli,
   { capabilities: can }: AgentInfo,
@@ -37,7 +37,7 @@ interface Comparison {
   readonly found: boolean
 }
 
-/** What is promised and not there breaks a caller; what is there and not promised only goes unused. */
+/** A declared capability that is missing breaks callers; an undeclared one is only not used. */
 function compared(name: string, title: string, { declared, found }: Comparison): DoctorCheck {
   const base = { id: `capability.${name}`, title, declared: yesNo(declared), found: yesNo(found) }
   if (declared === found) return { ...base, verdict: 'ok', detail: yesNo(found) }

@@ -8,8 +8,8 @@ export interface Examination {
   readonly request: DoctorRequest
 }
 
-/** What the parts of an examination are given. */
-export interface Examining extends Examination {
-  readonly tell: (check: DoctorCheck) => void
+/** The context of the parts of an examination. */
+export interface RunningExamination extends Examination {
+  readonly report: (check: DoctorCheck) => void
   readonly signal: AbortSignal
 }

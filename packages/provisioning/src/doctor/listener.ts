@@ -1,27 +1,27 @@
 import type { AgentAnswer, AgentRequest, AgentSignal, AgentSink, Clock, TurnEnd } from '@agentproto/contracts'
 
-/** One turn as the examination hears it. */
+/** One turn of the examination. */
 export interface HeardTurn {
   readonly text: string
   readonly error: string | undefined
   /** The end of the turn; undefined when it did not come in time (milliseconds). */
   ended(withinMs: number, signal: AbortSignal): Promise<TurnEnd | undefined>
-  /** Settles with its first sign of life, its end, or after so many milliseconds. */
+  /** Settles with the first output, the end, or after so many milliseconds. */
   begun(withinMs: number, signal: AbortSignal): Promise<void>
 }
 
-/** Hears what an agent says, and allows it nothing. */
+/** Collects what an agent says, and denies its requests. */
 export class Listener implements AgentSink {
   readonly #clock: Clock
   #turn: Turn | undefined
-  /** Pieces of text that have come. */
+  /** Number of text deltas. */
   deltas = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Begins to hear a turn, then sends it. */
+  /** Sends a prompt and collects its turn. */
   turn(send: () => Promise<void>): HeardTurn {
     const turn = new Turn(this.#clock)
     this.#turn = turn

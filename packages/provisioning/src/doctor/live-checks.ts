@@ -5,7 +5,7 @@ import { type DoctorCheck, randomId, type RunningAgent, type SessionOrigin, syst
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import { launchHints } from '@agentproto/driver-agent-cli/installation'
 import { capabilityChecks } from './capability-checks.js'
-import type { Examining } from './examination.js'
+import type { RunningExamination } from './examination.js'
 import { Listener } from './listener.js'
 
 const PROMPT = 'Reply with the single word: ready'
@@ -14,15 +14,15 @@ const LONG_PROMPT = 'Count from 1 to 500 in words, one number a line. Use no too
 const ANSWER_MS = 120_000
 const CANCEL_MS = 30_000
 
-/** Starts the agent in an empty folder, talks to it, and ends it, each step a finding. */
-export async function liveChecks(examining: Examining): Promise<void> {
+/** Starts the agent in an empty folder, prompts it, and ends it. Each step is a finding. */
+export async function liveChecks(examination: RunningExamination): Promise<void> {
   const cwd = await realpath(await mkdtemp(join(tmpdir(), 'agentproto-doctor-')))
   try {
-    const first = await start(examining, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
+    const first = await start(examination, { cwd, origin: { how: 'new' }, id: 'live.start', title: 'Starts' })
     if (first === undefined) return
-    const resumes = await firstSession(first, examining)
-    if (resumes === undefined || examining.signal.aborted) return
-    await secondSession(examining, cwd, resumes)
+    const resumes = await firstSession(first, examination)
+    if (resumes === undefined || examination.signal.aborted) return
+    await secondSession(examination, cwd, resumes)
   } finally {
     await rm(cwd, { recursive: true, force: true, maxRetries: 3 })
   }
@@ -33,36 +33,36 @@ interface Live {
   readonly listener: Listener
 }
 
-/** @returns how the session can be gone on with, where it can and there is one to go on with */
-async function firstSession(live: Live, examining: Examining): Promise<SessionOrigin | undefined> {
-  const { adapter, request, tell, signal } = examining
+/** @returns how the session can be resumed, where it can */
+async function firstSession(live: Live, examination: RunningExamination): Promise<SessionOrigin | undefined> {
+  const { adapter, request, report, signal } = examination
   const { agent, listener } = live
   const hints = launchHints(adapter.manifest)
   let answered = false
   try {
-    for (const check of capabilityChecks(adapter, agent.info)) tell(check)
-    answered = await answers(live, examining, {
+    for (const check of capabilityChecks(adapter, agent.info)) report(check)
+    answered = await answers(live, examination, {
       id: 'live.prompt',
       title: 'Answers',
       text: request.prompt ?? hints.prompt ?? PROMPT,
     })
     if (answered && !signal.aborted) {
-      if (adapter.manifest.capabilities.streaming) tell(streamingCheck(listener))
-      await interrupted(live, examining, request.longPrompt ?? hints.longPrompt ?? LONG_PROMPT)
+      if (adapter.manifest.capabilities.streaming) report(streamingCheck(listener))
+      await interrupted(live, examination, request.longPrompt ?? hints.longPrompt ?? LONG_PROMPT)
     }
   } finally {
-    await ends(live, examining)
+    await ends(live, examination)
   }
-  return resumeOrigin(agent, answered, tell)
+  return resumeOrigin(agent, answered, report)
 }
 
-async function secondSession(examining: Examining, cwd: string, origin: SessionOrigin): Promise<void> {
-  const live = await start(examining, { cwd, origin, id: 'live.resume', title: 'Resumes' })
+async function secondSession(examination: RunningExamination, cwd: string, origin: SessionOrigin): Promise<void> {
+  const live = await start(examination, { cwd, origin, id: 'live.resume', title: 'Resumes' })
   if (live === undefined) return
-  const { request, adapter } = examining
+  const { request, adapter } = examination
   const text = request.prompt ?? launchHints(adapter.manifest).prompt ?? PROMPT
   try {
-    await answers(live, examining, { id: 'live.resumed-prompt', title: 'Answers again', text })
+    await answers(live, examination, { id: 'live.resumed-prompt', title: 'Answers again', text })
   } finally {
     await live.agent.stop().catch(() => undefined)
   }
@@ -75,8 +75,8 @@ interface Starting {
   readonly title: string
 }
 
-async function start(examining: Examining, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
-  const { adapter, host, tell, signal } = examining
+async function start(examination: RunningExamination, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
+  const { adapter, host, report, signal } = examination
   const clock = host.clock ?? systemClock
   const listener = new Listener(clock)
   const began = clock.now()
@@ -96,11 +96,11 @@ async function start(examining: Examining, { cwd, origin, id, title }: Starting)
       host,
     })
     const how = origin.how === 'new' ? '' : ` by ${origin.how}`
-    tell({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
+    report({ id, title, verdict: 'ok', detail: `ready after ${clock.now() - began} ms${how}${named(agent)}` })
     return { agent, listener }
   } catch (thrown) {
     if (signal.aborted) throw thrown
-    tell({ id, title, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
+    report({ id, title, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
     return undefined
   }
 }
@@ -116,7 +116,7 @@ interface Saying {
 
 async function answers(
   { agent, listener }: Live,
-  { tell, signal }: Examining,
+  { report, signal }: RunningExamination,
   { id, title, text }: Saying,
 ): Promise<boolean> {
   const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
@@ -127,7 +127,7 @@ async function answers(
     end === undefined
       ? `no answer within ${ANSWER_MS / 1_000} s`
       : (turn.error ?? `the turn ended with ${end.reason}${end.empty === true ? ', empty' : ''}`)
-  tell({ id, title, verdict: fine ? 'ok' : 'fail', detail: fine ? excerpt(turn.text) : why })
+  report({ id, title, verdict: fine ? 'ok' : 'fail', detail: fine ? excerpt(turn.text) : why })
   return fine
 }
 
@@ -145,38 +145,46 @@ const streamingCheck = ({ deltas }: Listener): DoctorCheck => ({
   found: deltas > 0 ? 'yes' : 'no',
 })
 
-/** The turn must have begun: what is cancelled before it is heard proves nothing. */
-async function interrupted({ agent, listener }: Live, { tell, signal }: Examining, text: string): Promise<void> {
+/** The turn must have started: a cancel before the first output proves nothing. */
+async function interrupted(
+  { agent, listener }: Live,
+  { report, signal }: RunningExamination,
+  text: string,
+): Promise<void> {
   const base = { id: 'live.interrupt', title: 'Is interrupted' }
   const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
   await turn.begun(ANSWER_MS, signal)
   await agent.cancel()
   const end = await turn.ended(CANCEL_MS, signal)
-  if (end?.reason === 'cancelled') return tell({ ...base, verdict: 'ok', detail: 'the turn ended as cancelled' })
-  if (end === undefined) return tell({ ...base, verdict: 'fail', detail: `it went on for ${CANCEL_MS / 1_000} s` })
-  tell({
+  if (end?.reason === 'cancelled') return report({ ...base, verdict: 'ok', detail: 'the turn ended as cancelled' })
+  if (end === undefined) return report({ ...base, verdict: 'fail', detail: `it continued for ${CANCEL_MS / 1_000} s` })
+  report({
     ...base,
     verdict: 'warn',
     detail: turn.error ?? `the turn ended with ${end.reason} before it could be interrupted`,
   })
 }
 
-async function ends({ agent }: Live, { tell }: Examining): Promise<void> {
+async function ends({ agent }: Live, { report }: RunningExamination): Promise<void> {
   const base = { id: 'live.end', title: 'Ends' }
   try {
     const { exitCode, signal } = await agent.stop()
     const how = exitCode === undefined ? `by ${signal ?? 'itself'}` : `with ${exitCode}`
-    tell({ ...base, verdict: 'ok', detail: `it ended ${how}, and nothing of it lives` })
+    report({ ...base, verdict: 'ok', detail: `it ended ${how}, and nothing of it runs` })
   } catch (thrown) {
-    tell({ ...base, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
+    report({ ...base, verdict: 'fail', detail: thrown instanceof Error ? thrown.message : String(thrown) })
   }
 }
 
-function resumeOrigin(agent: RunningAgent, answered: boolean, tell: Examining['tell']): SessionOrigin | undefined {
+function resumeOrigin(
+  agent: RunningAgent,
+  answered: boolean,
+  report: RunningExamination['report'],
+): SessionOrigin | undefined {
   const { load, resume } = agent.info.capabilities
   const { agentSessionId } = agent
   if (answered && agentSessionId !== '' && (load || resume)) return { how: resume ? 'resume' : 'load', agentSessionId }
   const detail = answered ? 'the agent offers neither load nor resume' : 'there is no conversation to resume'
-  tell({ id: 'live.resume', title: 'Resumes', verdict: 'skip', detail })
+  report({ id: 'live.resume', title: 'Resumes', verdict: 'skip', detail })
   return undefined
 }

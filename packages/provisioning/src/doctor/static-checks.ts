@@ -13,74 +13,74 @@ import { agentVariables } from '../agent-variables.js'
 import { checkVersion, packageOf } from '../check-version.js'
 import { EVERYWHERE, type Ledger, readLedger, stepsFor } from '../ledger.js'
 import { loginCompleted } from '../login.js'
-import type { CommandGround } from '../manifest-command.js'
+import type { CommandContext } from '../manifest-command.js'
 import { runCommand } from '../run-command.js'
 import { installerEnvironment } from '../tool-environment.js'
 import { defined, systemClock } from '@agentproto/contracts'
-import type { Examining } from './examination.js'
+import type { RunningExamination } from './examination.js'
 
 /**
  * What can be found out without starting a session.
  * @returns whether one can be started
  */
-export async function staticChecks(examining: Examining): Promise<boolean> {
-  const { adapter, host, tell } = examining
+export async function staticChecks(examination: RunningExamination): Promise<boolean> {
+  const { adapter, host, report } = examination
   const { manifest } = adapter
-  tell(manifestCheck(examining))
+  report(manifestCheck(examination))
   const found = await findAgent(manifest, host)
-  const checks = found === undefined ? [notInstalled(examining)] : await installedChecks(found, examining)
-  for (const check of checks) tell(check)
+  const checks = found === undefined ? [notInstalled(examination)] : await installedChecks(found, examination)
+  for (const check of checks) report(check)
   return checks.every(({ verdict, id }) => verdict !== 'fail' || !NEEDED.has(id))
 }
 
-/** Without these a start is refused; any other may be wrong without being fatal. */
+/** A failure of these makes a start impossible; the others do not. */
 const NEEDED: ReadonlySet<string> = new Set(['install', 'setup'])
 
-function manifestCheck({ adapter: { manifest } }: Examining): DoctorCheck {
+function manifestCheck({ adapter: { manifest } }: RunningExamination): DoctorCheck {
   const base = { id: 'manifest', title: 'Manifest' }
   const stated = manifestHint(manifest, 'unverified')
   const doubts = Array.isArray(stated) ? stated.filter((text) => typeof text === 'string') : []
   if (doubts.length === 0)
     return { ...base, verdict: 'ok', detail: `${manifest.name} ${manifest.version}, ${manifest.protocol}` }
-  return { ...base, verdict: 'warn', detail: `its author could not verify: ${doubts.join('; ')}` }
+  return { ...base, verdict: 'warn', detail: `not verified by its author: ${doubts.join('; ')}` }
 }
 
-const notInstalled = ({ adapter: { manifest } }: Examining): DoctorCheck => ({
+const notInstalled = ({ adapter: { manifest } }: RunningExamination): DoctorCheck => ({
   id: 'install',
   title: 'Installed',
   verdict: 'fail',
-  detail: `there is no ${manifest.bin} in the agent's folder or on PATH`,
+  detail: `${manifest.bin} is neither in the agent's folder nor on PATH`,
   hint: `agentproto adapters install ${manifest.id}`,
 })
 
 const PLACES: Readonly<Record<LocatedAgent['place'], string>> = {
-  host: 'as the host says',
+  host: 'named by the host',
   prefix: 'in a folder of its own',
   path: 'on PATH',
 }
 
-async function installedChecks(found: LocatedAgent, examining: Examining): Promise<readonly DoctorCheck[]> {
-  const { adapter, host, signal } = examining
+async function installedChecks(found: LocatedAgent, examination: RunningExamination): Promise<readonly DoctorCheck[]> {
+  const { adapter, host, signal } = examination
   const { setup } = adapter.manifest
   const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, adapter.manifest.id)])
   const done = stepsFor(ledger, setup, EVERYWHERE)
   const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
-  const ground: CommandGround = { adapter, host, signal, variables: env }
+  const commandContext: CommandContext = { adapter, host, signal, variables: env }
   const state = await adapterState({ adapter, host, declared, ledger })
   return [
     { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
-    await versionCheck(found, ground),
-    await nodeCheck(found, examining),
+    await versionCheck(found, commandContext),
+    await nodeCheck(found, examination),
     ...secretChecks(state),
     setupCheck(state),
-    await authCheck(state, ground, { examining, ledger }),
+    await authCheck(state, commandContext, { examination, ledger }),
   ]
 }
 
-async function versionCheck(found: LocatedAgent, ground: CommandGround): Promise<DoctorCheck> {
-  const { range } = ground.adapter.manifest.versionCheck
-  const { version, ok, detail } = await checkVersion(found, ground)
-  const hint = ok ? undefined : `agentproto adapters install ${ground.adapter.manifest.id} --force`
+async function versionCheck(found: LocatedAgent, commandContext: CommandContext): Promise<DoctorCheck> {
+  const { range } = commandContext.adapter.manifest.versionCheck
+  const { version, ok, detail } = await checkVersion(found, commandContext)
+  const hint = ok ? undefined : `agentproto adapters install ${commandContext.adapter.manifest.id} --force`
   return {
     id: 'version',
     title: 'Version',
@@ -91,19 +91,19 @@ async function versionCheck(found: LocatedAgent, ground: CommandGround): Promise
   }
 }
 
-/** Agents state a floor that is often too high: only the manifest's own word is final. */
-async function nodeCheck(found: LocatedAgent, examining: Examining): Promise<DoctorCheck> {
+/** Agents often state a minimum that is too high: only the manifest's own range is a failure. */
+async function nodeCheck(found: LocatedAgent, examination: RunningExamination): Promise<DoctorCheck> {
   const base = { id: 'node', title: 'Node' }
-  const node = await nodeFor(found.file, examining)
-  if (node === undefined) return { ...base, verdict: 'ok', detail: 'it is a program of its own and needs none' }
-  const own = launchHints(examining.adapter.manifest).node
+  const node = await nodeFor(found.file, examination)
+  if (node === undefined) return { ...base, verdict: 'ok', detail: 'it is a native program and needs none' }
+  const own = launchHints(examination.adapter.manifest).node
   const range = own ?? (await engineOf(found.file))
   if (range === undefined || validRange(range) === null)
-    return { ...base, verdict: 'ok', detail: `it states no floor; it runs on ${node}` }
+    return { ...base, verdict: 'ok', detail: `it states no minimum; it runs on ${node}` }
   const fits = satisfies(node, range)
   if (fits) return { ...base, verdict: 'ok', detail: node, declared: range, found: node }
   const detail =
-    own === undefined ? `its package asks for ${range}; many run all the same` : `it does not run on ${node}`
+    own === undefined ? `its package requires ${range}; many agents run anyway` : `it does not run on ${node}`
   return {
     ...base,
     verdict: own === undefined ? 'warn' : 'fail',
@@ -115,7 +115,7 @@ async function nodeCheck(found: LocatedAgent, examining: Examining): Promise<Doc
 }
 
 /** The version of the Node that a script is run under; undefined for what is no script of Node's. */
-async function nodeFor(file: string, { host, signal }: Examining): Promise<string | undefined> {
+async function nodeFor(file: string, { host, signal }: RunningExamination): Promise<string | undefined> {
   if (commandFor(file).command === process.execPath) return process.versions.node
   const line = await firstLine(file)
   if (!/^#!.*\bnode\b/.test(line)) return undefined
@@ -150,7 +150,7 @@ async function engineOf(file: string): Promise<string | undefined> {
   return typeof node === 'string' ? node : undefined
 }
 
-/** No secret need be set as such: another login may do. */
+/** A secret need not be set: another login may be enough. */
 function secretChecks({ secrets }: AdapterState): readonly DoctorCheck[] {
   if (secrets.length === 0) return []
   const set = secrets.filter((secret) => secret.set)
@@ -179,23 +179,23 @@ function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
 }
 
 interface AuthQuestion {
-  readonly examining: Examining
+  readonly examination: RunningExamination
   readonly ledger: Ledger
 }
 
-/** A provider of the user's own is a login that nobody can see from here: with `live`, a session has the last word. */
+/** The login at a provider of the user's own is not visible here: with `live`, the session decides. */
 async function authCheck(
   { slug, login, secrets }: AdapterState,
-  ground: CommandGround,
-  { examining, ledger }: AuthQuestion,
+  commandContext: CommandContext,
+  { examination, ledger }: AuthQuestion,
 ): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const evidence = { manifest: ground.adapter.manifest, host: ground.host, ledger, secrets }
-  const state = await checkedAuthState(evidence, () => loginCompleted(ground).catch(() => undefined))
+  const evidence = { manifest: commandContext.adapter.manifest, host: commandContext.host, ledger, secrets }
+  const state = await checkedAuthState(evidence, () => loginCompleted(commandContext).catch(() => undefined))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
   const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
-  if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can tell', hint }
-  const verdict = examining.request.live === true && ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
-  return { ...base, verdict, detail: 'no login that its manifest names is there', hint }
+  if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can report', hint }
+  const verdict = examination.request.live === true && ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
+  return { ...base, verdict, detail: 'none of the logins that its manifest names was found', hint }
 }

@@ -13,16 +13,16 @@ type Method<Name extends InstallMethod['method']> = Extract<InstallMethod, { met
 const SCRIPT_BYTES_MAX = 4 * 1024 * 1024
 const DOWNLOAD_BYTES_MAX = 1024 * 1024 * 1024
 
-/** `curl`: a script that is fetched whole, checked, and only then run. */
+/** `curl`: a script that is downloaded completely, verified, and only then run. */
 export async function installScript({ url, verifySha256 }: Method<'curl'>, installing: Installing): Promise<void> {
   const { platform, allowUnverified, emit } = installing
   if (platform.os === 'win32') throw new MethodSkipped('it is a shell script')
   if (verifySha256 === undefined && !allowUnverified) {
     throw new MethodSkipped(
-      'nothing vouches for its script: the manifest has no verify_sha256 (--allow-unverified runs it all the same)',
+      'its script cannot be verified: the manifest has no verify_sha256 (--allow-unverified runs it anyway)',
     )
   }
-  if (verifySha256 === undefined) emit({ type: 'warning', message: `Nothing vouches for the script of ${url}.` })
+  if (verifySha256 === undefined) emit({ type: 'warning', message: `The script of ${url} is not verified.` })
   await withTemporaryFolder(installing, async (folder) => {
     const script = join(folder, 'install')
     emit({ type: 'method', method: 'curl', state: 'started', detail: url })
@@ -36,7 +36,7 @@ export async function installScript({ url, verifySha256 }: Method<'curl'>, insta
   })
 }
 
-/** `download`: an archive, or the program itself, of which one file becomes the agent's. */
+/** `download`: an archive, or the program itself, of which one file is the agent's program. */
 export async function installDownload(method: Method<'download'>, installing: Installing): Promise<void> {
   const { url, extractBin, verifySha256 } = method
   const { manifest, host, emit } = installing
@@ -44,7 +44,7 @@ export async function installDownload(method: Method<'download'>, installing: In
     const archive = join(temporary, 'download')
     emit({ type: 'method', method: 'download', state: 'started', detail: url })
     if (verifySha256 === undefined)
-      emit({ type: 'warning', message: `Nothing vouches for what ${url} gives but its address.` })
+      emit({ type: 'warning', message: `The download of ${url} is not verified: the manifest has no verify_sha256.` })
     await fetched(
       {
         url,

@@ -62,15 +62,15 @@ async function runMethod(method: InstallMethod, installing: Installing): Promise
     case 'unknown':
       installing.emit({
         type: 'warning',
-        message: `This version of agentproto does not know the install method ${method.name}.`,
+        message: `This version of agentproto does not support the install method ${method.name}.`,
       })
-      throw new MethodSkipped('it is not known to this version')
+      throw new MethodSkipped('this version does not support it')
     default:
       return method satisfies never
   }
 }
 
-/** AIP-29 `requires`. An agent that wants more memory than there is may still run, slowly. */
+/** AIP-29 `requires`. Too little memory is a warning: the agent may still run, slowly. */
 async function checkRequirements({ manifest, host, platform, emit }: Installing): Promise<void> {
   const { os, arch, minDiskMb, minMemoryMb } = manifest.requires
   const here = { os: OS_NAMES[platform.os] ?? platform.os, arch: ARCH_NAMES[platform.arch] ?? platform.arch }
@@ -87,7 +87,7 @@ async function checkRequirements({ manifest, host, platform, emit }: Installing)
   if (minMemoryMb !== undefined && memory < minMemoryMb) {
     emit({
       type: 'warning',
-      message: `${manifest.name} wants ${minMemoryMb} MiB of memory; this machine has ${memory}.`,
+      message: `${manifest.name} needs ${minMemoryMb} MiB of memory; this machine has ${memory}.`,
     })
   }
 }
@@ -100,7 +100,7 @@ async function foundAfter({ manifest, host }: Installing): Promise<LocatedAgent>
   if (found !== undefined) return found
   throw new AgentprotoError(
     'install_failed',
-    `it ended well, but there is no ${manifest.bin} in the agent's folder or on PATH`,
+    `it succeeded, but ${manifest.bin} is neither in the agent's folder nor on PATH`,
   )
 }
 
@@ -118,7 +118,7 @@ function noneInstalled(manifest: AgentCliManifest, attempts: readonly Attempt[])
     ({ method, state, detail }) => `${method} ${state === 'failed' ? 'failed' : 'was skipped'}: ${detail}`,
   )
   return new AgentprotoError('install_failed', `${manifest.name} could not be installed. ${reasons.join('; ')}`, {
-    hint: 'Mend what one of them says, or install it by hand: what is on PATH is used',
+    hint: 'Fix one of these, or install it by hand: an agent on PATH is used',
     data: { attempts },
   })
 }

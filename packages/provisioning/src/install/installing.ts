@@ -2,7 +2,7 @@ import type { ProvisionEvent } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { ProvisionHost } from '../provision-host.js'
 
-/** What every method is given. */
+/** The context of every install method. */
 export interface Installing {
   readonly manifest: AgentCliManifest
   /** Folder of the manifest. */
@@ -11,9 +11,9 @@ export interface Installing {
   readonly platform: { readonly os: NodeJS.Platform; readonly arch: NodeJS.Architecture }
   /** Folder of the agent's own, below the home. */
   readonly prefix: string
-  /** Whether a file may be run that nothing vouches for. */
+  /** Whether a file without a checksum may be run. */
   readonly allowUnverified: boolean
-  /** Ask for a version in this semver range, not for the newest. */
+  /** Install a version in this semver range, not the newest. */
   readonly range?: string
   readonly emit: (event: ProvisionEvent) => void
   readonly signal: AbortSignal

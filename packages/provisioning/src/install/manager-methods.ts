@@ -58,7 +58,7 @@ export async function installByManager(method: ManagedMethod, installing: Instal
   await (manager.ownPrefix === true ? changePrefix(installing, run) : run(installing.prefix))
 }
 
-/** sudo must not ask: nobody may be there to answer, and this is no place for a password. */
+/** sudo must not ask for a password: there may be no user to answer. */
 async function asRoot(
   tool: string,
   args: readonly string[],

@@ -6,8 +6,8 @@ import { findInPrefix, programFolders } from '@agentproto/driver-agent-cli/insta
 import type { Installing } from './installing.js'
 
 /**
- * Fills a new folder and puts it where the agent's own prefix is, whole: a failed upgrade leaves the old agent as
- * it was, and a session that starts meanwhile finds one or the other.
+ * Fills a new folder and replaces the agent's prefix with it atomically: a failed upgrade leaves the old agent unchanged,
+ * and a session that starts meanwhile finds the old or the new one.
  */
 export async function changePrefix(installing: Installing, fill: (folder: string) => Promise<void>): Promise<void> {
   const staging = siblingOf(installing.prefix, 'new')
@@ -21,7 +21,7 @@ export async function changePrefix(installing: Installing, fill: (folder: string
   }
 }
 
-/** The same for what cannot be moved once it is there; the old agent is put back after a failure. */
+/** The same for installs that cannot be moved later; the old agent is restored after a failure. */
 export async function changePrefixInPlace(
   installing: Installing,
   fill: (folder: string) => Promise<void>,
@@ -41,11 +41,11 @@ export async function changePrefixInPlace(
   await remove(old)
 }
 
-/** Removes what an install that was killed left. Only under the ledger's lock. */
+/** Removes the leftovers of a killed install. Only under the ledger's lock. */
 export async function clearLeftovers(prefix: string): Promise<void> {
   const [folder, name] = [dirname(prefix), basename(prefix)]
   const entries = await readdir(folder).catch((): string[] => [])
-  // A prefix that was moved aside and never replaced is the only one there is.
+  // A prefix that was moved aside and not replaced is the only copy.
   const old = entries.find((entry) => entry.startsWith(`.old-${name}-`))
   if (old !== undefined && !entries.includes(name)) await rename(join(folder, old), prefix)
   const stale = entries.filter((entry) => LEFTOVER.exec(entry)?.[1] === name)
@@ -70,7 +70,7 @@ async function putInPlace(staging: string, prefix: string): Promise<void> {
   const old = siblingOf(prefix, 'old')
   const hadOne = await moved(prefix, old)
   await rename(staging, prefix)
-  // Agents that run out of it keep what they have opened.
+  // Running agents keep their open files.
   if (hadOne) await remove(old)
 }
 

@@ -9,13 +9,13 @@ export interface AwaitedCallback {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Told the address that the page must come back to. */
+  /** Called with the address that the page must redirect to. */
   readonly onListening: (callbackUrl: string) => void
 }
 
 /**
- * Listens on loopback until a page comes back with a value.
- * @returns undefined when none did in time
+ * Listens on loopback until a page redirects to it with a value.
+ * @returns undefined after the time limit
  * @throws `cancelled`
  */
 export async function awaitCallback({
@@ -25,7 +25,7 @@ export async function awaitCallback({
   clock,
   onListening,
 }: AwaitedCallback): Promise<string | undefined> {
-  // Whoever does not know the path cannot answer in the page's name: other pages may reach this port too.
+  // A random path, because other pages can reach this port too.
   const path = `/${randomBytes(16).toString('base64url')}`
   let settle: (value: string | undefined) => void = () => undefined
   const value = new Promise<string | undefined>((resolve) => (settle = resolve))
@@ -56,9 +56,7 @@ export async function awaitCallback({
 }
 
 function answer(response: ServerResponse, ok: boolean): void {
-  const text = ok
-    ? 'Done. You can close this page and go back to the terminal.'
-    : 'This is not the page that was asked for.'
+  const text = ok ? 'Done. You can close this page and go back to the terminal.' : 'This is not the expected page.'
   response.writeHead(ok ? 200 : 404, {
     'content-type': 'text/plain; charset=utf-8',
     connection: 'close',

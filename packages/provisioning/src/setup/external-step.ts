@@ -9,8 +9,8 @@ import { isConfidential, type SetupContext, shownValues, stepFailed, type StepRe
 type ExternalStep = Extract<SetupStep, { kind: 'external' }>
 
 /**
- * `external`: something that a person does on a page. With a callback the page itself tells the value, to a
- * listener on loopback; without one the person does.
+ * `external`: something that the user does on a page. With a callback the page itself sends the value, to a listener on
+ * loopback; without one the user enters it.
  */
 export async function runExternal(step: ExternalStep, context: SetupContext): Promise<StepResult> {
   const { inputs, host } = context
@@ -22,33 +22,33 @@ export async function runExternal(step: ExternalStep, context: SetupContext): Pr
   const { callback } = step
   const value =
     callback === undefined
-      ? await toldByPerson(step, { question, context, terminal: host.terminal })
-      : await toldByPage(step, { callback, context, terminal: host.terminal })
+      ? await askUser(step, { question, context, terminal: host.terminal })
+      : await awaitPage(step, { callback, context, terminal: host.terminal })
   return step.persist === undefined ? { state: 'done' } : { state: 'done', value }
 }
 
-interface ByPage {
+interface PageAnswer {
   readonly callback: NonNullable<ExternalStep['callback']>
   readonly context: SetupContext
   readonly terminal: Terminal
 }
 
-async function toldByPage(step: ExternalStep, { callback, context, terminal }: ByPage): Promise<string> {
+async function awaitPage(step: ExternalStep, { callback, context, terminal }: PageAnswer): Promise<string> {
   const { param = 'value', timeoutMs } = callback
   const { signal, host } = context
   const onListening = (callbackUrl: string): void => terminal.show(addressOf(step, context, callbackUrl))
   const value = await awaitCallback({ param, timeoutMs, signal, clock: host.clock ?? systemClock, onListening })
   if (value !== undefined) return value
-  throw stepFailed(step, `the page did not come back within ${Math.round(timeoutMs / 1_000)} s`)
+  throw stepFailed(step, `the page did not redirect within ${Math.round(timeoutMs / 1_000)} s`)
 }
 
-interface ByPerson {
+interface UserAnswer {
   readonly question: Question
   readonly context: SetupContext
   readonly terminal: Terminal
 }
 
-async function toldByPerson(step: ExternalStep, { question, context, terminal }: ByPerson): Promise<string> {
+async function askUser(step: ExternalStep, { question, context, terminal }: UserAnswer): Promise<string> {
   terminal.show(question.url ?? step.url)
   const answer = checkedAnswer(step.id, question, await terminal.ask(question, context.signal))
   if (question.type === 'boolean' && answer !== 'true') throw stepFailed(step, 'it was not done')
@@ -69,8 +69,8 @@ function questionOf(step: ExternalStep, context: SetupContext): Question {
 }
 
 /**
- * The page's address with the values of earlier steps, each as part of an address. Where the page learns the
- * callback: at `${callback_url}`, else as `redirect_uri`.
+ * The page's address with the URL-encoded values of earlier steps, and the callback: at `${callback_url}`, else as
+ * `redirect_uri`.
  */
 function addressOf(step: ExternalStep, context: SetupContext, callbackUrl?: string): string {
   const values = new Map(shownValues(step.url, context))

@@ -5,8 +5,8 @@ import type { OauthParts, Question, Terminal } from '../provision-host.js'
 import type { SetupContext, StepResult } from './setup-context.js'
 
 /**
- * `oauth`: a secret whose parts the host's own flow gets, or a person pastes. One that is set already, and has
- * not ended, is taken as it is.
+ * `oauth`: a secret whose parts the host's own flow gets, or the user pastes. A secret that is set and has not expired is
+ * kept.
  */
 export async function runOauth(
   step: Extract<SetupStep, { kind: 'oauth' }>,

@@ -4,7 +4,7 @@ import { substitute } from '../command-line.js'
 import { endingOf, runManifestCommand } from '../manifest-command.js'
 import type { Question } from '../provision-host.js'
 import {
-  groundOf,
+  commandContextOf,
   isConfidential,
   type SetupContext,
   shownValues,
@@ -15,7 +15,7 @@ import {
 
 type PromptStep = Extract<SetupStep, { kind: 'prompt' }>
 
-/** `prompt`: a value that a person, or the caller, gives. */
+/** `prompt`: a value from the user or the request. */
 export async function runPrompt(step: PromptStep, context: SetupContext): Promise<StepResult> {
   const question = await questionOf(step, context)
   const { inputs, host, signal } = context
@@ -24,7 +24,7 @@ export async function runPrompt(step: PromptStep, context: SetupContext): Promis
   return { state: 'done', value: checkedAnswer(step.id, question, await host.terminal.ask(question, signal)) }
 }
 
-/** What is asked, with the choices that a command of the manifest lists. */
+/** The question, with the choices that a command of the manifest lists. */
 async function questionOf(step: PromptStep, context: SetupContext): Promise<Question> {
   const options = await optionsOf(step, context)
   return {
@@ -42,7 +42,10 @@ async function optionsOf(step: PromptStep, context: SetupContext): Promise<Quest
   if (options === undefined) return undefined
   if (!('cmd' in options)) return options.map((value) => ({ value, label: value }))
   const values = await valuesFor(options.cmd, context)
-  const end = await runManifestCommand(options.cmd, await groundOf(context), { timeoutMs: options.timeoutMs, values })
+  const end = await runManifestCommand(options.cmd, await commandContextOf(context), {
+    timeoutMs: options.timeoutMs,
+    values,
+  })
   if (end.timedOut || end.exitCode !== 0)
     throw stepFailed(step, context.host.redactor.redact(`its choices cannot be listed: ${endingOf(end)}`))
   const lines = end.stdout.split('\n').map((line) => line.replace(/\r$/, ''))

@@ -6,7 +6,7 @@ import { digestOf, EVERYWHERE, type Ledger, type LedgerStep, stepsFor, withStep 
 import { runManifestCommand, endingOf } from '../manifest-command.js'
 import { isSkipped, runStep } from './run-step.js'
 import {
-  groundOf,
+  commandContextOf,
   isConfidential,
   secretSlugOf,
   type SetupContext,
@@ -17,12 +17,12 @@ import {
 
 export interface SetupRun extends Omit<SetupContext, 'done'> {
   readonly ledger: Ledger
-  /** Takes the ledger as it is after a step, before the next one. */
+  /** Saves the ledger after each step. */
   readonly save: (ledger: Ledger) => Promise<void>
   readonly workspace?: string
   /** Does every step again. */
   readonly force?: boolean
-  /** Runs no step: only what `skip_if` lets pass counts. */
+  /** Runs no step, only the `skip_if` checks. */
   readonly dryRun?: boolean
 }
 
@@ -54,7 +54,7 @@ export async function runSetup(run: SetupRun): Promise<Ledger> {
 
 type Pending = { readonly pending: Extract<StepResult, { state: 'pending' }>['needs'] | undefined }
 
-/** Whatever a step's own commands lack is a failure of the step. */
+/** An error of a step's own commands is a failure of the step. */
 async function settleOrFail(
   step: SetupStep,
   context: SetupContext & Pick<SetupRun, 'dryRun'>,
@@ -103,7 +103,7 @@ async function settle(
 
 const HAND_OVER_MS = 60_000
 
-/** `persist.cmd`: the agent's own tool keeps the value. */
+/** `persist.cmd`: passes the value to the agent's own tool. */
 async function handOver(step: SetupStep, value: string, context: SetupContext): Promise<void> {
   if (step.kind === 'oauth' || step.persist === undefined || !('cmd' in step.persist)) return
   const { cmd } = step.persist
@@ -116,9 +116,9 @@ async function handOver(step: SetupStep, value: string, context: SetupContext): 
     })
   }
   const values = new Map([...(await valuesFor(cmd, context)), ['value', value]])
-  const end = await runManifestCommand(cmd, await groundOf(context), { timeoutMs: HAND_OVER_MS, values })
+  const end = await runManifestCommand(cmd, await commandContextOf(context), { timeoutMs: HAND_OVER_MS, values })
   if (end.timedOut || end.exitCode !== 0)
-    throw stepFailed(step, host.redactor.redact(`its value was not kept: ${endingOf(end)}`))
+    throw stepFailed(step, host.redactor.redact(`its value was not stored: ${endingOf(end)}`))
 }
 
 function setupRequired(
@@ -146,7 +146,7 @@ function setupRequired(
   )
 }
 
-/** What a step that was not reached will ask, as far as its manifest alone tells. */
+/** What a step that was not reached will need, as far as its manifest says. */
 export function needsOf(step: SetupStep): SetupStepState['needs'] {
   switch (step.kind) {
     case 'cmd':

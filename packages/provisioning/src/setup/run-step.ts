@@ -6,7 +6,7 @@ import { runExternal } from './external-step.js'
 import { runOauth } from './oauth-step.js'
 import { runPrompt } from './prompt-step.js'
 import {
-  groundOf,
+  commandContextOf,
   isConfidential,
   SecretMissing,
   type SetupContext,
@@ -16,7 +16,7 @@ import {
 } from './setup-context.js'
 
 /**
- * Runs one step. Without a terminal a step that needs one is pending, unless its answer came with the request.
+ * Runs one step. Without a terminal, a step that needs one is pending, unless its answer is in the request.
  * @throws `setup_failed` with the step's id, `invalid_request` for an answer that does not fit, `cancelled`
  */
 export async function runStep(step: SetupStep, context: SetupContext): Promise<StepResult> {
@@ -43,11 +43,14 @@ export async function isSkipped(step: SetupStep, context: SetupContext): Promise
   if (skipIf === undefined) return false
   try {
     const values = await valuesFor(skipIf.cmd, context)
-    const end = await runManifestCommand(skipIf.cmd, await groundOf(context), { timeoutMs: skipIf.timeoutMs, values })
+    const end = await runManifestCommand(skipIf.cmd, await commandContextOf(context), {
+      timeoutMs: skipIf.timeoutMs,
+      values,
+    })
     return !end.timedOut && end.exitCode === skipIf.exitCode
   } catch (thrown) {
     if (context.signal.aborted) throw thrown
-    // A check that cannot be run has found nothing.
+    // A check that cannot run does not skip the step.
     return false
   }
 }
@@ -55,20 +58,20 @@ export async function isSkipped(step: SetupStep, context: SetupContext): Promise
 async function runCmd(step: Extract<SetupStep, { kind: 'cmd' }>, context: SetupContext): Promise<StepResult> {
   const { host, emit } = context
   const values = await valuesFor(step.cmd, context)
-  const ground = await groundOf(context)
+  const commandContext = await commandContextOf(context)
   if (step.interactive) {
     const needs: SetupInput = { kind: 'terminal', command: step.cmd }
     if (host.terminal === undefined) return { state: 'pending', needs }
-    const ready = await prepareCommand(step.cmd, ground, values)
+    const ready = await prepareCommand(step.cmd, commandContext, values)
     const exitCode = await host.terminal.run(ready, () => runInTerminal(ready))
     if (exitCode !== 0) throw stepFailed(step, `${step.cmd} ended with ${exitCode}`)
     return { state: 'done' }
   }
   const quiet = isConfidential(step)
-  const end = await runManifestCommand(step.cmd, ground, {
+  const end = await runManifestCommand(step.cmd, commandContext, {
     timeoutMs: step.timeoutMs,
     values,
-    // What it prints on stdout is the value; one that is confidential is nobody's to see.
+    // Its stdout is the value; a confidential one is not shown.
     onLine: (stream, line) => {
       if (!quiet || stream === 'stderr') emit({ type: 'output', stream, line: host.redactor.redact(line) })
     },

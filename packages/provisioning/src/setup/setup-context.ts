@@ -6,10 +6,10 @@ import { isSecretName } from '@agentproto/subprocess'
 import { agentVariables } from '../agent-variables.js'
 import { referencesIn, type Substitutions } from '../command-line.js'
 import type { LedgerStep } from '../ledger.js'
-import type { CommandGround } from '../manifest-command.js'
+import type { CommandContext } from '../manifest-command.js'
 import type { ProvisionHost } from '../provision-host.js'
 
-/** What a step is run with. */
+/** The context of a step. */
 export interface SetupContext {
   readonly adapter: LoadedAgentCli
   readonly host: ProvisionHost
@@ -22,13 +22,13 @@ export interface SetupContext {
   readonly signal: AbortSignal
 }
 
-/** What a step came to: a value, nothing to keep, or something that is missing. */
+/** The result of a step: a value, nothing, or what it needs. */
 export type StepResult =
   | { readonly state: 'done'; readonly value?: string; readonly secretSlug?: string }
   | { readonly state: 'pending'; readonly needs: SetupInput }
 
-/** Where a step's commands run: with the variables that the agent itself would be given by now. */
-export async function groundOf(context: SetupContext): Promise<CommandGround> {
+/** The context of a step's commands, with the variables that the agent would get now. */
+export async function commandContextOf(context: SetupContext): Promise<CommandContext> {
   const { adapter, host, signal, declared, done } = context
   const { env } = await agentVariables({ secrets: host.secrets, declared, setup: adapter.manifest.setup, done })
   return { adapter, host, signal, variables: env }
@@ -61,7 +61,7 @@ export async function valuesFor(command: string, context: SetupContext): Promise
   return values
 }
 
-/** The values that a question or an address may show: inputs, and of them only those that are no secrets. */
+/** The values that a question or an address may show: inputs that are not secrets. */
 export function shownValues(text: string, { done }: SetupContext): Substitutions {
   const values = new Map<string, string>()
   for (const name of referencesIn(text)) {
@@ -83,7 +83,7 @@ async function valueOf(name: string, { done, host, declared }: SetupContext): Pr
   return (await host.secrets.resolve({ slug: entry.secret }))?.text
 }
 
-/** Whether what a step gives must be kept as a secret: it says so, or the variable's name does. */
+/** Whether the value of a step is stored as a secret: by its declaration, or by the name of its variable. */
 export function isConfidential(step: SetupStep): boolean {
   if (step.kind === 'oauth') return true
   if (step.kind === 'prompt' && step.type === 'secret') return true
@@ -92,7 +92,7 @@ export function isConfidential(step: SetupStep): boolean {
   return 'secretSlug' in persist || ('env' in persist && isSecretName(persist.env))
 }
 
-/** Where a confidential value is kept: under the manifest's slug, else under one of our own. */
+/** The slug of a confidential value: the manifest's, else one of our own. */
 export function secretSlugOf(step: SetupStep, adapter: LoadedAgentCli): string {
   if (step.kind === 'oauth') return step.secretSlug
   if (step.persist !== undefined && 'secretSlug' in step.persist) return step.persist.secretSlug
@@ -104,7 +104,7 @@ export function secretSlugOf(step: SetupStep, adapter: LoadedAgentCli): string {
 /** @throws always: the step and why */
 export const stepFailed = ({ id }: SetupStep, why: string, cause?: unknown): AgentprotoError =>
   new AgentprotoError('setup_failed', `The step ${id} failed: ${why}`, {
-    hint: 'Mend the cause and run the setup again: it goes on at this step',
+    hint: 'Fix the cause and run the setup again: it continues at this step',
     data: { step: id },
     cause,
   })

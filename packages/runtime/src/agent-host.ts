@@ -1,11 +1,19 @@
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-cli'
-import type { ProvisionHost } from '@agentproto/provisioning'
+import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
-import { createSecrets } from '@agentproto/secrets'
-import type { AgentParts } from './open-agents.js'
+import { createSecrets, type Redactor } from '@agentproto/secrets'
+import type { Audit } from '@agentproto/server'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
+
+export interface AgentParts {
+  readonly redactor: Redactor
+  readonly onProblem: (problem: string) => void
+  readonly audit: Pick<Audit, 'wrap'>
+  /** A person who can answer questions; without one, a step that needs one is reported as pending. */
+  readonly terminal?: Terminal
+}
 
 /** Adapter packages that ship with agentproto, and so may be loaded into it; each is loaded when its first agent starts. */
 const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {

@@ -1,26 +1,15 @@
 import type { AdapterService, StartAgent, WorkspaceService } from '@agentproto/contracts'
 import { launchAgent } from '@agentproto/driver-agent-cli'
-import type { Terminal } from '@agentproto/provisioning'
 import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
-import type { Redactor } from '@agentproto/secrets'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
-import type { Audit } from '@agentproto/server'
+import { agentHost, type AgentParts } from './agent-host.js'
 import type { Settings } from './settings.js'
-import { agentHost } from './agent-host.js'
 
 /** The agents of a host, and the folders that they work in. */
 export interface Agents {
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   readonly startAgent: StartAgent
-}
-
-export interface AgentParts {
-  readonly redactor: Redactor
-  readonly onProblem: (problem: string) => void
-  readonly audit: Pick<Audit, 'wrap'>
-  /** A person who can answer questions; without one, a step that needs one is reported as pending. */
-  readonly terminal?: Terminal
 }
 
 export function openAgents(settings: Settings, parts: AgentParts): Agents {

@@ -61,7 +61,7 @@ test('a gap that is sent again after a dropped connection is reported once', asy
   const gaps: unknown[] = []
   const seqs: number[] = []
   const { sessions } = createClient({ url: gateway.url })
-  for await (const { seq } of sessions.events('s1', { onGap: (gap) => gaps.push(gap) })) seqs.push(seq)
+  for await (const { seq } of sessions.events('s1', { onGap: (lost) => gaps.push(lost) })) seqs.push(seq)
   expect([gaps, seqs]).toEqual([[{ after: 0, first: 5 }], [5, 6]])
   expect(gateway.seen.map(({ headers }) => headers['last-event-id'])).toEqual(['0', '4'])
 })

@@ -273,16 +273,15 @@ export class EventLog {
   }
 
   async #closeIfIdle(): Promise<void> {
-    const { isOver, onIdle } = this.#options
-    if (this.#readers > 0 || !isOver()) return
-    try {
-      await this.flush()
-    } catch {
-      // The pending writes are stored nowhere else: try again later.
-      return this.#closeLater()
-    }
+    // The pending writes are stored nowhere else: if they fail again, the log stays open.
+    const isFlushed = await this.flush().then(
+      () => true,
+      () => false,
+    )
+    if (this.#readers > 0 || !this.#options.isOver()) return
+    if (!isFlushed) return this.#closeLater()
     await this.close()
-    if (!this.isOpen) onIdle()
+    if (!this.isOpen) this.#options.onIdle()
   }
 
   #timestamp(): string {

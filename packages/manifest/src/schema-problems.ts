@@ -115,13 +115,15 @@ const describeMissing: Describe = (error) => ({
 const describeUnknown: Describe = (error) => {
   const given = unknownKey(error)
   const known = knownKeys(error.schema)
+  const suggestion = nearest(given, known)
   return {
     code: 'key_unknown',
     offset: locate(error.tree, [...error.path, given]).key,
     message: `${error.field} has no key \`${show(given)}\`.`,
-    expected: `one of ${known.join(', ')}`,
+    // A long list would hide the suggestion.
+    expected: suggestion === undefined || known.length <= 12 ? `one of ${known.join(', ')}` : undefined,
     given,
-    suggestion: nearest(given, known),
+    suggestion,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandFiles, Run } from './command-definition.js'
 
 /** All commands, in the order of the help. */
-export const COMMANDS: CommandFiles = {
+const COMMANDS: CommandFiles = {
   run: () => import('./commands/run.js'),
   sessions: () => import('./commands/sessions/sessions.js'),
   serve: () => import('./commands/serve.js'),
@@ -48,7 +48,8 @@ async function addLevel(parent: Command, files: CommandFiles, { run, words }: Ad
   const entries = isNamed ? Object.entries(files).filter(([name]) => name === word) : Object.entries(files)
   const loaded = await Promise.all(entries.map(async ([name, load]) => ({ name, file: await load() })))
   for (const { name, file } of loaded) {
-    const command = parent.command(name)
+    // `sessions` allows excess arguments, to suggest a command; its children must not.
+    const command = parent.command(name).allowExcessArguments(false)
     file.define(command, run)
     const needsChildren = words === undefined || (isNamed && (rest.length > 0 || file.runsAlone !== true))
     if (file.children !== undefined && needsChildren)

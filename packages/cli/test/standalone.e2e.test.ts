@@ -23,14 +23,15 @@ test('--help names every command and shows examples', async () => {
 })
 
 test.each([
-  [['sessions', 'strat'], 2, /^agentproto: .*Try: --help\.\n$/],
+  [['sessions', 'strat'], 2, /Did you mean: agentproto sessions start\?/],
+  [['sessions', 'show', 'a', 'b'], 2, /^agentproto: Too many arguments for 'show'.*Try: --help\.\n$/],
   [['frobnicate'], 2, /^agentproto: Unknown command 'frobnicate'\. Try: --help\.\n$/],
   [['run', 'demo', '--output', 'nope', '-p', 'x'], 2, /Allowed choices are text, json, jsonl, quiet/],
   [['run', 'demo', '-o', 'x', '-p', 'x'], 2, /Write it as key=value/],
   [['run', 'demo'], 2, /There is no prompt.*--prompt/],
   [['sessions'], 1, /No gateway is running for .*agentproto serve --detach\.\n$/],
   [['sessions', 'prompt', 'x', 'hi'], 1, /agentproto serve/],
-] as const)('%j is refused on one line that says what to do', async (args, code, message) => {
+] as const)('%j is refused with one line that says what to do', async (args, code, message) => {
   const ended = await cli(args, { home: folder() })
   expect(ended).toMatchObject({ code, stdout: '' })
   expect(ended.stderr).toMatch(message)

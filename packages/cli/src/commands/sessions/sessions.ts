@@ -1,4 +1,6 @@
+import { AgentprotoError } from '@agentproto/contracts'
 import { Option, type Command } from 'commander'
+import { closest } from 'fastest-levenshtein'
 import { isInteractive, paintFor, print, printJson, widthOf, type CliContext } from '../../cli-context.js'
 import type { CommandFiles, JsonOption, Run } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -35,8 +37,9 @@ export function define(command: Command, run: Run): void {
     .option('--alive', 'only those with a running agent')
     .option('--tree', 'show each session below the one that started it')
     .option('--json', 'as JSON')
+    .allowExcessArguments()
     .addHelpText('after', HELP)
-    .action((options: SessionsOptions) => run((context) => show(context, options)))
+    .action((options: SessionsOptions, { args }: Command) => run((context) => show(context, options, args)))
 }
 
 /** Without a further word, `sessions` is the list. */
@@ -63,7 +66,8 @@ export const children: CommandFiles = {
   repair: () => import('./repair.js'),
 }
 
-async function show(context: CliContext, options: SessionsOptions): Promise<void> {
+async function show(context: CliContext, options: SessionsOptions, [word]: readonly string[]): Promise<void> {
+  if (word !== undefined) throw unknownCommand(word)
   const { attach, json, tree, watch } = options
   if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)
   if (json !== true && tree === true) return (await import('../../session-tree.js')).printTree(context, options)
@@ -71,6 +75,12 @@ async function show(context: CliContext, options: SessionsOptions): Promise<void
     return (await import('../../watch-sessions.js')).watchSessions(context, options)
   return list(context, options)
 }
+
+/** Commander would report an excess argument, because `sessions` has an action. */
+const unknownCommand = (word: string): AgentprotoError =>
+  new AgentprotoError('invalid_request', `There is no command agentproto sessions ${word}`, {
+    hint: `Did you mean: agentproto sessions ${closest(word, Object.keys(children))}? The list is: agentproto sessions`,
+  })
 
 async function list(context: CliContext, { alive, sort, json }: SessionsOptions): Promise<void> {
   const client = await connect(context)

@@ -7,6 +7,8 @@ import { version } from './version.js'
 /** Where every part of a gateway reports to. */
 export interface Observers {
   readonly redactor: Redactor
+  /** Redacts known secrets in JSON. */
+  readonly redact: (json: string) => string
   readonly onProblem: (problem: string) => void
   readonly log: GatewayLog
   readonly audit: Audit
@@ -34,5 +36,5 @@ export function observe({ clock, layout, inMemory, ...settings }: Settings): Obs
     if (urgent) log.events(events)
     audit.events(events)
   }
-  return { redactor, onProblem, log, audit, metrics, onEvents }
+  return { redactor, redact, onProblem, log, audit, metrics, onEvents }
 }

@@ -20,7 +20,7 @@ export interface Sessions {
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents): Promise<Sessions> {
   const { clock, address } = settings
-  const { adapters, workspaces, startAgent, sessionTokens: tokens, redactor, onProblem, onEvents, log, audit } = parts
+  const { adapters, workspaces, startAgent, sessionTokens: tokens, redact, onProblem, onEvents, log, audit } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
@@ -32,7 +32,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     onAgentEnding: (id) => tokens.revoke(id),
-    redact: (json) => redactor.redactJson(json),
+    redact,
     endLeftovers: (stored) => endLeftovers(stored, onProblem),
     ...(settings.sessions && { config: settings.sessions }),
     ...(hooks && { gate: hooks.gate }),

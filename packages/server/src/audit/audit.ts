@@ -24,7 +24,7 @@ export function openAudit(options: AuditLogOptions): Audit {
   return {
     wrap: (name, service) => withAudit(name, service, log),
     refused: (refusal) => refusals.record(refusal),
-    events: (events) => tools.record(events),
+    events: tools.record,
     close() {
       refusals.close()
       return log.close()

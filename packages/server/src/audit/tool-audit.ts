@@ -51,7 +51,7 @@ export class ToolAudit {
   }
 
   /** Called with each stored batch. */
-  record(events: readonly SessionEvent[]): void {
+  readonly record = (events: readonly SessionEvent[]): void => {
     for (const event of events) {
       switch (event.type) {
         case 'tool-call':

@@ -24,7 +24,8 @@ export function withAudit<S extends keyof Services>(name: S, service: Services[S
         const call = auditedCall(`${name}.${method}`, args)
         const result = run(...args)
         if (call === undefined) return result
-        return isAsyncIterable(result) ? auditStream(log, call, result) : auditPromise(log, call, result)
+        const isStream = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+        return isStream ? auditStream(log, call, result as AsyncIterable<unknown>) : auditPromise(log, call, result)
       },
   )
 }
@@ -71,6 +72,3 @@ const idOf = (result: unknown): string | undefined =>
   typeof result === 'object' && result !== null && 'id' in result && typeof result.id === 'string'
     ? result.id
     : undefined
-
-const isAsyncIterable = (result: unknown): result is AsyncIterable<unknown> =>
-  typeof result === 'object' && result !== null && Symbol.asyncIterator in result

@@ -51,7 +51,8 @@ export interface ServeOptions extends ListenOptions {
   readonly onProblem: (problem: string) => void
 }
 
-type Fetch = (request: Request, env: object) => Response | Promise<Response>
+/** Answers a request; `env.incoming` is Node's own. */
+export type Fetch = (request: Request, env: object) => Response | Promise<Response>
 type Limits = { readonly [Limit in keyof typeof LIMITS]: number }
 
 /** @param fetch also gets the connection, as `env.incoming` */

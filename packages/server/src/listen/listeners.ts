@@ -2,10 +2,10 @@ import type { DaemonRecord } from '@agentproto/contracts'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { HostNames } from './host-names.js'
-import { type HttpServer, type ListenOptions, serveHttp, type ServeOptions } from './http-server.js'
+import { type Fetch, type HttpServer, type ListenOptions, serveHttp } from './http-server.js'
 
 export interface ListenersOptions {
-  readonly app: { fetch(request: Request, env: object): Response | Promise<Response> }
+  readonly app: { readonly fetch: Fetch }
   readonly version: string
   /** Defaults for every `open`. */
   readonly defaults: ListenOptions | undefined
@@ -53,13 +53,14 @@ export class Listeners {
    * certificate and have none to show. Named tokens, which other people have, are rejected there.
    */
   async #openLocal(): Promise<string> {
-    return (await this.#serve({ host: '127.0.0.1', port: 0 }, { rejectNamedTokens: true })).url
+    const { app } = this.#options
+    const fetch: Fetch = (request, env) => app.fetch(request, { ...env, rejectNamedTokens: true })
+    return (await this.#serve({ host: '127.0.0.1', port: 0 }, fetch)).url
   }
 
-  async #serve(options: ListenOptions, env: object = {}): Promise<HttpServer> {
-    const { app, onProblem, names } = this.#options
-    const serving: ServeOptions = { ...options, onProblem }
-    const server = await serveHttp((request, connection) => app.fetch(request, { ...connection, ...env }), serving)
+  async #serve(options: ListenOptions, fetch = this.#options.app.fetch): Promise<HttpServer> {
+    const { onProblem, names } = this.#options
+    const server = await serveHttp(fetch, { ...options, onProblem })
     this.#servers.push(server)
     names.add(server.host)
     return server

@@ -63,32 +63,26 @@ export class GatewayLog {
 
   /** Writes what a batch of events says about the state of a session. */
   events(events: readonly SessionEvent[]): void {
-    for (const event of events) this.#event(event)
+    for (const event of events) {
+      const { sessionId, turn } = event
+      if (event.type === 'status') this.write('info', 'session', { sessionId, status: event.status })
+      // Only a prompt that is part of a trace has a line: the line is how a trace is found here.
+      if (event.type === 'user-prompt' && event.traceparent !== undefined)
+        this.write('info', 'prompt', { sessionId, turn, traceId: traceIdOf({ traceparent: event.traceparent }) })
+      if (event.type === 'turn-end') this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
+      if (event.type === 'session-stopped') this.write(...stoppedLine(event))
+    }
   }
 
   close(): Promise<void> {
     return this.#file.close()
   }
+}
 
-  #event(event: SessionEvent): void {
-    const { sessionId, turn } = event
-    switch (event.type) {
-      case 'status':
-        return this.write('info', 'session', { sessionId, status: event.status })
-      case 'user-prompt':
-        // Only a prompt that is part of a trace has a line: the line is how a trace is found here.
-        if (event.traceparent === undefined) return
-        return this.write('info', 'prompt', { sessionId, turn, traceId: traceIdOf({ traceparent: event.traceparent }) })
-      case 'turn-end':
-        return this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
-      case 'session-stopped': {
-        const { stopReason, exitCode, signal, failure } = event
-        const fields = { sessionId, stopReason, exitCode, signal, failure: failure?.kind, summary: failure?.summary }
-        return this.write(failure === undefined ? 'info' : 'warn', 'session stopped', fields)
-      }
-      default:
-    }
-  }
+function stoppedLine(event: SessionEvent & { readonly type: 'session-stopped' }): ['info' | 'warn', string, Fields] {
+  const { sessionId, stopReason, exitCode, signal, failure } = event
+  const fields = { sessionId, stopReason, exitCode, signal, failure: failure?.kind, summary: failure?.summary }
+  return [failure === undefined ? 'info' : 'warn', 'session stopped', fields]
 }
 
 function cut(fields: Fields): Record<string, unknown> {

@@ -84,7 +84,7 @@ export class GeminiCliAdapter implements AgentCliClient {
       outcome = await this.#run(prompt, options)
     }
     this.#stored = outcome.result && !outcome.result.error ? 'yes' : this.#stored === 'yes' ? 'yes' : 'perhaps'
-    // A later turn has started: this end would be taken for the end of that turn.
+    // A later turn has started: this end would be mistaken for the end of that turn.
     if (number === this.#number) await this.#events.push(this.#conclude(outcome))
   }
 

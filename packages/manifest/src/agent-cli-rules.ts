@@ -86,7 +86,7 @@ function versionCheckRules({ document, problems, at }: RuleContext): void {
     })
   } else if (regexShape(parse).nestedRepetition) {
     problems.warn('regex_slow', at('version_check', 'parse'), {
-      message: '`version_check.parse` repeats a repetition, which takes very long on some outputs.',
+      message: '`version_check.parse` repeats a repetition, which can take very long.',
       expected: 'a group that does not end in a repetition, or that is not repeated itself',
       given: parse,
     })

@@ -14,7 +14,7 @@ const YAML_CHARS_MAX = 64 * 1024
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const DELIMITER = '---'
 
-/** Finds the YAML of a manifest; `undefined` when there is none that may be parsed. */
+/** Finds the YAML of a manifest; `undefined` when there is none to parse. */
 export function splitFrontMatter(source: SourceText, problems: ProblemList): FrontMatter | undefined {
   const { text } = source
   if (text.length > FILE_CHARS_MAX) {
@@ -74,12 +74,12 @@ function readBlock({ text }: SourceText, start: number, problems: ProblemList): 
   const block = matter(text, MATTER_OPTIONS).matter
   const offset = start + DELIMITER.length
   const end = offset + block.length
-  // gray-matter takes any line that begins with three dashes, or the end of the file, for the closing line.
+  // gray-matter accepts any line that begins with three dashes, or the end of the file, as the closing line.
   const isClosed = /^\n---[ \t]*\r?(?:\n|$)/.test(text.slice(end))
   if (!isClosed) {
     problems.error('front_matter_unclosed', end === text.length ? 0 : end + 1, {
       message: 'The front matter is not closed.',
-      expected: 'a line that holds --- and nothing else, after the YAML',
+      expected: 'a line that contains only ---, after the YAML',
     })
     return undefined
   }

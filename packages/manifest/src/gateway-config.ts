@@ -38,7 +38,7 @@ export interface GatewayConfig {
 const CHARS_MAX = 64 * 1024
 
 /**
- * Parses and checks the text of a config.json: all problems at once, each with its line and column. An unknown key
+ * Parses and checks the text of a config.json: all problems, each with its line and column. An unknown key
  * is a problem. Never throws for the content of the text.
  */
 export function parseConfig(text: string, { path }: ParseOptions): ParseResult<GatewayConfig> {

@@ -17,7 +17,7 @@ export function nearest(given: string, candidates: readonly string[]): string | 
 
 const fold = (text: string): string => text.toLowerCase().replace(/[-_\s]/g, '')
 
-/** Two letters swapped, the commonest slip, count as one edit and not as two. */
+/** Swapped letters, the most common typing error, count as one edit, not two. */
 const editsBetween = (a: string, b: string): number =>
   a !== b && sorted(a) === sorted(b) ? Math.min(distance(a, b), 1.25) : distance(a, b)
 

@@ -79,7 +79,7 @@ function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliD
   }
 }
 
-/** What each method has beside its own keys. A new method must be added here. */
+/** Defaults of each method. A new method must be added here. */
 const INSTALL_DEFAULTS: Readonly<Record<Exclude<InstallMethodName, PackageManager>, object>> = {
   npm: { global: false },
   pip: { user: false },

@@ -7,12 +7,12 @@ import type { ParseOptions, ParseResult, PlacedResult } from './parse-manifest.j
 import { validate } from './validators/agent-cli.js'
 
 export interface ParseAgentCliOptions extends ParseOptions {
-  /** Sandbox providers that the host registers beside the built-in ones. */
+  /** Sandbox providers that the host registers in addition to the built-in ones. */
   readonly sandboxProviders?: readonly string[]
 }
 
 /**
- * Parses and checks the text of an AGENT-CLI.md (AIP-45): all problems at once, each with its place.
+ * Parses and checks the text of an AGENT-CLI.md (AIP-45): all problems, each with its position.
  * Pure: the files that it refers to are read by `readAgentCli` of `@agentproto/manifest/node`.
  * Never throws for the content of the text.
  */

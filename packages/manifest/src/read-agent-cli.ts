@@ -31,13 +31,13 @@ export type ReadResult =
   | { readonly ok: false; readonly problems: readonly ManifestProblem[] }
 
 export interface ReadAgentCliOptions {
-  /** Sandbox providers that the host registers beside the built-in ones. */
+  /** Sandbox providers that the host registers in addition to the built-in ones. */
   readonly sandboxProviders?: readonly string[]
 }
 
 /**
- * Reads and checks an AGENT-CLI.md, given as a file or as the folder that holds it, with the ACP.md,
- * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Problems of every file come at once.
+ * Reads and checks an AGENT-CLI.md, given as a file or as its folder, with the ACP.md,
+ * SECRETS.md, SANDBOX.md and RUNNER.md that it refers to (AIP-45). Reports the problems of all files.
  * Never throws for the content of the files, or for a file that is missing.
  */
 export const readAgentCli = async (path: string, options: ReadAgentCliOptions = {}): Promise<ReadResult> =>
@@ -124,7 +124,7 @@ interface Reading<T> {
 }
 
 function readOnce<T>(references: ReadReferences, path: string, { field, parse }: Reading<T>): Referenced<T> {
-  // The field stands for the parser, so the entry under this key has the parser's type.
+  // Each field has one parser, so the entry under this key has the type of that parser.
   const key = `${field} ${path}`
   const known = references.get(key) as Referenced<T> | undefined
   if (known !== undefined) return known

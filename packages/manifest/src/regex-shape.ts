@@ -63,7 +63,7 @@ export function regexShape(pattern: string): RegexShape {
   return { groups, depth, weight: frames[0]?.weight ?? 0, nestedRepetition }
 }
 
-/** Adds an element to the group that holds it; returns whether a repetition is repeated. */
+/** Adds an element to its group; returns whether a repetition is repeated. */
 function addElement(frame: Frame | undefined, element: Frame, { times, unbounded }: Quantifier): boolean {
   if (frame === undefined) return false
   frame.weight += element.weight * times

@@ -3,7 +3,7 @@ import type { ProblemList } from './problem.js'
 
 /** What a rule sees: the document as YAML gave it, and a way to report a problem at a place in it. */
 export interface RuleContext {
-  /** The schema may have refused any part of it: rules run beside it, so that all problems come at once. */
+  /** May be invalid in any part: rules run even if the schema refuses the document, so that all problems are reported. */
   readonly document: unknown
   readonly path: string
   readonly problems: ProblemList
@@ -53,7 +53,7 @@ export function uniqueIds({ document, problems, at }: RuleContext, list: string,
   })
 }
 
-/** A mapping may have keys of its own, but a key that is almost one of ours is a typing error. */
+/** Unknown keys are allowed here, but a key that is almost a known one is a typing error. */
 export function strayKeyRule({ document, problems, keyAt }: RuleContext, path: Path, known: readonly string[]): void {
   for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
     const suggestion = known.includes(key) ? undefined : nearest(key, known)

@@ -12,7 +12,7 @@ import { secretValueRule } from './secret-value-rule.js'
 import { validate } from './validators/sandbox.js'
 
 export interface ParseSandboxOptions extends ParseOptions {
-  /** Providers that the host registers beside the built-in ones. */
+  /** Providers that the host registers in addition to the built-in ones. */
   readonly sandboxProviders?: readonly string[]
 }
 

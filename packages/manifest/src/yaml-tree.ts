@@ -12,7 +12,7 @@ export interface YamlEntry {
   readonly tree: YamlTree
 }
 
-/** The part of a tree that a path leads to; stops at the last part that exists. */
+/** The offsets of the key and the value at a path, or of the last part of the path that exists. */
 export function locate(
   tree: YamlTree,
   path: readonly (string | number)[],

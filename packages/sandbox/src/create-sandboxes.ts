@@ -11,7 +11,7 @@ import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxReques
 const PREPARE_MS = 60_000
 
 export interface SandboxesOptions {
-  /** Providers by name, beside `local` and `node-permission`, which they may replace. */
+  /** Additional providers by name. They may replace `local` and `node-permission`. */
   readonly providers?: Readonly<Record<string, RegisteredProvider>>
   /** What to do with an agent that cannot be confined here. Default `warn`: it runs, and the session has a warning. */
   readonly whenUnavailable?: 'warn' | 'refuse'

@@ -31,7 +31,7 @@ async function load(name: string, specifier: string): Promise<{ readonly default
   } catch (cause) {
     throw new AgentprotoError('sandbox_unavailable', `The sandbox provider ${name} cannot be loaded`, {
       given: specifier,
-      hint: 'Install the module beside the gateway, or register another.',
+      hint: 'Install the module where the gateway can load it, or register another module.',
       cause,
     })
   }

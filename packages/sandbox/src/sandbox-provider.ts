@@ -27,7 +27,7 @@ export interface SandboxMount {
 /** The launch to confine, and its context. All paths are absolute. */
 export interface SandboxRequest {
   readonly launch: Launch
-  /** Folders of the session beside the working directory; mounted like the workspace. */
+  /** Additional folders of the session; mounted like the workspace. */
   readonly directories?: readonly string[]
   /** Folders that belong to the agent, such as a private home. */
   readonly writable?: readonly string[]

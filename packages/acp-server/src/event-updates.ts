@@ -8,6 +8,8 @@ type AcpContent = ContentBlock
 /** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
 const MAX_CALLS = 10_000
 
+type TurnEventType = 'user-prompt' | 'text-delta' | 'thought' | 'tool-call' | 'tool-result' | 'turn-end'
+
 /** The events of one session as the updates of ACP. */
 export class EventUpdates {
   readonly #calls = new Set<string>()
@@ -38,7 +40,7 @@ export class EventUpdates {
         this.#calls.clear()
         return []
       default:
-        return this.#beside(event)
+        return this.#outsideOfTurn(event)
     }
   }
 
@@ -50,7 +52,7 @@ export class EventUpdates {
     return [{ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: `[${severity}] ${title}\n` } }]
   }
 
-  #beside(event: SessionEvent): SessionUpdate[] {
+  #outsideOfTurn(event: Exclude<SessionEvent, { type: TurnEventType }>): SessionUpdate[] {
     switch (event.type) {
       case 'plan':
         return [{ sessionUpdate: 'plan', entries: event.entries.map((entry) => ({ priority: 'medium', ...entry })) }]
@@ -65,7 +67,17 @@ export class EventUpdates {
         return this.notice(event.severity, event.text)
       case 'runtime-warning':
         return this.notice('warning', event.message)
-      default:
+      // ServedSession handles requests, errors, configuration and the end; ACP has no update for the others.
+      case 'agent-prompt':
+      case 'agent-prompt-resolved':
+      case 'error':
+      case 'config':
+      case 'session-stopped':
+      case 'status':
+      case 'output':
+      case 'extension':
+      case 'runtime-progress':
+      case 'repair':
         return []
     }
   }

@@ -9,8 +9,9 @@ export function stable(screen: string, home: string): string {
       .replace(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '⠋')
       .replace(
         /( +)(\d+)([smh])( ago)?(?= |$)/gm,
+        // An age is aligned to the right, the time of the last output to the left.
         (_, gap: string, count: string, unit: string, ago = '') =>
-          `${' '.repeat(gap.length + count.length + unit.length - 2)}0s${ago}`,
+          `${' '.repeat(ago === '' ? gap.length + count.length + unit.length - 2 : gap.length)}0s${ago}`,
       )
       // The room for a line depends on the width of its age.
       .replace(/( 0s ago) .*$/gm, '$1 …')

@@ -1,4 +1,4 @@
-import { AgentprotoError, type SessionEvent, type StoredSession } from '@agentproto/contracts'
+import { AgentprotoError, type SessionEvent } from '@agentproto/contracts'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import type { Effect, Step } from '../src/session/effect.js'
@@ -6,37 +6,12 @@ import type { AgentFacts, Input } from '../src/session/input.js'
 import { reduce } from '../src/session/reduce.js'
 import { type SessionState, stateOf } from '../src/session/state.js'
 import { NONE } from './fixtures/scripted-agent.js'
+import { storedSession } from './fixtures/stored-session.js'
 
 // The decisions of a session without its actor: no clock, no log, no agent.
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
 const ts = new Date(NOW).toISOString()
-
-const stored: StoredSession = {
-  version: 1,
-  session: {
-    id: 's_00000001',
-    adapterSlug: 'fake',
-    workspaceSlug: 'default',
-    cwd: '/tmp',
-    status: 'starting',
-    startedAt: ts,
-    hostId: 'h',
-    type: 'user',
-    turnCount: 0,
-    turn: { number: 0, state: 'idle' },
-    lastActiveAt: ts,
-    connection: 'disconnected',
-    resumable: false,
-    permissionMode: 'ask',
-    warnings: [],
-    pendingRequests: 0,
-    lastSeq: 0,
-  },
-  turns: [],
-  requests: [],
-  spawn: {},
-}
 
 const facts: AgentFacts = {
   info: { capabilities: NONE },
@@ -51,7 +26,7 @@ const facts: AgentFacts = {
 }
 
 /** Reduces inputs as the actor does: what is appended comes back as stored. Returns the effects of the last one. */
-function play(inputs: readonly Input[], from: SessionState = stateOf(stored, DEFAULT_REGISTRY_CONFIG)): Step {
+function play(inputs: readonly Input[], from: SessionState = stateOf(storedSession, DEFAULT_REGISTRY_CONFIG)): Step {
   let state = from
   let effects: Effect[] = []
   let seq = 0

@@ -5,8 +5,7 @@ import { DEFAULT_REGISTRY_CONFIG } from '../registry-config.js'
 import { closing } from '../session/closing.js'
 import { replayEvent } from '../session/events.js'
 import { GATEWAY_END } from '../session/run.js'
-import { IDLE, openTurn, pendingRequests, type SessionState, snapshotOf, stateOf } from '../session/state.js'
-import { isOver } from '../turns/logged-turns.js'
+import { IDLE, openTurn, type SessionState, snapshotOf, stateOf, type TurnState } from '../session/state.js'
 import { TurnHistory } from '../turns/turn-history.js'
 
 /** Rebuilds a session's state and turns from its log and what its start decided. */
@@ -14,8 +13,6 @@ export class SessionRebuild {
   readonly turns = new TurnHistory([], 0)
   #state: SessionState
   #lastSeq = 0
-  /** Events are gone, and since then it is not known which turn runs. */
-  #gap: EventGap | undefined
 
   constructor(start: Session) {
     const stored = { version: 1, session: atCreation(start), turns: [], requests: [], spawn: {} } as const
@@ -59,34 +56,28 @@ export class SessionRebuild {
   /** These events are lost; the ones that replace them are not applied. */
   skip(gap: EventGap): void {
     this.#lastSeq = gap.first - 1
-    this.#gap = gap
+    this.turns.skip(gap)
   }
 
   /** Before an event that may be the first after a gap: the open turn may be over, and another one have begun. */
   find(event: SessionEvent): void {
-    const gap = this.#gap
-    if (gap === undefined) return
-    const { current, count } = this.turns
-    if (current !== undefined && (isOver(event) || (event.turn ?? current.number) !== current.number)) {
-      this.turns.lose(gap, event.ts)
-      const pending = pendingRequests(this.#state)
-      const requests = this.#state.requests.filter((request) => !pending.includes(request))
-      this.#state = { ...this.#state, turn: IDLE, requests }
-    }
-    if (event.turn === undefined && !isOver(event)) return
-    this.#gap = undefined
-    if (event.turn === undefined || event.turn <= count) return
-    this.turns.skipTo(event.turn - 1)
-    if (event.type === 'user-prompt') return
-    this.turns.begin({}, gap.after + 1, event.ts)
-    const turn = { phase: 'open', number: event.turn, openTools: [], hasOutput: false, interrupters: [] } as const
-    this.#state = { ...this.#state, turn }
+    if (!this.turns.isLost) return
+    const before = this.turns.current
+    this.turns.find(event)
+    const { current } = this.turns
+    if (current === before) return
+    const requests = this.#state.requests.filter(({ state }) => state !== 'pending')
+    const turn: TurnState =
+      current === undefined
+        ? IDLE
+        : { phase: 'open', number: current.number, openTools: [], hasOutput: false, interrupters: [] }
+    this.#state = { ...this.#state, turn, requests }
   }
 
   async applyAll(items: AsyncIterable<LogItem>): Promise<this> {
     for await (const item of items) {
       // Events lost at the end do not count: the record is compared with what the log has.
-      if (item.type === 'gap') this.#gap = item.gap
+      if (item.type === 'gap') this.turns.skip(item.gap)
       else {
         this.find(item)
         this.apply(item)

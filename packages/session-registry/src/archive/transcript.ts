@@ -29,7 +29,7 @@ export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerat
       said.skip(gap)
       continue
     }
-    for (const ended of turns.take(item)) {
+    for (const ended of turns.follow(item)) {
       yield said.of(ended)
       // The lost events may belong to either of the two turns.
       said = new Said().skip(gap)
@@ -38,7 +38,7 @@ export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerat
     if (item.type === 'user-prompt') said = new Said(promptText(item.content))
     said.take(item)
   }
-  for (const running of turns.rest()) yield said.of(running)
+  if (turns.current !== undefined) yield said.of(turns.current)
 }
 
 /** The text and the tool calls of one turn so far. */

@@ -3,26 +3,18 @@ import {
   type EventGap,
   type SessionEvent,
   type Turn,
-  type TurnEnd,
   type TurnOutput,
   TurnParts,
   type TurnResult,
-  type UserPrompt,
 } from '@agentproto/contracts'
 import type { LogObserver } from '../log/event-log.js'
-import { begunTurn, endedTurn, lostEnd } from './turn-record.js'
+import { LoggedTurns } from './logged-turns.js'
 
 /** The turns of one session, from its log: the running one, the latest that ended, and callers that wait for one. */
 
 const KEPT = 1_000
 /** Output of the last turn that is kept for late callers, in characters; that of others is read from the log. */
 const MAX_KEPT_OUTPUT = 64 * 1024
-
-interface RunningTurn {
-  readonly turn: Turn
-  readonly parts: TurnParts
-  error: string | undefined
-}
 
 /** A turn that callers wait for. */
 class Waiting {
@@ -32,7 +24,9 @@ class Waiting {
 
 export class TurnHistory implements LogObserver {
   #ended: Turn[]
-  #running: RunningTurn | undefined
+  readonly #logged = new LoggedTurns()
+  /** Output of the running turn. */
+  #parts = new TurnParts()
   #count: number
   #last: TurnResult | undefined
   readonly #waiting = new Map<number, Waiting>()
@@ -57,44 +51,42 @@ export class TurnHistory implements LogObserver {
   }
 
   get current(): Turn | undefined {
-    return this.#running?.turn
+    return this.#logged.current
+  }
+
+  /** Whether events are lost, and since then it is not known which turn runs. */
+  get isLost(): boolean {
+    return this.#logged.isLost
   }
 
   /** Oldest first, at most a thousand. */
   get all(): readonly Turn[] {
-    return this.#running === undefined ? this.#ended : [...this.#ended, this.#running.turn]
+    const { current } = this.#logged
+    return current === undefined ? this.#ended : [...this.#ended, current]
   }
 
   /** Follows events of the log, in order. */
   effective(events: readonly SessionEvent[]): void {
-    for (const event of events) this.follow(event)
+    for (const event of events) {
+      const { current } = this.#logged
+      const isOfTurn = current !== undefined && event.turn === current.number
+      if (isOfTurn) this.#parts.add(event)
+      if (!LoggedTurns.EVENTS.has(event.type) && !this.#logged.isLost) continue
+      for (const ended of this.#logged.follow(event)) this.#end(ended)
+      if (!isOfTurn) this.#begin(event)
+    }
   }
 
-  follow(event: SessionEvent): void {
-    if (event.type === 'user-prompt') this.begin(event, event.seq, event.ts)
-    const running = this.#running
-    if (running === undefined || event.turn !== running.turn.number) return
-    running.parts.add(event)
-    if (event.type === 'error') running.error = event.message
-    if (event.type === 'turn-end') this.#end(running, event)
+  skip(gap: EventGap): void {
+    this.#logged.skip(gap)
   }
 
-  begin(prompt: Pick<UserPrompt, 'queuedAt' | 'sent'>, seq: number, ts: string): void {
-    this.#count += 1
-    const turn = begunTurn(this.#count, prompt, { seq, ts })
-    this.#running = { turn, parts: new TurnParts(), error: undefined }
-  }
-
-  /** The running turn ended in a gap, as an event after the gap shows. */
-  lose(gap: EventGap, ts: string): void {
-    if (this.#running === undefined) return
-    this.#ended.push(lostEnd(this.#running.turn, gap, ts))
-    this.#running = undefined
-  }
-
-  /** There were turns up to this number, although nothing of them is left. */
-  skipTo(number: number): void {
-    this.#count = Math.max(this.#count, number)
+  /** Before an event that may be the first after a gap: the open turn may be over, and another one have begun. */
+  find(event: SessionEvent): void {
+    for (const ended of this.#logged.find(event)) this.#end(ended)
+    this.#begin()
+    // A turn counts although all of its events are lost.
+    if (event.type === 'user-prompt') this.#count = Math.max(this.#count, (event.turn ?? 1) - 1)
   }
 
   /** The first event of the turn that holds `seq`; 1 when that is not known. */
@@ -104,7 +96,7 @@ export class TurnHistory implements LogObserver {
 
   /** What a turn has put out so far; undefined for one whose output is only in the log. */
   output(number: number): TurnOutput | undefined {
-    if (this.#running?.turn.number === number) return this.#running.parts.output()
+    if (this.#logged.current?.number === number) return this.#parts.output()
     return this.#last?.number === number ? this.#last : undefined
   }
 
@@ -113,7 +105,7 @@ export class TurnHistory implements LogObserver {
    * a turn that is only in the log. @throws `cancelled` when the signal aborts
    */
   wait(number: number, queued: number, signal?: AbortSignal): Promise<TurnResult> | undefined {
-    const isRunning = this.#running?.turn.number === number
+    const isRunning = this.#logged.current?.number === number
     if (!isRunning && (number <= this.#count || number > this.#count + queued))
       return this.#last?.number === number ? Promise.resolve(this.#last) : undefined
     const waiting = this.#waiting.get(number) ?? new Waiting()
@@ -121,13 +113,20 @@ export class TurnHistory implements LogObserver {
     return signal === undefined ? waiting.result : abortable(waiting.result, signal)
   }
 
-  #end({ turn, parts, error }: RunningTurn, event: TurnEnd & { readonly seq: number; readonly ts: string }): void {
-    const ended = endedTurn(turn, event, error)
-    this.#running = undefined
+  /** A turn may have begun, with this event or in a gap before it. */
+  #begin(event?: SessionEvent): void {
+    const { current } = this.#logged
+    if (current === undefined || current.number <= this.#count) return
+    this.#count = current.number
+    this.#parts = new TurnParts()
+    if (event?.turn === current.number) this.#parts.add(event)
+  }
+
+  #end(ended: Turn): void {
     this.#ended.push(ended)
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
-    const result = { ...ended, ...parts.output() }
-    this.#last = parts.chars > MAX_KEPT_OUTPUT ? undefined : result
+    const result = { ...ended, ...this.#parts.output() }
+    this.#last = this.#parts.chars > MAX_KEPT_OUTPUT ? undefined : result
     this.#waiting.get(ended.number)?.resolve(result)
     this.#waiting.delete(ended.number)
   }

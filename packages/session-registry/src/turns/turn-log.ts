@@ -94,12 +94,10 @@ async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
   for await (const item of recordsFrom(session, 1)) {
     if (item.type === 'gap') turns.skip(item.gap)
-    else if (turns.isLost || TURN_EVENTS.has(item.type)) yield* turns.take(eventOf(item))
+    else if (turns.isLost || LoggedTurns.EVENTS.has(item.type)) yield* turns.follow(eventOf(item))
   }
-  yield* turns.rest()
+  if (turns.current !== undefined) yield turns.current
 }
-
-const TURN_EVENTS: ReadonlySet<string> = new Set(['user-prompt', 'error', 'turn-end'])
 
 async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
   for (let cursor = from - 1; ;) {

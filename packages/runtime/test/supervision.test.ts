@@ -107,7 +107,7 @@ test('F79 an unanswered request is denied, and the agent gets the reason', async
   const { sessions, start, home } = await gatewayWith({ requestTimeoutMs: 300 })
   const id = await start('ask notes.txt hello')
   const { text } = await sessions.waitTurn(id, 1)
-  expect(text).toBe('I was not allowed to write notes.txt. I was told: No one answered within 0.3 s.')
+  expect(text).toBe('I was not allowed to write notes.txt. Reason: No one answered within 0.3 s.')
   expect(() => readFileSync(`${home}/notes.txt`)).toThrow('ENOENT')
 })
 
@@ -120,6 +120,6 @@ test('a rule answers a real agent, and is reported by its id', async () => {
   const say = async (prompt: string): Promise<string> =>
     (await sessions.waitTurn(id, (await sessions.prompt(id, { prompt }, owner)).turn)).text
   expect(await say('ask notes.txt hello')).toBe('I was allowed to write notes.txt.')
-  expect(await say('ask secret/x hello')).toContain('I was told: A rule of the session denies it.')
+  expect(await say('ask secret/x hello')).toContain('Reason: A rule of the session denies it.')
   expect((await sessions.requests(id))[0]?.answeredBy).toEqual({ type: 'policy', rule: rule.ruleId })
 })

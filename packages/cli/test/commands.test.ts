@@ -9,8 +9,10 @@ async function loaded(...words: readonly string[]): Promise<readonly string[]> {
   const { commands } = await createProgram(context, () => Promise.resolve(), words)
   return commands
     .filter((command) => command.name() !== 'complete')
-    .map((command) => [command.name(), command.commands.map((child) => child.name()).join(', ')])
-    .map(([name, children]) => (children === '' ? `${name}` : `${name}: ${children}`))
+    .map((command) => {
+      const children = command.commands.map((child) => child.name()).join(', ')
+      return children === '' ? command.name() : `${command.name()}: ${children}`
+    })
 }
 
 test('a command loads its own file and not the others', async () => {

@@ -21,7 +21,7 @@ export { formatProblem, PROBLEM_CODES } from './problem.js'
 export type { ManifestProblem, ProblemCode } from './problem.js'
 export { SANDBOX_PROVIDERS } from './sandbox-profile.js'
 export type { AgentCliDocument, CapabilityName, ContinuationStrategy, KeyScope } from './agent-cli-document.js'
-export { INSTALL_METHODS } from './agent-cli-manifest.js'
+export { INSTALL_METHODS, PACKAGE_MANAGERS } from './agent-cli-manifest.js'
 export type {
   AgentCliManifest,
   AgentCliWire,

@@ -156,11 +156,11 @@ test('what each package exports', () => {
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
       CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS
       InstallMethod KeyScope LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option
-      OptionValue PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
-      ParseSandboxOptions Persist ProblemCode Requires RunnerProfile SANDBOX_PROVIDERS SandboxProfile
-      SandboxSource SecretDeclaration SecretsManifest SessionPolicy SetupStep SkipIf VersionCheck
-      compileLaunch configSchema declaredVariables fillTemplate formatProblem parseAcp parseAgentCli
-      parseConfig parseRunner parseSandbox parseSecrets
+      OptionValue PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions
+      ParseResult ParseSandboxOptions Persist ProblemCode Requires RunnerProfile SANDBOX_PROVIDERS
+      SandboxProfile SandboxSource SecretDeclaration SecretsManifest SessionPolicy SetupStep SkipIf
+      VersionCheck compileLaunch configSchema declaredVariables fillTemplate formatProblem parseAcp
+      parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli

@@ -1,5 +1,5 @@
 import type { Client } from '@agentproto/client'
-import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts'
+import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts/wire'
 
 export const LIVE_CHECKS = ['start', 'prompt', 'interrupt', 'end', 'resume', 'resumed-prompt'].map(
   (name) => `live.${name}`,

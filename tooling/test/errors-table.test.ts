@@ -1,5 +1,4 @@
-import { ERRORS } from '@agentproto/contracts'
-import type { ErrorRow } from '@agentproto/contracts'
+import { type ErrorRow, ERRORS } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { codeRows, page } from '../markdown.ts'
 import { ROOT } from '../packages.ts'

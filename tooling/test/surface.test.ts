@@ -73,47 +73,25 @@ test('what each package exports', () => {
       TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
       isAgentprotoError
     @agentproto/contracts
-      ARCHIVE_BOUNDS AdapterCatalog AdapterService AdapterSessionPolicy AdapterState AdapterSummary
-      AddRuleRequest AgentAnswer AgentCapabilities AgentCliAdapter AgentCliCapabilities AgentCliClient
-      AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentCommand AgentConfig AgentEnd
-      AgentInfo AgentMode AgentNotice AgentProcessInfo AgentPrompt AgentPromptResolved AgentRequest
-      AgentSignal AgentSink AgentprotoError AnswerRequest AnsweredBy ArmConnectOptions ArmConnection
-      ArmLimits ArmSession AudioContent AuthState Authenticate BOUNDS BrowserCode BrowserLogin
-      BrowserToken CONTINUATION_STRATEGIES Clock ConfigChange ConfigOption ConfigRequest ContentBlock
-      ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord Defined DelegationGrant DelegationRequest
-      DoctorCheck DoctorRequest ERRORS EXIT Envelope ErrorCode ErrorParts ErrorRow EventBatch EventGap
-      EventReader EventRecord EventStore ExportFormat ExportHead FAILURE_KINDS FailureKind ForkRequest
-      GapNotice HOST_EVENT_TYPES HomeLayout HookStop HostEvent HostEventType ImageContent InterruptRequest
-      Interrupted Json KillReason Launch LogCondition McpServer NamedToken NewId NewToken
-      OpenSessionOptions OutputItem OutputLine OutputReader OwnerPrincipal PERMISSION_MODES
-      PERMISSION_OPTION_KINDS PROTOCOLS PROVISION_PHASES PartCut PermissionMode PermissionModeChange
-      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PermissionService PlanEntry
-      PlanPart Principal Problem ProcessExit PromptContextPart PromptRequest Protocol ProtocolArm
-      ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QuestionRequest QueuedTurn
-      REQUEST_STATES RULE_LIFETIMES Repair RepairFinding RepairReport RequestKey RequestState ResolvedCwd
-      ResourceContent ResourceLinkContent ResumeRequest RuleLifetime RuleMatch RuleScope RuleStore
-      RunningAgent RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS
-      STOP_REASON_TEXT STREAM_EVENT_TYPES Scope SearchHit SearchQuery SearchResult SecretKind SecretPlace
-      SecretStatus Session SessionArchive SessionBounds SessionChange SessionEvent SessionEventType
-      SessionFailure SessionFilter SessionHealth SessionImport SessionOrigin SessionPage SessionPrincipal
-      SessionRequest SessionSandbox SessionService SessionStatus SessionStopped SessionStore SessionTurn
-      SessionWatcher SetupInput SetupStepState SpawnAgentRequest StartAgent StartAgentOptions StatusChange
-      StdioMcpServer StopReason StoredAgentSession StoredLog StoredSession StoredSpawn StreamError
-      StreamEvent StreamEventType TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta
-      TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent
-      ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext TranscriptTurn Turn
-      TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnQuery TurnResult
-      TurnTranscript UnreadableEvents UserPrompt Workspace WorkspaceResolver WorkspaceService
-      WorkspacesFile addAdapterSchema addGap addRuleSchema addWorkspaceSchema answerRequestSchema asList
-      asNumber asRecord asString assertMayDecideAhead assertMayUse boundsOf configRequestSchema
-      contentBlockSchema createTokenSchema defined delegationSchema doctorRequestSchema eventsQuerySchema
-      exportQuerySchema forkRequestSchema fromProblem homeFrom homeLayout interruptRequestSchema
-      isAgentprotoError isLive isRecord isTerminalRecord isWithinDepth killRequestSchema listQuerySchema
-      mayUse mcpServerSchema outputQuerySchema parseWire permissionModeSchema promptRequestSchema
-      promptSchema promptText provisionRequestSchema pruneRequestSchema randomId repairQuerySchema
-      resumeRequestSchema searchQuerySchema spawnAgentSchema systemClock toAgentAnswer toAgentprotoError
-      traceIdOf traceOf transcriptPreamble transcriptQuerySchema turnQuerySchema turnsQuerySchema
-      visibleWorkspaces
+      AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
+      AgentPromptResolved AgentRequest AgentprotoError AnsweredBy AudioContent Authenticate BrowserCode
+      BrowserLogin BrowserToken Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT
+      Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_TYPES
+      HostEvent HostEventType ImageContent Json NamedToken NewId NewToken OutputItem OutputLine
+      OwnerPrincipal PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange
+      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal
+      Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Repair
+      RequestState ResolvedCwd ResourceContent ResourceLinkContent RuleLifetime RuleMatch RuleScope
+      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
+      SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStatus SessionStopped
+      SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
+      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
+      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
+      ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason
+      TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService
+      WorkspacesFile addGap asList asNumber asRecord asString defined fromProblem isAgentprotoError isLive
+      isRecord promptText randomId systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS Acknowledged AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer
       AnswerRequest AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport

@@ -1,17 +1,13 @@
 import type {
   AgentCapabilities,
-  AnswerRequest,
   ContentBlock,
-  Interrupted,
-  McpServer,
   Session,
-  SessionChange,
   SessionEvent,
-  SessionFilter,
-  SessionPage,
   SessionRequest,
   TraceContext,
 } from '@agentproto/contracts'
+import type { McpServer } from '@agentproto/contracts/agent'
+import type { AnswerRequest, Interrupted, SessionChange, SessionFilter, SessionPage } from '@agentproto/contracts/wire'
 
 /** The sessions of a gateway, such as `sessions` of `@agentproto/client`. */
 export interface AcpSessions {

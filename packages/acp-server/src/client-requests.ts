@@ -1,5 +1,14 @@
-import { isAgentprotoError, toAgentprotoError, isRecord, asRecord, asString } from '@agentproto/contracts'
-import type { AgentRequest, AnswerRequest, PermissionRequest, QuestionRequest } from '@agentproto/contracts'
+import {
+  type AgentRequest,
+  asRecord,
+  asString,
+  isAgentprotoError,
+  isRecord,
+  type PermissionRequest,
+  type QuestionRequest,
+  toAgentprotoError,
+} from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { ClientLink } from './client-link.js'
 import { toolUpdate } from './event-updates.js'
 

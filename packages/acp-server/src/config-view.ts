@@ -1,6 +1,5 @@
 import type { SessionConfigOption, SessionModeState, SessionUpdate } from '@agentclientprotocol/sdk'
-import { AgentprotoError, defined } from '@agentproto/contracts'
-import type { AgentConfig, ConfigOption } from '@agentproto/contracts'
+import { type AgentConfig, AgentprotoError, type ConfigOption, defined } from '@agentproto/contracts'
 import type { AcpChange } from './acp-host.js'
 
 /** The settings that a client gets when it opens a session. */

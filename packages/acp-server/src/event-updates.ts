@@ -1,6 +1,5 @@
-import { defined } from '@agentproto/contracts'
+import { defined, type SessionEvent, type ToolCall, type ToolContent, type ToolResult } from '@agentproto/contracts'
 import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
-import type { SessionEvent, ToolCall, ToolContent, ToolResult } from '@agentproto/contracts'
 
 /** Our content blocks are those of ACP, except for members that may be undefined, which JSON leaves out. */
 type AcpContent = ContentBlock

@@ -1,7 +1,6 @@
-import { defined } from '@agentproto/contracts'
+import { type AgentCapabilities, defined } from '@agentproto/contracts'
 import { PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
 import type { AuthMethod, ClientCapabilities, InitializeResponse } from '@agentclientprotocol/sdk'
-import type { AgentCapabilities } from '@agentproto/contracts'
 import type { AcpLogin, AcpServerOptions } from './acp-host.js'
 
 /** The server's and its agent's capabilities. */

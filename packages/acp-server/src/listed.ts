@@ -1,6 +1,5 @@
-import { defined } from '@agentproto/contracts'
+import { defined, type Session } from '@agentproto/contracts'
 import type { SessionInfo } from '@agentclientprotocol/sdk'
-import type { Session } from '@agentproto/contracts'
 import { realpath } from 'node:fs/promises'
 import type { AcpSessions } from './acp-host.js'
 

@@ -1,5 +1,5 @@
 import type { McpServer as AcpMcpServer } from '@agentclientprotocol/sdk'
-import type { McpServer } from '@agentproto/contracts'
+import type { McpServer } from '@agentproto/contracts/agent'
 
 /** The MCP servers of a client's session, without the client's metadata. */
 export function mcpServers(given: readonly AcpMcpServer[]): McpServer[] {

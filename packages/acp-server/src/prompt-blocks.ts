@@ -1,6 +1,5 @@
-import { defined, asString } from '@agentproto/contracts'
+import { asString, type ContentBlock, defined } from '@agentproto/contracts'
 import type { ContentBlock as AcpContentBlock } from '@agentclientprotocol/sdk'
-import type { ContentBlock } from '@agentproto/contracts'
 
 /** A client's prompt as content blocks, without the client's annotations and metadata. */
 export function promptBlocks(prompt: readonly AcpContentBlock[]): ContentBlock[] {

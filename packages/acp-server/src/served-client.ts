@@ -1,6 +1,6 @@
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { AgentConnection, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk'
-import { AgentprotoError, isAgentprotoError, traceOf, asRecord } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, isAgentprotoError, traceOf } from '@agentproto/contracts'
 import type { AcpServerOptions } from './acp-host.js'
 import type { ClientLink } from './client-link.js'
 import type { ClientStream } from './client-stream.js'

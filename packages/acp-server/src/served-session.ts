@@ -1,6 +1,14 @@
 import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
-import { AgentprotoError, isLive, toAgentprotoError, isRecord } from '@agentproto/contracts'
-import type { ContentBlock, Session, SessionEvent, TraceContext } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type ContentBlock,
+  isLive,
+  isRecord,
+  type Session,
+  type SessionEvent,
+  toAgentprotoError,
+  type TraceContext,
+} from '@agentproto/contracts'
 import type { AcpChange, AcpConnectionState, AcpEventsPage } from './acp-host.js'
 import { ClientRequests } from './client-requests.js'
 import type { ClientLink } from './client-link.js'

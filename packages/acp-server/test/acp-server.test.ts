@@ -1,6 +1,5 @@
 import type { SetSessionConfigOptionRequest } from '@agentclientprotocol/sdk'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentCapabilities } from '@agentproto/contracts'
+import { type AgentCapabilities, AgentprotoError } from '@agentproto/contracts'
 import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

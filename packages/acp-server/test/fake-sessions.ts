@@ -1,13 +1,12 @@
-import { AgentprotoError, isLive } from '@agentproto/contracts'
-import type {
-  AgentRequest,
-  Interrupted,
-  Session,
-  SessionChange,
-  SessionEvent,
-  SessionFilter,
-  SessionRequest,
+import {
+  AgentprotoError,
+  type AgentRequest,
+  isLive,
+  type Session,
+  type SessionEvent,
+  type SessionRequest,
 } from '@agentproto/contracts'
+import type { Interrupted, SessionChange, SessionFilter } from '@agentproto/contracts/wire'
 import type { AcpConnectionState, AcpSessions, AcpWatchOptions } from '@agentproto/acp-server'
 
 type Payload = SessionEvent extends infer E

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { exitMessage } from '@agentproto/arm-kit'
-import { EventQueue } from '@agentproto/contracts/agent'
-import { AgentprotoError, promptText } from '@agentproto/contracts'
-import type {
-  AgentCliClient,
-  AgentCliConnectOptions,
-  AgentCliEvent,
-  AgentCliInfo,
-  ContentBlock,
-  TurnEnd,
-} from '@agentproto/contracts'
+import { AgentprotoError, type ContentBlock, promptText, type TurnEnd } from '@agentproto/contracts'
+import {
+  type AgentCliClient,
+  type AgentCliConnectOptions,
+  type AgentCliEvent,
+  type AgentCliInfo,
+  EventQueue,
+} from '@agentproto/contracts/agent'
 import { findExecutable } from '@agentproto/subprocess'
 import { checkFolder } from './check-folder.js'
 import { TurnProcess } from './turn-process.js'

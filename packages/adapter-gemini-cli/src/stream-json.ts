@@ -1,5 +1,15 @@
-import { defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { AgentCliEvent, StreamError, TokenUsage, ToolKind, Json } from '@agentproto/contracts'
+import {
+  asNumber,
+  asRecord,
+  asString,
+  defined,
+  isRecord,
+  type Json,
+  type StreamError,
+  type TokenUsage,
+  type ToolKind,
+} from '@agentproto/contracts'
+import type { AgentCliEvent } from '@agentproto/contracts/agent'
 
 /** The end of a turn as Gemini CLI reports it. */
 export interface GeminiResult {

@@ -1,6 +1,6 @@
 import { exitMessage } from '@agentproto/arm-kit'
 import { systemClock } from '@agentproto/contracts'
-import type { AgentCliConnectOptions, AgentCliEvent, ProcessExit } from '@agentproto/contracts'
+import type { AgentCliConnectOptions, AgentCliEvent, ProcessExit } from '@agentproto/contracts/agent'
 import { SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 import { readLine } from './stream-json.js'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { launchOf } from '@agentproto/arm-testing'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import { afterAll } from 'vitest'
 import own from '../package.json' with { type: 'json' }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { proprietaryArm } from '@agentproto/arm-proprietary'
 import { RecordingSink } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { SessionOrigin } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { DEFAULT_ARM_LIMITS, type SessionOrigin } from '@agentproto/contracts/agent'
 import { expect, onTestFinished, test } from 'vitest'
 import { fakeGemini, profile } from './connecting.ts'
 

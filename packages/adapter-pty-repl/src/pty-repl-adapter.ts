@@ -1,14 +1,18 @@
-import { EventQueue } from '@agentproto/contracts/agent'
-import { AgentprotoError, promptText, systemClock } from '@agentproto/contracts'
-import type {
-  AgentAnswer,
-  AgentCliClient,
-  AgentCliConnectOptions,
-  AgentCliEnd,
-  AgentCliEvent,
-  ContentBlock,
-  Timer,
+import {
+  type AgentAnswer,
+  AgentprotoError,
+  type ContentBlock,
+  promptText,
+  systemClock,
+  type Timer,
 } from '@agentproto/contracts'
+import {
+  type AgentCliClient,
+  type AgentCliConnectOptions,
+  type AgentCliEnd,
+  type AgentCliEvent,
+  EventQueue,
+} from '@agentproto/contracts/agent'
 import { EchoFilter } from './echo-filter.js'
 import { ENTER, typing } from './keys.js'
 import { parseSettings } from './settings.js'

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { exitMessage } from '@agentproto/arm-kit'
-import { AgentprotoError, isRecord, asString } from '@agentproto/contracts'
-import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts'
+import { AgentprotoError, asString, isRecord } from '@agentproto/contracts'
+import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts/agent'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 

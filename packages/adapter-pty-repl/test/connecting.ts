@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { proprietaryArm } from '@agentproto/arm-proprietary'
 import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { launchOf, RecordingSink } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { AgentSignal, ArmLimits, Launch } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { type AgentSignal, type ArmLimits, DEFAULT_ARM_LIMITS, type Launch } from '@agentproto/contracts/agent'
 import { onTestFinished } from 'vitest'
 import own from '../package.json' with { type: 'json' }
 

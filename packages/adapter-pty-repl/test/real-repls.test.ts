@@ -1,5 +1,5 @@
 import { launchOf } from '@agentproto/arm-testing'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { findProgram } from '../../../tooling/programs.mjs'
 import { needs } from '../../../tooling/needs.ts'

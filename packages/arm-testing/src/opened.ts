@@ -1,13 +1,12 @@
-import { DEFAULT_ARM_LIMITS, isAgentprotoError, systemClock } from '@agentproto/contracts'
-import type {
-  AgentprotoError,
-  AgentSignal,
-  ArmConnection,
-  ArmLimits,
-  ArmSession,
-  Launch,
-  StreamEvent,
-} from '@agentproto/contracts'
+import { type AgentprotoError, isAgentprotoError, type StreamEvent, systemClock } from '@agentproto/contracts'
+import {
+  type AgentSignal,
+  type ArmConnection,
+  type ArmLimits,
+  type ArmSession,
+  DEFAULT_ARM_LIMITS,
+  type Launch,
+} from '@agentproto/contracts/agent'
 import { expect, onTestFinished } from 'vitest'
 import { leftovers } from './leftovers.js'
 import { RecordingSink } from './recording-sink.js'

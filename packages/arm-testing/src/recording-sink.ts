@@ -1,4 +1,5 @@
-import type { AgentAnswer, AgentRequest, AgentSignal, AgentSink } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 
 type OfType<T extends AgentSignal['type']> = Extract<AgentSignal, { type: T }>
 

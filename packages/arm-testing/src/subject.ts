@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts'
+import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts/agent'
 
 /** How a fixture agent begins. */
 export type StartName =

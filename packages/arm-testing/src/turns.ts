@@ -1,4 +1,4 @@
-import type { AgentSignal } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { testOf } from './able.js'
 import { endOf, eventsOf, open, textOf } from './opened.js'

@@ -1,5 +1,7 @@
 import type { CallOptions, Client } from '@agentproto/client'
-import type { AgentAnswer, AnswerRequest, EventReader, EventRecord, Principal } from '@agentproto/contracts'
+import type { AgentAnswer, Principal } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
+import type { AnswerRequest, EventReader } from '@agentproto/contracts/wire'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
 /** The services of the MCP tools, over a client of the gateway, which authorises by the client's token. */

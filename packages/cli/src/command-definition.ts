@@ -1,10 +1,6 @@
-import {
-  CONTINUATION_STRATEGIES,
-  type ContinuationStrategy,
-  PERMISSION_MODES,
-  type PermissionMode,
-  type PromptRequest,
-} from '@agentproto/contracts'
+import { PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import { CONTINUATION_STRATEGIES, type ContinuationStrategy } from '@agentproto/contracts/agent'
+import type { PromptRequest } from '@agentproto/contracts/wire'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { CliContext } from './cli-context.js'
 

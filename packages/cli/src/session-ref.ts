@@ -1,4 +1,5 @@
-import { AgentprotoError, BOUNDS, isLive, type Session } from '@agentproto/contracts'
+import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'

@@ -1,5 +1,6 @@
 import type { ConnectionState } from '@agentproto/client'
-import { isLive, type Session, type SessionChange } from '@agentproto/contracts'
+import { isLive, type Session } from '@agentproto/contracts'
+import type { SessionChange } from '@agentproto/contracts/wire'
 import { isCtrl, type Key } from './attach/key.js'
 import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { answerRequestSchema, parseWire, promptRequestSchema, spawnAgentSchema } from '@agentproto/contracts'
 import type { AgentprotoError } from '@agentproto/contracts'
+import { answerRequestSchema, parseWire, promptRequestSchema, spawnAgentSchema } from '@agentproto/contracts/wire'
 import type { z } from 'zod'
 
 function refusal(schema: z.ZodType, value: unknown): AgentprotoError {

@@ -1,5 +1,6 @@
 import type { AllowedAdapter } from '@agentproto/arm-proprietary'
-import type { ArmLimits, Clock } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+import type { ArmLimits } from '@agentproto/contracts/agent'
 import type { SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'

@@ -1,6 +1,13 @@
 import { homedir } from 'node:os'
-import { AgentprotoError, homeFrom, randomId, systemClock, defined } from '@agentproto/contracts'
-import type { ContentBlock, McpServer, SessionOrigin, StreamEvent } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type ContentBlock,
+  defined,
+  randomId,
+  type StreamEvent,
+  systemClock,
+} from '@agentproto/contracts'
+import { homeFrom, type McpServer, type SessionOrigin } from '@agentproto/contracts/agent'
 import { formatProblem, parseAgentCli } from '@agentproto/manifest'
 import type { AgentCliDocument, AgentCliManifest, ManifestProblem, SandboxProfile } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'

@@ -1,12 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { defineAgentCli } from '@agentproto/driver-agent-cli'
 import type { AgentCliHandle, AgentHost, StreamEvent } from '@agentproto/driver-agent-cli'
-import { systemClock } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { type Clock, systemClock } from '@agentproto/contracts'
+import { transcriptPreamble } from '@agentproto/contracts/agent'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { transcriptPreamble } from '@agentproto/contracts'
 import { document, host, say, textOf } from './small-agent.ts'
 
 const agentFile = fileURLToPath(new URL('fixtures/several.mjs', import.meta.url))

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AgentSink, RunningAgent, SessionOrigin } from '@agentproto/contracts'
+import type { AgentSink, RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
 import { type AgentHost, launchAgent } from '@agentproto/driver-agent-cli'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentSignal } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { createRedactor } from '@agentproto/secrets'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomId } from '@agentproto/contracts'
-import type { AgentSignal, RunningAgent } from '@agentproto/contracts'
+import type { AgentSignal, RunningAgent } from '@agentproto/contracts/agent'
 import { defineAgentCli, launchAgent, loadAgentCli, locateAgent } from '@agentproto/driver-agent-cli'
 import type { LaunchOptions } from '@agentproto/driver-agent-cli'
 import { findMarkedProcesses } from '@agentproto/subprocess'

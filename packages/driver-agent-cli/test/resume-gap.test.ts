@@ -1,5 +1,5 @@
-import type { AgentSignal, Clock, RunningAgent, SessionOrigin } from '@agentproto/contracts'
-import { randomId, systemClock } from '@agentproto/contracts'
+import { type Clock, randomId, systemClock } from '@agentproto/contracts'
+import type { AgentSignal, RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import { expect, onTestFinished, test } from 'vitest'

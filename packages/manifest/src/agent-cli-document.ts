@@ -1,4 +1,4 @@
-import type { Protocol } from '@agentproto/contracts'
+import type { Protocol } from '@agentproto/contracts/agent'
 
 /** What people write in an AGENT-CLI.md, after the schema has been checked (AIP-45, `agent-cli.schema.json`). */
 export interface AgentCliDocument {

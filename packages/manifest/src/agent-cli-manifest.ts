@@ -1,4 +1,4 @@
-import type { AdapterSessionPolicy } from '@agentproto/contracts'
+import type { AdapterSessionPolicy } from '@agentproto/contracts/agent'
 import type {
   AgentCliDocument,
   CapabilityName,

@@ -1,5 +1,11 @@
-import { HOST_EVENT_TYPES, STREAM_EVENT_TYPES } from '@agentproto/contracts'
-import type { Envelope, HostEvent, Session, StreamEvent } from '@agentproto/contracts'
+import {
+  type Envelope,
+  HOST_EVENT_TYPES,
+  type HostEvent,
+  type Session,
+  STREAM_EVENT_TYPES,
+  type StreamEvent,
+} from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import session from '../src/schemas/session.schema.json' with { type: 'json' }
 import streamEvent from '../src/schemas/stream-event.schema.json' with { type: 'json' }

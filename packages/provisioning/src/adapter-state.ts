@@ -1,6 +1,6 @@
 import { defined } from '@agentproto/contracts'
+import type { AdapterState, AuthState, SetupStepState } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
-import type { AdapterState, AuthState, SetupStepState } from '@agentproto/contracts'
 import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'

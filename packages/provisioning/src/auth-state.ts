@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import type { AuthState, SecretStatus } from '@agentproto/contracts'
+import type { SecretStatus } from '@agentproto/contracts/agent'
+import type { AuthState } from '@agentproto/contracts/wire'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { agentHome } from '@agentproto/driver-agent-cli/installation'
 import type { AgentHost } from '@agentproto/driver-agent-cli'

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AgentprotoError, homeLayout } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import type { SetupStep } from '@agentproto/manifest'
 import * as z from 'zod'
 

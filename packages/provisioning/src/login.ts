@@ -1,4 +1,5 @@
-import { AgentprotoError, type AuthState, type ProvisionEvent } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AuthState, ProvisionEvent } from '@agentproto/contracts/wire'
 import type { Auth } from '@agentproto/manifest'
 import { type CommandContext, endingOf, prepareCommand, runManifestCommand } from './manifest-command.js'
 import { runInTerminal } from './run-command.js'

@@ -1,4 +1,4 @@
-import { AgentprotoError, systemClock, defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import { agentPrefix, findAgent, programFolders } from '@agentproto/driver-agent-cli/installation'

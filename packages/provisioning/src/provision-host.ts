@@ -1,5 +1,5 @@
 import type { Redactor, Secrets } from '@agentproto/secrets'
-import type { SetupInput } from '@agentproto/contracts'
+import type { SetupInput } from '@agentproto/contracts/wire'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 
 /** The host of installers, checks and setups. */

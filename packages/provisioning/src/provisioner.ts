@@ -1,10 +1,5 @@
-import {
-  AgentprotoError,
-  type AdapterState,
-  type ProvisionEvent,
-  type ProvisionRequest,
-  systemClock,
-} from '@agentproto/contracts'
+import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import type { AdapterState, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
 import type { SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { declaredSecrets } from '@agentproto/driver-agent-cli/installation'

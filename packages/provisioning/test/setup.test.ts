@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SetupStepState } from '@agentproto/contracts'
+import type { SetupStepState } from '@agentproto/contracts/wire'
 import {
   createProvisioner,
   type ProvisionHost,

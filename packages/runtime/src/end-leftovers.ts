@@ -1,4 +1,4 @@
-import type { AgentProcessInfo, StoredSession } from '@agentproto/contracts'
+import type { AgentProcessInfo, StoredSession } from '@agentproto/contracts/agent'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 
 /**

@@ -1,11 +1,5 @@
-import type {
-  AdapterService,
-  PermissionService,
-  SessionArchive,
-  SessionService,
-  TokenService,
-  WorkspaceService,
-} from '@agentproto/contracts'
+import type { TokenService, WorkspaceService } from '@agentproto/contracts'
+import type { AdapterService, PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
 import type { HttpApp } from '@agentproto/gateway-http'
 import type { ListenOptions } from '@agentproto/server'
 

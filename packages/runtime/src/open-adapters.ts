@@ -1,4 +1,4 @@
-import type { AdapterService } from '@agentproto/contracts'
+import type { AdapterService } from '@agentproto/contracts/wire'
 import type { Terminal } from '@agentproto/provisioning'
 import { createRedactor } from '@agentproto/secrets'
 import { openOfflineAudit } from '@agentproto/server'

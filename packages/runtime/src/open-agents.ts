@@ -1,4 +1,6 @@
-import type { AdapterService, StartAgent, WorkspaceService } from '@agentproto/contracts'
+import type { WorkspaceService } from '@agentproto/contracts'
+import type { StartAgent } from '@agentproto/contracts/agent'
+import type { AdapterService } from '@agentproto/contracts/wire'
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'

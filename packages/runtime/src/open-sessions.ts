@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts'
+import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
 import { type Access, Hooks, withSessionToken } from '@agentproto/server'
 import { openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { AgentprotoError, type Clock, homeFrom, homeLayout, type HomeLayout, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import { homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { GatewayConfig, ManifestProblem } from '@agentproto/manifest'
 import type { GatewayOptions } from './gateway-options.js'
 

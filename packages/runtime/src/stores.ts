@@ -1,4 +1,5 @@
-import type { Clock, EventStore, HomeLayout, SessionStore } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+import type { EventStore, HomeLayout, SessionStore } from '@agentproto/contracts/agent'
 import {
   FileCrashBundles,
   FileEventStore,

@@ -1,6 +1,6 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { homeLayout } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { faultyAgent } from './fixtures/faulty-agent.js'
 import { servedGateway } from './fixtures/served-gateway.js'

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { homeLayout, systemClock, type Clock } from '@agentproto/contracts'
+import { type Clock, systemClock } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import type { Gateway } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Principal, SessionEvent, SessionService } from '@agentproto/contracts'
+import type { Principal, SessionEvent } from '@agentproto/contracts'
+import type { SessionService } from '@agentproto/contracts/wire'
 import type { GatewayOptions } from '@agentproto/runtime'
 import { expect, test } from 'vitest'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'

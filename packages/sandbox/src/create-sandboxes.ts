@@ -1,5 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { SessionSandbox } from '@agentproto/contracts'
+import { AgentprotoError, type SessionSandbox } from '@agentproto/contracts'
 import { requiresConfinement, createLocalProvider } from './local-provider.js'
 import { createNodePermissionProvider } from './node-permission-provider.js'
 import { limitLaunch } from './process-limits.js'

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import { filePolicy } from './file-policy.js'
 import type { FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'

@@ -1,4 +1,4 @@
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import { findExecutable } from '@agentproto/subprocess'
 import type { ConfinementProfile } from './sandbox-provider.js'
 

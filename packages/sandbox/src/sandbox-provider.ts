@@ -1,4 +1,5 @@
-import type { Clock, Launch } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 
 /** An AIP-36 profile as a provider needs it. The sandbox profile of a checked manifest fits. */
 export interface ConfinementProfile {

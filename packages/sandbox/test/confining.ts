@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '@agentproto/contracts'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import type { ConfinementProfile, SandboxRequest } from '@agentproto/sandbox'
 import { onTestFinished } from 'vitest'
 

@@ -1,12 +1,5 @@
-import {
-  AgentprotoError,
-  type Clock,
-  homeLayout,
-  type SecretKind,
-  type SecretPlace,
-  type SecretStatus,
-  systemClock,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import { homeLayout, type SecretKind, type SecretPlace, type SecretStatus } from '@agentproto/contracts/agent'
 import { type Keyring, openKeyring } from './keyring.js'
 import type { Redactor } from './redactor.js'
 import { checkSlug } from './secret-slug.js'

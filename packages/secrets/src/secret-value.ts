@@ -1,4 +1,5 @@
-import { AgentprotoError, type SecretKind } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { SecretKind } from '@agentproto/contracts/agent'
 import * as z from 'zod'
 
 export interface PlainValue {

@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AgentprotoError, type AgentProcessInfo } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 import { identify } from '@agentproto/subprocess'
 
 /**

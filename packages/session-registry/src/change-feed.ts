@@ -1,4 +1,5 @@
-import type { Clock, Session, SessionChange, SessionWatcher, Timer } from '@agentproto/contracts'
+import type { Clock, Session, Timer } from '@agentproto/contracts'
+import type { SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
 import type { SessionHandle } from './session/session-handle.js'
 import { Wakeup } from './log/wakeup.js'
 

@@ -1,4 +1,5 @@
-import type { Clock, SessionStore, Timer } from '@agentproto/contracts'
+import type { Clock, Timer } from '@agentproto/contracts'
+import type { SessionStore } from '@agentproto/contracts/agent'
 import { messageOf } from './lifecycle/ending.js'
 import type { SessionHandle } from './session/session-handle.js'
 

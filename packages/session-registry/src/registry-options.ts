@@ -1,18 +1,13 @@
+import type { Clock, NewId, SessionEvent, WorkspaceResolver } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
-  Clock,
   EventStore,
-  NewId,
-  PermissionService,
   RuleStore,
-  SessionArchive,
-  SessionEvent,
-  SessionService,
   SessionStore,
   StartAgent,
   StoredSession,
-  WorkspaceResolver,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
+import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
 import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestGate } from './requests/request-gate.js'

@@ -1,31 +1,32 @@
 import {
   type AgentAnswer,
   AgentprotoError,
+  isLive,
+  type OutputLine,
+  type Principal,
+  type Session,
+  type SessionRequest,
+  type TurnResult,
+} from '@agentproto/contracts'
+import type { EventBatch, StoredSession } from '@agentproto/contracts/agent'
+import {
   assertMayDecideAhead,
   type ConfigRequest,
-  type EventBatch,
   type EventReader,
   type ForkRequest,
   type Interrupted,
   type InterruptRequest,
-  isLive,
-  type OutputLine,
   type OutputReader,
   type PermissionService,
-  type Principal,
   type PromptRequest,
   type RequestKey,
   type ResumeRequest,
-  type Session,
   type SessionBounds,
   type SessionFilter,
   type SessionPage,
-  type SessionRequest,
   type SessionWatcher,
   type SpawnAgentRequest,
-  type StoredSession,
-  type TurnResult,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/wire'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
 import { assertMayAnswer, assertNoAgent } from './delegation/delegation.js'

@@ -1,4 +1,6 @@
-import { isLive, type Session, type SessionBounds, type StoredSession } from '@agentproto/contracts'
+import { isLive, type Session } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
+import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isWithin } from './delegation/scope.js'
 import { SessionActor } from './session/actor.js'
 import type { SessionHost } from './session-host.js'

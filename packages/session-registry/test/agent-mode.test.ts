@@ -1,4 +1,5 @@
-import type { AgentConfig, ConfigChange, PermissionMode } from '@agentproto/contracts'
+import type { AgentConfig, PermissionMode } from '@agentproto/contracts'
+import type { ConfigChange } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { chooseMode, type ModeChoice } from '../src/permissions/agent-mode.js'
 import { echo, scripted, type ScriptedAgent } from './fixtures/scripted-agent.js'

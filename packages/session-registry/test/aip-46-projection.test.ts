@@ -1,4 +1,5 @@
-import type { AgentSignal, OutputLine } from '@agentproto/contracts'
+import type { OutputLine } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type EventStore, homeLayout, type StoredSession } from '@agentproto/contracts'
+import { type EventStore, homeLayout, type StoredSession } from '@agentproto/contracts/agent'
 import { MemoryEventStore, MemorySessionStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { ManualClock } from './fixtures/manual-clock.js'

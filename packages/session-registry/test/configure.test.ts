@@ -1,4 +1,5 @@
-import { AgentprotoError, type ConfigChange, type StartAgent } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { ConfigChange, StartAgent } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { echo, scripted } from './fixtures/scripted-agent.js'
 import { memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'

@@ -6,11 +6,10 @@ import {
   type Principal,
   type ResolvedCwd,
   type Session,
-  type SpawnAgentRequest,
-  type StartAgent,
-  type StartAgentOptions,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { expect, onTestFinished, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, type Script, scripted } from './fixtures/scripted-agent.js'

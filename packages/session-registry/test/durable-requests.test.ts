@@ -1,4 +1,5 @@
-import type { AgentAnswer, SessionRequest, StoredSession } from '@agentproto/contracts'
+import type { AgentAnswer, SessionRequest } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { permission } from './fixtures/permission-requests.js'

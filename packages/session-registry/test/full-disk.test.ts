@@ -1,6 +1,6 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EventStore } from '@agentproto/contracts'
+import type { EventStore } from '@agentproto/contracts/agent'
 import { FileEventStore, MemorySessionStore, type SessionRegistryOptions } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'

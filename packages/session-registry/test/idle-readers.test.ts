@@ -1,4 +1,4 @@
-import type { EventStore } from '@agentproto/contracts'
+import type { EventStore } from '@agentproto/contracts/agent'
 import { MemoryEventStore, MemorySessionStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'

@@ -1,4 +1,4 @@
-import type { AgentSignal, StartAgent } from '@agentproto/contracts'
+import type { AgentSignal, StartAgent } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted, type Script } from './fixtures/scripted-agent.js'

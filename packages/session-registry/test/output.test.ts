@@ -1,4 +1,5 @@
-import type { OutputItem, OutputReader } from '@agentproto/contracts'
+import type { OutputItem } from '@agentproto/contracts'
+import type { OutputReader } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'

@@ -1,4 +1,5 @@
-import type { Session, SessionPage } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { SessionPage } from '@agentproto/contracts/wire'
 import type { SessionRegistry } from '@agentproto/session-registry'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

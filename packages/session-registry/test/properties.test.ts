@@ -1,4 +1,5 @@
-import { isAgentprotoError, isLive, type KillReason } from '@agentproto/contracts'
+import { isAgentprotoError, isLive } from '@agentproto/contracts'
+import type { KillReason } from '@agentproto/contracts/wire'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Host, type Model } from './fixtures/lifecycle-model.js'

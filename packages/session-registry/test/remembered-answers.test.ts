@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AgentAnswer, homeLayout, type PermissionRule, type Principal, type ToolCall } from '@agentproto/contracts'
+import type { AgentAnswer, PermissionRule, Principal, ToolCall } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import { FileRuleStore, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { permission } from './fixtures/permission-requests.js'

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AgentAnswer, AgentRequest, StoredLog, EventStore, ToolCall } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest, ToolCall } from '@agentproto/contracts'
+import type { EventStore, StoredLog } from '@agentproto/contracts/agent'
 import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { scripted, type Script } from './fixtures/scripted-agent.js'

@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { homeLayout, type StoredSession } from '@agentproto/contracts'
+import { homeLayout, type StoredSession } from '@agentproto/contracts/agent'
 import { openSessionRegistry, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'

@@ -1,4 +1,5 @@
-import { AgentprotoError, type StartAgent } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { StartAgent } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted } from './fixtures/scripted-agent.js'

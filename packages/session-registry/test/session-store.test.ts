@@ -1,5 +1,6 @@
 import { statSync, truncateSync } from 'node:fs'
-import { homeLayout, systemClock } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import { FileSessionStore, MemorySessionStore } from '@agentproto/session-registry'
 import { testSessionStore } from '@agentproto/session-registry/testing'
 import { join } from 'node:path'

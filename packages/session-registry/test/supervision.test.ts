@@ -1,4 +1,4 @@
-import type { AgentSignal } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import type { RegistryConfig } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'

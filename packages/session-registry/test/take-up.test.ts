@@ -1,10 +1,6 @@
-import type {
-  AdapterSessionPolicy,
-  AgentConfig,
-  ConfigChange,
-  SpawnAgentRequest,
-  StartAgent,
-} from '@agentproto/contracts'
+import type { AgentConfig } from '@agentproto/contracts'
+import type { AdapterSessionPolicy, ConfigChange, StartAgent } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted, type ScriptedAgent, type Script } from './fixtures/scripted-agent.js'

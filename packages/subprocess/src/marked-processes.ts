@@ -1,4 +1,4 @@
-import type { AgentProcessInfo } from '@agentproto/contracts'
+import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 import { processTable } from './process-table.js'
 import type { ProcessTable } from './process-table.js'
 import { lineage } from './process-tree.js'

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import type { AgentProcessInfo } from '@agentproto/contracts'
+import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 
 /** Environment variable that identifies the processes of a session. */
 export const SESSION_MARKER = 'AGENTPROTO_SESSION_ID'

@@ -1,4 +1,4 @@
-import type { AgentProcessInfo } from '@agentproto/contracts'
+import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 import { processTable } from './process-table.js'
 import type { ProcessRow, ProcessTable } from './process-table.js'
 

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { accessSync, constants, openSync, readSync, closeSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 
 /**
  * Refuses a launch that cannot work: the kernel reports ENOENT for several different reasons.

@@ -1,5 +1,5 @@
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
-import type { AgentProcessInfo, ArmLimits, Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import type { AgentProcessInfo, ArmLimits } from '@agentproto/contracts/agent'
 import { ProcessTree } from './process-tree.js'
 import type { ProcessRow } from './process-table.js'
 

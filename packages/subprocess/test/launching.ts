@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Launch } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess, SpawnOptions } from '@agentproto/subprocess'
 import { onTestFinished } from 'vitest'

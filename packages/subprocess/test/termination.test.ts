@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { systemClock } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { type Clock, systemClock } from '@agentproto/contracts'
 import { endProcesses, findMarkedProcesses, identify } from '@agentproto/subprocess'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ProcessTree } from '../src/process-tree.ts'

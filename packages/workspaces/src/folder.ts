@@ -1,8 +1,7 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { ErrorCode, ErrorParts } from '@agentproto/contracts'
+import { AgentprotoError, type ErrorCode, type ErrorParts } from '@agentproto/contracts'
 import { codeOf } from './json-file.js'
 
 /** What a message calls the folder, the error code when it is refused, and what else the error says. */

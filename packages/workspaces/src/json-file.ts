@@ -1,7 +1,6 @@
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
 import type * as z from 'zod'
 
 export interface JsonFileOptions<T> {

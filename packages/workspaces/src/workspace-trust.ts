@@ -1,4 +1,5 @@
-import { AgentprotoError, homeLayout, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import * as z from 'zod'
 import { realFolder, realFolderIfAny } from './folder.js'
 import { type Changed, JsonFile } from './json-file.js'

@@ -1,5 +1,13 @@
-import { AgentprotoError, homeLayout, systemClock } from '@agentproto/contracts'
-import type { Clock, ResolvedCwd, Workspace, WorkspaceService, WorkspacesFile } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type Clock,
+  type ResolvedCwd,
+  systemClock,
+  type Workspace,
+  type WorkspaceService,
+  type WorkspacesFile,
+} from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import { findWorkspace } from './find-workspace.js'
 import { realFolder, realFolderIfAny } from './folder.js'
 import { type Changed, JsonFile } from './json-file.js'

@@ -1,5 +1,14 @@
-import { defined, asList, asRecord, asString } from '@agentproto/contracts'
-import type { AgentAnswer, AgentRequest, PermissionOption, PermissionOptionKind, Json } from '@agentproto/contracts'
+import {
+  type AgentAnswer,
+  type AgentRequest,
+  asList,
+  asRecord,
+  asString,
+  defined,
+  type Json,
+  type PermissionOption,
+  type PermissionOptionKind,
+} from '@agentproto/contracts'
 import type { ToolUpdate } from '@agentproto/arm-kit'
 import { parseToolUpdate } from './tool-call.js'
 

@@ -1,12 +1,15 @@
-import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
-import type {
-  AgentCapabilities,
-  AgentInfo,
-  ArmConnectOptions,
-  McpServer,
-  OpenSessionOptions,
-  Json,
+import {
+  type AgentCapabilities,
+  type AgentInfo,
+  AgentprotoError,
+  asList,
+  asRecord,
+  asString,
+  defined,
+  isRecord,
+  type Json,
 } from '@agentproto/contracts'
+import type { ArmConnectOptions, McpServer, OpenSessionOptions } from '@agentproto/contracts/agent'
 
 /** The ACP version of this client. Some agents answer 2 to any higher version, so only 1 is requested. */
 export const ACP_VERSION = 1

@@ -1,18 +1,24 @@
-import { AgentprotoError, DEFAULT_ARM_LIMITS, systemClock, asRecord, asString } from '@agentproto/contracts'
-import type {
-  AgentCapabilities,
-  AgentInfo,
-  AgentNotice,
-  AgentSink,
-  ArmConnectOptions,
-  ArmLimits,
-  ArmSession,
-  Clock,
-  Launch,
-  OpenSessionOptions,
-  StoredAgentSession,
-  Json,
+import {
+  type AgentCapabilities,
+  type AgentInfo,
+  type AgentNotice,
+  AgentprotoError,
+  asRecord,
+  asString,
+  type Clock,
+  type Json,
+  type StoredAgentSession,
+  systemClock,
 } from '@agentproto/contracts'
+import {
+  type AgentSink,
+  type ArmConnectOptions,
+  type ArmLimits,
+  type ArmSession,
+  DEFAULT_ARM_LIMITS,
+  type Launch,
+  type OpenSessionOptions,
+} from '@agentproto/contracts/agent'
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
 import { requestFailure, startFailure } from './failure.js'

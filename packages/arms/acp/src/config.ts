@@ -1,5 +1,16 @@
-import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
-import type { AgentConfig, AgentMode, ConfigChange, ConfigOption, Json } from '@agentproto/contracts'
+import {
+  type AgentConfig,
+  type AgentMode,
+  AgentprotoError,
+  asList,
+  asRecord,
+  asString,
+  type ConfigOption,
+  defined,
+  isRecord,
+  type Json,
+} from '@agentproto/contracts'
+import type { ConfigChange } from '@agentproto/contracts/agent'
 
 /** A request that carries out a change, and the configuration once the agent agreed. */
 export interface ConfigCall {

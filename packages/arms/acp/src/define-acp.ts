@@ -1,5 +1,5 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentInfo, ArmConnectOptions } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError } from '@agentproto/contracts'
+import type { ArmConnectOptions } from '@agentproto/contracts/agent'
 import * as z from 'zod'
 import { connectAcp } from './arm.js'
 import type { AcpConnection } from './arm.js'

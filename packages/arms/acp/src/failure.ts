@@ -1,5 +1,12 @@
-import { AgentprotoError, isAgentprotoError, toAgentprotoError, asRecord, asString } from '@agentproto/contracts'
-import type { ErrorCode, Launch } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  asRecord,
+  asString,
+  type ErrorCode,
+  isAgentprotoError,
+  toAgentprotoError,
+} from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import type { AuthMethod } from './capabilities.js'
 
 const AUTH_REQUIRED = -32000

@@ -1,5 +1,15 @@
-import { defined, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { AgentSink, ArmLimits, Clock, Launch, PermissionOption, ToolCall, Json } from '@agentproto/contracts'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
+  type Clock,
+  defined,
+  type Json,
+  type PermissionOption,
+  type ToolCall,
+} from '@agentproto/contracts'
+import type { AgentSink, ArmLimits, Launch } from '@agentproto/contracts/agent'
 import { HostFiles } from './host-files.js'
 import type { FilePart } from './host-files.js'
 import { HostRefusal } from './host-refusal.js'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { isAgentprotoError } from '@agentproto/contracts'
-import type { ArmLimits, Clock, Launch, ProcessExit } from '@agentproto/contracts'
+import { type Clock, isAgentprotoError } from '@agentproto/contracts'
+import type { ArmLimits, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 import { HostRefusal } from './host-refusal.js'

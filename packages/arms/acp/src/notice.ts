@@ -1,5 +1,15 @@
-import { defined, isRecord, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { AgentCommand, AgentNotice, PlanEntry, Json } from '@agentproto/contracts'
+import {
+  type AgentCommand,
+  type AgentNotice,
+  asList,
+  asNumber,
+  asRecord,
+  asString,
+  defined,
+  isRecord,
+  type Json,
+  type PlanEntry,
+} from '@agentproto/contracts'
 
 /** The notice of an update about the session. An unknown update is kept as it is. */
 export function noticeOf(update: Json): AgentNotice {

@@ -1,5 +1,4 @@
-import { isRecord, asRecord } from '@agentproto/contracts'
-import type { Clock, Json } from '@agentproto/contracts'
+import { asRecord, type Clock, isRecord, type Json } from '@agentproto/contracts'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
 

@@ -1,6 +1,5 @@
 import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
 /**
  * The client of the official SDK, fed with objects: it matches control requests with their answers and refuses unknown

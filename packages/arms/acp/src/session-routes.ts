@@ -1,5 +1,4 @@
-import { isRecord, asString } from '@agentproto/contracts'
-import type { AgentNotice, AgentprotoError, Json } from '@agentproto/contracts'
+import { type AgentNotice, type AgentprotoError, asString, isRecord, type Json } from '@agentproto/contracts'
 import { extension } from './notice.js'
 import type { PeerEvents } from './peer.js'
 import type { RpcAnswer } from './rpc-answer.js'

@@ -1,7 +1,17 @@
 import { Conversation } from '@agentproto/arm-kit'
 import type { TurnOutcome } from '@agentproto/arm-kit'
-import { AgentprotoError, promptText, asRecord, asString } from '@agentproto/contracts'
-import type { AgentCapabilities, AgentNotice, Clock, ContentBlock, Json, TraceContext } from '@agentproto/contracts'
+import {
+  type AgentCapabilities,
+  type AgentNotice,
+  AgentprotoError,
+  asRecord,
+  asString,
+  type Clock,
+  type ContentBlock,
+  type Json,
+  promptText,
+  type TraceContext,
+} from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
 import { permissionRequest, questionRequest } from './agent-request.js'
 import { SessionConfig } from './config.js'

@@ -1,5 +1,15 @@
-import { TURN_END_REASONS, defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { StreamError, TokenUsage, TurnEndReason, Json } from '@agentproto/contracts'
+import {
+  asNumber,
+  asRecord,
+  asString,
+  defined,
+  isRecord,
+  type Json,
+  type StreamError,
+  type TokenUsage,
+  TURN_END_REASONS,
+  type TurnEndReason,
+} from '@agentproto/contracts'
 import type { Verdict } from '@agentproto/arm-kit'
 
 /** Stop reasons of ACP; they are AIP-45's names. */

@@ -1,5 +1,4 @@
-import { defined, asList, asRecord, asString } from '@agentproto/contracts'
-import type { StoredAgentSession } from '@agentproto/contracts'
+import { asList, asRecord, asString, defined, type StoredAgentSession } from '@agentproto/contracts'
 
 /** Pages of `session/list` that are read. */
 const MAX_PAGES = 100

@@ -1,5 +1,16 @@
-import { TOOL_KINDS, defined, isRecord, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { ContentBlock, ToolContent, ToolKind, ToolLocation, Json } from '@agentproto/contracts'
+import {
+  asNumber,
+  asRecord,
+  asString,
+  type ContentBlock,
+  defined,
+  isRecord,
+  type Json,
+  TOOL_KINDS,
+  type ToolContent,
+  type ToolKind,
+  type ToolLocation,
+} from '@agentproto/contracts'
 import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
 
 const KINDS: ReadonlySet<string> = new Set<ToolKind>(TOOL_KINDS)

@@ -1,18 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import { connectAcp } from '@agentproto/acp'
 import type { AcpConnection } from '@agentproto/acp'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type {
-  AgentAnswer,
-  AgentRequest,
-  AgentSignal,
-  AgentSink,
-  ArmConnectOptions,
-  ArmLimits,
-  ArmSession,
-  McpServer,
-  SessionOrigin,
-} from '@agentproto/contracts'
+import { type AgentAnswer, type AgentRequest, systemClock } from '@agentproto/contracts'
+import {
+  type AgentSignal,
+  type AgentSink,
+  type ArmConnectOptions,
+  type ArmLimits,
+  type ArmSession,
+  DEFAULT_ARM_LIMITS,
+  type McpServer,
+  type SessionOrigin,
+} from '@agentproto/contracts/agent'
 import { onTestFinished } from 'vitest'
 
 export interface Recorder extends AgentSink {

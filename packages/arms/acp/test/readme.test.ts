@@ -1,6 +1,6 @@
 import { acpArm } from '@agentproto/acp'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { AgentSignal } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { type AgentSignal, DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { fixture } from './connecting.ts'
 

@@ -1,6 +1,7 @@
 import { createAcpClient } from '@agentproto/acp'
 import type { AcpClient } from '@agentproto/acp'
-import type { AgentAnswer, AgentSignal } from '@agentproto/contracts'
+import type { AgentAnswer } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { SCENES } from './transcripts.ts'
 import type { Said, Scene } from './transcripts.ts'

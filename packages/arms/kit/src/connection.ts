@@ -1,9 +1,13 @@
-import { AgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import {
+  type AgentCapabilities,
+  type AgentInfo,
+  type AgentNotice,
+  AgentprotoError,
+  type StoredAgentSession,
+  toAgentprotoError,
+} from '@agentproto/contracts'
 import type {
-  AgentCapabilities,
   AgentEnd,
-  AgentInfo,
-  AgentNotice,
   AgentProcessInfo,
   AgentSink,
   ArmConnection,
@@ -11,8 +15,7 @@ import type {
   ArmSession,
   OpenSessionOptions,
   ProcessExit,
-  StoredAgentSession,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 import type { TurnOutcome } from './turn.js'

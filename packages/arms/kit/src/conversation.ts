@@ -1,5 +1,11 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentNotice, AgentSignal, AgentSink, Clock, PermissionOption, StreamError } from '@agentproto/contracts'
+import {
+  type AgentNotice,
+  AgentprotoError,
+  type Clock,
+  type PermissionOption,
+  type StreamError,
+} from '@agentproto/contracts'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { PendingRequests } from './pending-requests.js'
 import type { UserRequest } from './pending-requests.js'
 import type { ToolUpdate } from './tool-calls.js'

@@ -1,4 +1,5 @@
-import type { AgentAnswer, AgentRequest, AgentSink } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
+import type { AgentSink } from '@agentproto/contracts/agent'
 
 /** Requests of one session that may wait for the user at once. */
 const MAX_PENDING = 64

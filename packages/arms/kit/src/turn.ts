@@ -1,5 +1,5 @@
-import { defined } from '@agentproto/contracts'
-import type { AgentSignal, StreamError, TokenUsage, TurnEnd, TurnEndReason } from '@agentproto/contracts'
+import { defined, type StreamError, type TokenUsage, type TurnEnd, type TurnEndReason } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { ToolCalls } from './tool-calls.js'
 
 /** How the agent itself reports the end of the turn. */

@@ -1,5 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type { Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
 export interface Limit {
   /** Time limit in milliseconds. */

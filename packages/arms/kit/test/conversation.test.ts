@@ -1,6 +1,6 @@
 import { Conversation } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
-import type { AgentAnswer, AgentSignal, AgentSink } from '@agentproto/contracts'
+import { type AgentAnswer, AgentprotoError } from '@agentproto/contracts'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 
 interface Sink extends AgentSink {

@@ -1,5 +1,5 @@
 import { Conversation } from '@agentproto/arm-kit'
-import type { AgentSignal } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 
 test('the example of the README', async () => {

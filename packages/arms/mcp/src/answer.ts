@@ -1,6 +1,15 @@
 import type { Verdict } from '@agentproto/arm-kit'
-import { promptText, defined, isRecord, asList, asNumber, asRecord, asString } from '@agentproto/contracts'
-import type { ContentBlock, Json } from '@agentproto/contracts'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
+  type ContentBlock,
+  defined,
+  isRecord,
+  type Json,
+  promptText,
+} from '@agentproto/contracts'
 import { textAt } from './path.js'
 import type { Path } from './path.js'
 import { SESSION_PATHS } from './profile.js'

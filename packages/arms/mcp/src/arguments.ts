@@ -1,5 +1,5 @@
-import { isRecord } from '@agentproto/contracts'
-import type { OpenSessionOptions, Json } from '@agentproto/contracts'
+import { isRecord, type Json } from '@agentproto/contracts'
+import type { OpenSessionOptions } from '@agentproto/contracts/agent'
 import type { PromptTool } from './tools.js'
 
 export interface CallContext {

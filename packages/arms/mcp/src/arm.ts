@@ -1,5 +1,5 @@
 import { connectProcess } from '@agentproto/arm-kit'
-import type { ArmConnection, ArmConnectOptions, ProtocolArm } from '@agentproto/contracts'
+import type { ArmConnection, ArmConnectOptions, ProtocolArm } from '@agentproto/contracts/agent'
 import { lineCarrier } from './carrier.js'
 import { McpClient } from './client.js'
 import { parseProfile } from './profile.js'

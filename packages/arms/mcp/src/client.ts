@@ -1,17 +1,19 @@
 import { pathToFileURL } from 'node:url'
 import { NO_CAPABILITIES, within } from '@agentproto/arm-kit'
 import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
-import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
-import type {
-  AgentInfo,
-  AgentNotice,
-  AgentSink,
-  ArmConnectOptions,
-  ArmSession,
-  Clock,
-  OpenSessionOptions,
-  Json,
+import {
+  type AgentInfo,
+  type AgentNotice,
+  AgentprotoError,
+  asList,
+  asRecord,
+  asString,
+  type Clock,
+  defined,
+  isRecord,
+  type Json,
 } from '@agentproto/contracts'
+import type { AgentSink, ArmConnectOptions, ArmSession, OpenSessionOptions } from '@agentproto/contracts/agent'
 import type { Carrier } from './carrier.js'
 import { startFailure } from './failure.js'
 import type { McpProfile } from './profile.js'

@@ -1,6 +1,13 @@
-import { defined, asRecord, asString } from '@agentproto/contracts'
+import {
+  type AgentAnswer,
+  asRecord,
+  asString,
+  defined,
+  type Json,
+  type PermissionOption,
+  type QuestionRequest,
+} from '@agentproto/contracts'
 import type { ToolUpdate } from '@agentproto/arm-kit'
-import type { AgentAnswer, PermissionOption, QuestionRequest, Json } from '@agentproto/contracts'
 import { parsePath, valueAt } from './path.js'
 import type { PermissionRule } from './profile.js'
 import { toolAt } from './vendor-event.js'

@@ -1,4 +1,4 @@
-import { AgentprotoError, isAgentprotoError, toAgentprotoError, asRecord, asString } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 
 /** Says in our codes why a server could not be started with. */
 export function startFailure(thrown: unknown): AgentprotoError {

@@ -1,15 +1,14 @@
 import { startCancelled, within } from '@agentproto/arm-kit'
-import { AgentprotoError } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError } from '@agentproto/contracts'
 import type {
   AgentEnd,
-  AgentInfo,
   AgentSink,
   ArmConnection,
   ArmConnectOptions,
   ArmSession,
   OpenSessionOptions,
   ProcessExit,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
 import { McpClient } from './client.js'
 import { startFailure } from './failure.js'
 import type { McpProfile } from './profile.js'

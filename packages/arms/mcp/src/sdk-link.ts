@@ -1,6 +1,5 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { AgentprotoError, asRecord, asString } from '@agentproto/contracts'
-import type { Clock, Json } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString, type Clock, type Json } from '@agentproto/contracts'
 
 /** What the server said of itself. */
 export interface ServerInfo {

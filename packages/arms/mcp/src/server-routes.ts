@@ -1,6 +1,5 @@
-import { asRecord, asString } from '@agentproto/contracts'
+import { type AgentNotice, type AgentprotoError, asRecord, asString, type Json } from '@agentproto/contracts'
 import type { TurnOutcome } from '@agentproto/arm-kit'
-import type { AgentNotice, AgentprotoError, Json } from '@agentproto/contracts'
 import { readElicitation } from './elicitation.js'
 import { textAt } from './path.js'
 import type { EventSource, McpProfile, PermissionRule } from './profile.js'

@@ -1,17 +1,15 @@
 import { Conversation } from '@agentproto/arm-kit'
 import type { Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
-import { AgentprotoError, promptText } from '@agentproto/contracts'
-import type {
-  AgentNotice,
-  AgentSink,
-  ArmSession,
-  Clock,
-  ConfigChange,
-  ContentBlock,
-  OpenSessionOptions,
-  TraceContext,
-  Json,
+import {
+  type AgentNotice,
+  AgentprotoError,
+  type Clock,
+  type ContentBlock,
+  type Json,
+  promptText,
+  type TraceContext,
 } from '@agentproto/contracts'
+import type { AgentSink, ArmSession, ConfigChange, OpenSessionOptions } from '@agentproto/contracts/agent'
 import { readAnswer, Streamed } from './answer.js'
 import { callArguments } from './arguments.js'
 import type { Elicitation } from './elicitation.js'

@@ -1,5 +1,4 @@
-import type { Json } from '@agentproto/contracts'
-import { AgentprotoError, defined, isRecord, asList, asRecord, asString } from '@agentproto/contracts'
+import { AgentprotoError, asList, asRecord, asString, defined, isRecord, type Json } from '@agentproto/contracts'
 import { SESSION_NAMES } from './profile.js'
 import type { McpProfile } from './profile.js'
 

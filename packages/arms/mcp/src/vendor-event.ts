@@ -1,6 +1,16 @@
-import { defined, isRecord, asList, asNumber, asRecord } from '@agentproto/contracts'
+import {
+  type AgentNotice,
+  asList,
+  asNumber,
+  asRecord,
+  defined,
+  isRecord,
+  type PlanEntry,
+  type StreamError,
+  type TurnEndReason,
+} from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
-import type { AgentNotice, AgentSignal, PlanEntry, StreamError, TurnEndReason } from '@agentproto/contracts'
 import { textAt, valueAt } from './path.js'
 import type { EventSource, Meaning, ToolCallPlaces } from './profile.js'
 

@@ -1,8 +1,8 @@
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { connectMcp } from '@agentproto/arm-mcp'
 import { launchOf, RecordingSink } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { AgentSignal } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { type AgentSignal, DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
 import { expect, onTestFinished, test } from 'vitest'
 
 // A server without a word in its manifest.

@@ -1,7 +1,7 @@
 import { mcpArm } from '@agentproto/arm-mcp'
 import { fixtureLaunch } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { AgentSignal } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { type AgentSignal, DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 
 test('the example of the README', async () => {

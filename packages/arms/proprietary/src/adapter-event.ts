@@ -1,6 +1,16 @@
 import type { ToolUpdate } from '@agentproto/arm-kit'
-import { TURN_END_REASONS, defined, isRecord, asRecord, asString } from '@agentproto/contracts'
-import type { AgentNotice, AgentRequest, StreamError, TurnEnd, Json } from '@agentproto/contracts'
+import {
+  type AgentNotice,
+  type AgentRequest,
+  asRecord,
+  asString,
+  defined,
+  isRecord,
+  type Json,
+  type StreamError,
+  TURN_END_REASONS,
+  type TurnEnd,
+} from '@agentproto/contracts'
 
 /** What an adapter emitted, once it was looked at: nothing about it is believed before. */
 export type AdapterEvent =

@@ -1,10 +1,9 @@
 import { exitMessage, NO_CAPABILITIES, startCancelled, within } from '@agentproto/arm-kit'
-import { AgentprotoError, isAgentprotoError, toAgentprotoError, defined } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, defined, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
 import type {
   AgentCliEnd,
   AgentCliInfo,
   AgentEnd,
-  AgentInfo,
   AgentSink,
   ArmConnection,
   ArmConnectOptions,
@@ -12,7 +11,7 @@ import type {
   OpenSessionOptions,
   ProcessExit,
   ProtocolArm,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
 import { endProcesses, findMarkedProcesses } from '@agentproto/subprocess'
 import { loadClient } from './load-adapter.js'
 import type { LoadedClient } from './load-adapter.js'

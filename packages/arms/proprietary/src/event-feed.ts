@@ -1,4 +1,4 @@
-import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts'
+import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts/agent'
 import { readEvent } from './adapter-event.js'
 import type { AdapterEvent } from './adapter-event.js'
 

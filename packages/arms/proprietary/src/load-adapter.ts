@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { AgentprotoError, isRecord } from '@agentproto/contracts'
-import type { AgentCliClient } from '@agentproto/contracts'
+import type { AgentCliClient } from '@agentproto/contracts/agent'
 import type { AllowedAdapter, ProprietaryProfile } from './profile.js'
 
 /** What AIP-45 asks of an `AgentCliClient`. */

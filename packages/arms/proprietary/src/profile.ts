@@ -1,5 +1,5 @@
 import { AgentprotoError, isRecord } from '@agentproto/contracts'
-import type { AgentCliCapabilities } from '@agentproto/contracts'
+import type { AgentCliCapabilities } from '@agentproto/contracts/agent'
 
 /** An adapter package that a host allows, at one version. */
 export interface AllowedAdapter {

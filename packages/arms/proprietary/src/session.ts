@@ -1,15 +1,14 @@
 import { Conversation, within } from '@agentproto/arm-kit'
 import type { Turn, TurnOutcome } from '@agentproto/arm-kit'
-import { AgentprotoError, promptText, randomId } from '@agentproto/contracts'
-import type {
-  AgentAnswer,
-  AgentCliClient,
-  AgentSink,
-  ArmSession,
-  Clock,
-  ConfigChange,
-  ContentBlock,
+import {
+  type AgentAnswer,
+  AgentprotoError,
+  type Clock,
+  type ContentBlock,
+  promptText,
+  randomId,
 } from '@agentproto/contracts'
+import type { AgentCliClient, AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
 import type { AdapterEvent } from './adapter-event.js'
 import { EventFeed } from './event-feed.js'
 

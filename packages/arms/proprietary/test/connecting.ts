@@ -1,16 +1,17 @@
 import { connectProprietary } from '@agentproto/arm-proprietary'
 import type { AllowedAdapter, ProprietaryProfile } from '@agentproto/arm-proprietary'
 import { launchOf, RecordingSink } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type {
-  AgentCliCapabilities,
-  AgentCliClient,
-  AgentCliEvent,
-  AgentSignal,
-  ArmConnection,
-  ArmLimits,
-  ArmSession,
-} from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import {
+  type AgentCliCapabilities,
+  type AgentCliClient,
+  type AgentCliEvent,
+  type AgentSignal,
+  type ArmConnection,
+  type ArmLimits,
+  type ArmSession,
+  DEFAULT_ARM_LIMITS,
+} from '@agentproto/contracts/agent'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 

@@ -1,7 +1,7 @@
 import { proprietaryArm } from '@agentproto/arm-proprietary'
 import { launchOf } from '@agentproto/arm-testing'
-import { DEFAULT_ARM_LIMITS, systemClock } from '@agentproto/contracts'
-import type { AgentSignal } from '@agentproto/contracts'
+import { systemClock } from '@agentproto/contracts'
+import { type AgentSignal, DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
 import { capabilities, packagePath } from './connecting.ts'
 

@@ -1,4 +1,4 @@
-import type { AdapterService } from '@agentproto/contracts'
+import type { AdapterService } from '@agentproto/contracts/wire'
 import type { Terminal } from '@agentproto/runtime'
 import { warn, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'

@@ -1,4 +1,4 @@
-import type { ProvisionEvent } from '@agentproto/contracts'
+import type { ProvisionEvent } from '@agentproto/contracts/wire'
 import { LiveArea } from '../attach/live-area.js'
 import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'

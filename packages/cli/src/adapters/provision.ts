@@ -1,10 +1,5 @@
-import {
-  EXIT,
-  isAgentprotoError,
-  type AdapterState,
-  type ProvisionRequest,
-  type SetupStepState,
-} from '@agentproto/contracts'
+import { EXIT, isAgentprotoError } from '@agentproto/contracts'
+import type { AdapterState, ProvisionRequest, SetupStepState } from '@agentproto/contracts/wire'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
 import type { JsonOption, OptionValues } from '../command-definition.js'
 import { omitUndefined } from '../omit-undefined.js'

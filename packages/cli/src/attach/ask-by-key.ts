@@ -1,4 +1,5 @@
-import type { AgentRequest, AnswerRequest } from '@agentproto/contracts'
+import type { AgentRequest } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { paintFor, type CliContext } from '../cli-context.js'
 import { openKeyboard } from './keyboard.js'
 import { isCtrl, type Key } from './key.js'

@@ -1,4 +1,5 @@
-import { promptText, type AnswerRequest, type Session, type SessionEvent } from '@agentproto/contracts'
+import { promptText, type Session, type SessionEvent } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { Paint } from '../render/paint.js'
 import { cut } from '../render/fit.js'
 import { Transcript } from '../render/transcript.js'

@@ -1,4 +1,5 @@
-import type { AgentRequest, AnswerRequest, QuestionRequest } from '@agentproto/contracts'
+import type { AgentRequest, QuestionRequest } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { LineEditor } from './line-editor.js'
 import type { Key } from './key.js'
 import { cut } from '../render/fit.js'

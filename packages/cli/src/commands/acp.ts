@@ -1,13 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
-import {
-  type AgentCapabilities,
-  AgentprotoError,
-  parseWire,
-  spawnAgentSchema,
-  type SpawnAgentRequest,
-} from '@agentproto/contracts'
+import { type AgentCapabilities, AgentprotoError } from '@agentproto/contracts'
+import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption, type Run } from '../command-definition.js'

@@ -1,4 +1,4 @@
-import { AgentprotoError, TOOL_KINDS, type PermissionRule, type RuleScope, type ToolKind } from '@agentproto/contracts'
+import { AgentprotoError, type PermissionRule, type RuleScope, TOOL_KINDS, type ToolKind } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { Option, type Command } from 'commander'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'

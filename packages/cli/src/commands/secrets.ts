@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { AgentprotoError, type SecretStatus } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { Secrets, SecretValue } from '@agentproto/secrets'
 import { Option, type Command } from 'commander'
 import { openAdapters } from '../adapters/open-adapters.js'

@@ -1,9 +1,9 @@
 import {
   isAgentprotoError,
-  SCOPES,
   type NamedToken,
   type NewToken,
   type Scope,
+  SCOPES,
   type TokenService,
 } from '@agentproto/contracts'
 import { Option, type Command } from 'commander'

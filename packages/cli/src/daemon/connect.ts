@@ -1,4 +1,5 @@
-import { AgentprotoError, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { DaemonRecord, HomeLayout } from '@agentproto/contracts/agent'
 import { createClient, type Client, type Fetch } from '@agentproto/client'
 import { warn, type CliContext } from '../cli-context.js'
 import { httpFetch } from '../http-fetch.js'

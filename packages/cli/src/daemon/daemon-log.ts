@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, renameSync, statSync } from 'node:fs'
-import type { HomeLayout } from '@agentproto/contracts'
+import type { HomeLayout } from '@agentproto/contracts/agent'
 
 /** stdout and stderr of a gateway in the background. One older file is kept beside it. */
 export const daemonLog = ({ logs }: HomeLayout): string => `${logs}/daemon.log`

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AgentProcessInfo, HomeLayout } from '@agentproto/contracts'
+import type { AgentProcessInfo, HomeLayout } from '@agentproto/contracts/agent'
 
 /** The process that holds the lock of the home, by pid *and* start time, so that no other process is ever signalled. */
 export interface DaemonProcess {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { AgentprotoError, homeFrom, homeLayout, type DaemonRecord, type HomeLayout } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import { type DaemonRecord, homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { CliContext } from '../cli-context.js'
 
 export const homeOf = ({ env }: Pick<CliContext, 'env'>): HomeLayout => homeLayout(homeFrom(env, homedir()))

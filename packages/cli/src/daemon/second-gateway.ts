@@ -1,4 +1,5 @@
-import { AgentprotoError, isAgentprotoError, type DaemonRecord } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import type { DaemonRecord } from '@agentproto/contracts/agent'
 
 /** Adds the address of the other gateway to a `daemon_running` error. */
 export async function withAddress(thrown: unknown, record: DaemonRecord | undefined): Promise<never> {

@@ -1,4 +1,4 @@
-import type { DoctorCheck } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { CliContext } from '../cli-context.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { adaptersCheck, daemonCheck } from './daemon-checks.js'

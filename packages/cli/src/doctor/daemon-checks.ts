@@ -1,4 +1,4 @@
-import type { DoctorCheck } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import { openAdapters } from '../adapters/open-adapters.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { connect } from '../daemon/connect.js'

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
-import type { DoctorCheck, HomeLayout } from '@agentproto/contracts'
+import type { HomeLayout } from '@agentproto/contracts/agent'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import { readConfigFile } from '../config/config-file.js'
 
 /** The home: it exists, only its owner can read it, and its configuration is valid. */

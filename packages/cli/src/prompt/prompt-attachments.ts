@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ContentBlock, PromptRequest } from '@agentproto/contracts'
+import type { ContentBlock } from '@agentproto/contracts'
+import type { PromptRequest } from '@agentproto/contracts/wire'
 import { warn, type CliContext } from '../cli-context.js'
 
 /** A larger file is sent as a link. */

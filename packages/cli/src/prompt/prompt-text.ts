@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import { AgentprotoError, type PromptRequest } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { CliContext } from '../cli-context.js'
 import { withAttachments } from './prompt-attachments.js'
 

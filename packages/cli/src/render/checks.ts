@@ -1,4 +1,4 @@
-import type { DoctorCheck } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 

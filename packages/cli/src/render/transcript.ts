@@ -1,9 +1,9 @@
 import {
-  promptText,
   type AgentAnswer,
   type AgentPromptResolved,
   type AgentRequest,
   type PlanEntry,
+  promptText,
   type SessionEvent,
   type ToolCall,
   type ToolResult,

@@ -1,4 +1,5 @@
-import type { AgentRequest, AnswerRequest, PermissionOption, PermissionOptionKind } from '@agentproto/contracts'
+import type { AgentRequest, PermissionOption, PermissionOptionKind } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 
 /** An answer and the keys that give it. */
 export interface Choice {

@@ -1,10 +1,10 @@
 import {
   AgentprotoError,
   type AgentRequest,
-  type AnswerRequest,
   type PermissionOption,
   type PermissionRequest,
 } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 
 /** The answer that allows once, or accepts a question. It never allows for longer. */
 export function allowOnce(request: AgentRequest): AnswerRequest {

@@ -1,4 +1,5 @@
-import { EXIT, isAgentprotoError, type PromptRequest, type Session } from '@agentproto/contracts'
+import { EXIT, isAgentprotoError, type Session } from '@agentproto/contracts'
+import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import { print, type CliContext } from '../cli-context.js'
 import type { OutputMode, WhenBusy } from '../command-definition.js'

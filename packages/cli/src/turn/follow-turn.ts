@@ -1,5 +1,4 @@
 import {
-  type AnswerRequest,
   isAgentprotoError,
   type PermissionOption,
   type Session,
@@ -8,6 +7,7 @@ import {
   TurnCollector,
   type TurnResult,
 } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { TurnOutcome, TurnOutput } from './turn-output.js'
 

@@ -53,7 +53,8 @@ export class EventQueue<T> implements AsyncIterableIterator<T, undefined> {
     }
     const failure = this.#failure
     this.#failure = undefined
-    if (failure !== undefined) throw failure instanceof Error ? failure : new Error(String(failure), { cause: failure })
+    if (failure !== undefined)
+      throw failure instanceof Error ? failure : new Error('The source of the events failed', { cause: failure })
     return { done: true, value: undefined }
   }
 

@@ -106,7 +106,7 @@ export const promptSchema = z.union([
 const continuationSchema = z.enum(CONTINUATION_STRATEGIES)
 
 /** What a session may start; absent members have defaults. */
-export const delegationSchema = z.strictObject({
+const delegationSchema = z.strictObject({
   /** Maximum and default lifetime of a child. Default one hour. */
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional(),
   /** Generations below the session. Default 1. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { homeLayout } from '@agentproto/contracts'
+import { homeLayout } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost, HomePolicy } from '../agent-host.js'
 import { manifestHint } from './manifest-hint.js'

@@ -1,4 +1,5 @@
-import type { Clock, Launch, SessionSandbox } from '@agentproto/contracts'
+import type { Clock, SessionSandbox } from '@agentproto/contracts'
+import type { Launch } from '@agentproto/contracts/agent'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Sandboxes } from '@agentproto/sandbox'

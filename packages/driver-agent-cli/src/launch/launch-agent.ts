@@ -1,15 +1,15 @@
-import { AgentprotoError, DEFAULT_ARM_LIMITS, defined, systemClock } from '@agentproto/contracts'
-import type {
-  AgentInfo,
-  AgentSink,
-  ArmConnection,
-  ArmConnectOptions,
-  ArmSession,
-  OpenSessionOptions,
-  ProtocolArm,
-  RunningAgent,
-  SessionOrigin,
-} from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, defined, systemClock } from '@agentproto/contracts'
+import {
+  type AgentSink,
+  type ArmConnection,
+  type ArmConnectOptions,
+  type ArmSession,
+  DEFAULT_ARM_LIMITS,
+  type OpenSessionOptions,
+  type ProtocolArm,
+  type RunningAgent,
+  type SessionOrigin,
+} from '@agentproto/contracts/agent'
 import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'

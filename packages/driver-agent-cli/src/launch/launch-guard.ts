@@ -1,10 +1,5 @@
-import {
-  AgentprotoError,
-  type AgentEnd,
-  type AgentSink,
-  type AgentInfo,
-  isAgentprotoError,
-} from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import type { AgentEnd, AgentSink } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'

@@ -1,4 +1,4 @@
-import type { AgentSink, ArmConnectOptions, StartAgentOptions } from '@agentproto/contracts'
+import type { AgentSink, ArmConnectOptions, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { AgentHost } from '../agent-host.js'

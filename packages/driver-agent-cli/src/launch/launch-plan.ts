@@ -1,4 +1,4 @@
-import type { SessionOrigin } from '@agentproto/contracts'
+import type { SessionOrigin } from '@agentproto/contracts/agent'
 import { type AgentCliManifest, type CompiledLaunch, compileLaunch } from '@agentproto/manifest'
 import { instructionChannel } from './instruction-channel.js'
 import type { LaunchOptions } from './launch-options.js'

@@ -1,7 +1,7 @@
 import type { McpProfileInput } from '@agentproto/arm-mcp'
 import type { ProprietaryProfile } from '@agentproto/arm-proprietary'
-import type { ProtocolArm, StartAgentOptions } from '@agentproto/contracts/agent'
 import { defined } from '@agentproto/contracts'
+import type { ProtocolArm, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { manifestHint } from './manifest-hint.js'

@@ -1,4 +1,5 @@
-import type { AgentAnswer, AgentRequest, AgentSignal, AgentSink } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import type { Redactor } from '@agentproto/secrets'
 
 type Prose = Extract<AgentSignal, { type: 'text-delta' | 'thought' }>

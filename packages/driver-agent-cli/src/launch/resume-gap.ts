@@ -1,4 +1,5 @@
-import type { AgentSink, Clock, SessionOrigin } from '@agentproto/contracts'
+import type { Clock } from '@agentproto/contracts'
+import type { AgentSink, SessionOrigin } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost } from '../agent-host.js'
 import { launchHints } from './launch-hints.js'

@@ -1,19 +1,21 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import {
+  type AgentInfo,
+  AgentprotoError,
+  type Clock,
+  type ContentBlock,
+  type SessionSandbox,
+  type StoredAgentSession,
+  type TraceContext,
+} from '@agentproto/contracts'
 import type {
   AgentEnd,
-  AgentInfo,
   AgentProcessInfo,
   ArmConnection,
   ArmSession,
-  Clock,
   ConfigChange,
-  ContentBlock,
   ProcessExit,
   RunningAgent,
-  SessionSandbox,
-  StoredAgentSession,
-  TraceContext,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
 
 /** How long a running turn may take to be cancelled before the agent is ended, in milliseconds. */
 const CANCEL_MS = 1_000

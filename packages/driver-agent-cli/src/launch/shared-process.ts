@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import { AgentprotoError, randomId } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, randomId, type StoredAgentSession } from '@agentproto/contracts'
 import type {
   AgentEnd,
-  AgentInfo,
   AgentProcessInfo,
   AgentSink,
   ArmConnection,
@@ -12,8 +11,7 @@ import type {
   OpenSessionOptions,
   ProcessExit,
   ProtocolArm,
-  StoredAgentSession,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/agent'
 import { SESSION_MARKER } from '@agentproto/subprocess'
 
 /**

@@ -1,6 +1,11 @@
-import { DEFAULT_ARM_LIMITS } from '@agentproto/contracts/agent'
-import type { AgentEnd, AgentSignal, AgentSink, ArmConnection } from '@agentproto/contracts/agent'
 import type { Clock, Timer } from '@agentproto/contracts'
+import {
+  type AgentEnd,
+  type AgentSignal,
+  type AgentSink,
+  type ArmConnection,
+  DEFAULT_ARM_LIMITS,
+} from '@agentproto/contracts/agent'
 import { endProcesses } from '@agentproto/subprocess'
 import type { AgentHost } from '../agent-host.js'
 

@@ -1,5 +1,5 @@
-import { AgentprotoError, transcriptPreamble } from '@agentproto/contracts'
-import type { Clock, SessionOrigin, TranscriptTurn } from '@agentproto/contracts'
+import { AgentprotoError, type Clock } from '@agentproto/contracts'
+import { type SessionOrigin, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts/agent'
 import type { AgentCliManifest, ContinuationStrategy, KeyScope } from '@agentproto/manifest'
 import type { Launched } from './launched.js'
 import { nativeResumeArgs } from '../launch/native-resume.js'

@@ -1,4 +1,4 @@
-import type { RunningAgent } from '@agentproto/contracts'
+import type { RunningAgent } from '@agentproto/contracts/agent'
 import type { SessionSink } from './session-sink.js'
 
 /** A started agent, and the one that listens to it. */

@@ -1,16 +1,13 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import type {
-  AgentEnd,
-  AgentInfo,
-  Clock,
-  ConfigChange,
-  ContentBlock,
-  ProcessExit,
-  RunningAgent,
-  StoredAgentSession,
-  TraceContext,
-  Timer,
+import {
+  type AgentInfo,
+  AgentprotoError,
+  type Clock,
+  type ContentBlock,
+  type StoredAgentSession,
+  type Timer,
+  type TraceContext,
 } from '@agentproto/contracts'
+import type { AgentEnd, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
 import type { Launched } from './launched.js'
 
 /** Processes that are kept at once. The one that was idle for longest is ended first. */

@@ -1,4 +1,5 @@
-import { type AdapterSessionPolicy, PERMISSION_MODES, type PermissionMode, defined } from '@agentproto/contracts'
+import { defined, PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
+import type { AdapterSessionPolicy } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { launchHints } from '../launch/launch-hints.js'
 import { manifestHint, member } from '../launch/manifest-hint.js'

@@ -1,6 +1,12 @@
-import { randomId, STREAM_EVENT_TYPES } from '@agentproto/contracts'
-import type { AgentAnswer, AgentNotice, AgentRequest, AgentSignal, AgentSink, StreamEvent } from '@agentproto/contracts'
-import type { EventQueue } from '@agentproto/contracts/agent'
+import {
+  type AgentAnswer,
+  type AgentNotice,
+  type AgentRequest,
+  randomId,
+  STREAM_EVENT_TYPES,
+  type StreamEvent,
+} from '@agentproto/contracts'
+import type { AgentSignal, AgentSink, EventQueue } from '@agentproto/contracts/agent'
 
 /** Callbacks of a session, for notices that are not events of a turn and for requests. */
 export interface SessionCallbacks {

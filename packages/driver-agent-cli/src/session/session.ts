@@ -1,14 +1,13 @@
-import { AgentprotoError, toAgentprotoError } from '@agentproto/contracts'
-import type {
-  AgentInfo,
-  ConfigChange,
-  ContentBlock,
-  ProcessExit,
-  SessionSandbox,
-  StoredAgentSession,
-  StreamEvent,
+import {
+  type AgentInfo,
+  AgentprotoError,
+  type ContentBlock,
+  type SessionSandbox,
+  type StoredAgentSession,
+  type StreamEvent,
+  toAgentprotoError,
 } from '@agentproto/contracts'
-import { EventQueue } from '@agentproto/contracts/agent'
+import { type ConfigChange, EventQueue, type ProcessExit } from '@agentproto/contracts/agent'
 import type { Continued } from './continuation.js'
 import type { SessionCallbacks } from './session-sink.js'
 

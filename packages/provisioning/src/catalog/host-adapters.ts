@@ -1,14 +1,13 @@
-import {
-  type AdapterService,
-  type AdapterState,
-  type AdapterSummary,
-  AgentprotoError,
-  type DoctorCheck,
-  type DoctorRequest,
-  type ProvisionEvent,
-  type ProvisionRequest,
-  type SecretStatus,
-} from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AdapterSummary, SecretStatus } from '@agentproto/contracts/agent'
+import type {
+  AdapterService,
+  AdapterState,
+  DoctorCheck,
+  DoctorRequest,
+  ProvisionEvent,
+  ProvisionRequest,
+} from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
 import type { ManifestCatalog } from './manifest-catalog.js'

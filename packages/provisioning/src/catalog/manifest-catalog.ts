@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AdapterCatalog, type AdapterSummary, AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AdapterCatalog, AdapterSummary } from '@agentproto/contracts/agent'
 import { sessionPolicy } from '@agentproto/driver-agent-cli'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'

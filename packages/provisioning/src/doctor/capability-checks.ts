@@ -1,4 +1,5 @@
-import type { AgentInfo, DoctorCheck } from '@agentproto/contracts'
+import type { AgentInfo } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 
 /** Compares what the manifest and its ACP.md declare with what the agent has negotiated. */

@@ -1,4 +1,4 @@
-import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts'
+import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts/wire'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { ProvisionHost } from '../provision-host.js'
 

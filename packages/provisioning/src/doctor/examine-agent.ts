@@ -1,4 +1,4 @@
-import type { DoctorCheck } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import { eventStream } from '../event-stream.js'
 import type { Examination, RunningExamination } from './examination.js'
 import { liveChecks } from './live-checks.js'

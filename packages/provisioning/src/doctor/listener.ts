@@ -1,4 +1,5 @@
-import type { AgentAnswer, AgentRequest, AgentSignal, AgentSink, Clock, TurnEnd } from '@agentproto/contracts'
+import type { AgentAnswer, AgentRequest, Clock, TurnEnd } from '@agentproto/contracts'
+import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 
 /** One turn of the examination. */
 export interface HeardTurn {

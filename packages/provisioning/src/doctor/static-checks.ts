@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
-import type { AdapterState, DoctorCheck } from '@agentproto/contracts'
+import { defined, systemClock } from '@agentproto/contracts'
+import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
@@ -16,7 +17,6 @@ import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runCommand } from '../run-command.js'
 import { installerEnvironment } from '../tool-environment.js'
-import { defined, systemClock } from '@agentproto/contracts'
 import type { RunningExamination } from './examination.js'
 
 /**

@@ -1,8 +1,7 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, systemClock } from '@agentproto/contracts'
 import { findExecutable } from '@agentproto/subprocess'
 import { runCommand } from '../run-command.js'
 import { installerEnvironment } from '../tool-environment.js'
-import { systemClock } from '@agentproto/contracts'
 import { type Installing, MethodSkipped } from './installing.js'
 
 /** A large agent over a slow line. */

@@ -1,4 +1,4 @@
-import type { ProvisionEvent } from '@agentproto/contracts'
+import type { ProvisionEvent } from '@agentproto/contracts/wire'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { ProvisionHost } from '../provision-host.js'
 

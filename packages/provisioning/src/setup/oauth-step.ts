@@ -1,4 +1,4 @@
-import { systemClock, defined } from '@agentproto/contracts'
+import { defined, systemClock } from '@agentproto/contracts'
 import type { SetupStep } from '@agentproto/manifest'
 import type { OauthValue, ResolvedSecret } from '@agentproto/secrets'
 import type { OauthParts, Question, Terminal } from '../provision-host.js'

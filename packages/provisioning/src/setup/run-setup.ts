@@ -1,4 +1,5 @@
-import { AgentprotoError, isAgentprotoError, systemClock, type SetupStepState, defined } from '@agentproto/contracts'
+import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import type { SetupStepState } from '@agentproto/contracts/wire'
 import type { SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentVariables } from '../agent-variables.js'

@@ -1,4 +1,4 @@
-import type { SetupInput } from '@agentproto/contracts'
+import type { SetupInput } from '@agentproto/contracts/wire'
 import type { SetupStep } from '@agentproto/manifest'
 import { endingOf, prepareCommand, runManifestCommand } from '../manifest-command.js'
 import { runInTerminal } from '../run-command.js'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { AgentprotoError, type ProvisionEvent, type SetupInput } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { ProvisionEvent, SetupInput } from '@agentproto/contracts/wire'
 import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { isSecretName } from '@agentproto/subprocess'

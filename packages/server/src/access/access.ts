@@ -1,4 +1,5 @@
-import type { Authenticate, Clock, HomeLayout, Principal, TokenService } from '@agentproto/contracts'
+import type { Authenticate, Clock, Principal, TokenService } from '@agentproto/contracts'
+import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { Audit } from '../audit/audit.js'
 import { authenticateOwner, ownerToken } from './owner-token.js'
 import { type Redactor, SessionTokens } from './session-tokens.js'

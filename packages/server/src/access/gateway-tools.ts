@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs'
-import type { McpServer, StdioMcpServer } from '@agentproto/contracts'
+import type { McpServer, StdioMcpServer } from '@agentproto/contracts/agent'
 
 export interface GatewayToolsOptions {
   readonly sessionId: string

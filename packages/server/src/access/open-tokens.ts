@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { type Clock, homeFrom, homeLayout, systemClock, type TokenService } from '@agentproto/contracts'
+import { type Clock, systemClock, type TokenService } from '@agentproto/contracts'
+import { homeFrom, homeLayout } from '@agentproto/contracts/agent'
 import { openOfflineAudit } from '../audit/offline-audit.js'
 import { lockHome } from '../home-lock.js'
 import { TokenStore } from './token-store.js'

@@ -2,7 +2,6 @@ import { chmodSync, readFileSync, renameSync } from 'node:fs'
 import {
   AgentprotoError,
   type Clock,
-  createTokenSchema,
   type NamedToken,
   type NewToken,
   type Principal,
@@ -10,6 +9,7 @@ import {
   type TokenRequest,
   type TokenService,
 } from '@agentproto/contracts'
+import { createTokenSchema } from '@agentproto/contracts/wire'
 import writeAtomic from 'write-file-atomic'
 import * as z from 'zod'
 import { isToken, newToken, tokenDigest, tokenId } from './token-format.js'

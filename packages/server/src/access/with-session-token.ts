@@ -1,4 +1,5 @@
-import { type StartAgent, type StartAgentOptions, traceIdOf } from '@agentproto/contracts'
+import { traceIdOf } from '@agentproto/contracts'
+import type { StartAgent, StartAgentOptions } from '@agentproto/contracts/agent'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import { gatewayTools } from './gateway-tools.js'
 import type { SessionTokens } from './session-tokens.js'

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { type Clock, homeFrom, homeLayout, type Principal, systemClock } from '@agentproto/contracts'
+import { type Clock, type Principal, systemClock } from '@agentproto/contracts'
+import { homeFrom, homeLayout } from '@agentproto/contracts/agent'
 import type { Audit } from './audit.js'
 import { type AuditEntry, AUDIT_SIZE, AuditLog, type AuditWriter } from './audit-log.js'
 import { auditPromise, withAudit } from './with-audit.js'

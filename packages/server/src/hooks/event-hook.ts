@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  type EventReader,
-  isAgentprotoError,
-  isLive,
-  type Session,
-  type SessionEvent,
-  type SessionService,
-  type SessionWatcher,
-} from '@agentproto/contracts'
+import { type Clock, isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
+import type { EventReader, SessionService, SessionWatcher } from '@agentproto/contracts/wire'
 import { RepeatLimit } from '../telemetry/repeat-limit.js'
 import type { GatewayHooks } from './gateway-hooks.js'
 import { withTimeLimit } from './time-limit.js'

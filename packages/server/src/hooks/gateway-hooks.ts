@@ -1,12 +1,5 @@
-import type {
-  AgentRequest,
-  AnswerRequest,
-  ContentBlock,
-  Principal,
-  Session,
-  SessionEvent,
-  SpawnAgentRequest,
-} from '@agentproto/contracts'
+import type { AgentRequest, ContentBlock, Principal, Session, SessionEvent } from '@agentproto/contracts'
+import type { AnswerRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 /** What an embedder observes, changes or denies. Each call of a hook has a time limit, `timeoutMs`. */
 export interface GatewayHooks {

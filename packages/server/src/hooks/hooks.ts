@@ -1,20 +1,22 @@
 import {
-  AgentprotoError,
   type AgentAnswer,
+  AgentprotoError,
   type AgentRequest,
   type Clock,
   type ContentBlock,
+  type Principal,
+  type Session,
+} from '@agentproto/contracts'
+import {
   type ForkRequest,
   parseWire,
-  type Principal,
   type PromptRequest,
   promptSchema,
-  type Session,
   type SessionService,
   type SpawnAgentRequest,
   spawnAgentSchema,
   toAgentAnswer,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/wire'
 import { wrapMethods } from '../wrap-methods.js'
 import { EventHook } from './event-hook.js'
 import type { GatewayHooks, Hook, PromptAttempt, SpawnAttempt } from './gateway-hooks.js'

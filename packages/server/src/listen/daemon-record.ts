@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs'
-import type { DaemonRecord } from '@agentproto/contracts'
+import type { DaemonRecord } from '@agentproto/contracts/agent'
 import { sync as writeAtomic } from 'write-file-atomic'
 
 /** `daemon.json`: where the gateway of a home listens, for the command line to find. */

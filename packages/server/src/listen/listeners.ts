@@ -1,4 +1,4 @@
-import type { DaemonRecord } from '@agentproto/contracts'
+import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
 import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { HostNames } from './host-names.js'

@@ -1,5 +1,6 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { SESSION_STATUSES, type SessionEvent, type SessionService } from '@agentproto/contracts'
+import { SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
+import type { SessionService } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** The event streams of the HTTP surface. */

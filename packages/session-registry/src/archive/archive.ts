@@ -1,26 +1,27 @@
 import {
   AgentprotoError,
-  ARCHIVE_BOUNDS,
   type Clock,
   type EventGap,
-  type EventStore,
-  type ExportFormat,
   isLive,
   type NewId,
   type Principal,
+  type Session,
+  type Timer,
+} from '@agentproto/contracts'
+import type { EventStore, SessionStore } from '@agentproto/contracts/agent'
+import {
+  ARCHIVE_BOUNDS,
+  type ExportFormat,
   type PruneRequest,
   type PruneResult,
   type RepairReport,
   type SearchHit,
   type SearchQuery,
   type SearchResult,
-  type Session,
   type SessionArchive,
   type SessionBounds,
-  type SessionStore,
-  type Timer,
   type UnreadableEvents,
-} from '@agentproto/contracts'
+} from '@agentproto/contracts/wire'
 import { messageOf } from '../lifecycle/ending.js'
 import type { SessionActor } from '../session/actor.js'
 import { sizeOfGap } from '../log/log-gap.js'

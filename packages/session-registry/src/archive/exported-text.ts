@@ -1,4 +1,5 @@
-import { AgentprotoError, ARCHIVE_BOUNDS } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
 
 /** An export: JSON Lines, read line by line, or one JSON document. */
 export interface Exported {

@@ -1,4 +1,5 @@
-import type { ExportFormat, ExportHead, Session } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { ExportFormat, ExportHead } from '@agentproto/contracts/wire'
 import type { LogItem } from '../log/log-gap.js'
 import { transcriptOf, turnAsMarkdown } from './transcript.js'
 

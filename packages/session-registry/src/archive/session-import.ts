@@ -1,16 +1,13 @@
 import {
   AgentprotoError,
-  ARCHIVE_BOUNDS,
   type EventGap,
-  type StoredLog,
-  type EventStore,
-  type EventRecord,
   isLive,
   type NewId,
   type Session,
   type SessionEvent,
-  type StoredSession,
 } from '@agentproto/contracts'
+import type { EventRecord, EventStore, StoredLog, StoredSession } from '@agentproto/contracts/agent'
+import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
 import { isEvent, isGapNotice } from '../log/event-shape.js'
 import { exportedIn } from './exported-text.js'
 import { sizeOfGap } from '../log/log-gap.js'

@@ -1,4 +1,4 @@
-import type { EventStore, EventRecord } from '@agentproto/contracts'
+import type { EventRecord, EventStore } from '@agentproto/contracts/agent'
 import { eventOf } from '../log/event-record.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 import type { SessionCache } from '../session-cache.js'

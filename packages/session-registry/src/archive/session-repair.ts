@@ -1,4 +1,6 @@
-import { AgentprotoError, type EventStore, isLive, type RepairFinding } from '@agentproto/contracts'
+import { AgentprotoError, isLive } from '@agentproto/contracts'
+import type { EventStore } from '@agentproto/contracts/agent'
+import type { RepairFinding } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Ending } from '../lifecycle/ending.js'
 import { endOfRepair } from '../session/run.js'

@@ -1,4 +1,5 @@
-import { type EventGap, promptText, type SearchHit, type Session, type SessionEvent } from '@agentproto/contracts'
+import { type EventGap, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
+import type { SearchHit } from '@agentproto/contracts/wire'
 import type { LogItem } from '../log/log-gap.js'
 
 /**

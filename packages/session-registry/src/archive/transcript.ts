@@ -5,9 +5,9 @@ import {
   type SessionEvent,
   type ToolCall,
   type ToolResult,
-  type TurnTranscript,
   type Turn,
 } from '@agentproto/contracts'
+import type { TurnTranscript } from '@agentproto/contracts/wire'
 import { gapText, type LogItem } from '../log/log-gap.js'
 import { LoggedTurns } from '../turns/logged-turns.js'
 

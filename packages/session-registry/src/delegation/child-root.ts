@@ -5,9 +5,9 @@ import {
   isAgentprotoError,
   type ResolvedCwd,
   type Session,
-  type SpawnAgentRequest,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 type Parent = Pick<Session, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
 

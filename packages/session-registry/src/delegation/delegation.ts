@@ -6,9 +6,9 @@ import {
   type PermissionMode,
   type Principal,
   type Session,
-  type SpawnAgentRequest,
-  type StoredSession,
 } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 /** Agents that start agents (DESIGN §3 Delegation): what a grant contains, and what a child gets from it. */
 

@@ -1,4 +1,5 @@
-import type { Session, SessionBounds } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { SessionBounds } from '@agentproto/contracts/wire'
 
 type Line = Pick<Session, 'id' | 'workspaceSlug' | 'parentSessionId'>
 

@@ -3,10 +3,10 @@ import {
   isAgentprotoError,
   type Principal,
   type ResolvedCwd,
-  type SpawnAgentRequest,
   type TokenPrincipal,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 /** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5). */
 

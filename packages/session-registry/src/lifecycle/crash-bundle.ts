@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AgentProcessInfo, ProcessExit, Session } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { AgentProcessInfo, ProcessExit } from '@agentproto/contracts/agent'
 import type { Ending } from './ending.js'
 
 /** What is kept of a failure for its analysis: bounded, redacted, readable by the owner only. */

@@ -1,13 +1,12 @@
 import {
-  type AdapterCatalog,
   AgentprotoError,
   type Principal,
   type Session,
   type SessionPrincipal,
-  type SpawnAgentRequest,
-  type StoredSpawn,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { AdapterCatalog, StoredSpawn } from '@agentproto/contracts/agent'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
 import { workspaceRootOf } from '../delegation/workspace-root.js'
 import type { SessionActor } from '../session/actor.js'

@@ -1,13 +1,13 @@
 import {
-  type AgentEnd,
   AgentprotoError,
   type FailureKind,
   type SessionFailure,
-  type SessionService,
   type SessionStatus,
   type StopReason,
   toAgentprotoError,
 } from '@agentproto/contracts'
+import type { AgentEnd } from '@agentproto/contracts/agent'
+import type { SessionService } from '@agentproto/contracts/wire'
 
 /** Why a run of an agent ends, recorded where the cause is known; the first cause wins. */
 export interface Ending {

@@ -1,12 +1,6 @@
-import {
-  AgentprotoError,
-  type ForkRequest,
-  type Principal,
-  type Session,
-  type SessionOrigin,
-  type StoredSession,
-  type StoredSpawn,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import type { SessionOrigin, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
+import type { ForkRequest } from '@agentproto/contracts/wire'
 import { type Creation, newSession } from './spawn-request.js'
 
 /** A session that begins with the conversation of another one. */

@@ -1,4 +1,5 @@
-import { isLive, type SessionStatus, type StoredSession } from '@agentproto/contracts'
+import { isLive, type SessionStatus } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import { UnheardAnswers } from '../permissions/unheard-answers.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { eventsFrom } from '../turns/turn-log.js'

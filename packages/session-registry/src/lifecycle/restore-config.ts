@@ -1,4 +1,5 @@
-import type { AgentConfig, ConfigChange, ConfigOption } from '@agentproto/contracts'
+import type { AgentConfig, ConfigOption } from '@agentproto/contracts'
+import type { ConfigChange } from '@agentproto/contracts/agent'
 
 /**
  * The changes that restore the configuration of a restarted agent: mode, model and options that it offers and that differ.

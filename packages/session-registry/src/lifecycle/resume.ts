@@ -1,14 +1,11 @@
-import {
-  type AdapterSessionPolicy,
-  type AgentCapabilities,
-  AgentprotoError,
-  type ContinuationStrategy,
-  isLive,
-  type ResumeRequest,
-  type Session,
-  type StartAgentOptions,
-  type StoredSpawn,
-} from '@agentproto/contracts'
+import { type AgentCapabilities, AgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import type {
+  AdapterSessionPolicy,
+  ContinuationStrategy,
+  StartAgentOptions,
+  StoredSpawn,
+} from '@agentproto/contracts/agent'
+import type { ResumeRequest } from '@agentproto/contracts/wire'
 
 /** How an ended session is resumed. Nothing is guessed: a new conversation has to be requested. */
 

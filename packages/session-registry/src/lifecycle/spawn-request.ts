@@ -1,17 +1,18 @@
 import {
-  type AdapterCatalog,
-  type AdapterSessionPolicy,
-  type AdapterSummary,
   AgentprotoError,
   type ContentBlock,
   type Principal,
-  type PromptRequest,
   type Session,
-  type SpawnAgentRequest,
-  type StartAgentOptions,
-  type StoredSpawn,
   type TraceContext,
 } from '@agentproto/contracts'
+import type {
+  AdapterCatalog,
+  AdapterSessionPolicy,
+  AdapterSummary,
+  StartAgentOptions,
+  StoredSpawn,
+} from '@agentproto/contracts/agent'
+import type { PromptRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertContinuation } from './resume.js'
 
 /** What a spawn request says about the session that it creates. */

@@ -1,14 +1,6 @@
-import {
-  type Clock,
-  type EventBatch,
-  type EventReader,
-  type EventRecord,
-  type EventStore,
-  type SessionEvent,
-  type StoredLog,
-  type Timer,
-  toAgentprotoError,
-} from '@agentproto/contracts'
+import { type Clock, type SessionEvent, type Timer, toAgentprotoError } from '@agentproto/contracts'
+import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
+import type { EventReader } from '@agentproto/contracts/wire'
 import { type LogEntry, number } from './event-record.js'
 import { Follower } from './follower.js'
 import { Wakeup } from './wakeup.js'

@@ -1,11 +1,5 @@
-import type {
-  Envelope,
-  EventRecord,
-  HostEvent,
-  SessionEvent,
-  SessionEventType,
-  StreamEvent,
-} from '@agentproto/contracts'
+import type { Envelope, HostEvent, SessionEvent, SessionEventType, StreamEvent } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
 
 /** Numbers and serialises events once, and reads stored ones without parsing them. */
 

@@ -1,4 +1,5 @@
-import { contentBlockSchema, type GapNotice, type SessionEvent, SESSION_STATUSES } from '@agentproto/contracts'
+import { type GapNotice, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
+import { contentBlockSchema } from '@agentproto/contracts/wire'
 
 /**
  * Whether an imported value is an event: checks its envelope, and of its payload what readers of logs rely on. Other members

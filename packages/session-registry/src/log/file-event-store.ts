@@ -2,14 +2,8 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, re
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import {
-  AgentprotoError,
-  type EventBatch,
-  type StoredLog,
-  type EventStore,
-  type EventRecord,
-  type LogCondition,
-} from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from '@agentproto/contracts/agent'
 import { recordOf, wholeRecordOf } from './event-record.js'
 import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'

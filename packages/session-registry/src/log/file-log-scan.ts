@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { EventRecord, LogCondition } from '@agentproto/contracts'
+import type { EventRecord, LogCondition } from '@agentproto/contracts/agent'
 import { wholeRecordOf } from './event-record.js'
 
 /** Reads a log file from its beginning to its end, in pieces, without writing to it. */

@@ -1,4 +1,5 @@
-import type { EventBatch, EventReader, EventRecord } from '@agentproto/contracts'
+import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
+import type { EventReader } from '@agentproto/contracts/wire'
 import type { Wakeup } from './wakeup.js'
 
 /** A reader of one session's log that pulls, and waits until something is published. */

@@ -1,4 +1,4 @@
-import type { EventRecord } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
 
 /**
  * Where lines of a log begin: a sparse table that grows with what is written or read, and the ends of the

@@ -1,10 +1,5 @@
-import {
-  AgentprotoError,
-  type EventBatch,
-  type StoredLog,
-  type EventStore,
-  type EventRecord,
-} from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
 
 /** A log that lives as long as its process: for one-shot runs and tests. At its bound the oldest events are dropped. */
 

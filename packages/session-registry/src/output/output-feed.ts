@@ -1,5 +1,13 @@
-import type { Clock, EventGap, OutputItem, OutputLine, OutputReader, SessionEvent, Timer } from '@agentproto/contracts'
-import { AgentprotoError, BOUNDS } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type Clock,
+  type EventGap,
+  type OutputItem,
+  type OutputLine,
+  type SessionEvent,
+  type Timer,
+} from '@agentproto/contracts'
+import { BOUNDS, type OutputReader } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
 import { gapText } from '../log/log-gap.js'
 import { type Cursor, Projection } from './projection.js'

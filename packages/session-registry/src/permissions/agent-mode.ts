@@ -1,4 +1,5 @@
-import type { AgentConfig, PermissionMode, RunningAgent, Session, StoredSpawn } from '@agentproto/contracts'
+import type { AgentConfig, PermissionMode, Session } from '@agentproto/contracts'
+import type { RunningAgent, StoredSpawn } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 
 /**

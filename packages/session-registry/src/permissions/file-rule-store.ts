@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError, type PermissionRule, type RuleStore } from '@agentproto/contracts'
+import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
+import type { RuleStore } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
 
 /**

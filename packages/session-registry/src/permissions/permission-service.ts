@@ -1,12 +1,5 @@
-import type {
-  AddRuleRequest,
-  Clock,
-  NewId,
-  PermissionRule,
-  PermissionService,
-  Principal,
-  RuleScope,
-} from '@agentproto/contracts'
+import type { Clock, NewId, PermissionRule, Principal, RuleScope } from '@agentproto/contracts'
+import type { AddRuleRequest, PermissionService } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import { matchOf } from './rule-making.js'
 import type { WorkspaceRules } from './workspace-rules.js'

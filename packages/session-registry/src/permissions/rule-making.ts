@@ -1,5 +1,6 @@
 import { isAbsolute, join, sep } from 'node:path'
-import { type AddRuleRequest, AgentprotoError, type PermissionRequest, type RuleMatch } from '@agentproto/contracts'
+import { AgentprotoError, type PermissionRequest, type RuleMatch } from '@agentproto/contracts'
+import type { AddRuleRequest } from '@agentproto/contracts/wire'
 import { quoted, simpleCommands } from './command-words.js'
 import { escapePattern, patternWords } from './pattern.js'
 import { realPath } from './real-path.js'

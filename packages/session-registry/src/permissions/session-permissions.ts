@@ -8,8 +8,8 @@ import type {
   RuleLifetime,
   RuleMatch,
   SessionEvent,
-  StoredSession,
 } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'

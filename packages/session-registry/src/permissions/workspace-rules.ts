@@ -1,4 +1,5 @@
-import { AgentprotoError, type PermissionRule, type RuleStore, type WorkspaceResolver } from '@agentproto/contracts'
+import { AgentprotoError, type PermissionRule, type WorkspaceResolver } from '@agentproto/contracts'
+import type { RuleStore } from '@agentproto/contracts/agent'
 import { MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
 
 /** The rules of all workspaces of a host; each file is read once and written at every change. */

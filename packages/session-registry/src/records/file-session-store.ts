@@ -1,14 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  AgentprotoError,
-  type Clock,
-  type Session,
-  type SessionStore,
-  type StoredSession,
-  type Timer,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type Session, type Timer } from '@agentproto/contracts'
+import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
 import { assertSessionId } from './session-id.js'
 import { parseStoredSession } from './stored-session.js'

@@ -1,4 +1,5 @@
-import { AgentprotoError, type SessionStore, type StoredSession } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
 
 /** Records that live as long as their process: for one-shot runs and tests. The next host opens them with `load`. */
 export class MemorySessionStore implements SessionStore {

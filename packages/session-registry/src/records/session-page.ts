@@ -1,11 +1,5 @@
-import {
-  AgentprotoError,
-  BOUNDS,
-  isLive,
-  type Session,
-  type SessionFilter,
-  type SessionPage,
-} from '@agentproto/contracts'
+import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { BOUNDS, type SessionFilter, type SessionPage } from '@agentproto/contracts/wire'
 import { descriptorOf, idOf, type CachedSession } from '../session-cache.js'
 
 const DEFAULT_LIMIT = 100

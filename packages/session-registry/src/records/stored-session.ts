@@ -1,4 +1,5 @@
-import { SESSION_STATUSES, type StoredSession } from '@agentproto/contracts'
+import { SESSION_STATUSES } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
 
 /**
  * Checks what the program relies on in a record read from a disk; other members are kept, so that

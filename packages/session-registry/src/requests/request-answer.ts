@@ -1,7 +1,7 @@
 import {
   type AgentAnswer,
-  type AgentRequest,
   AgentprotoError,
+  type AgentRequest,
   type AnsweredBy,
   type SessionRequest,
 } from '@agentproto/contracts'

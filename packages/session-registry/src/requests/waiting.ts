@@ -1,4 +1,5 @@
-import { isLive, type Session, type SessionBounds, type SessionRequest } from '@agentproto/contracts'
+import { isLive, type Session, type SessionRequest } from '@agentproto/contracts'
+import type { SessionBounds } from '@agentproto/contracts/wire'
 import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
 
 /** Requests that wait for a person, in the sessions within bounds. */

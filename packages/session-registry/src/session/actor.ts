@@ -1,4 +1,5 @@
-import type { RunningAgent, Session, StoredSession, Timer } from '@agentproto/contracts'
+import type { Session, Timer } from '@agentproto/contracts'
+import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'

@@ -1,4 +1,4 @@
-import type { AgentSink, RunningAgent } from '@agentproto/contracts'
+import type { AgentSink, RunningAgent } from '@agentproto/contracts/agent'
 import { endAll } from '../lifecycle/end-all.js'
 import { type Ending, messageOf } from '../lifecycle/ending.js'
 import { keptFailure } from '../lifecycle/kept-failure.js'

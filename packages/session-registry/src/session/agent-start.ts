@@ -1,10 +1,5 @@
-import {
-  type AgentConfig,
-  AgentprotoError,
-  type AgentSink,
-  type ConfigChange,
-  type RunningAgent,
-} from '@agentproto/contracts'
+import { type AgentConfig, AgentprotoError } from '@agentproto/contracts'
+import type { AgentSink, ConfigChange, RunningAgent } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { configChanges, described } from '../lifecycle/restore-config.js'
 import { startOptionsOf } from '../lifecycle/spawn-request.js'

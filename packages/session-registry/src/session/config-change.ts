@@ -1,4 +1,5 @@
-import type { ConfigChange, ConfigRequest, StoredSpawn } from '@agentproto/contracts'
+import type { ConfigChange, StoredSpawn } from '@agentproto/contracts/agent'
+import type { ConfigRequest } from '@agentproto/contracts/wire'
 
 /** What callers set on a running agent. */
 

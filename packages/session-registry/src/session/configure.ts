@@ -1,4 +1,5 @@
-import { type AnsweredBy, type ConfigRequest, isLive, type PermissionMode } from '@agentproto/contracts'
+import { type AnsweredBy, isLive, type PermissionMode } from '@agentproto/contracts'
+import type { ConfigRequest } from '@agentproto/contracts/wire'
 import { changesOf } from './config-change.js'
 import { endedError, startingError } from '../lifecycle/ending.js'
 import type { SessionActor } from './actor.js'

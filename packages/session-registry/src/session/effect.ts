@@ -1,10 +1,9 @@
-import type { AgentRequest } from '@agentproto/contracts'
+import type { AgentRequest, TraceContext } from '@agentproto/contracts'
 import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { TimerName } from './input.js'
 import type { Call, Outgoing, SessionState } from './state.js'
-import type { TraceContext } from '@agentproto/contracts'
 
 /** What the actor has to do, in order. `append` and `save` are done before the next effect; the others are started. */
 export type Effect =

@@ -1,22 +1,18 @@
 import type {
   AgentAnswer,
-  AgentEnd,
   AgentInfo,
-  AgentProcessInfo,
   AgentRequest,
-  AgentSignal,
   AnsweredBy,
-  ConfigChange,
   ContentBlock,
-  Interrupted,
   PermissionMode,
-  ProcessExit,
   Session,
   SessionEvent,
   SessionFailure,
   SessionSandbox,
   TraceContext,
 } from '@agentproto/contracts'
+import type { AgentEnd, AgentProcessInfo, AgentSignal, ConfigChange, ProcessExit } from '@agentproto/contracts/agent'
+import type { Interrupted } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'

@@ -1,4 +1,4 @@
-import type { AgentSignal } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
 import type { Input } from './input.js'
 
 /** An input that waits, and who waits for it to be handled. */

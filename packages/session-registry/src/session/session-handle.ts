@@ -1,4 +1,5 @@
-import type { RunningAgent, Session, StoredSession } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import type { EventLog } from '../log/event-log.js'
 import type { SessionPermissions } from '../permissions/session-permissions.js'
 import type { TurnHistory } from '../turns/turn-history.js'

@@ -1,5 +1,4 @@
 import {
-  type AgentProcessInfo,
   type AgentRequest,
   type ContentBlock,
   isLive,
@@ -7,10 +6,9 @@ import {
   type Session,
   type SessionHealth,
   type SessionRequest,
-  type StoredSession,
-  type StoredSpawn,
   type TraceContext,
 } from '@agentproto/contracts'
+import type { AgentProcessInfo, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
 import type { Ending } from '../lifecycle/ending.js'
 import type { How } from '../lifecycle/resume.js'
 import type { RegistryConfig } from '../registry-config.js'

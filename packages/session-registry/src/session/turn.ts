@@ -1,4 +1,6 @@
-import { AgentprotoError, type AgentSignal, BOUNDS, type UserPrompt } from '@agentproto/contracts'
+import { AgentprotoError, type UserPrompt } from '@agentproto/contracts'
+import type { AgentSignal } from '@agentproto/contracts/agent'
+import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { andThen, type Effect, step, type Step, URGENT } from './effect.js'

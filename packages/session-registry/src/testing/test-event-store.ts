@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { StoredLog, EventStore, EventRecord } from '@agentproto/contracts'
+import type { EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
 import { registerCases, type StoreCases, type StoreSubject } from './store-subject.js'
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SessionStore, StoredSession } from '@agentproto/contracts'
+import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
 import { registerCases, type StoreCases, type StoreSubject } from './store-subject.js'
 
 /**

@@ -1,4 +1,5 @@
-import { promptText, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts'
+import { promptText } from '@agentproto/contracts'
+import { transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts/agent'
 import { gapText } from '../log/log-gap.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { readTurnDetail, readTurns } from './turn-log.js'

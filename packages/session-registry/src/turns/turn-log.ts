@@ -1,15 +1,15 @@
 import {
   AgentprotoError,
-  type EventRecord,
   type GapNotice,
   type QueuedTurn,
   type Turn,
   type TurnDetail,
   type TurnOutput,
   TurnParts,
-  type TurnQuery,
   type TurnResult,
 } from '@agentproto/contracts'
+import type { EventRecord } from '@agentproto/contracts/agent'
+import type { TurnQuery } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
 import { LoggedTurns } from './logged-turns.js'
 import type { SessionHandle } from '../session/session-handle.js'

@@ -1,4 +1,5 @@
-import { EXIT, type DoctorCheck } from '@agentproto/contracts'
+import { EXIT } from '@agentproto/contracts'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'

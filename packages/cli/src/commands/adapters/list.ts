@@ -1,4 +1,4 @@
-import type { AdapterSummary } from '@agentproto/contracts'
+import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'

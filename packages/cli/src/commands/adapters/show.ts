@@ -1,4 +1,5 @@
-import type { AdapterState, AdapterSummary } from '@agentproto/contracts'
+import type { AdapterSummary } from '@agentproto/contracts/agent'
+import type { AdapterState } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'

@@ -1,10 +1,5 @@
-import {
-  AgentprotoError,
-  RULE_LIFETIMES,
-  type AnswerRequest,
-  type RuleLifetime,
-  type SessionRequest,
-} from '@agentproto/contracts'
+import { AgentprotoError, RULE_LIFETIMES, type RuleLifetime, type SessionRequest } from '@agentproto/contracts'
+import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { Option, type Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'

@@ -1,10 +1,5 @@
-import {
-  type AgentConfig,
-  type ConfigRequest,
-  type PermissionMode,
-  PERMISSION_MODES,
-  type Session,
-} from '@agentproto/contracts'
+import { type AgentConfig, PERMISSION_MODES, type PermissionMode, type Session } from '@agentproto/contracts'
+import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { paintFor, printJson, type CliContext } from '../../cli-context.js'
 import {

@@ -1,4 +1,4 @@
-import { EXIT, type EventGap, type SessionEvent } from '@agentproto/contracts'
+import { type EventGap, EXIT, type SessionEvent } from '@agentproto/contracts'
 import type { Command } from 'commander'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'

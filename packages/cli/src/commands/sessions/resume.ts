@@ -1,4 +1,5 @@
-import type { ContinuationStrategy, Session } from '@agentproto/contracts'
+import type { Session } from '@agentproto/contracts'
+import type { ContinuationStrategy } from '@agentproto/contracts/agent'
 import type { Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { continuationOption, examples, type JsonOption, type Run } from '../../command-definition.js'

@@ -1,4 +1,5 @@
-import { EXIT, type SearchHit, type SearchResult } from '@agentproto/contracts'
+import { EXIT } from '@agentproto/contracts'
+import type { SearchHit, SearchResult } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { Command } from 'commander'
 import { paintFor, print, printJson, warn, widthOf, type CliContext } from '../../cli-context.js'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { SpawnAgentRequest } from '@agentproto/contracts'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { Command } from 'commander'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'

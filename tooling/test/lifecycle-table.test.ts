@@ -1,4 +1,4 @@
-import { PERMISSION_MODES, SESSION_STATUSES } from '@agentproto/contracts'
+import { PERMISSION_MODES, SESSION_STATUSES, STOP_REASON_TEXT } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { TRANSITIONS } from '../../packages/session-registry/src/session/lifecycle.ts'
 import { codeRows, page } from '../markdown.ts'
@@ -16,6 +16,12 @@ test('every status can be reached, and only a resume leaves an ended one', () =>
   expect(new Set(['starting', ...TRANSITIONS.map(({ to }) => to)])).toEqual(new Set(statuses))
   const ended = TRANSITIONS.filter(({ from }) => from !== 'starting' && from !== 'running')
   expect(ended.map(({ from, to }) => `${from} ${to}`)).toEqual(['exited starting', 'killed starting', 'error starting'])
+})
+
+test('docs/lifecycle.md explains every stop reason, in the words of the command line', () => {
+  expect(rows).toEqual(
+    expect.arrayContaining(Object.entries(STOP_REASON_TEXT).map((row) => expect.arrayContaining(row))),
+  )
 })
 
 test('docs/permissions.md names every permission mode', () => {

@@ -4,9 +4,6 @@ import { ROOT, workspacePackages } from '../packages.ts'
 import { replacedWords } from '../plain-words.ts'
 import { sourceFiles } from '../source-files.ts'
 
-// Pages that still have replaced words.
-const UNFINISHED: readonly string[] = ['AGENTS.md', 'REVIEW.md']
-
 const files = [
   ...workspacePackages().flatMap(({ folder }) => sourceFiles(ROOT, `${folder}/src`)),
   ...sourceFiles(ROOT, 'examples'),
@@ -23,7 +20,7 @@ function placeOf(path: string): string {
 const places = [...new Set(files.map(({ path }) => placeOf(path)))].toSorted()
 
 test.each(places)('%s uses plain words', (place) => {
-  const inPlace = files.filter(({ path }) => placeOf(path) === place && !UNFINISHED.includes(path))
+  const inPlace = files.filter(({ path }) => placeOf(path) === place)
   expect(inPlace.flatMap(replacedWords), 'see tooling/plain-words.ts').toEqual([])
 })
 

@@ -110,7 +110,7 @@ test('the exit code of adapters doctor is 1 when a check fails', async () => {
 
 test.each([
   [['adapters', 'install', 'nobody'], 2, 'There is no such adapter'],
-  [['adapters', 'add', './nowhere'], 2, 'There is no adapter to add'],
+  [['adapters', 'add', './nowhere'], 2, 'The source is not an adapter'],
   [['secrets', 'set', 'Not A Slug'], 2, 'The slug of the secret is not valid'],
   [['secrets', 'set', 'acme/key'], 2, 'stdin holds no value'],
   [['secrets', 'set', 'acme/key', 'value'], 2, 'too many arguments'],

@@ -30,14 +30,11 @@ export function createRedactor(): Redactor {
 }
 
 class ValueRedactor implements Redactor {
+  empty = true
   /** Forms by value, in the order of registration. */
   readonly #values = new Map<string, readonly string[]>()
   /** Built from the values when it is next needed. */
   #sorted: readonly string[] | undefined
-
-  get empty(): boolean {
-    return this.#values.size === 0
-  }
 
   /** The longest first, so that a value that contains another is removed as a whole. */
   get #forms(): readonly string[] {
@@ -50,13 +47,16 @@ class ValueRedactor implements Redactor {
     const forms = formsOf(value)
     if (forms.length === 0) return
     this.#values.set(value, forms)
+    this.empty = false
     const [oldest] = this.#values.keys()
     if (this.#values.size > MAX_VALUES && oldest !== undefined) this.#values.delete(oldest)
     this.#sorted = undefined
   }
 
   remove(value: string): void {
-    if (this.#values.delete(value)) this.#sorted = undefined
+    if (!this.#values.delete(value)) return
+    this.empty = this.#values.size === 0
+    this.#sorted = undefined
   }
 
   redact(text: string): string {
@@ -71,7 +71,7 @@ class ValueRedactor implements Redactor {
 
   redactJson(document: string): string {
     const json = withoutTokens(document)
-    if (!this.#forms.some((form) => json.includes(form))) return json
+    if (this.empty || !this.#forms.some((form) => json.includes(form))) return json
     // A value may look like a number or like JSON syntax, so the strings are redacted, not the document.
     try {
       return JSON.stringify(this.#clean(JSON.parse(json), 0))

@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import type { Writable } from 'node:stream'
 import { type Clock, systemClock, type Timer } from '@agentproto/contracts'
 import type { AgentProcessInfo, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { endWithHost } from './host-exit.js'
-import { LineSplitter, MAX_LINE_BYTES } from './line-splitter.js'
-import { OutputPump } from './output-pump.js'
-import type { TakeLines } from './output-pump.js'
+import { LineSplitter, MAX_LINE_BYTES, OutputPump } from './output.js'
+import type { TakeLines } from './output.js'
 import { identify, recentProcesses } from './process-table.js'
 import { ProcessTree } from './process-tree.js'
 import { checkLaunch, spawnFailure } from './spawn-failure.js'
 import { StderrTail } from './stderr-tail.js'
-import { StdinWriter } from './stdin-writer.js'
 import { endTree } from './termination.js'
 import type { Graces } from './termination.js'
 
@@ -97,9 +96,10 @@ class SpawnedAgent implements AgentProcess {
   readonly #child: ChildProcessWithoutNullStreams
   readonly #options: SpawnOptions
   readonly #clock: Clock
-  readonly #stdin: StdinWriter
   readonly #stderr = new StderrTail()
   readonly #tree: ProcessTree
+  /** Settles when a full stdin can be written to again. */
+  #drained: Promise<void> | undefined
   #recording: Timer | undefined
   #termination: Promise<ProcessExit> | undefined
 
@@ -109,7 +109,8 @@ class SpawnedAgent implements AgentProcess {
     this.#clock = options.clock ?? systemClock
     this.info = identity(child.pid ?? 0)
     this.#tree = new ProcessTree({ leader: this.info, marker: launch.marker })
-    this.#stdin = new StdinWriter(child.stdin, (error) => this.#broken(`its stdin broke: ${error.message}`))
+    // Without a listener, EPIPE would end the host.
+    child.stdin.on('error', (error) => this.#broken(`its stdin broke: ${error.message}`))
     const stderr = new OutputPump(child.stderr, this.#stderr, options.onStderr ?? (() => {}))
     const stdout = this.#readStdout()
     this.exit = new Promise((resolve) => {
@@ -121,11 +122,15 @@ class SpawnedAgent implements AgentProcess {
   }
 
   write(line: string): void | Promise<void> {
-    return this.#stdin.write(line)
+    const { stdin } = this.#child
+    // A broken pipe drops the line.
+    if (!stdin.writable || stdin.write(`${line}\n`)) return
+    return (this.#drained ??= this.#untilDrained(stdin))
   }
 
   endInput(): void {
-    this.#stdin.end()
+    const { stdin } = this.#child
+    if (stdin.writable) stdin.end()
   }
 
   stderrTail(): string {
@@ -148,9 +153,20 @@ class SpawnedAgent implements AgentProcess {
   async #terminate(): Promise<ProcessExit> {
     this.#recording?.cancel()
     const { graces } = this.#options
-    const endStdin = (): void => this.#stdin.end()
+    const endStdin = (): void => this.endInput()
     await endTree({ tree: this.#tree, clock: this.#clock, graces, endStdin, exit: this.exit })
     return this.exit
+  }
+
+  #untilDrained(stdin: Writable): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stdin.off('drain', done).off('close', done)
+        this.#drained = undefined
+        resolve()
+      }
+      stdin.on('drain', done).on('close', done)
+    })
   }
 
   #readStdout(): OutputPump {

@@ -1,6 +1,6 @@
 import { array, assert, nat, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { LineSplitter } from '../src/line-splitter.ts'
+import { LineSplitter } from '../src/output.ts'
 
 function split(chunks: readonly Buffer[], max = 1 << 20): { lines: string[]; dropped: number[] } {
   const dropped: number[] = []

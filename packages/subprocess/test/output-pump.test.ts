@@ -1,8 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { LineSplitter } from '../src/line-splitter.js'
-import { OutputPump } from '../src/output-pump.js'
+import { LineSplitter, OutputPump } from '../src/output.js'
 
 /** A pump whose reader finishes a batch when it is released. */
 function pumped() {

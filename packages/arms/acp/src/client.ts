@@ -26,7 +26,6 @@ import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink, SessionStart } from './session.js'
-import { SessionRoutes } from './session-routes.js'
 import { listStored } from './stored-sessions.js'
 import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
 
@@ -77,7 +76,6 @@ class Client implements AcpClient, SessionLink {
   readonly #limits: ClientLimits
   readonly clock: Clock
   readonly peer: Peer
-  readonly #routes: SessionRoutes
   readonly #services = new Map<string, HostServices>()
   #handshake: Handshake | undefined
 
@@ -85,8 +83,7 @@ class Client implements AcpClient, SessionLink {
     this.#options = options
     this.#limits = options.limits ?? DEFAULT_ARM_LIMITS
     this.clock = options.clock ?? systemClock
-    this.#routes = new SessionRoutes((id, answer) => this.peer.respond(id, answer))
-    this.peer = new Peer({ name: options.client.name, clock: this.clock, write: options.write, events: this.#routes })
+    this.peer = new Peer(options.client.name, options.write, this.clock)
   }
 
   get capabilities(): AgentCapabilities {
@@ -153,18 +150,17 @@ class Client implements AcpClient, SessionLink {
   }
 
   handleLines(lines: readonly string[]): void | Promise<void> {
-    this.peer.handleLines(lines)
-    return this.#routes.flush()
+    for (const line of lines) this.peer.handleLine(line)
+    return this.peer.flush()
   }
 
   notify(notice: AgentNotice): void | Promise<void> {
-    this.#routes.addNotice(notice)
-    return this.#routes.flush()
+    this.peer.addNotice(notice)
+    return this.peer.flush()
   }
 
   close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    this.peer.close(reason)
-    return this.#routes.end(reason, outcome)
+    return this.peer.close(reason, outcome)
   }
 
   closeServices(): Promise<unknown> | undefined {
@@ -183,7 +179,7 @@ class Client implements AcpClient, SessionLink {
   }
 
   forget(sessionId: string): void {
-    this.#routes.remove(sessionId)
+    this.peer.remove(sessionId)
     void this.#services
       .get(sessionId)
       ?.close()
@@ -202,7 +198,7 @@ class Client implements AcpClient, SessionLink {
   ): Promise<AcpSession> {
     // An agent may replay the history of a fork, which is already in the log of the original session.
     const phase = method === 'session/fork' ? 'loaded' : 'live'
-    return this.#routes.opening(async () => {
+    return this.peer.opening(async () => {
       const result = asRecord(await this.#step(method, params, this.#limits.openMs))
       const agentSessionId = asString(result['sessionId'])
       if (agentSessionId === undefined) {
@@ -210,21 +206,21 @@ class Client implements AcpClient, SessionLink {
       }
       const session = new AcpSession(this, sink, { ...start, agentSessionId, phase })
       this.#opened(session, result)
-      this.#routes.add(session)
+      this.peer.add(session)
       return session
     })
   }
 
   async #reopen(session: AcpSession, method: string, params: object): Promise<AcpSession> {
     // Before the answer: the agent replays history before it.
-    this.#routes.add(session)
+    this.peer.add(session)
     try {
       const result = await this.#step(method, { ...params, sessionId: session.agentSessionId }, this.#limits.openMs)
       this.#opened(session, asRecord(result))
       if (method === 'session/load') await this.#replayed(session)
       return session
     } catch (thrown) {
-      this.#routes.remove(session.agentSessionId)
+      this.peer.remove(session.agentSessionId)
       throw thrown
     }
   }

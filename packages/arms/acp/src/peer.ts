@@ -1,107 +1,188 @@
-import { asRecord, type Clock, isRecord, type Json } from '@agentproto/contracts'
+import type { TurnOutcome, WriteLine } from '@agentproto/arm-kit'
+import {
+  type AgentNotice,
+  type AgentprotoError,
+  asRecord,
+  asString,
+  type Clock,
+  isRecord,
+  type Json,
+} from '@agentproto/contracts'
+import { extension } from './notice.js'
 import type { RpcAnswer } from './rpc-answer.js'
 import { SdkLink } from './sdk-link.js'
+import { cancelledAsk } from './session.js'
+import type { AcpSession } from './session.js'
 
-/** The messages of the agent, by kind. */
-export interface PeerEvents {
-  /** Parameters of a `session/update`. */
-  update(params: Json): void
-  /** A request of the agent; false passes it to the SDK, which refuses unknown methods. */
-  request(id: unknown, method: string, params: Json): boolean
-  notification(method: string, params: Json): void
-  /** A response without a pending request. */
-  unmatched(message: Json): void
-  /** A line that is not part of the protocol. */
-  output(line: string): void
-}
-
-export interface PeerOptions {
-  readonly name: string
-  readonly clock: Clock
-  readonly write: (line: string) => void | Promise<void>
-  readonly events: PeerEvents
-}
-
+/** Updates and notices that are kept until a session is open. */
+const MAX_EARLY = 1_000
+/** Ids of closed sessions that are kept, because the agent may still send updates of them. */
+const MAX_CLOSED = 1_000
 /** Ids of our own requests; the SDK counts its own from 0. */
 const FIRST_ID = 2 ** 30
 
 /**
- * JSON-RPC with the agent. Lines are parsed here. Updates and the answers of prompts are passed on directly, in order; the
- * SDK gets the rest as objects. (The SDK drops updates that its schema does not know, parses each twice, and can settle a
- * prompt before the updates that precede its answer.)
+ * JSON-RPC with the agent, whose messages go to the session that they belong to. Lines are parsed here. Updates and the
+ * answers of prompts are passed on directly, in order; the SDK gets the rest as objects. (The SDK drops updates that its
+ * schema does not know, parses each twice, and can settle a prompt before the updates that precede its answer.)
  */
 export class Peer {
-  readonly #events: PeerEvents
-  readonly #write: (line: string) => void | Promise<void>
   /** The official SDK's client, for control requests. */
   readonly sdk: SdkLink
+  readonly #write: WriteLine
   readonly #calls = new Map<unknown, (response: Json) => void>()
   #nextId = FIRST_ID
+  readonly #sessions = new Map<string, AcpSession>()
+  /** Sessions that are being opened: the agent may send updates before it returns their id. */
+  #opening = 0
+  readonly #closed = new Set<string>()
+  #earlyUpdates: Json[] = []
+  #earlyNotices: AgentNotice[] = []
 
-  constructor({ name, clock, write, events }: PeerOptions) {
-    this.#events = events
+  constructor(name: string, write: WriteLine, clock: Clock) {
     this.#write = write
-    this.sdk = new SdkLink(name, (message) => this.#write(JSON.stringify(message)), clock)
+    this.sdk = new SdkLink(name, (message) => write(JSON.stringify(message)), clock)
   }
 
-  handleLines(lines: readonly string[]): void {
-    for (const line of lines) this.#handleLine(line)
-  }
-
-  /** Sends a request of ours; `answered` is called in order with the updates, or never. */
-  call(method: string, params: object, answered: (response: Json) => void): void {
-    const id = this.#nextId++
-    this.#calls.set(id, answered)
-    this.#send({ jsonrpc: '2.0', id, method, params })
-  }
-
-  notify(method: string, params: object): void {
-    this.#send({ jsonrpc: '2.0', method, params })
+  /**
+   * Sends a request of ours, or a notification.
+   * @param answered is called in order with the updates, or never; absent for a notification
+   */
+  send(method: string, params: object, answered?: (response: Json) => void): void {
+    const id = answered && this.#nextId++
+    if (answered) this.#calls.set(id, answered)
+    // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
+    void this.#write(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
   }
 
   respond(id: unknown, answer: RpcAnswer): void {
-    this.#send({ jsonrpc: '2.0', id, ...answer })
+    void this.#write(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
   }
 
-  /** Closes the connection: pending requests reject, and calls are dropped. */
-  close(reason: Error): void {
-    this.#calls.clear()
-    this.sdk.close(reason)
-  }
-
-  #send(message: object): void {
-    // Back-pressure of the agent's stdin is the pipe's: what is sent is bounded by the turns that run.
-    void this.#write(JSON.stringify(message))
-  }
-
-  #handleLine(line: string): void {
+  handleLine(line: string): void {
     const message = parse(line)
     if (!message) {
-      if (line.trim() !== '') this.#events.output(line)
+      if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
       return
     }
     const { id, method } = message
     if (typeof method !== 'string') return this.#responded(message)
-    if (id !== undefined) return this.#requested(message, method)
     const params = asRecord(message['params'])
-    if (method === 'session/update') this.#events.update(params)
-    else this.#events.notification(method, params)
+    if (id !== undefined) return this.#requested(message, method, params)
+    if (method === 'session/update') this.#update(params)
+    else this.#notified(method, params)
   }
 
-  #requested(message: Json, method: string): void {
-    if (!this.#events.request(message['id'], method, asRecord(message['params']))) this.sdk.take(message)
+  /** Opens a session; meanwhile, updates of unknown sessions are kept, because they may belong to it. */
+  async opening<T>(open: () => Promise<T>): Promise<T> {
+    this.#opening++
+    try {
+      return await open()
+    } finally {
+      if (--this.#opening === 0) {
+        this.#updateEarly()
+        void this.flush()
+      }
+    }
+  }
+
+  /** Adds an open session, and passes to it what came before. */
+  add(session: AcpSession): void {
+    this.#closed.delete(session.agentSessionId)
+    this.#sessions.set(session.agentSessionId, session)
+    for (const notice of this.#earlyNotices.splice(0)) session.conversation.addNotice(notice)
+    this.#updateEarly()
+    void session.conversation.flush()
+  }
+
+  remove(sessionId: string): void {
+    this.#sessions.delete(sessionId)
+    if (this.#closed.size >= MAX_CLOSED) this.#closed.clear()
+    this.#closed.add(sessionId)
+  }
+
+  /** Adds a notice that belongs to no single session to all of them. */
+  addNotice(notice: AgentNotice): void {
+    for (const session of this.#sessions.values()) session.conversation.addNotice(notice)
+    if (this.#sessions.size === 0 && this.#earlyNotices.length < MAX_EARLY) this.#earlyNotices.push(notice)
+  }
+
+  /** Emits the signals of one read; the promise is the host's back-pressure. */
+  flush(): void | Promise<void> {
+    let pressure: Promise<unknown>[] | undefined
+    for (const session of this.#sessions.values()) {
+      const taken = session.conversation.flush()
+      if (taken) (pressure ??= []).push(taken)
+    }
+    return pressure && Promise.all(pressure).then(() => {})
+  }
+
+  /** Closes the connection: pending requests reject, and calls are dropped. Returns whether a turn was running. */
+  close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
+    this.#calls.clear()
+    this.sdk.close(reason)
+    const sessions = [...this.#sessions.values()]
+    this.#sessions.clear()
+    return sessions.map((session) => session.end(reason, outcome)).includes(true)
   }
 
   #responded(message: Json): void {
-    const answered = this.#calls.get(message['id'])
+    const { id } = message
+    const answered = this.#calls.get(id)
     if (answered) {
-      this.#calls.delete(message['id'])
+      this.#calls.delete(id)
       answered(message)
-    } else if (this.sdk.expects(message['id'])) {
+    } else if (this.sdk.expects(id)) {
       this.sdk.take(message)
     } else {
-      this.#events.unmatched(message)
+      this.addNotice(extension('unmatched-response', message))
     }
+  }
+
+  #requested(message: Json, method: string, params: Json): void {
+    const { id } = message
+    const session = this.#sessionOf(params)
+    const isQuestion = method === 'elicitation/create'
+    if (!isQuestion && method !== 'session/request_permission') {
+      // The SDK refuses unknown methods.
+      if (!session?.serve({ id, method, params })) this.sdk.take(message)
+    } else if (session) session.ask(id, method, params)
+    else this.respond(id, cancelledAsk(isQuestion))
+  }
+
+  #notified(method: string, params: Json): void {
+    if (method === '$/cancel_request') {
+      for (const session of this.#sessions.values()) session.withdraw(params['requestId'])
+      return
+    }
+    const session = this.#sessionOf(params)
+    const notice = extension(method, params)
+    if (session) session.conversation.addNotice(notice)
+    else if (!this.#isOfClosed(params)) this.addNotice(notice)
+  }
+
+  #update(params: Json): void {
+    const { sessionId, update } = params
+    const session = typeof sessionId === 'string' ? this.#sessions.get(sessionId) : undefined
+    if (session && isRecord(update)) session.update(update)
+    else if (this.#isOfClosed(params)) return
+    else if (this.#opening > 0 && this.#earlyUpdates.length < MAX_EARLY) this.#earlyUpdates.push(params)
+    else this.addNotice(extension('session/update', params))
+  }
+
+  #updateEarly(): void {
+    const early = this.#earlyUpdates
+    this.#earlyUpdates = []
+    for (const params of early) this.#update(params)
+  }
+
+  #sessionOf({ sessionId }: Json): AcpSession | undefined {
+    return this.#sessions.get(asString(sessionId) ?? '')
+  }
+
+  /** Late messages of a closed session must not reach other sessions. */
+  #isOfClosed({ sessionId }: Json): boolean {
+    return typeof sessionId === 'string' && this.#closed.has(sessionId)
   }
 }
 

@@ -17,10 +17,8 @@ import { permissionRequest, questionRequest } from './agent-request.js'
 import { SessionConfig } from './config.js'
 import type { HostRequest, HostServices } from './host-services.js'
 import { extension, noticeOf } from './notice.js'
-import type { Peer } from './peer.js'
-import { promptFor } from './prompt.js'
-import { WITHDRAWN } from './rpc-answer.js'
-import { responseVerdict } from './stop-reason.js'
+import { promptFor, responseVerdict } from './prompt.js'
+import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
 import { isContentBlock, parseToolUpdate } from './tool-call.js'
 
 /** How long an answered turn without any content waits for it, in milliseconds: agents rarely answer nothing. */
@@ -28,7 +26,10 @@ const EMPTY_TURN_MS = 20
 
 /** The connection as its sessions use it. */
 export interface SessionLink {
-  readonly peer: Peer
+  readonly peer: {
+    send(method: string, params: object, answered?: (response: Json) => void): void
+    respond(id: unknown, answer: RpcAnswer): void
+  }
   readonly clock: Clock
   readonly capabilities: AgentCapabilities
   /** Sends a control request within the arm's time limit. */
@@ -55,6 +56,7 @@ export class AcpSession implements ArmSession {
   readonly conversation: Conversation
   readonly services: HostServices | undefined
   readonly #link: SessionLink
+  readonly #capabilities: AgentCapabilities
   #phase: Phase
   interrupted = false
   /** Updates of history that were left out. */
@@ -62,6 +64,7 @@ export class AcpSession implements ArmSession {
 
   constructor(link: SessionLink, sink: AgentSink, { agentSessionId, warnings, phase, services }: SessionStart) {
     this.#link = link
+    this.#capabilities = link.capabilities
     this.conversation = new Conversation(sink)
     this.agentSessionId = agentSessionId
     this.warnings = warnings
@@ -72,13 +75,13 @@ export class AcpSession implements ArmSession {
   async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
     const turn = this.conversation.begin()
     this.#phase = 'live'
-    const adapted = promptFor(prompt, this.#link.capabilities)
+    const adapted = promptFor(prompt, this.#capabilities)
     if ('refused' in adapted) this.conversation.end(turn, { by: 'failure', error: { message: adapted.refused } })
     // If the agent has ended, so has the turn.
     else if (this.conversation.turn === turn) {
       const meta = trace === undefined ? {} : { _meta: { ...trace } }
       const params = { sessionId: this.agentSessionId, prompt: adapted.blocks, ...meta }
-      this.#link.peer.call('session/prompt', params, (response) => {
+      this.#link.peer.send('session/prompt', params, (response) => {
         const wait = { ms: EMPTY_TURN_MS, clock: this.#link.clock }
         this.conversation.finish(turn, responseVerdict(response), 'error' in response ? undefined : wait)
       })
@@ -89,7 +92,7 @@ export class AcpSession implements ArmSession {
   async cancel(): Promise<void> {
     if (!this.conversation.turn || this.conversation.turn.cancelling) return
     // Before the answers to what is pending, so that the agent does not act on one of them.
-    this.#link.peer.notify('session/cancel', { sessionId: this.agentSessionId })
+    this.#link.peer.send('session/cancel', { sessionId: this.agentSessionId })
     this.conversation.beginCancel()
   }
 
@@ -106,7 +109,7 @@ export class AcpSession implements ArmSession {
     if (this.conversation.closed) return
     this.end(new AgentprotoError('session_ended', 'The session was closed'), { by: 'host' })
     this.#link.forget(this.agentSessionId)
-    const closed = this.#link.capabilities.close
+    const closed = this.#capabilities.close
       ? this.#link.request('session/close', { sessionId: this.agentSessionId })
       : undefined
     await Promise.all([closed, this.services?.close()])

@@ -18,7 +18,7 @@ import type {
 } from '@agentproto/contracts/agent'
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
-import type { TurnOutcome } from './turn.js'
+import type { TurnOutcome } from './conversation.js'
 
 /** How long a broken pipe may precede the exit that explains it, in milliseconds. */
 const BROKEN_GRACE_MS = 1_000

@@ -2,15 +2,47 @@ import {
   type AgentNotice,
   AgentprotoError,
   type Clock,
+  defined,
   type PermissionOption,
   type StreamError,
+  type TokenUsage,
+  type TurnEnd,
+  type TurnEndReason,
 } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import { PendingRequests } from './pending-requests.js'
 import type { UserRequest } from './pending-requests.js'
+import { ToolCalls } from './tool-calls.js'
 import type { ToolUpdate } from './tool-calls.js'
-import { Turn } from './turn.js'
-import type { TurnOutcome, Verdict } from './turn.js'
+
+/** How the agent itself reports the end of the turn. */
+export interface Verdict {
+  readonly reason: TurnEndReason
+  readonly error?: Omit<StreamError, 'type'>
+  readonly usage?: TokenUsage
+}
+
+/** Why a turn ended: the agent's answer, a failure, or its host. */
+export type TurnOutcome =
+  | { readonly by: 'agent'; readonly verdict: Verdict }
+  | { readonly by: 'failure'; readonly error: Omit<StreamError, 'type'> }
+  | { readonly by: 'host' }
+
+/** One prompt and its result. */
+export interface Turn {
+  /** Settles when the turn's end was emitted. */
+  readonly done: Promise<void>
+  /** Resolves `done`. */
+  readonly resolve: () => void
+  /** Absent until the agent mentions a tool call. */
+  tools?: ToolCalls
+  /** The host has cancelled it: the reason that the agent then reports does not count. */
+  cancelling: boolean
+  /** The agent's answer; the end of the turn is about to be emitted. */
+  answer?: TurnOutcome
+  /** Text, a thought or a tool call was received. */
+  productive: boolean
+}
 
 /** A permission that an agent asks for; its tool call need not be known yet. */
 export interface PermissionAsk extends Omit<UserRequest, 'request'> {
@@ -30,27 +62,18 @@ export interface EmptyTurnWait {
  * batch.
  */
 export class Conversation {
+  /** The running turn. */
+  turn: Turn | undefined
+  /** Why the conversation is closed. */
+  closed: AgentprotoError | undefined
   readonly #sink: AgentSink
-  readonly #requests: PendingRequests
+  #requests: PendingRequests | undefined
   #batch: AgentSignal[] = []
   /** Settles when the host has taken what was emitted since the last `flush`. */
   #pressure: Promise<unknown> | undefined
-  #turn: Turn | undefined
-  #closed: AgentprotoError | undefined
 
   constructor(sink: AgentSink) {
     this.#sink = sink
-    this.#requests = new PendingRequests(sink)
-  }
-
-  /** The running turn. */
-  get turn(): Turn | undefined {
-    return this.#turn
-  }
-
-  /** Why the conversation is closed. */
-  get closed(): AgentprotoError | undefined {
-    return this.#closed
   }
 
   /**
@@ -58,36 +81,39 @@ export class Conversation {
    * @throws `session_ended` after `close` with that code, `turn_in_progress`
    */
   begin(): Turn {
-    if (this.#closed?.code === 'session_ended') throw this.#closed
-    if (this.#turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
-    const turn = new Turn()
-    this.#turn = turn
-    if (this.#closed) this.end(turn, { by: 'failure', error: { message: this.#closed.message } })
+    if (this.closed?.code === 'session_ended') throw this.closed
+    if (this.turn) throw new AgentprotoError('turn_in_progress', 'A turn of this session runs already')
+    let resolve = (): void => {}
+    const done = new Promise<void>((settle) => (resolve = settle))
+    const turn: Turn = { done, resolve, cancelling: false, productive: false }
+    this.turn = turn
+    if (this.closed) this.end(turn, { by: 'failure', error: { message: this.closed.message } })
     return turn
   }
 
   /** Adds text of the agent. Returns false when no turn runs; the text is not added then. */
   addText(type: 'text-delta' | 'thought', text: string, messageId?: string): boolean {
-    if (!this.#turn) return false
+    if (!this.turn) return false
     // An empty piece carries metadata at most: it does not make the turn productive.
     if (text === '') return true
-    this.#turn.productive = true
+    this.turn.productive = true
     this.#batch.push(messageId === undefined ? { type, text } : { type, text, messageId })
     return true
   }
 
   /** Adds what the agent says of a tool call. Returns false when no turn runs, and for a call that has ended. */
   addToolUpdate(update: ToolUpdate): boolean {
-    if (!this.#turn) return false
-    this.#turn.productive = true
-    const signals = this.#turn.tools.upsert(update)
+    if (!this.turn) return false
+    this.turn.productive = true
+    this.turn.tools ??= new ToolCalls()
+    const signals = this.turn.tools.upsert(update)
     this.#batch.push(...signals)
     return signals.length > 0
   }
 
   /** Adds an error that does not end the turn. Returns false when no turn runs. */
   addError(error: Omit<StreamError, 'type'>): boolean {
-    if (!this.#turn) return false
+    if (!this.turn) return false
     this.#batch.push({ type: 'error', ...error })
     return true
   }
@@ -98,20 +124,21 @@ export class Conversation {
 
   /** Whether the user may be asked: a turn runs that is not being cancelled, and not too many requests wait. */
   get canAsk(): boolean {
-    return this.#turn !== undefined && !this.#turn.cancelling && !this.#requests.full
+    return this.turn !== undefined && !this.turn.cancelling && this.#requests?.full !== true
   }
 
   /** Asks the user a question; only when {@link canAsk}. */
   ask(id: unknown, asked: UserRequest): void {
     // Earlier signals must be logged before the request.
     this.#emit()
+    this.#requests ??= new PendingRequests(this.#sink)
     this.#requests.add(id, asked)
   }
 
   /** Asks the user for a permission; only when {@link canAsk}. The request may be the first mention of its tool call. */
   askPermission(id: unknown, { tool, options, reply, withdrawn }: PermissionAsk): void {
-    const calls = this.#turn?.tools
-    if (!calls) return reply({ outcome: 'cancelled' })
+    if (!this.turn) return reply({ outcome: 'cancelled' })
+    const calls = (this.turn.tools ??= new ToolCalls())
     const news = calls.news(tool)
     if (news) this.addToolUpdate(news)
     const request = { kind: 'permission' as const, toolCall: calls.known(tool), options }
@@ -120,16 +147,16 @@ export class Conversation {
 
   /** The agent withdraws a request. */
   withdraw(id: unknown): void {
-    this.#requests.withdraw(id)
+    this.#requests?.withdraw(id)
   }
 
   /** Marks the turn as cancelled by the host and answers its pending requests. Returns the turn the first time only. */
   beginCancel(): Turn | undefined {
-    const turn = this.#turn
+    const turn = this.turn
     if (!turn || turn.cancelling) return undefined
     turn.cancelling = true
     // An agent may wait for these answers before it stops.
-    this.#requests.cancelAll()
+    this.#requests?.cancelAll()
     return turn
   }
 
@@ -140,17 +167,17 @@ export class Conversation {
   finish(turn: Turn, verdict: Verdict, wait?: EmptyTurnWait): void {
     const outcome = { by: 'agent' as const, verdict }
     turn.answer ??= outcome
-    const end = (): void => this.end(turn, outcome)
+    const end = this.end.bind(this, turn, outcome)
     const mayWait = wait !== undefined && !turn.productive && !turn.cancelling
     setImmediate(() => setImmediate(() => (mayWait && !turn.productive ? void wait.clock.after(wait.ms, end) : end())))
   }
 
   /** Ends the turn, unless it has ended. */
   end(turn: Turn, outcome: TurnOutcome): void {
-    if (this.#turn !== turn) return
-    this.#turn = undefined
-    this.#requests.cancelAll()
-    this.#batch.push(...turn.conclude(outcome))
+    if (this.turn !== turn) return
+    this.turn = undefined
+    this.#requests?.cancelAll()
+    this.#batch.push(...lastSignals(turn, outcome))
     const taken = this.flush()
     if (taken) void taken.then(turn.resolve)
     else turn.resolve()
@@ -161,10 +188,10 @@ export class Conversation {
    * before. Returns whether a turn was left unanswered.
    */
   close(reason: AgentprotoError, outcome: TurnOutcome): boolean {
-    this.#closed ??= reason
-    this.#requests.cancelAll()
+    this.closed ??= reason
+    this.#requests?.cancelAll()
     this.#emit()
-    const turn = this.#turn
+    const turn = this.turn
     if (turn) this.end(turn, turn.answer ?? outcome)
     return turn !== undefined && turn.answer === undefined
   }
@@ -189,4 +216,18 @@ export class Conversation {
     }
     if (taken) this.#pressure = this.#pressure ? Promise.all([this.#pressure, taken]) : taken
   }
+}
+
+/** The last signals of a turn: open calls are interrupted, then an error if there was one, then the end. */
+function lastSignals(turn: Turn, outcome: TurnOutcome): readonly AgentSignal[] {
+  const { reason, error, usage } = verdictOf(turn, outcome)
+  const end: TurnEnd = { type: 'turn-end', reason, ...(turn.productive ? {} : { empty: true }), ...defined({ usage }) }
+  return [...(turn.tools?.interrupt() ?? []), ...(error ? [{ type: 'error' as const, ...error }] : []), end]
+}
+
+function verdictOf({ cancelling }: Turn, outcome: TurnOutcome): Verdict {
+  if (outcome.by === 'host') return { reason: 'cancelled' }
+  if (outcome.by === 'failure') return { reason: 'error', error: outcome.error }
+  const { verdict } = outcome
+  return cancelling ? { ...defined({ usage: verdict.usage }), reason: 'cancelled' } : verdict
 }

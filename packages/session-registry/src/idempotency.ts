@@ -25,8 +25,7 @@ export class Idempotency<T> {
    * Runs the call, or returns the answer of the call with the same key. A call that failed is forgotten.
    * @throws `idempotency_conflict` when the key was used with another request
    */
-  once(key: string | undefined, request: object, call: () => Promise<T>): Promise<T> {
-    if (key === undefined) return call()
+  once(key: string, request: object, call: () => Promise<T>): Promise<T> {
     const now = this.#clock.now()
     this.#forgetOld(now)
     const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64')

@@ -1,6 +1,7 @@
 import {
   type AgentAnswer,
   AgentprotoError,
+  type ContentBlock,
   isLive,
   type OutputLine,
   type Principal,
@@ -37,7 +38,6 @@ import { endingOfKill } from './lifecycle/ending.js'
 import { forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
 import type { Resumption, ResumeCall } from './lifecycle/resume.js'
-import { contentOf } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './records/session-id.js'
@@ -101,7 +101,7 @@ class Registry implements SessionRegistry {
     })
     this.permissions = permissionService({
       ...options,
-      session: (id) => this.#session(id),
+      session: (id) => this.#sessions.get(id),
       sessions: () => this.#sessions.live,
       save: (session) => this.#saver.save(session),
     })
@@ -119,7 +119,7 @@ class Registry implements SessionRegistry {
     for (const problem of problems) onProblem(problem)
     for (const stored of sessions) this.#sessions.put(stored)
     for (const stored of sessions.filter(({ session, starting }) => isLive(session) || starting)) {
-      const session = this.#session(stored.session.id)
+      const session = this.#sessions.get(stored.session.id)
       if (await repairStored(session, stored, this.#options)) await this.#saver.save(session)
     }
     this.archive.retain(config.retentionMs)
@@ -127,13 +127,14 @@ class Registry implements SessionRegistry {
 
   async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     // A key is its caller's own: no caller gets another one's session for it.
-    const key = request.idempotencyKey && `${by.type} ${by.name} ${request.idempotencyKey}`
-    const { id } = await this.#spawned.once(key, request, () => this.#spawn(request, by))
-    return this.#session(id).snapshot()
+    const { idempotencyKey: key } = request
+    if (key === undefined) return this.#spawn(request, by)
+    const { id } = await this.#spawned.once(`${by.type} ${by.name} ${key}`, request, () => this.#spawn(request, by))
+    return this.#sessions.get(id).snapshot()
   }
 
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
-    const old = this.#session(id)
+    const old = this.#sessions.get(id)
     assertNoAgent(by, 'fork a session')
     this.#assertOpen()
     this.#assertRoom()
@@ -152,24 +153,25 @@ class Registry implements SessionRegistry {
   }
 
   async prompt(id: string, request: PromptRequest, { trace }: Principal): Promise<{ turn: number }> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
-    const turn = await this.#prompted.once(idempotencyKey && `${id} ${idempotencyKey}`, request, async () => {
+    const admit = async (): Promise<number> => {
       if (!session.isLive && session.state.session.resumable) await this.#resume(session, { isByPrompt: true }, trace)
       return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace })
-    })
-    return { turn }
+    }
+    if (idempotencyKey === undefined) return { turn: await admit() }
+    return { turn: await this.#prompted.once(`${id} ${idempotencyKey}`, request, admit) }
   }
 
   async resume(id: string, request: ResumeRequest, { trace }: Principal): Promise<Session> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     await this.#resume(session, request, trace)
     return session.snapshot()
   }
 
   async configure(id: string, request: ConfigRequest, by: Principal): Promise<Session> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     if (request.permissionMode !== undefined) assertMayDecideAhead(by, 'session')
     assertNoAgent(by, 'change what another one is set to')
     try {
@@ -180,24 +182,24 @@ class Registry implements SessionRegistry {
     return session.snapshot()
   }
 
-  turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#session(id), query)
-  turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#session(id), turn)
+  turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#sessions.get(id), query)
+  turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#sessions.get(id), turn)
 
   async waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     return session.turns.wait(turn, session.state.queue.length, signal) ?? readTurn(session, turn)
   }
 
   async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<Interrupted> {
-    return this.#session(id).call('interrupt', { turn })
+    return this.#sessions.get(id).call('interrupt', { turn })
   }
 
   async kill(id: string, _by: Principal, reason?: Parameters<typeof endingOfKill>[0]): Promise<{ ok: boolean }> {
-    return this.#session(id).call('kill', { ending: endingOfKill(reason) })
+    return this.#sessions.get(id).call('kill', { ending: endingOfKill(reason) })
   }
 
   async forget(id: string, by: Principal): Promise<void> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     assertNoAgent(by, 'have a session forgotten')
     await this.kill(id, by)
     const last = session.snapshot()
@@ -210,27 +212,27 @@ class Registry implements SessionRegistry {
   }
 
   async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
-    return this.#session(id).output.lines(lastN)
+    return this.#sessions.get(id).output.lines(lastN)
   }
 
   async events(id: string, after: number, limit: number): Promise<EventBatch> {
-    return this.#session(id).log.read(after, limit)
+    return this.#sessions.get(id).log.read(after, limit)
   }
 
   async follow(id: string, after: number): Promise<EventReader> {
-    return this.#session(id).log.follow(after)
+    return this.#sessions.get(id).log.follow(after)
   }
 
   async followOutput(id: string, cursor?: string): Promise<OutputReader> {
-    return this.#session(id).output.follow(cursor)
+    return this.#sessions.get(id).output.follow(cursor)
   }
 
   async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
-    return id === undefined ? waitingIn(this.#sessions, within) : this.#session(id).state.requests
+    return id === undefined ? waitingIn(this.#sessions, within) : this.#sessions.get(id).state.requests
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     const remember = answer.outcome === 'selected' ? answer.remember : undefined
     if (remember !== undefined) assertMayDecideAhead(by, remember)
     const { request } = session.state.requests.find((each) => each.requestId === requestId) ?? {}
@@ -279,7 +281,7 @@ class Registry implements SessionRegistry {
   async #launch({ stored, origin, prompt, by: { trace } }: Launch): Promise<Session> {
     const { id } = stored.session
     this.#sessions.put({ version: 1, ...stored, turns: [], requests: [] })
-    const session = this.#session(id)
+    const session = this.#sessions.get(id)
     await session.call('start', { origin, trace })
     if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
     return session.snapshot()
@@ -296,12 +298,6 @@ class Registry implements SessionRegistry {
     return { id: this.#options.newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
   }
 
-  #session(id: string): SessionActor {
-    const session = this.#sessions.get(id)
-    if (session === undefined) throw sessionNotFound(id)
-    return session
-  }
-
   #assertOpen(): void {
     if (this.#closing !== undefined) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
   }
@@ -315,3 +311,6 @@ class Registry implements SessionRegistry {
     })
   }
 }
+
+const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
+  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt

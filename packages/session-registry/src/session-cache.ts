@@ -2,6 +2,7 @@ import { isLive, type Session } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isWithin } from './delegation/scope.js'
+import { sessionNotFound } from './records/session-id.js'
 import { SessionActor } from './session/actor.js'
 import type { SessionHost } from './session-host.js'
 
@@ -44,10 +45,11 @@ export class SessionCache {
     this.#all.set(stored.session.id, { evicted: stored })
   }
 
-  /** The session, loaded; undefined when there is none. */
-  get(id: string): SessionActor | undefined {
+  /** The session, loaded. @throws `session_not_found` */
+  get(id: string): SessionActor {
     const known = this.#all.get(id)
-    if (known === undefined || known.loaded !== undefined) return known?.loaded
+    if (known === undefined) throw sessionNotFound(id)
+    if (known.loaded !== undefined) return known.loaded
     const loaded = new SessionActor(this.#host, known.evicted)
     this.#all.set(id, { loaded })
     if (this.#loaded.size >= MANY) this.#evictOld()
@@ -63,7 +65,7 @@ export class SessionCache {
   /** The descriptor of a session, which is not loaded for it. */
   descriptor(id: string): Session | undefined {
     const known = this.#all.get(id)
-    return known === undefined ? undefined : descriptorOf(known)
+    return known && descriptorOf(known)
   }
 
   /** A test for sessions within bounds. */

@@ -4,16 +4,15 @@ import { expect, test } from 'vitest'
 import { EventLog } from '../src/log/event-log.js'
 
 function memoryLog(stored: () => void = () => undefined): EventLog {
-  const log = new EventLog({
+  return new EventLog({
     sessionId: 's_00000001',
     store: new MemoryEventStore(),
     clock: systemClock,
     lastSeq: 0,
     isOver: () => false,
     onIdle: () => undefined,
+    observer: { effective: () => undefined, stored, closed: () => undefined },
   })
-  log.subscribe({ stored })
-  return log
 }
 
 const title = (text: string) => [{ entries: [{ type: 'title', title: text } as const] }]

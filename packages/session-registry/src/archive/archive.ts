@@ -135,7 +135,6 @@ export class Archive implements SessionArchive {
   async repair(id: string, { dryRun }: { readonly dryRun: boolean }): Promise<RepairReport> {
     const { sessions, save } = this.#host
     const session = sessions.get(id)
-    if (session === undefined) throw sessionNotFound(id)
     const findings = await repairSession(session, this.#host, dryRun)
     if (findings.some(({ mended }) => mended)) await save(session)
     return { id, dryRun, findings }

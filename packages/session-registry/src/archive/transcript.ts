@@ -25,7 +25,7 @@ export async function* transcriptOf(items: AsyncIterable<LogItem>): AsyncGenerat
   for await (const item of items) {
     if (item.type === 'gap') {
       gap = item.gap
-      turns.skip(gap)
+      turns.lost = gap
       said.skip(gap)
       continue
     }

@@ -68,7 +68,7 @@ async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: 
 
 /** @throws `delegation_denied` when it is ending or gone */
 function parentOf({ sessionId }: SessionPrincipal, { sessions }: Registrar): SessionActor {
-  const parent = sessions.get(sessionId)
+  const parent = sessions.peek(sessionId)
   if (parent?.isLive === true && !isEnding(parent.state)) return parent
   throw new AgentprotoError('delegation_denied', 'The session that made the request has ended', { given: sessionId })
 }

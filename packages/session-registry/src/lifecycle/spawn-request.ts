@@ -1,10 +1,4 @@
-import {
-  AgentprotoError,
-  type ContentBlock,
-  type Principal,
-  type Session,
-  type TraceContext,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Principal, type Session, type TraceContext } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
   AdapterSessionPolicy,
@@ -12,7 +6,7 @@ import type {
   StartAgentOptions,
   StoredSpawn,
 } from '@agentproto/contracts/agent'
-import type { PromptRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertContinuation } from './resume.js'
 
 /** What a spawn request says about the session that it creates. */
@@ -93,9 +87,6 @@ export function startOptionsOf(
     ...run,
   }
 }
-
-export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
-  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
 
 /**
  * The adapter that a request names. AIP-46: 501 where no adapter is installed at all, naming the install command.

@@ -23,6 +23,7 @@ export interface EventLogOptions {
   readonly isOver: () => boolean
   /** The log of an ended session was closed because it has no reader. */
   readonly onIdle: () => void
+  readonly observer: LogObserver
 }
 
 /** Entries of one turn, or of none. */
@@ -33,11 +34,11 @@ export interface EntryGroup {
 
 export interface LogObserver {
   /** Events that took effect: they are stored, or held back until the store accepts writes again. Called once per event. */
-  effective?(events: readonly SessionEvent[]): void
+  effective(events: readonly SessionEvent[]): void
   /** Events that are stored. The first `held` of them took effect earlier. */
-  stored?(events: readonly SessionEvent[], held: number): void
+  stored(events: readonly SessionEvent[], held: number): void
   /** The log is being closed. */
-  closed?(): void
+  closed(): void
 }
 
 /** A batch up to this size is kept in memory until the next one comes. */
@@ -46,7 +47,6 @@ const IDLE_CLOSE_MS = 30_000
 
 export class EventLog {
   readonly #options: EventLogOptions
-  readonly #observers: LogObserver[] = []
   readonly #wakeup = new Wakeup<readonly EventRecord[]>()
   #opening: Promise<void> | undefined
   #log: StoredLog | undefined
@@ -85,10 +85,6 @@ export class EventLog {
     return this.#pending.length > 0
   }
 
-  subscribe(observer: LogObserver): void {
-    this.#observers.push(observer)
-  }
-
   /**
    * Appends entries in order; resolves when they are stored and published.
    * @throws `storage_failed`; nothing was published then, and the numbers are used again
@@ -110,7 +106,7 @@ export class EventLog {
       const events = this.#expected(groups)
       const ts = this.#timestamp()
       this.#pending.push(...groups.map((group) => ({ ...group, ts })))
-      this.#publish((observer) => observer.effective?.(events))
+      this.#options.observer.effective(events)
     }
   }
 
@@ -173,7 +169,7 @@ export class EventLog {
     await opening
     // What cannot be stored even now is repaired by the next host: no record is saved that is ahead of its log.
     await this.flush().catch(() => undefined)
-    this.#publish((observer) => observer.closed?.())
+    this.#options.observer.closed()
     const log = this.#log
     this.#log = undefined
     this.#newest = []
@@ -215,6 +211,7 @@ export class EventLog {
   }
 
   async #writeQueue(): Promise<void> {
+    const { observer } = this.#options
     const [records, events, held] = [this.#records, this.#events, this.#held]
     const flushed = held === 0 ? 0 : this.#pending.length
     this.#records = []
@@ -232,9 +229,9 @@ export class EventLog {
     this.#newest = records.length > KEPT_BATCH ? [] : records
     if (flushed > 0) this.#pending = this.#pending.slice(flushed)
     const fresh = held === 0 ? events : events.slice(held)
-    if (fresh.length > 0) this.#publish((observer) => observer.effective?.(fresh))
-    this.#publish((observer) => observer.stored?.(events, held))
-    this.#wakeup.wake(records)
+    if (fresh.length > 0) observer.effective(fresh)
+    observer.stored(events, held)
+    if (this.#readers > 0) this.#wakeup.wake(records)
   }
 
   /** After a failed write: what waited behind it fails with it, so that the numbers have no hole. */
@@ -251,10 +248,6 @@ export class EventLog {
     return groups.flatMap(({ entries, turn }) =>
       entries.map((entry) => ({ seq: seq++, ...envelope, ...(turn === undefined ? {} : { turn }), ...entry })),
     )
-  }
-
-  #publish(notify: (observer: LogObserver) => void): void {
-    for (const observer of this.#observers) notify(observer)
   }
 
   #closeLater(): void {

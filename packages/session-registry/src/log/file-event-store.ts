@@ -106,7 +106,7 @@ class FileStoredLog implements StoredLog {
     for (const record of batch) text += `${record.json}\n`
     const start = this.#size
     this.#write(Buffer.from(text))
-    this.#index.note(first.seq, start)
+    if (first.seq >= this.#index.nextSeq) this.#index.add(first.seq, start)
     this.#lastSeq += batch.length
     if (this.#sync) await this.#flushToDisk()
   }

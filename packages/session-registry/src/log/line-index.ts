@@ -17,18 +17,20 @@ export class LineIndex {
   /** Ascending in both; holds a position about each STRIDE lines. */
   readonly #table: LinePosition[] = [{ seq: 1, offset: 0 }]
   readonly #hints = new Map<number, number>()
+  /** The first line that the table wants next. */
+  nextSeq = 1 + STRIDE
 
-  /** A batch whose first line is `seq` begins at `offset`. */
-  note(seq: number, offset: number): void {
-    const last = this.#table.at(-1)
-    if (last !== undefined && seq >= last.seq + STRIDE) this.#table.push({ seq, offset })
+  /** Line `seq`, which is not before {@link nextSeq}, begins at `offset`. */
+  add(seq: number, offset: number): void {
+    this.#table.push({ seq, offset })
+    this.nextSeq = seq + STRIDE
   }
 
   /** The records were read, and the line after them begins at `next`. */
   hint(records: readonly EventRecord[], next: number): void {
     const last = records.at(-1)
     if (last === undefined) return
-    this.note(last.seq + 1, next)
+    if (last.seq + 1 >= this.nextSeq) this.add(last.seq + 1, next)
     this.#hints.set(last.seq + 1, next)
     if (this.#hints.size > MAX_HINTS) this.#hints.delete(this.#hints.keys().next().value as number)
   }

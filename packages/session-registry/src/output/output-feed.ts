@@ -11,7 +11,7 @@ import { BOUNDS, type OutputReader } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
 import { gapText } from '../log/log-gap.js'
 import { type Cursor, Projection } from './projection.js'
-import type { EventLog, LogObserver } from '../log/event-log.js'
+import type { EventLog } from '../log/event-log.js'
 import type { TurnHistory } from '../turns/turn-history.js'
 import { Wakeup } from '../log/wakeup.js'
 
@@ -35,7 +35,7 @@ const BATCH = 512
 const IDLE_DROP_MS = 30_000
 const FILLED_TURNS = 3
 
-export class OutputFeed implements LogObserver {
+export class OutputFeed {
   readonly #options: OutputFeedOptions
   readonly #wakeup = new Wakeup()
   #projection = new Projection()

@@ -1,4 +1,4 @@
-import type { Session, Timer } from '@agentproto/contracts'
+import { isLive, type Session, type SessionEvent, type Timer } from '@agentproto/contracts'
 import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
@@ -11,10 +11,10 @@ import type { Effect } from './effect.js'
 import type { CommandOf, Input, Replies, TimerName } from './input.js'
 import { changesState } from './events.js'
 import { Judge } from './judge.js'
-import { type Mail, takeMail } from './mailbox.js'
+import { joinSignals, type Mail } from './mailbox.js'
 import { reduce } from './reduce.js'
 import type { SessionHandle } from './session-handle.js'
-import { type Call, isSessionLive, pendingRequests, type SessionState, snapshotOf, stateOf } from './state.js'
+import { type Call, pendingRequests, type SessionState, snapshotOf, stateOf } from './state.js'
 
 /**
  * One session: a mailbox, and the one place where its state changes. Inputs are handled one at a time: {@link reduce}
@@ -25,14 +25,15 @@ export class SessionActor implements SessionHandle {
   readonly id: string
   readonly log: EventLog
   readonly turns: TurnHistory
-  readonly output: OutputFeed
   readonly permissions: SessionPermissions
   readonly #host: SessionHost
   readonly #judge: Judge
   readonly #runner: AgentRunner
   readonly #timers = new Map<TimerName, Timer>()
   readonly #calls = new Map<Call, Caller>()
-  #state: SessionState
+  /** Only {@link reduce} makes another one. */
+  state: SessionState
+  #output: OutputFeed | undefined
   readonly #mailbox: Mail[] = []
   /** Effects of events that were stored since the last input. */
   #pending: Effect[] = []
@@ -44,7 +45,7 @@ export class SessionActor implements SessionHandle {
     const { id: sessionId, lastSeq } = stored.session
     this.id = sessionId
     this.#host = host
-    this.#state = stateOf(stored, host.config)
+    this.state = stateOf(stored, host.config)
     this.turns = new TurnHistory(stored.turns, stored.session.turnCount)
     this.log = new EventLog({
       sessionId,
@@ -54,49 +55,51 @@ export class SessionActor implements SessionHandle {
       redact,
       isOver: () => !this.isLive,
       onIdle: () => host.onUnread(this),
+      observer: {
+        effective: (events) => this.#apply(events),
+        stored: (events, held) => {
+          // The record may have what the log has now.
+          if (held > 0) host.onChange(this, true)
+          this.#output?.stored(events)
+        },
+        closed: () => this.#output?.closed(),
+      },
     })
-    this.output = new OutputFeed({ log: this.log, clock, turns: this.turns, isOver: () => !this.isLive })
     this.permissions = SessionPermissions.of(host, stored, {
-      mode: () => this.#state.session.permissionMode,
+      mode: () => this.state.session.permissionMode,
       onChange: () => host.onChange(this, true),
     })
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
-    // The state comes first, so that every other subscriber finds the session as its log says it is.
-    this.log.subscribe({
-      effective: (events) =>
-        this.#apply({ type: 'stored', events, agentSessionId: this.#runner.agent?.agentSessionId }),
-      // The record may have what the log has now.
-      stored: (_events, held) => (held > 0 ? host.onChange(this, true) : undefined),
-    })
-    this.log.subscribe(this.turns)
-    this.log.subscribe({ effective: (events) => host.onEvents?.(events, events.some(changesState)) })
-    this.log.subscribe(this.output)
   }
 
-  get state(): SessionState {
-    return this.#state
+  /** Made when the session is first read by lines. */
+  get output(): OutputFeed {
+    const { clock } = this.#host
+    this.#output ??= new OutputFeed({ log: this.log, clock, turns: this.turns, isOver: () => !this.isLive })
+    return this.#output
   }
 
   get agent(): RunningAgent | undefined {
     return this.#runner.agent
   }
 
+  /** From the moment that a start is requested until the end is logged. */
   get isLive(): boolean {
-    return isSessionLive(this.#state)
+    return this.state.run.phase !== 'ended' || isLive(this.state.session)
   }
 
   /** Whether its record holds all that is known of it, so that nothing is lost when it is evicted. */
   get isEvictable(): boolean {
-    return !this.isLive && this.#state.resumes.count === 0
+    return !this.isLive && this.state.resumes.count === 0
   }
 
   snapshot(): Session {
-    return snapshotOf(this.#state, this.log.lastSeq)
+    return snapshotOf(this.state, this.log.lastSeq)
   }
 
   stored(): StoredSession {
-    const { requests, spawn, run, agentStartedAt, process } = this.#state
+    const { requests, spawn, run, agentStartedAt, process } = this.state
     return {
       version: 1,
       session: this.snapshot(),
@@ -134,39 +137,48 @@ export class SessionActor implements SessionHandle {
 
   /** Asks the policy again about everything that waits: a rule or the mode has changed. */
   review(): Promise<void> {
-    return this.#judge.review(pendingRequests(this.#state))
+    return this.#judge.review(pendingRequests(this.state))
   }
 
   async #work(): Promise<void> {
     this.#isWorking = true
-    for (
-      let mail = takeMail(this.#mailbox);
-      mail !== undefined || this.#pending.length > 0;
-      mail = takeMail(this.#mailbox)
-    ) {
+    while (this.#mailbox.length > 0 || this.#pending.length > 0) {
+      let mail = this.#mailbox.shift()
+      if (mail?.input.type === 'signals' && this.#mailbox.length > 0)
+        mail = joinSignals(mail.input.batch, mail, this.#mailbox)
       try {
         if (this.#pending.length > 0) await this.#carryOut([])
         if (mail !== undefined) await this.#carryOut(this.#decide(mail.input), mail.input)
       } catch (error) {
-        // A defect of ours: the caller gets it, and the session goes on with its next input.
-        this.#host.onProblem(`Session ${this.id}: ${messageOf(error)}`)
-        if (mail !== undefined && 'call' in mail.input) this.#caller(mail.input.call)?.reject(error)
+        this.#reportDefect(error, mail?.input)
       }
       mail?.done?.()
     }
     this.#isWorking = false
   }
 
+  /** The caller gets it, and the session goes on with its next input. */
+  #reportDefect(error: unknown, input?: Input): void {
+    this.#host.onProblem(`Session ${this.id}: ${messageOf(error)}`)
+    if (input !== undefined && 'call' in input) this.#caller(input.call)?.reject(error)
+  }
+
   #decide(input: Input): readonly Effect[] {
-    const { state, effects } = reduce(this.#state, input, this.#host.clock.now())
-    this.#state = state
+    const { state, effects } = reduce(this.state, input, this.#host.clock.now())
+    this.state = state
     return effects
   }
 
-  /** The log reports while an append is carried out, or when it wrote by itself: the effects follow in the mailbox's turn. */
-  #apply(input: Input): void {
-    this.#pending.push(...this.#decide(input))
+  /**
+   * The log reports while an append is carried out, or when it wrote by itself: the effects follow in the mailbox's turn.
+   * The state comes first, so that everyone else finds the session as its log says it is.
+   */
+  #apply(events: readonly SessionEvent[]): void {
+    const { agentSessionId } = this.#runner.agent ?? {}
+    this.#pending.push(...this.#decide({ type: 'stored', events, agentSessionId }))
     if (!this.#isWorking) void this.#work()
+    this.turns.effective(events)
+    this.#host.onEvents?.(events, events.some(changesState))
   }
 
   /** In order; what the stored events of an append lead to comes before the effects after it. */
@@ -218,7 +230,7 @@ export class SessionActor implements SessionHandle {
         return void this.#mailbox.unshift({ input: { type: 'next' } })
       case 'settle':
         this.log.settle()
-        return this.output.settle()
+        return this.#output?.settle()
     }
   }
 

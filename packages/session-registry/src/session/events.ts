@@ -1,12 +1,11 @@
-import type { SessionEvent } from '@agentproto/contracts'
+import type { Session, SessionEvent, SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
-import { describe } from './descriptor.js'
 import { andThen, type Effect, step, type Step } from './effect.js'
 import { contextAfter } from './prompt-context.js'
 import { dropAsks, interruptRequests, requestsAfter } from './requests.js'
 import { end, runOver } from './run.js'
 import { IDLE, NO_FAILURES, type OpenTurn, openTurn, type SessionState } from './state.js'
-import { isSignOfLife, watchIdle, watchSession, watchTurn } from './supervision.js'
+import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 
 /** What events that took effect make of a session. Replaying a log is this, without the effects. */
@@ -46,8 +45,7 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
-  const { watch } = state
-  const seen = isSignOfLife(event) ? { ...watch, activeAt: now, isSilent: false } : watch
+  const seen = isSignOfLife(event) ? { ...state.watch, activeAt: now, isSilent: false } : state.watch
   const described = { ...state, session: describe(state, event), watch: seen }
   switch (event.type) {
     case 'user-prompt':
@@ -63,7 +61,7 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
     case 'agent-prompt-resolved':
       return requestsAfter(described, event)
     case 'runtime-warning':
-      return step({ ...described, watch: { ...watch, isSilent: event.idleMs !== undefined } })
+      return step({ ...described, watch: { ...seen, isSilent: event.idleMs !== undefined } })
     case 'status':
       if (event.status !== 'running') return step(described)
       return watchSession({ ...described, run: { phase: 'running' }, resumes: NO_FAILURES }, now)
@@ -84,19 +82,22 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
     interrupters: [],
   }
   const queue = event.origin === 'queue' ? state.queue.slice(1) : state.queue
-  const began = { ...state, ...contextAfter(state, event), turn, queue }
-  return andThen(watchTurn(began, now), send)
+  const context = { ...state.context, offered: event.preface?.map(({ kind }) => kind) ?? [], isSent: false }
+  return andThen(watch({ ...state, context, turn, queue }, now), send)
 }
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {
-  const { interrupters = [] } = openTurn(state) ?? {}
-  const ended: SessionState = { ...state, ...contextAfter(state, event), turn: IDLE }
-  const over = andThen(ended.asks.length > 0 ? dropAsks(ended) : step(ended), (after) => watchIdle(after, now))
-  const effects: Effect[] = [...over.effects, { do: 'disarm', timer: 'grace' }]
+  const { interrupters = [], cancelled } = openTurn(state) ?? {}
+  const received = state.context.offered.length > 0 ? contextAfter(state, event) : {}
+  const ended: SessionState = { ...state, ...received, turn: IDLE }
+  const over = andThen(ended.asks.length > 0 ? dropAsks(ended) : step(ended), (after) => watch(after, now))
+  const effects: Effect[] = [...over.effects]
+  if (cancelled !== undefined) effects.push({ do: 'disarm', timer: 'grace' })
   for (const call of interrupters) effects.push({ do: 'reply', call, value: { wasBusy: true } })
   if (ended.queue.length > 0) effects.push({ do: 'next' })
   const { session, spawn } = over.state
-  if (sentTurns(session) < (spawn.policy?.maxTurns ?? Infinity)) return { state: over.state, effects }
+  const { maxTurns } = spawn.policy ?? {}
+  if (maxTurns === undefined || sentTurns(session) < maxTurns) return { state: over.state, effects }
   // The last turn is complete before the session ends.
   const exhausted = { ...over.state, session: { ...session, resumable: false } }
   return andThen({ state: exhausted, effects }, (after) =>
@@ -116,4 +117,103 @@ function withOutput(state: SessionState, event: SessionEvent): SessionState {
     return { ...state, turn: { ...turn, openTools, hasOutput: true } }
   }
   return turn.hasOutput ? state : { ...state, turn: { ...turn, hasOutput: true } }
+}
+
+/** What each event of the log says of its session: the descriptor is a projection of them. */
+function describe(state: SessionState, event: SessionEvent): Session {
+  const { session } = state
+  switch (event.type) {
+    case 'text-delta':
+    case 'thought':
+    case 'error':
+    case 'output':
+    case 'agent-prompt':
+    case 'plan':
+    case 'notice':
+      return active(session, event)
+    case 'tool-call': {
+      const { currentTool: known } = session.turn
+      return active(session, event, { currentTool: event.toolName ?? event.title ?? known ?? event.toolCallId })
+    }
+    case 'tool-result': {
+      const { currentTool: _, ...turn } = session.turn
+      return active({ ...session, turn }, event)
+    }
+    case 'user-prompt':
+      return turnBusy(session, event)
+    case 'turn-end':
+      return active({ ...session, turn: { number: session.turn.number, state: 'idle' } }, event)
+    case 'title':
+      return { ...session, title: state.spawn.title ?? event.title.slice(0, MAX_TITLE) }
+    case 'config':
+      // An event of the permission mode is the host's own, and says nothing about the agent.
+      return 'permissionMode' in event
+        ? { ...session, permissionMode: event.permissionMode }
+        : { ...session, config: { ...session.config, ...event.config } }
+    case 'status':
+      return event.status === 'starting' ? restarted(session) : { ...session, status: event.status }
+    case 'session-stopped':
+      return stopped(session, event)
+    case 'agent-prompt-resolved':
+    case 'usage':
+    case 'extension':
+    case 'runtime-progress':
+    case 'runtime-warning':
+    case 'repair':
+      return session
+  }
+}
+
+const MAX_TITLE = 80
+
+function active(session: Session, event: SessionEvent, turn: Partial<SessionTurn> = {}): Session {
+  return {
+    ...session,
+    lastOutputAt: event.ts,
+    lastActiveAt: event.ts,
+    turn: { ...session.turn, ...turn, lastActivityAt: event.ts, lastActivityKind: event.type },
+  }
+}
+
+function turnBusy(session: Session, event: SessionEvent & { readonly type: 'user-prompt' }): Session {
+  const number = event.turn ?? session.turnCount + 1
+  const text = event.content.find((block) => block.type === 'text')?.text
+  const title = session.title ?? (text === undefined ? undefined : titleOf(text))
+  return {
+    ...session,
+    turnCount: number,
+    ...(event.sent === false ? { unsentTurns: (session.unsentTurns ?? 0) + 1 } : {}),
+    lastActiveAt: event.ts,
+    turn: { number, state: 'busy', startedAt: event.ts, lastActivityAt: event.ts, lastActivityKind: event.type },
+    ...(title === undefined ? {} : { title }),
+  }
+}
+
+/** A resume: what the last end said is no longer true. */
+function restarted(session: Session): Session {
+  const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, ...rest } = session
+  return { ...rest, status: 'starting' }
+}
+
+function stopped(session: Session, event: SessionEvent & { readonly type: 'session-stopped' }): Session {
+  const { stopReason, failure, exitCode, signal } = event
+  return {
+    ...session,
+    endedAt: event.ts,
+    stopReason,
+    connection: 'disconnected',
+    ...(failure === undefined ? {} : { failure }),
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    turn: { number: session.turn.number, state: 'idle' },
+  }
+}
+
+/** The first line of the first prompt, cut at a word. */
+function titleOf(text: string): string {
+  const line = text.trim().split('\n', 1)[0] ?? ''
+  if (line.length <= MAX_TITLE) return line
+  const cut = line.slice(0, MAX_TITLE - 1)
+  const space = cut.lastIndexOf(' ')
+  return `${cut.slice(0, space > MAX_TITLE / 2 ? space : cut.length)}…`
 }

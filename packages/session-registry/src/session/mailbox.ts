@@ -7,16 +7,14 @@ export interface Mail {
   readonly done?: () => void
 }
 
-/** Takes the next input. What the agent wrote while another input was handled becomes one batch, and one write. */
-export function takeMail(mailbox: Mail[]): Mail | undefined {
-  const first = mailbox.shift()
-  if (first?.input.type !== 'signals' || mailbox[0]?.input.type !== 'signals') return first
-  const batch: AgentSignal[] = [...first.input.batch]
-  const done = [first.done]
+/** What the agent wrote while another input was handled becomes one batch, and one write. */
+export function joinSignals(first: readonly AgentSignal[], { done }: Mail, mailbox: Mail[]): Mail {
+  const batch = [...first]
+  const all = [done]
   for (let next = mailbox[0]; next?.input.type === 'signals'; next = mailbox[0]) {
     mailbox.shift()
     batch.push(...next.input.batch)
-    done.push(next.done)
+    all.push(next.done)
   }
-  return { input: { type: 'signals', batch }, done: () => done.forEach((each) => each?.()) }
+  return { input: { type: 'signals', batch }, done: () => all.forEach((each) => each?.()) }
 }

@@ -1,4 +1,4 @@
-import type { ContentBlock, PromptContextPart, Session, SessionEvent, UserPrompt } from '@agentproto/contracts'
+import type { TurnEnd } from '@agentproto/contracts'
 import type { AgentFacts } from './input.js'
 import { NO_CONTEXT, type SessionState } from './state.js'
 
@@ -16,43 +16,13 @@ export function contextOfStart({ spawn, session }: SessionState, facts: AgentFac
   return { context, session: { ...session, instructed: 'pending' } }
 }
 
-/** What goes before the next prompt. */
-export function pendingContext({ spawn, session, context }: SessionState): readonly PromptContextPart[] {
-  const { instructions } = spawn
-  const { transcript } = context
-  return [
-    ...(instructions === undefined || session.instructed !== 'pending'
-      ? []
-      : [{ kind: 'instructions' as const, text: instructions }]),
-    ...(transcript === undefined ? [] : [{ kind: 'transcript' as const, text: transcript }]),
-  ]
-}
-
-/** Follows a turn's first and last event. */
-export function contextAfter({ context, session }: SessionState, event: SessionEvent): Context {
-  if (event.type === 'user-prompt') {
-    const offered = event.preface?.map(({ kind }) => kind) ?? []
-    return { context: { ...context, offered, isSent: false }, session }
-  }
-  if (event.type !== 'turn-end' || context.offered.length === 0) return { context, session }
+/** The turn has ended whose prompt began with the offered context. */
+export function contextAfter({ context, session }: SessionState, event: TurnEnd): Context {
   // A prompt that failed at once may not have reached what the agent remembers.
   const isReceived = context.isSent && (event.reason !== 'error' || event.empty !== true)
   if (!isReceived) return { context: { ...context, offered: [] }, session }
   return {
     context: { ...(context.offered.includes('transcript') ? NO_CONTEXT : { ...context, offered: [] }) },
-    session: context.offered.includes('instructions') ? withInstructions(session) : session,
+    session: context.offered.includes('instructions') ? { ...session, instructed: 'prompt' } : session,
   }
 }
-
-const withInstructions = (session: Session): Session => ({ ...session, instructed: 'prompt' })
-
-/** To a model, the end of its turn looks like a request to stop; this one had another reason (failure mode 19). */
-export const INTERRUPTION: PromptContextPart = {
-  kind: 'interruption',
-  text: '[Your last turn was interrupted only so that this message reaches you now. It is not a request to stop.]',
-}
-
-export const contentWithContext = ({ preface = [], content }: UserPrompt): readonly ContentBlock[] => [
-  ...preface.map(({ text }): ContentBlock => ({ type: 'text', text })),
-  ...content,
-]

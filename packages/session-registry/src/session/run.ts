@@ -6,12 +6,11 @@ import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
 import { closing, stopQueue, unsentTurns } from './closing.js'
-import { withWarning } from './descriptor.js'
 import { andThen, type Effect, step, type Step, type StartEffect, URGENT } from './effect.js'
 import type { AgentFacts, InputOf } from './input.js'
 import { contextOfStart } from './prompt-context.js'
 import { dropAsks } from './requests.js'
-import { type Call, openTurn, type SessionState, type StartingRun, type StoppingRun } from './state.js'
+import { type Call, openTurn, type SessionState, type StartingRun, type StoppingRun, withWarning } from './state.js'
 
 /** The run of an agent: its start, and the one way out, on which the first cause wins. */
 
@@ -217,7 +216,7 @@ function stopStarting(
 
 const stop = (state: SessionState, run: Omit<StoppingRun, 'phase'>): Step =>
   step(
-    stopQueue({ ...state, run: { phase: 'stopping', ...run } }),
+    stopQueue({ ...state, run: { phase: 'stopping', ...run }, watch: { ...state.watch, dueAt: Infinity } }),
     { do: 'disarm', timer: 'watch' },
     { do: 'stop', cause: run.cause },
   )

@@ -1,7 +1,6 @@
 import {
   type AgentRequest,
   type ContentBlock,
-  isLive,
   type PromptContextPart,
   type Session,
   type SessionHealth,
@@ -136,6 +135,8 @@ export interface Watch {
   readonly activeAt: number
   /** The session ends then, busy or idle. */
   readonly endsAt: number
+  /** When the timer fires; Infinity while none is armed. */
+  readonly dueAt: number
   /** An idle session hibernates or ends after this, in milliseconds. */
   readonly idleMs: number
   /** The agent was warned about; it has been silent since. */
@@ -178,16 +179,13 @@ export function stateOf(
     requests: requests.filter(({ state }) => state !== 'pending'),
     asks: [],
     context: NO_CONTEXT,
-    watch: { activeAt: 0, endsAt: Infinity, idleMs: Infinity, isSilent: false },
+    watch: { activeAt: 0, endsAt: Infinity, dueAt: Infinity, idleMs: Infinity, isSilent: false },
     isSending: false,
     isMuted: false,
     resumes: NO_FAILURES,
     agentStartedAt,
   }
 }
-
-/** From the moment that a start is requested until the end is logged. */
-export const isSessionLive = ({ run, session }: SessionState): boolean => run.phase !== 'ended' || isLive(session)
 
 /** Whether its end has begun. */
 export const isEnding = ({ run }: SessionState): boolean =>
@@ -197,6 +195,15 @@ export const pendingRequests = ({ requests }: SessionState): readonly SessionReq
   requests.filter(({ state }) => state === 'pending')
 
 export const openTurn = ({ turn }: SessionState): OpenTurn | undefined => (turn.phase === 'open' ? turn : undefined)
+
+/** The descriptor with one more warning for people. */
+export function withWarning(session: Session, warning: string): Session {
+  const { warnings } = session
+  if (warnings.length >= MAX_WARNINGS || warnings.includes(warning)) return session
+  return { ...session, warnings: [...warnings, warning] }
+}
+
+const MAX_WARNINGS = 20
 
 /** The descriptor that callers see. */
 export function snapshotOf(state: SessionState, lastSeq: number): Session {

@@ -18,30 +18,31 @@ export function watchSession(state: SessionState, now: number): Step {
   // A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3).
   const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
   const idleMs = spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
-  return watchIdle({ ...state, watch: { ...state.watch, idleMs, endsAt: endOf(state) } }, now)
+  return watch({ ...state, watch: { ...state.watch, idleMs, endsAt: endOf(state), dueAt: Infinity } }, now)
 }
 
-/** The session is idle. */
-export const watchIdle = (state: SessionState, now: number): Step =>
-  arm({ ...state, watch: { ...state.watch, activeAt: now, turn: undefined } }, now)
-
-export function watchTurn(state: SessionState, now: number): Step {
-  const turn: WatchedTurn = { startedAt: now, heartbeatAt: now, progressAt: now, isWarned: false, isCancelled: false }
+/** A turn has begun, or the session is idle from now on. */
+export function watch(state: SessionState, now: number): Step {
+  const turn: WatchedTurn | undefined =
+    state.turn.phase === 'open'
+      ? { startedAt: now, heartbeatAt: now, progressAt: now, isWarned: false, isCancelled: false }
+      : undefined
   return arm({ ...state, watch: { ...state.watch, activeAt: now, turn } }, now)
 }
 
 /** Something may be due; what is due is done, and the timer is armed again. */
 export function look(
-  state: SessionState,
+  before: SessionState,
   { now, liveChildren }: { readonly now: number; readonly liveChildren: number },
 ): Step {
+  const state: SessionState = { ...before, watch: { ...before.watch, dueAt: Infinity } }
   if (state.run.phase !== 'running') return step(state)
   const { turn, activeAt, idleMs, endsAt } = state.watch
   if (now >= endsAt) return expire(state)
   if (turn !== undefined) return andThen(lookAtTurn(state, now), (after) => arm(after, now))
   if (now - activeAt < idleMs) return arm(state, now)
   // Children end with their parent, so a parent that waits for its children is not idle.
-  return liveChildren > 0 ? watchIdle(state, now) : end(state, { status: 'killed', stopReason: 'idle' })
+  return liveChildren > 0 ? watch(state, now) : end(state, { status: 'killed', stopReason: 'idle' })
 }
 
 /**
@@ -115,12 +116,14 @@ function expire(state: SessionState): Step {
   return end(state, { status: 'killed', stopReason: 'timeout', failure })
 }
 
+/** A timer that fires earlier than it has to stays: whatever it then looks at arms it again. */
 function arm(state: SessionState, now: number): Step {
   if (state.run.phase !== 'running') return step(state)
-  const { turn, endsAt, activeAt, idleMs } = state.watch
+  const { turn, endsAt, activeAt, idleMs, dueAt } = state.watch
   const due = Math.min(endsAt, turn === undefined ? activeAt + idleMs : dueInTurn(state, turn, now))
-  if (due === Infinity) return step(state, { do: 'disarm', timer: 'watch' })
-  return step(state, { do: 'arm', timer: 'watch', at: Math.max(now + 1, due) })
+  if (due >= dueAt) return step(state)
+  const at = Math.max(now + 1, due)
+  return step({ ...state, watch: { ...state.watch, dueAt: at } }, { do: 'arm', timer: 'watch', at })
 }
 
 function dueInTurn(state: SessionState, turn: WatchedTurn, now: number): number {

@@ -1,11 +1,10 @@
-import { AgentprotoError, type UserPrompt } from '@agentproto/contracts'
+import { AgentprotoError, type ContentBlock, type PromptContextPart, type UserPrompt } from '@agentproto/contracts'
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
 import type { InputOf } from './input.js'
-import { contentWithContext, INTERRUPTION, pendingContext } from './prompt-context.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
 import { cancelAsks, resolutions } from './requests.js'
 import { end } from './run.js'
@@ -140,7 +139,7 @@ interface Admission extends Outgoing {
 }
 
 function begin(state: SessionState, { call, content, trace, origin, waited }: Admission): Step {
-  const preface = [...pendingContext(state), ...(waited?.isInterrupting ? [INTERRUPTION] : [])]
+  const preface = contextFor(state, waited)
   const entry: UserPrompt = {
     type: 'user-prompt',
     content,
@@ -152,10 +151,31 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
   const turn = state.session.turnCount + 1
   const admitted: SessionState = {
     ...state,
-    turn: { phase: 'admitted', prompt: { content: contentWithContext(entry), trace } },
+    turn: {
+      phase: 'admitted',
+      prompt: { content: [...preface.map(({ text }): ContentBlock => ({ type: 'text', text })), ...content], trace },
+    },
   }
   const reply: Effect[] = call === undefined ? [] : [{ do: 'reply', call, value: turn }]
   return step(admitted, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
+}
+
+/** What goes before the prompt. */
+function contextFor({ spawn, session, context }: SessionState, waited?: QueuedPrompt): readonly PromptContextPart[] {
+  const { instructions } = spawn
+  const { transcript } = context
+  const parts: PromptContextPart[] = []
+  if (instructions !== undefined && session.instructed === 'pending')
+    parts.push({ kind: 'instructions', text: instructions })
+  if (transcript !== undefined) parts.push({ kind: 'transcript', text: transcript })
+  if (waited?.isInterrupting === true) parts.push(INTERRUPTION)
+  return parts
+}
+
+/** To a model, the end of its turn looks like a request to stop; this one had another reason (failure mode 19). */
+const INTERRUPTION: PromptContextPart = {
+  kind: 'interruption',
+  text: '[Your last turn was interrupted only so that this message reaches you now. It is not a request to stop.]',
 }
 
 function enqueue(

@@ -7,7 +7,6 @@ import {
   TurnParts,
   type TurnResult,
 } from '@agentproto/contracts'
-import type { LogObserver } from '../log/event-log.js'
 import { LoggedTurns } from './logged-turns.js'
 
 /** The turns of one session, from its log: the running one, the latest that ended, and callers that wait for one. */
@@ -16,20 +15,15 @@ const KEPT = 1_000
 /** Output of the last turn that is kept for late callers, in characters; that of others is read from the log. */
 const MAX_KEPT_OUTPUT = 64 * 1024
 
-/** A turn that callers wait for. */
-class Waiting {
-  resolve: (result: TurnResult) => void = () => undefined
-  readonly result = new Promise<TurnResult>((resolve) => (this.resolve = resolve))
-}
-
-export class TurnHistory implements LogObserver {
+export class TurnHistory {
   #ended: Turn[]
   readonly #logged = new LoggedTurns()
   /** Output of the running turn. */
   #parts = new TurnParts()
   #count: number
   #last: TurnResult | undefined
-  readonly #waiting = new Map<number, Waiting>()
+  /** Callers that wait for the result of a turn. */
+  readonly #waiting = new Map<number, Set<(result: TurnResult) => void>>()
 
   /**
    * @param turns those that are stored; one that had not ended is left out, to be read from the log again
@@ -56,7 +50,7 @@ export class TurnHistory implements LogObserver {
 
   /** Whether events are lost, and since then it is not known which turn runs. */
   get isLost(): boolean {
-    return this.#logged.isLost
+    return this.#logged.lost !== undefined
   }
 
   /** Oldest first, at most a thousand. */
@@ -71,14 +65,14 @@ export class TurnHistory implements LogObserver {
       const { current } = this.#logged
       const isOfTurn = current !== undefined && event.turn === current.number
       if (isOfTurn) this.#parts.add(event)
-      if (!LoggedTurns.EVENTS.has(event.type) && !this.#logged.isLost) continue
+      if (!LoggedTurns.EVENTS.has(event.type) && this.#logged.lost === undefined) continue
       for (const ended of this.#logged.follow(event)) this.#end(ended)
       if (!isOfTurn) this.#begin(event)
     }
   }
 
   skip(gap: EventGap): void {
-    this.#logged.skip(gap)
+    this.#logged.lost = gap
   }
 
   /** Before an event that may be the first after a gap: the open turn may be over, and another one have begun. */
@@ -108,9 +102,10 @@ export class TurnHistory implements LogObserver {
     const isRunning = this.#logged.current?.number === number
     if (!isRunning && (number <= this.#count || number > this.#count + queued))
       return this.#last?.number === number ? Promise.resolve(this.#last) : undefined
-    const waiting = this.#waiting.get(number) ?? new Waiting()
+    const waiting = this.#waiting.get(number) ?? new Set()
     this.#waiting.set(number, waiting)
-    return signal === undefined ? waiting.result : abortable(waiting.result, signal)
+    const result = new Promise<TurnResult>((resolve) => waiting.add(resolve))
+    return signal === undefined ? result : abortable(result, signal)
   }
 
   /** A turn may have begun, with this event or in a gap before it. */
@@ -127,7 +122,7 @@ export class TurnHistory implements LogObserver {
     if (this.#ended.length > KEPT) this.#ended = this.#ended.slice(-KEPT / 2)
     const result = { ...ended, ...this.#parts.output() }
     this.#last = this.#parts.chars > MAX_KEPT_OUTPUT ? undefined : result
-    this.#waiting.get(ended.number)?.resolve(result)
+    for (const resolve of this.#waiting.get(ended.number) ?? []) resolve(result)
     this.#waiting.delete(ended.number)
   }
 }

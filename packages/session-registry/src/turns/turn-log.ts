@@ -93,8 +93,8 @@ async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }
 async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
   for await (const item of recordsFrom(session, 1)) {
-    if (item.type === 'gap') turns.skip(item.gap)
-    else if (turns.isLost || LoggedTurns.EVENTS.has(item.type)) yield* turns.follow(eventOf(item))
+    if (item.type === 'gap') turns.lost = item.gap
+    else if (turns.lost !== undefined || LoggedTurns.EVENTS.has(item.type)) yield* turns.follow(eventOf(item))
   }
   if (turns.current !== undefined) yield turns.current
 }

@@ -27,9 +27,11 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
         return initialized(options, served.capabilities)
       })
       .onRequest('session/new', ({ params, requestId }) => mapped(served.open(params, requestId)))
-      .onRequest('session/load', ({ params, requestId }) => mapped(served.load(params.sessionId, requestId), params))
+      .onRequest('session/load', ({ params, requestId }) =>
+        mapped(served.reopen('load', params.sessionId, requestId), params),
+      )
       .onRequest('session/resume', ({ params, requestId }) =>
-        mapped(served.resume(params.sessionId, requestId), params),
+        mapped(served.reopen('resume', params.sessionId, requestId), params),
       )
       // Not in the stable schema yet, so its parameters have a schema of their own.
       .onRequest('session/fork', z.looseObject({ sessionId: z.string() }), ({ params, requestId }) =>

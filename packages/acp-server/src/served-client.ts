@@ -98,17 +98,11 @@ export class ServedClient implements ClientLink {
     return { sessionId: session.id, ...served.settings }
   }
 
-  async load(sessionId: string, requestId: unknown): Promise<Settings> {
+  /** `session/load` sends the history before its answer; `session/resume` sends none. */
+  async reopen(how: 'load' | 'resume', sessionId: string, requestId: unknown): Promise<Settings> {
     const session = await this.sessions.get(sessionId)
     const served = this.#serve(session)
-    await served.replay()
-    this.#beginAfter(requestId, served, session)
-    return served.settings
-  }
-
-  async resume(sessionId: string, requestId: unknown): Promise<Settings> {
-    const session = await this.sessions.get(sessionId)
-    const served = this.#serve(session)
+    if (how === 'load') await served.replay()
     this.#beginAfter(requestId, served, session)
     return served.settings
   }

@@ -1,5 +1,11 @@
+import { createAgentApp, type AgentFacts } from './agent-app.js'
 import { helpText, parseCommandLine, versionText } from './command-line.js'
-import { serveStdio } from './serve-stdio.js'
+import { Conversations } from './conversations.js'
+import { createLifecycle } from './lifecycle.js'
+import { createMessageStream } from './message-stream.js'
+import { createOutput } from './output.js'
+import { createSessionStore } from './session-store.js'
+import type { SessionDefaults } from './session.js'
 
 /** Entry of the executable: answers `--help` and `--version`, else speaks ACP until its client goes away. */
 function main(argv: readonly string[]): void {
@@ -18,6 +24,18 @@ function main(argv: readonly string[]): void {
     case 'serve':
       serveStdio({ ...command.defaults, mcpHttp: command.mcpHttp, version: versionText() })
   }
+}
+
+/** Speaks ACP on the process's stdin and stdout until the client goes away or a signal comes. */
+function serveStdio({ version, mcpHttp, ...defaults }: SessionDefaults & AgentFacts): void {
+  const output = createOutput(process.stdout)
+  const lifecycle = createLifecycle({
+    input: process.stdin,
+    output,
+    beforeExit: () => conversations.shutDown(),
+  })
+  const conversations = new Conversations({ defaults, output, lifecycle, store: createSessionStore() })
+  createAgentApp(conversations, { version, mcpHttp }).connect(createMessageStream(process.stdin, output))
 }
 
 main(process.argv.slice(2))

@@ -14,12 +14,11 @@ import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import type { AgentHost } from './agent-host.js'
 import { Continuations } from './session/continuation.js'
 import type { ContinuationOptions, LaunchChange } from './session/continuation.js'
-import type { Launched } from './session/launched.js'
 import { launchAgent } from './launch/launch-agent.js'
 import { locateAgent } from './launch/locate-agent.js'
 import type { AgentCommand } from './launch/locate-agent.js'
 import { createSession, type Session } from './session/session.js'
-import { type SessionCallbacks, SessionSink } from './session/session-sink.js'
+import { type Launched, type SessionCallbacks, SessionSink } from './session/session-sink.js'
 import { SharedProcesses } from './launch/shared-process.js'
 
 export interface StartOptions extends SessionCallbacks {

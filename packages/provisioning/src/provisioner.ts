@@ -1,9 +1,8 @@
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
 import type { AdapterState, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
 import type { SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import { declaredSecrets } from '@agentproto/driver-agent-cli/installation'
-import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { declaredSecrets, findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState, checkOf } from './adapter-state.js'
 import { agentVariables } from './agent-variables.js'
 import { checkedAuthState } from './auth-state.js'
@@ -68,6 +67,8 @@ async function runPhases(running: Running): Promise<void> {
   emit({ type: 'state', state: await work.state() })
 }
 
+type PhaseEvent = Extract<ProvisionEvent, { type: 'phase' }>
+
 /** One run, with the ledger as it is now. */
 class Provisioning {
   readonly #running: Running
@@ -82,24 +83,19 @@ class Provisioning {
 
   state(): Promise<AdapterState> {
     const { adapter, host, request } = this.#running
-    return adapterState({
-      adapter,
-      host,
-      declared: this.#declared,
-      ledger: this.#ledger,
-      workspace: request.workspaceSlug,
-    })
+    const known = { declared: this.#declared, ledger: this.#ledger }
+    return adapterState({ adapter, host, ...known, workspace: request.workspaceSlug })
   }
 
   /** install → version_check, with one reinstall in between where the version does not fit. */
   async install(): Promise<void> {
     const { adapter, host, emit } = this.#running
-    emit({ type: 'phase', phase: 'install', state: 'started' })
+    this.#phase('install', 'started')
     const before = await findAgent(adapter.manifest, host)
     const kept = before !== undefined && !(this.#forces('install') && before.place !== 'host')
     const found = kept ? before : await this.#install()
-    if (kept) emit({ type: 'phase', phase: 'install', state: 'skipped', detail: `it is installed: ${found.file}` })
-    emit({ type: 'phase', phase: 'version_check', state: 'started' })
+    if (kept) this.#phase('install', 'skipped', `it is installed: ${found.file}`)
+    this.#phase('version_check', 'started')
     const wrong = await this.#check(found, kept)
     if (wrong === undefined) return
     emit({ type: 'warning', message: `The version does not match: ${wrong}` })
@@ -113,9 +109,8 @@ class Provisioning {
 
   async setup(): Promise<void> {
     const { adapter, host, request, emit, signal } = this.#running
-    if (adapter.manifest.setup.length === 0)
-      return emit({ type: 'phase', phase: 'setup', state: 'skipped', detail: 'it needs none' })
-    emit({ type: 'phase', phase: 'setup', state: 'started' })
+    if (adapter.manifest.setup.length === 0) return this.#phase('setup', 'skipped', 'it needs none')
+    this.#phase('setup', 'started')
     await runSetup({
       adapter,
       host,
@@ -126,25 +121,18 @@ class Provisioning {
       ledger: this.#ledger,
       save: (ledger) => this.#save(ledger),
       force: this.#forces('setup'),
-      ...(request.workspaceSlug === undefined ? {} : { workspace: request.workspaceSlug }),
+      ...defined({ workspace: request.workspaceSlug }),
     })
-    emit({ type: 'phase', phase: 'setup', state: 'done' })
+    this.#phase('setup', 'done')
   }
 
   async login(): Promise<void> {
-    const { emit } = this.#running
     const commandContext = await this.#commandContext()
     const state = await this.#authState(commandContext)
-    if (state === 'not_needed' || (state === 'authed' && !this.#forces('login'))) {
-      return emit({
-        type: 'phase',
-        phase: 'login',
-        state: 'skipped',
-        detail: state === 'authed' ? 'it is logged in' : 'it needs none',
-      })
-    }
-    emit({ type: 'phase', phase: 'login', state: 'started' })
-    await logIn(commandContext, state, emit)
+    if (state === 'not_needed' || (state === 'authed' && !this.#forces('login')))
+      return this.#phase('login', 'skipped', state === 'authed' ? 'it is logged in' : 'it needs none')
+    this.#phase('login', 'started')
+    await logIn(commandContext, state, this.#running.emit)
     await this.#save({ ...this.#ledger, auth: { state: 'authed', at: this.#now() } })
   }
 
@@ -157,32 +145,26 @@ class Provisioning {
       allowUnverified: request.allowUnverified ?? false,
       emit,
       signal,
-      ...(range === undefined ? {} : { range }),
+      ...defined({ range }),
     })
     const name = 'package' in method ? { package: method.package } : {}
     await this.#save({ ...this.#ledger, install: { method: method.method, ...name, at: this.#now() } })
-    emit({ type: 'phase', phase: 'install', state: 'done', detail: found.file })
+    this.#phase('install', 'done', found.file)
     return found
   }
 
   /** @returns why the version does not match, or undefined */
   async #check(found: LocatedAgent, mayBeKnown: boolean): Promise<string | undefined> {
-    const { emit } = this.#running
     const known = mayBeKnown ? await checkOf(found, this.#ledger) : undefined
     if (known?.ok === true) {
-      emit({
-        type: 'phase',
-        phase: 'version_check',
-        state: 'skipped',
-        detail: `${known.version ?? 'it matches'}, checked before`,
-      })
+      this.#phase('version_check', 'skipped', `${known.version ?? 'it matches'}, checked before`)
       return undefined
     }
     const { version, ok, detail, changed } = await checkVersion(found, await this.#commandContext())
-    const named = version === undefined ? {} : { version }
-    await this.#save({ ...this.#ledger, check: { ...named, ok, at: this.#now(), file: found.file, changed } })
+    const check = { ...defined({ version }), ok, at: this.#now(), file: found.file, changed }
+    await this.#save({ ...this.#ledger, check })
     if (!ok) return detail
-    emit({ type: 'phase', phase: 'version_check', state: 'done', detail })
+    this.#phase('version_check', 'done', detail)
     return undefined
   }
 
@@ -200,6 +182,10 @@ class Provisioning {
     const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
     const evidence = { manifest: adapter.manifest, host, ledger: this.#ledger, secrets }
     return checkedAuthState(evidence, () => loginCompleted(commandContext))
+  }
+
+  #phase(phase: PhaseEvent['phase'], state: PhaseEvent['state'], detail?: string): void {
+    this.#running.emit({ type: 'phase', phase, state, ...defined({ detail }) })
   }
 
   #forces(phase: ProvisionRequest['until']): boolean {

@@ -1,9 +1,8 @@
 import { delimiter } from 'node:path'
 import { type AgentCliManifest, declaredVariables, type SandboxProfile } from '@agentproto/manifest'
 import { buildEnvironment, healPath } from '@agentproto/subprocess'
-import { agentHome } from '@agentproto/driver-agent-cli/installation'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
-import { agentPrefix, programFolders } from '@agentproto/driver-agent-cli/installation'
+import { agentHome, agentPrefix, programFolders } from '@agentproto/driver-agent-cli/installation'
 
 /**
  * The environment of an installer: filtered, without secrets, because it runs third-party code.

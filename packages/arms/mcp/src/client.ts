@@ -10,12 +10,13 @@ import {
   asString,
   type Clock,
   defined,
+  isAgentprotoError,
   isRecord,
   type Json,
+  toAgentprotoError,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmConnectOptions, ArmSession, OpenSessionOptions } from '@agentproto/contracts/agent'
 import type { Carrier } from './carrier.js'
-import { startFailure } from './failure.js'
 import type { McpProfile } from './profile.js'
 import { SdkLink } from './sdk-link.js'
 import { ServerRoutes } from './server-routes.js'
@@ -247,4 +248,28 @@ function parse(line: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** Maps a failure of the start to an error code. */
+export function startFailure(thrown: unknown): AgentprotoError {
+  if (isAgentprotoError(thrown)) {
+    // An agent that ended, ended before it was ready.
+    if (thrown.code !== 'agent_exited') return thrown
+    return new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown })
+  }
+  const { code, message, name } = asRecord(thrown)
+  if (name === 'UnauthorizedError' || code === 401 || asRecord(asRecord(thrown)['data'])['status'] === 401) {
+    return new AgentprotoError('auth_required', 'The server wants a login', { cause: thrown })
+  }
+  if (typeof code === 'number' || typeof message === 'string') {
+    return new AgentprotoError(
+      'handshake_failed',
+      `The agent refused the handshake: ${asString(message) ?? String(code)}`,
+      {
+        cause: thrown,
+        ...(typeof code === 'number' ? { data: { agentCode: code } } : {}),
+      },
+    )
+  }
+  return toAgentprotoError(thrown, 'handshake_failed')
 }

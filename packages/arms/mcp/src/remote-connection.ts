@@ -9,8 +9,7 @@ import type {
   OpenSessionOptions,
   ProcessExit,
 } from '@agentproto/contracts/agent'
-import { McpClient } from './client.js'
-import { startFailure } from './failure.js'
+import { McpClient, startFailure } from './client.js'
 import type { McpProfile } from './profile.js'
 import { RemoteCarrier } from './remote-carrier.js'
 

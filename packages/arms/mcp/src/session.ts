@@ -11,10 +11,9 @@ import {
 } from '@agentproto/contracts'
 import type { AgentSink, ArmSession, ConfigChange, OpenSessionOptions } from '@agentproto/contracts/agent'
 import { readAnswer, Streamed } from './answer.js'
-import { callArguments } from './arguments.js'
 import type { Elicitation } from './elicitation.js'
 import type { McpProfile, Spoken } from './profile.js'
-import type { PromptTools } from './tools.js'
+import { callArguments, type PromptTools } from './tools.js'
 import type { VendorEvent } from './vendor-event.js'
 
 /**

@@ -111,7 +111,7 @@ export class StartedAgent implements RunningAgent {
   /** An agent that does not answer a cancel is not asked to close: together they may take a second and a half. */
   async #stop(): Promise<ProcessExit> {
     const cancelled = await this.#cancelTurn()
-    if (cancelled) await this.#within(CLOSE_MS, this.#session.close())
+    if (cancelled) await settlesWithin(CLOSE_MS, this.#session.close(), this.#clock)
     const exit = await this.#connection.close()
     await this.#release()
     return exit
@@ -121,18 +121,18 @@ export class StartedAgent implements RunningAgent {
     const turn = this.#turn
     if (!turn) return true
     await this.#session.cancel()
-    return this.#within(CANCEL_MS, turn)
+    return settlesWithin(CANCEL_MS, turn, this.#clock)
   }
+}
 
-  /** Whether it settled in time, with or without an error. */
-  #within(ms: number, work: Promise<unknown>): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(ms, () => resolve(false))
-      const settled = (): void => {
-        timer.cancel()
-        resolve(true)
-      }
-      work.then(settled, settled)
-    })
-  }
+/** Whether work settles in time (milliseconds), with or without an error. */
+export function settlesWithin(ms: number, work: Promise<unknown>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, () => resolve(false))
+    const settled = (): void => {
+      timer.cancel()
+      resolve(true)
+    }
+    work.then(settled, settled)
+  })
 }

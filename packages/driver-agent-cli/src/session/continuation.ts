@@ -1,7 +1,7 @@
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 import { type SessionOrigin, transcriptPreamble, type TranscriptTurn } from '@agentproto/contracts/agent'
 import type { AgentCliManifest, ContinuationStrategy, KeyScope } from '@agentproto/manifest'
-import type { Launched } from './launched.js'
+import type { Launched } from './session-sink.js'
 import { nativeResumeArgs } from '../launch/native-resume.js'
 import { PinnedAgents } from './pinned-agents.js'
 

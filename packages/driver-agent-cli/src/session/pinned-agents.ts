@@ -8,7 +8,8 @@ import {
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentEnd, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
-import type { Launched } from './launched.js'
+import { settlesWithin } from '../launch/running-agent.js'
+import type { Launched } from './session-sink.js'
 
 /** Processes that are kept at once. The one that was idle for longest is ended first. */
 const MAX_PINS = 64
@@ -175,13 +176,6 @@ class BorrowedAgent implements RunningAgent {
     const turn = this.#turn
     if (!turn) return true
     await this.#agent.cancel()
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(CANCEL_MS, () => resolve(false))
-      const settled = (): void => {
-        timer.cancel()
-        resolve(true)
-      }
-      turn.then(settled, settled)
-    })
+    return settlesWithin(CANCEL_MS, turn, this.#clock)
   }
 }

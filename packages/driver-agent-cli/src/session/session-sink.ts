@@ -6,7 +6,7 @@ import {
   STREAM_EVENT_TYPES,
   type StreamEvent,
 } from '@agentproto/contracts'
-import type { AgentSignal, AgentSink, EventQueue } from '@agentproto/contracts/agent'
+import type { AgentSignal, AgentSink, EventQueue, RunningAgent } from '@agentproto/contracts/agent'
 
 /** Callbacks of a session, for notices that are not events of a turn and for requests. */
 export interface SessionCallbacks {
@@ -14,6 +14,12 @@ export interface SessionCallbacks {
   readonly onRequest?: (request: AgentRequest, signal: AbortSignal) => AgentAnswer | Promise<AgentAnswer>
   /** Plans, usage, titles, modes, stderr. */
   readonly onNotice?: (notice: AgentNotice) => void
+}
+
+/** A started agent, and the sink that it emits to. */
+export interface Launched {
+  readonly agent: RunningAgent
+  readonly sink: SessionSink
 }
 
 /** The sink of an agent whose sessions read it one after the other. */

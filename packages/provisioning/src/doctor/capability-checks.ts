@@ -7,39 +7,26 @@ export function capabilityChecks(
   { manifest, acp }: LoadedAgentCli,
   { capabilities: can }: AgentInfo,
 ): readonly DoctorCheck[] {
-  const ownWord = [
-    compared('resumable', 'Sessions outlive it', {
-      declared: manifest.capabilities.resumable,
-      found: can.load || can.resume,
-    }),
-    compared('multimodal', 'Takes images or audio', {
-      declared: manifest.capabilities.multimodal,
-      found: can.image || can.audio,
-    }),
+  const { resumable, multimodal } = manifest.capabilities
+  const own = [
+    compared('resumable', 'Sessions outlive it', [resumable, can.load || can.resume]),
+    compared('multimodal', 'Takes images or audio', [multimodal, can.image || can.audio]),
   ]
   const profile = acp?.agent
-  if (profile === undefined) return ownWord
+  if (profile === undefined) return own
   return [
-    ...ownWord,
-    compared('loadSession', 'session/load', { declared: profile.loadSession, found: can.load }),
-    compared('image', 'Images in prompts', { declared: profile.image, found: can.image }),
-    compared('audio', 'Audio in prompts', { declared: profile.audio, found: can.audio }),
-    compared('embeddedContext', 'Resources in prompts', {
-      declared: profile.embeddedContext,
-      found: can.embeddedContext,
-    }),
-    compared('mcpHttp', 'MCP servers over HTTP', { declared: profile.mcpHttp, found: can.mcpHttp }),
-    compared('mcpSse', 'MCP servers over SSE', { declared: profile.mcpSse, found: can.mcpSse }),
+    ...own,
+    compared('loadSession', 'session/load', [profile.loadSession, can.load]),
+    compared('image', 'Images in prompts', [profile.image, can.image]),
+    compared('audio', 'Audio in prompts', [profile.audio, can.audio]),
+    compared('embeddedContext', 'Resources in prompts', [profile.embeddedContext, can.embeddedContext]),
+    compared('mcpHttp', 'MCP servers over HTTP', [profile.mcpHttp, can.mcpHttp]),
+    compared('mcpSse', 'MCP servers over SSE', [profile.mcpSse, can.mcpSse]),
   ]
-}
-
-interface Comparison {
-  readonly declared: boolean
-  readonly found: boolean
 }
 
 /** A declared capability that is missing breaks callers; an undeclared one is only not used. */
-function compared(name: string, title: string, { declared, found }: Comparison): DoctorCheck {
+function compared(name: string, title: string, [declared, found]: readonly [boolean, boolean]): DoctorCheck {
   const base = { id: `capability.${name}`, title, declared: yesNo(declared), found: yesNo(found) }
   if (declared === found) return { ...base, verdict: 'ok', detail: yesNo(found) }
   if (declared) return { ...base, verdict: 'fail', detail: 'the manifest declares it, the agent does not offer it' }

@@ -1,20 +1,10 @@
 import type { AgentAnswer, AgentRequest, Clock, TurnEnd } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 
-/** One turn of the examination. */
-export interface HeardTurn {
-  readonly text: string
-  readonly error: string | undefined
-  /** The end of the turn; undefined when it did not come in time (milliseconds). */
-  ended(withinMs: number, signal: AbortSignal): Promise<TurnEnd | undefined>
-  /** Settles with the first output, the end, or after so many milliseconds. */
-  begun(withinMs: number, signal: AbortSignal): Promise<void>
-}
-
 /** Collects what an agent says, and denies its requests. */
 export class Listener implements AgentSink {
   readonly #clock: Clock
-  #turn: Turn | undefined
+  #turn: HeardTurn | undefined
   /** Number of text deltas. */
   deltas = 0
 
@@ -24,7 +14,7 @@ export class Listener implements AgentSink {
 
   /** Sends a prompt and collects its turn. */
   turn(send: () => Promise<void>): HeardTurn {
-    const turn = new Turn(this.#clock)
+    const turn = new HeardTurn(this.#clock)
     this.#turn = turn
     send().catch((thrown: unknown) => turn.fail(thrown instanceof Error ? thrown.message : String(thrown)))
     return turn
@@ -46,11 +36,13 @@ export class Listener implements AgentSink {
   }
 }
 
-class Turn implements HeardTurn {
+/** One turn of the examination. */
+class HeardTurn {
   text = ''
   error: string | undefined
   readonly #clock: Clock
   readonly #end = deferred<TurnEnd>()
+  /** The first output. */
   readonly #sign = deferred<undefined>()
 
   constructor(clock: Clock) {
@@ -70,10 +62,12 @@ class Turn implements HeardTurn {
     this.#finish({ type: 'turn-end', reason: 'error' })
   }
 
+  /** The end of the turn; undefined when it did not come in time (milliseconds). */
   ended(withinMs: number, signal: AbortSignal): Promise<TurnEnd | undefined> {
     return within(this.#end.promise, withinMs, { clock: this.#clock, signal })
   }
 
+  /** Settles with the first output, the end, or after so many milliseconds. */
   begun(withinMs: number, signal: AbortSignal): Promise<void> {
     return within(this.#sign.promise, withinMs, { clock: this.#clock, signal })
   }
@@ -84,12 +78,7 @@ class Turn implements HeardTurn {
   }
 }
 
-interface Deferred<T> {
-  readonly promise: Promise<T>
-  readonly resolve: (value: T) => void
-}
-
-function deferred<T>(): Deferred<T> {
+function deferred<T>() {
   let resolve: (value: T) => void = () => undefined
   const promise = new Promise<T>((settle) => (resolve = settle))
   return { promise, resolve }

@@ -4,10 +4,13 @@ import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
-import { declaredSecrets } from '@agentproto/driver-agent-cli/installation'
-import { launchHints } from '@agentproto/driver-agent-cli/installation'
-import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
-import { manifestHint } from '@agentproto/driver-agent-cli/installation'
+import {
+  declaredSecrets,
+  findAgent,
+  launchHints,
+  type LocatedAgent,
+  manifestHint,
+} from '@agentproto/driver-agent-cli/installation'
 import { adapterState } from '../adapter-state.js'
 import { checkedAuthState } from '../auth-state.js'
 import { agentVariables } from '../agent-variables.js'

@@ -20,21 +20,22 @@ export async function runExternal(step: ExternalStep, context: SetupContext): Pr
   }
   if (host.terminal === undefined) return { state: 'pending', needs: question }
   const { callback } = step
-  const value =
-    callback === undefined
-      ? await askUser(step, { question, context, terminal: host.terminal })
-      : await awaitPage(step, { callback, context, terminal: host.terminal })
+  const asking: Asking = { question, context, terminal: host.terminal }
+  const value = callback === undefined ? await askUser(step, asking) : await awaitPage(step, callback, asking)
   return step.persist === undefined ? { state: 'done' } : { state: 'done', value }
 }
 
-interface PageAnswer {
-  readonly callback: NonNullable<ExternalStep['callback']>
+interface Asking {
+  readonly question: Question
   readonly context: SetupContext
   readonly terminal: Terminal
 }
 
-async function awaitPage(step: ExternalStep, { callback, context, terminal }: PageAnswer): Promise<string> {
-  const { param = 'value', timeoutMs } = callback
+async function awaitPage(
+  step: ExternalStep,
+  { param = 'value', timeoutMs }: NonNullable<ExternalStep['callback']>,
+  { context, terminal }: Asking,
+): Promise<string> {
   const { signal, host } = context
   const onListening = (callbackUrl: string): void => terminal.show(addressOf(step, context, callbackUrl))
   const value = await awaitCallback({ param, timeoutMs, signal, clock: host.clock ?? systemClock, onListening })
@@ -42,13 +43,7 @@ async function awaitPage(step: ExternalStep, { callback, context, terminal }: Pa
   throw stepFailed(step, `the page did not redirect within ${Math.round(timeoutMs / 1_000)} s`)
 }
 
-interface UserAnswer {
-  readonly question: Question
-  readonly context: SetupContext
-  readonly terminal: Terminal
-}
-
-async function askUser(step: ExternalStep, { question, context, terminal }: UserAnswer): Promise<string> {
+async function askUser(step: ExternalStep, { question, context, terminal }: Asking): Promise<string> {
   terminal.show(question.url ?? step.url)
   const answer = checkedAnswer(step.id, question, await terminal.ask(question, context.signal))
   if (question.type === 'boolean' && answer !== 'true') throw stepFailed(step, 'it was not done')

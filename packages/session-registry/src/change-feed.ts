@@ -10,7 +10,7 @@ const ACTIVITY_MS = 250
 const MAX_PENDING = 20_000
 
 export class ChangeFeed {
-  readonly #watchers = new Set<Watcher>()
+  readonly watchers = new Set<Watcher>()
   readonly #clock: Clock
   #active = new Set<SessionHandle>()
   #timer: Timer | undefined
@@ -22,14 +22,14 @@ export class ChangeFeed {
 
   /** @param isInScope Sessions that the watcher may see; without it all */
   watch(isInScope?: (session: Session) => boolean): SessionWatcher {
-    const watcher = new Watcher(() => this.#watchers.delete(watcher), isInScope)
+    const watcher = new Watcher(() => this.watchers.delete(watcher), isInScope)
     if (this.#closed) watcher.close()
-    else this.#watchers.add(watcher)
+    else this.watchers.add(watcher)
     return watcher
   }
 
+  /** A session has changed; without watchers there is nothing to do. */
   changed(session: SessionHandle, isUrgent: boolean): void {
-    if (this.#watchers.size === 0) return
     if (isUrgent) {
       this.#active.delete(session)
       return this.#report(session)
@@ -45,17 +45,17 @@ export class ChangeFeed {
 
   forgotten(session: Session): void {
     const { id } = session
-    for (const watcher of this.#watchers) watcher.put(session, { type: 'forgotten', id })
+    for (const watcher of this.watchers) watcher.put(session, { type: 'forgotten', id })
   }
 
   close(): void {
     this.#closed = true
     this.#timer?.cancel()
-    for (const watcher of this.#watchers) watcher.close()
+    for (const watcher of this.watchers) watcher.close()
   }
 
   #report(session: SessionHandle): void {
-    for (const watcher of this.#watchers) {
+    for (const watcher of this.watchers) {
       const snapshot = session.snapshot()
       watcher.put(snapshot, { type: 'session', session: snapshot })
     }

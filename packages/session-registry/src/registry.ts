@@ -94,7 +94,7 @@ class Registry implements SessionRegistry {
       keep: (session) => this.#saver.save(session),
       onChange: (session, isUrgent) => {
         this.#saver.changed(session, isUrgent)
-        this.#feed.changed(session, isUrgent)
+        if (this.#feed.watchers.size > 0) this.#feed.changed(session, isUrgent)
       },
       childrenOf: (id) => this.#sessions.childrenOf(id),
       onUnread: (session) => void (this.#saver.isDue(session) || this.#sessions.evict(session.id)),

@@ -1,6 +1,7 @@
 import {
   AgentprotoError,
   type Clock,
+  defined,
   type EventGap,
   isLive,
   type NewId,
@@ -177,7 +178,5 @@ const isMeant = ({ adapterSlug, workspaceSlug }: Session, { adapter, workspace }
 
 const lineOf = ({ id, title, label, endedAt }: Session): PruneResult['pruned'][number] => ({
   id,
-  ...(title === undefined ? {} : { title }),
-  ...(label === undefined ? {} : { label }),
-  ...(endedAt === undefined ? {} : { endedAt }),
+  ...defined({ title, label, endedAt }),
 })

@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord } from '@agentproto/contracts'
 import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
 
 /** An export: JSON Lines, read line by line, or one JSON document. */
@@ -24,11 +24,8 @@ export async function exportedIn(text: AsyncIterable<string>): Promise<Exported>
 }
 
 type Head = Exported['head'] & Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isHead = (value: unknown): value is Head =>
-  isObject(value) && value['format'] === FORMAT && isObject(value['session'])
+  isRecord(value) && value['format'] === FORMAT && isRecord(value['session'])
 
 async function* eventsIn(lines: AsyncIterable<string>): AsyncGenerator {
   for await (const line of lines) if (line.trim() !== '') yield parsed(line)

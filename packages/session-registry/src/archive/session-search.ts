@@ -1,4 +1,4 @@
-import { type EventGap, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
+import { defined, type EventGap, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { SearchHit } from '@agentproto/contracts/wire'
 import type { LogItem } from '../log/log-gap.js'
 
@@ -102,8 +102,7 @@ class MessageSearch {
     const excerpt = `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
     return {
       sessionId: id,
-      ...(title === undefined ? {} : { title }),
-      ...(turn === undefined ? {} : { turn }),
+      ...defined({ title, turn }),
       seq,
       ts,
       type,

@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  defined,
   isAgentprotoError,
   type Principal,
   type ResolvedCwd,
@@ -33,10 +34,7 @@ interface Place {
   readonly workspaceSlug?: string
 }
 
-const placeOf = ({ cwd, workspaceSlug }: Asked): Place => ({
-  ...(cwd === undefined ? {} : { cwd }),
-  ...(workspaceSlug === undefined ? {} : { workspaceSlug }),
-})
+const placeOf = ({ cwd, workspaceSlug }: Asked): Place => defined({ cwd, workspaceSlug })
 
 async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, place: Place): Promise<ResolvedCwd> {
   const asked = { ...only(by, place), ...place }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Session } from '@agentproto/contracts'
+import { defined, type Session } from '@agentproto/contracts'
 import type { AgentProcessInfo, ProcessExit } from '@agentproto/contracts/agent'
 import type { Ending } from './ending.js'
 
@@ -38,7 +38,9 @@ export function crashBundle({ session, ending, process, exit, at }: CrashFacts):
     schema: 'agentproto.session_crash_bundle.v1',
     at,
     session: { id, adapterSlug, workspaceSlug, cwd, startedAt, turnCount, hostId },
-    ...(agent === undefined ? {} : { agent: agentOf(agent, agentSessionId) }),
+    ...(agent === undefined
+      ? {}
+      : { agent: defined({ name: agent.name, version: agent.version, sessionId: agentSessionId }) }),
     failure: ending.failure,
     stopReason: ending.stopReason,
     process: { ...process, ...exit },
@@ -76,12 +78,3 @@ export class FileCrashBundles implements CrashBundleStore {
 
 const bounded = (value: unknown): unknown =>
   typeof value === 'string' && value.length > MAX_FIELD_CHARS ? value.slice(-MAX_FIELD_CHARS) : value
-
-const agentOf = (
-  { name, version }: NonNullable<Session['agent']>,
-  sessionId: string | undefined,
-): NonNullable<CrashBundle['agent']> => ({
-  ...(name === undefined ? {} : { name }),
-  ...(version === undefined ? {} : { version }),
-  ...(sessionId === undefined ? {} : { sessionId }),
-})

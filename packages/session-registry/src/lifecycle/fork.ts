@@ -1,4 +1,4 @@
-import { AgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Principal, type Session } from '@agentproto/contracts'
 import type { SessionOrigin, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
 import type { ForkRequest } from '@agentproto/contracts/wire'
 import { type Creation, newSession } from './spawn-request.js'
@@ -30,11 +30,10 @@ export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequ
     )
   }
   const { label = old.label, title = old.title } = request
-  const given = { ...(label === undefined ? {} : { label }), ...(title === undefined ? {} : { title }) }
-  const directories = additionalDirectories === undefined ? {} : { additionalDirectories: [...additionalDirectories] }
-  const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given, ...directories }, by, creation)
+  const given = defined({ label, title, additionalDirectories: additionalDirectories && [...additionalDirectories] })
+  const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given }, by, creation)
   // The new conversation has the instructions of the old one.
-  const instructed = old.instructed === undefined ? {} : { instructed: old.instructed }
+  const instructed = defined({ instructed: old.instructed })
   return {
     session: { ...fresh, ...instructed, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
     spawn: { ...spawn, ...(request.title === undefined ? {} : { title: request.title }) },

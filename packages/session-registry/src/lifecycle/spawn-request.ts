@@ -1,4 +1,4 @@
-import { AgentprotoError, type Principal, type Session, type TraceContext } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Principal, type Session, type TraceContext } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
   AdapterSessionPolicy,
@@ -29,8 +29,7 @@ export function newSession(
     id,
     status: 'starting',
     startedAt: now,
-    ...(label === undefined ? {} : { label }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ label, title, additionalDirectories }),
     hostId,
     type: by.type === 'session' ? 'spawned' : 'user',
     turnCount: 0,
@@ -40,7 +39,6 @@ export function newSession(
     resumable: false,
     ...(instructions === undefined ? {} : { instructed: 'pending' as const }),
     permissionMode,
-    ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
     pendingRequests: 0,
     lastSeq: 0,
     ...(ttlSeconds === undefined ? {} : { expiresAt: new Date(Date.parse(now) + ttlSeconds * 1_000).toISOString() }),
@@ -54,13 +52,7 @@ export function spawnOf(
 ): StoredSpawn {
   return {
     policy,
-    ...(mode === undefined ? {} : { mode }),
-    ...(options === undefined ? {} : { options }),
-    ...(additionalDirectories === undefined ? {} : { additionalDirectories }),
-    ...(mcpServers === undefined ? {} : { mcpServers }),
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(continuation === undefined ? {} : { continuation }),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ mode, options, additionalDirectories, mcpServers, instructions, continuation, title }),
   }
 }
 
@@ -77,13 +69,10 @@ export function startOptionsOf(
     cwd,
     additionalDirectories,
     mcpServers,
-    ...(mode === undefined ? {} : { mode }),
-    ...(options === undefined ? {} : { options }),
-    ...(instructions === undefined ? {} : { instructions }),
+    ...defined({ mode, options, instructions, trace }),
     // A session that may have no children has the tools too: they return the reason.
     ...(delegation === undefined ? {} : { delegates: true }),
     env: { AGENTPROTO_SESSION_ID: id },
-    ...(trace === undefined ? {} : { trace }),
     ...run,
   }
 }

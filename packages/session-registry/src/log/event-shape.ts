@@ -1,4 +1,4 @@
-import { type GapNotice, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
+import { type GapNotice, isRecord, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
 import { contentBlockSchema } from '@agentproto/contracts/wire'
 
 /**
@@ -6,7 +6,7 @@ import { contentBlockSchema } from '@agentproto/contracts/wire'
  * are kept as they are.
  */
 export function isEvent(value: unknown): value is SessionEvent {
-  if (!isObject(value)) return false
+  if (!isRecord(value)) return false
   const { seq, ts, turn, type } = value
   return (
     Number.isSafeInteger(seq) &&
@@ -19,7 +19,7 @@ export function isEvent(value: unknown): value is SessionEvent {
 
 /** Whether an imported value is the notice that events are gone. */
 export function isGapNotice(value: unknown): value is GapNotice {
-  if (!isObject(value) || value['type'] !== 'gap' || !isObject(value['gap'])) return false
+  if (!isRecord(value) || value['type'] !== 'gap' || !isRecord(value['gap'])) return false
   const { after, first } = value['gap']
   return Number.isSafeInteger(after) && Number.isSafeInteger(first) && (first as number) > (after as number) + 1
 }
@@ -27,8 +27,6 @@ export function isGapNotice(value: unknown): value is GapNotice {
 type Payload = Readonly<Record<string, unknown>>
 type Check = (payload: Payload) => boolean
 
-const isObject = (value: unknown): value is Payload =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 /** In the format of the log, so that times compare as strings. */
 const isTime = (value: unknown): boolean =>
   typeof value === 'string' &&
@@ -60,12 +58,12 @@ const PAYLOADS: Readonly<Record<SessionEvent['type'], Check>> = {
   'turn-end': texts('reason'),
   'tool-call': isTool,
   'tool-result': (payload) => isTool(payload) && typeof payload['status'] === 'string',
-  'agent-prompt': ({ requestId, request }) => typeof requestId === 'string' && isObject(request) && isRequest(request),
-  'agent-prompt-resolved': ({ requestId, answer }) => typeof requestId === 'string' && isObject(answer),
+  'agent-prompt': ({ requestId, request }) => typeof requestId === 'string' && isRecord(request) && isRequest(request),
+  'agent-prompt-resolved': ({ requestId, answer }) => typeof requestId === 'string' && isRecord(answer),
   'user-prompt': ({ content }) =>
     Array.isArray(content) && content.every((block) => contentBlockSchema.safeParse(block).success),
-  plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isObject(entry) && texts('content')(entry)),
-  config: ({ config }) => isObject(config),
+  plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isRecord(entry) && texts('content')(entry)),
+  config: ({ config }) => isRecord(config),
   status: ({ status }) => statuses.has(status),
   usage: ANY,
   extension: ANY,
@@ -73,11 +71,11 @@ const PAYLOADS: Readonly<Record<SessionEvent['type'], Check>> = {
   'session-stopped': ({ status, stopReason, failure }) =>
     statuses.has(status) &&
     typeof stopReason === 'string' &&
-    (failure === undefined || (isObject(failure) && texts('kind', 'summary')(failure))),
+    (failure === undefined || (isRecord(failure) && texts('kind', 'summary')(failure))),
 }
 
 const isType = (type: unknown): type is SessionEvent['type'] =>
   typeof type === 'string' && Object.hasOwn(PAYLOADS, type)
 
 const isRequest: Check = ({ kind, message, toolCall }) =>
-  kind === 'permission' ? isObject(toolCall) && isTool(toolCall) : typeof message === 'string'
+  kind === 'permission' ? isRecord(toolCall) && isTool(toolCall) : typeof message === 'string'

@@ -1,5 +1,5 @@
 import { isAbsolute, join, sep } from 'node:path'
-import { AgentprotoError, type PermissionRequest, type RuleMatch } from '@agentproto/contracts'
+import { AgentprotoError, defined, type PermissionRequest, type RuleMatch } from '@agentproto/contracts'
 import type { AddRuleRequest } from '@agentproto/contracts/wire'
 import { quoted, simpleCommands } from './command-words.js'
 import { escapePattern, patternWords } from './pattern.js'
@@ -24,11 +24,7 @@ export async function matchOf({ decision, toolKind, path, command }: AddRuleRequ
     })
   }
   if (command !== undefined) assertWords(command)
-  return {
-    ...(toolKind === undefined ? {} : { toolKind }),
-    ...(path === undefined ? {} : { path: await absolutePattern(path, cwd) }),
-    ...(command === undefined ? {} : { command }),
-  }
+  return defined({ toolKind, path: path === undefined ? undefined : await absolutePattern(path, cwd), command })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { SESSION_STATUSES } from '@agentproto/contracts'
+import { isRecord, SESSION_STATUSES } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 
 /**
@@ -6,10 +6,10 @@ import type { StoredSession } from '@agentproto/contracts/agent'
  * a newer version's fields survive an older one. Undefined for anything that is not a record.
  */
 export function parseStoredSession(value: unknown): StoredSession | undefined {
-  if (!isObject(value) || value['version'] !== 1) return undefined
+  if (!isRecord(value) || value['version'] !== 1) return undefined
   const { session, turns, requests, spawn } = value
   if (!Array.isArray(turns) || !Array.isArray(requests)) return undefined
-  return isObject(spawn) && isObject(session) && isSession(session) ? (value as unknown as StoredSession) : undefined
+  return isRecord(spawn) && isRecord(session) && isSession(session) ? (value as unknown as StoredSession) : undefined
 }
 
 function isSession(session: Record<string, unknown>): boolean {
@@ -18,12 +18,9 @@ function isSession(session: Record<string, unknown>): boolean {
     COUNTS.every((key) => Number.isSafeInteger(session[key])) &&
     SESSION_STATUSES.some((status) => status === session['status']) &&
     Array.isArray(session['warnings']) &&
-    isObject(session['turn'])
+    isRecord(session['turn'])
   )
 }
 
 const TEXTS = ['id', 'adapterSlug', 'workspaceSlug', 'cwd', 'startedAt', 'permissionMode', 'lastActiveAt']
 const COUNTS = ['turnCount', 'lastSeq']
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-import type { Session, SessionEvent, SessionTurn } from '@agentproto/contracts'
+import { defined, type Session, type SessionEvent, type SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
 import { andThen, type Effect, step, type Step } from './effect.js'
 import { contextAfter } from './prompt-context.js'
@@ -202,9 +202,7 @@ function stopped(session: Session, event: SessionEvent & { readonly type: 'sessi
     endedAt: event.ts,
     stopReason,
     connection: 'disconnected',
-    ...(failure === undefined ? {} : { failure }),
-    ...(exitCode === undefined ? {} : { exitCode }),
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ failure, exitCode, signal }),
     turn: { number: session.turn.number, state: 'idle' },
   }
 }

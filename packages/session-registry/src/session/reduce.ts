@@ -1,4 +1,4 @@
-import { isLive, type Session } from '@agentproto/contracts'
+import { defined, isLive, type Session } from '@agentproto/contracts'
 import { withChange } from './config-change.js'
 import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
@@ -135,9 +135,7 @@ function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): 
     status,
     turnCount,
     turn,
-    ...(unsentTurns === undefined ? {} : { unsentTurns }),
-    ...(stopReason === undefined ? {} : { stopReason }),
-    ...(endedAt === undefined ? {} : { endedAt }),
+    ...defined({ unsentTurns, stopReason, endedAt }),
   }
   return step({ ...state, session, turn: IDLE })
 }

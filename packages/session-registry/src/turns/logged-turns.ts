@@ -17,7 +17,10 @@ export class LoggedTurns {
   /** Follows an event. @returns the turn that it ends, and the one whose end was lost before it */
   follow(event: SessionEvent): readonly Turn[] {
     const lost = this.lost === undefined ? NONE : this.find(event)
-    if (event.type === 'user-prompt' && event.turn !== undefined) this.#begin(begunTurn(event.turn, event, event))
+    if (event.type === 'user-prompt' && event.turn !== undefined) {
+      this.current = begunTurn(event.turn, event, event)
+      this.#error = undefined
+    }
     const { current } = this
     if (current === undefined || event.turn !== current.number) return lost
     if (event.type === 'error') this.#error = event.message
@@ -35,15 +38,12 @@ export class LoggedTurns {
     if (event.turn === undefined && !isEnd) return NONE
     this.lost = undefined
     if (open !== undefined && !isEnd && event.turn === open.number) return NONE
-    this.current = undefined
-    if (event.turn !== undefined && event.type !== 'user-prompt')
-      this.#begin(begunTurn(event.turn, {}, { seq: gap.after + 1, ts: event.ts }))
-    return open === undefined ? NONE : [lostEnd(open, gap, event.ts)]
-  }
-
-  #begin(turn: Turn): void {
-    this.current = turn
+    this.current =
+      event.turn === undefined || event.type === 'user-prompt'
+        ? undefined
+        : begunTurn(event.turn, {}, { seq: gap.after + 1, ts: event.ts })
     this.#error = undefined
+    return open === undefined ? NONE : [lostEnd(open, gap, event.ts)]
   }
 }
 

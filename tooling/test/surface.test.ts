@@ -86,12 +86,12 @@ test('what each package exports', () => {
       STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
       SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStatus SessionStopped
       SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
-      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextBuffer TextContent TextDelta TextPart Thought Timer
-      TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation
-      ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason
-      TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService
-      WorkspacesFile addGap asList asNumber asRecord asString defined fromProblem isAgentprotoError isLive
-      isRecord promptText randomId systemClock toAgentprotoError traceIdOf traceOf
+      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextContent TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
+      TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap
+      asList asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord promptText
+      randomId systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS Acknowledged AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer
       AnswerRequest AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport

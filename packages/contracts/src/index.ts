@@ -76,7 +76,6 @@ export type {
   StoredAgentSession,
 } from './session.js'
 export type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
-export { TextBuffer } from './text-buffer.js'
 export { TurnCollector } from './turn-collector.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'

@@ -1,7 +1,6 @@
 import type { PlanEntry } from './notice.js'
 import type { EventGap, SessionEvent } from './event-log.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
-import { TextBuffer } from './text-buffer.js'
 
 /** The output of a turn: its events merged into parts. */
 
@@ -64,10 +63,11 @@ export class TurnParts {
   readonly #parts: PartBuilder[] = []
   readonly #tools = new Map<string, ToolBuilder>()
   readonly #gaps: EventGap[] = []
-  #last: TextBuilder | undefined
+  #last: OpenText | undefined
   #plan: { entries: readonly PlanEntry[] } | undefined
   #omitted = 0
-  #room: number = TURN_BOUNDS.allPartsChars
+  /** Number of characters that are kept, without the joined text. */
+  chars = 0
 
   /** Adds an event of the turn; events without output change nothing. */
   add(event: SessionEvent): void {
@@ -92,15 +92,10 @@ export class TurnParts {
     addGap(this.#gaps, gap)
   }
 
-  /** Number of characters that are kept, without the joined text. */
-  get chars(): number {
-    return TURN_BOUNDS.allPartsChars - this.#room
-  }
-
   /** The output so far. */
   output(): TurnOutput {
     return {
-      text: this.#text.toString(),
+      text: this.#text.read().text,
       parts: this.#parts.map((part) => part.part()),
       ...(this.#omitted === 0 ? {} : { omittedParts: this.#omitted }),
       ...(this.#gaps.length === 0 ? {} : { gaps: [...this.#gaps] }),
@@ -110,11 +105,14 @@ export class TurnParts {
   #addText(type: TextPart['type'], text: string, messageId: string | undefined): void {
     let last = this.#last
     if (last === undefined || last.type !== type || last.messageId !== messageId) {
-      last = new TextBuilder(type, messageId, Math.min(TURN_BOUNDS.partChars, this.#room))
-      this.#addPart(last)
+      const buffer = new TextBuffer(
+        Math.max(0, Math.min(TURN_BOUNDS.partChars, TURN_BOUNDS.allPartsChars - this.chars)),
+      )
+      last = { type, messageId, buffer }
+      this.#addPart({ part: () => ({ type, ...buffer.read() }) })
       this.#last = last
     }
-    this.#room -= last.add(text)
+    this.chars += last.buffer.add(text)
   }
 
   #addToolCall(event: ToolCall | ToolResult): void {
@@ -127,7 +125,7 @@ export class TurnParts {
       this.#tools.set(event.toolCallId, tool)
       this.#addPart(tool)
     }
-    this.#room -= tool.merge(event, this.#room)
+    this.chars += tool.merge(event, TURN_BOUNDS.allPartsChars - this.chars)
   }
 
   #setPlan(entries: readonly PlanEntry[]): void {
@@ -154,35 +152,52 @@ interface PartBuilder {
   part(): TurnPart
 }
 
-class TextBuilder implements PartBuilder {
+/** The part that the next piece of text may continue. */
+interface OpenText {
   readonly type: TextPart['type']
   readonly messageId: string | undefined
-  readonly #buffer: TextBuffer
-  #room: number
-  #chars = 0
+  readonly buffer: TextBuffer
+}
 
-  constructor(type: TextPart['type'], messageId: string | undefined, room: number) {
-    this.type = type
-    this.messageId = messageId
-    this.#room = Math.max(0, room)
-    this.#buffer = new TextBuffer(this.#room)
+/**
+ * Text that arrives in small pieces. Concatenated strings keep a node for each piece until they are read; joining them now
+ * and then keeps only the characters.
+ */
+class TextBuffer {
+  #blocks: string[] = []
+  #pieces: string[] = []
+  #pieceChars = 0
+  #originalChars = 0
+  #room: number
+
+  /** @param room text beyond it is dropped */
+  constructor(room: number) {
+    this.#room = room
   }
 
   /** @returns the number of characters that were kept */
   add(text: string): number {
-    this.#chars += text.length
+    this.#originalChars += text.length
     if (this.#room === 0) return 0
     const kept = text.length <= this.#room ? text : text.slice(0, this.#room)
-    this.#buffer.add(kept)
     this.#room -= kept.length
+    this.#pieceChars += kept.length
+    this.#pieces.push(kept)
+    if (this.#pieceChars > BLOCK_CHARS) {
+      this.#blocks.push(this.#pieces.join(''))
+      this.#pieces = []
+      this.#pieceChars = 0
+    }
     return kept.length
   }
 
-  part(): TextPart {
-    const text = this.#buffer.toString()
-    return { type: this.type, text, ...(this.#chars > text.length ? { cut: { originalChars: this.#chars } } : {}) }
+  read(): Omit<TextPart, 'type'> {
+    const text = this.#blocks.join('') + this.#pieces.join('')
+    return this.#originalChars > text.length ? { text, cut: { originalChars: this.#originalChars } } : { text }
   }
 }
+
+const BLOCK_CHARS = 4_096
 
 const BULKY = ['content', 'input', 'output'] as const
 const PLAIN = ['toolName', 'title', 'kind', 'status', 'locations'] as const

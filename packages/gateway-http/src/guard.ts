@@ -1,7 +1,8 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { MiddlewareHandler } from 'hono'
+import { assertMayUse, boundsOf, mayUse, scopeOfRoute, type SessionService } from '@agentproto/contracts/wire'
+import type { MiddlewareHandler, Next } from 'hono'
 import { cors } from 'hono/cors'
-import { isAllowedHost, isAllowedOrigin, nameIn } from './host-and-origin.js'
+import { matchedRoutes, routePath } from 'hono/route'
 import type { HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 import { cookieToken } from './login-cookie.js'
 import { rejected } from './rejection.js'
@@ -15,12 +16,32 @@ export function knownHostAndOrigin(deps: HttpDeps): MiddlewareHandler<HttpEnv> {
   const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()))
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   return function checkHostAndOrigin(c, next) {
-    const host = hostOf(c)
-    if (!isAllowedHost(host, hosts) && !isOwnHost(nameIn(host))) throw rejected(c, refusedHost(host))
+    // HTTP/2 and in-process requests have no Host header; their URL says the same.
+    const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
+    const name = host.replace(PORT, '')
+    // An allowed name is for any port, or has the one that it is for.
+    const isAllowed = LOOPBACK.test(name) || hosts.has(name) || hosts.has(host) || isOwnHost(name)
+    if (!isAllowed) throw rejected(c, refusedHost(host))
     const origin = c.req.header('origin')
     if (origin !== undefined && !isAllowedOrigin(origin, host, origins)) throw rejected(c, refusedOrigin(origin))
     return next()
   }
+}
+
+const PORT = /:\d{1,5}$/
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+
+/**
+ * Whether pages of an origin may call: those of this machine, of the gateway itself, and allowed ones. `null` (sandboxed
+ * frames, files) is refused.
+ * @param host The Host of the request, in lower case, which was checked before
+ */
+function isAllowedOrigin(origin: string, host: string, allowed: ReadonlySet<string>): boolean {
+  const given = origin.toLowerCase()
+  const address = /^https?:\/\/([^/?#@\s]+)$/.exec(given)?.[1]
+  if (allowed.has(given)) return true
+  if (address === undefined) return false
+  return address === host || LOOPBACK.test(address.replace(PORT, ''))
 }
 
 /**
@@ -50,29 +71,75 @@ export function allowedOriginsOnly(allowedOrigins: readonly string[]): Middlewar
   }
 }
 
-/** Accepts only requests with a known token, and sets its principal. */
-export function knownToken({ authenticate, browsers }: HttpDeps): MiddlewareHandler<HttpEnv> {
-  return function checkToken(c, next) {
-    const token = bearerOf(c.req.header('authorization')) ?? (browsers && cookieToken(c))
+/**
+ * Accepts only requests with a known token whose scope covers the route, and sets its principal. A session that it may not
+ * use is reported as not found. The owner passes without a lookup in the table.
+ */
+export function knownCaller({ authenticate, browsers, sessions }: HttpDeps): MiddlewareHandler<HttpEnv> {
+  return function checkCaller(c, next) {
+    const token = BEARER.exec(c.req.header('authorization') ?? '')?.[1] ?? (browsers && cookieToken(c))
     const by = token === undefined ? undefined : authenticate(token)
     if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
     if (by.type === 'token' && rejectsNamedTokens(c.env)) throw rejected(c, refusedNamedToken())
-    return next()
+    // Most calls are the owner's: no extra promise for them.
+    return by.type === 'owner' ? next() : checkScope(c, next, sessions)
   }
 }
 
-/** The token of an Authorization header; undefined where it bears none. */
-const bearerOf = (authorization: string | null | undefined): string | undefined => BEARER.exec(authorization ?? '')?.[1]
+async function checkScope(c: HttpContext, next: Next, sessions: Pick<SessionService, 'get'>): Promise<void> {
+  const by = c.get('by')
+  const route = routeOf(c)
+  // Only a refusal or the list of methods answers there.
+  if (route === undefined) return next()
+  const scope = scopeOfRoute(route.key)
+  if (!mayUse(by, scope)) c.set('rejected', true)
+  assertMayUse(by, scope)
+  const within = boundsOf(by, scope)
+  if (within === undefined) return next()
+  c.set('within', within)
+  if (route.sessionId !== undefined) await sessions.get(route.sessionId, within)
+  return next()
+}
+
+interface MatchedRoute {
+  /** Its key in the table. */
+  readonly key: string
+  readonly sessionId: string | undefined
+}
+
+/** The route that will answer; undefined if no route has the method. */
+function routeOf(c: HttpContext): MatchedRoute | undefined {
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+  // If the app is mounted under a prefix, every path starts with it, also the path of this middleware.
+  const prefix = routePath(c).slice(0, -'/*'.length)
+  const matched = matchedRoutes(c).find((route) => isAnswer(route, method, prefix))
+  if (matched === undefined) return undefined
+  const pattern = matched.path.slice(prefix.length)
+  return { key: `${matched.method} ${pattern}`, sessionId: segmentOf(c.req.path, matched.path) }
+}
+
+/** All others are middleware, and answers to unsupported methods. */
+const isAnswer = (route: { readonly method: string; readonly path: string }, method: string, prefix: string): boolean =>
+  route.method === method || (route.method === 'ALL' && route.path === `${prefix}/mcp`)
+
+/** The id of the session in a path, decoded as for its handler. */
+function segmentOf(path: string, pattern: string): string | undefined {
+  const at = pattern.split('/').indexOf(':id')
+  const segment = at < 0 ? undefined : path.split('/')[at]
+  if (segment === undefined) return undefined
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
 
 /** The server marks the requests of a listener that only the owner and the agents of this machine may use. */
 const rejectsNamedTokens = (env: unknown): boolean =>
   typeof env === 'object' && env !== null && 'rejectNamedTokens' in env && env.rejectNamedTokens === true
 
 const BEARER = /^bearer +([^\s]+)\s*$/i
-
-// HTTP/2 and in-process requests have no Host header; their URL says the same.
-const hostOf = (c: HttpContext): string => (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase()
 
 const refusedHost = (given: string): AgentprotoError =>
   new AgentprotoError('host_not_allowed', 'The Host header does not name this gateway', {

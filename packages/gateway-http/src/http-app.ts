@@ -1,7 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { Hono } from 'hono'
-import { withinScope } from './access.js'
-import { allowedOriginsOnly, knownHostAndOrigin, knownToken } from './guard.js'
+import { allowedOriginsOnly, knownCaller, knownHostAndOrigin } from './guard.js'
 import { adapterHandlers } from './handlers/adapters.js'
 import { archiveHandlers } from './handlers/archive.js'
 import { browserLoginHandlers } from './handlers/browser-login.js'
@@ -9,8 +8,7 @@ import { hostHandlers } from './handlers/host.js'
 import { sessionHandlers } from './handlers/sessions.js'
 import { streamHandlers } from './handlers/streams.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
-import { errorHandler } from './rejection.js'
-import { problem } from './reply.js'
+import { errorHandler, problem } from './rejection.js'
 import { addRoutes, type Handlers, pathsOf } from './route.js'
 import { createStreams } from './streams/streams.js'
 
@@ -24,11 +22,11 @@ import { createStreams } from './streams/streams.js'
 export function createHttpApp(deps: HttpDeps): HttpApp {
   const app: HttpApp = new Hono<HttpEnv>({ strict: false })
   const streams = createStreams(deps)
-  const { archive, browsers } = deps as Required<HttpDeps>
+  const { browsers } = deps as Required<HttpDeps>
   const handlers: Handlers = {
     ...sessionHandlers(deps, streams),
     ...streamHandlers(deps, streams),
-    ...archiveHandlers(archive),
+    ...archiveHandlers(deps),
     ...adapterHandlers(deps, streams),
     ...hostHandlers(deps, streams),
     ...browserLoginHandlers(browsers),
@@ -42,8 +40,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     handlers,
     pathsOf(deps, ({ scope }) => scope === 'open'),
   )
-  app.use(knownToken(deps))
-  app.use(withinScope(deps.sessions))
+  app.use(knownCaller(deps))
   addAgentChecks(app, deps)
   addRoutes(
     app,

@@ -9,23 +9,17 @@ import type { HttpContext } from './http-deps.js'
  * @throws `payload_too_large`, `unsupported_media_type`, `invalid_json`, `invalid_request`, `cancelled`
  */
 export async function readBody<S extends z.ZodType>(c: HttpContext, schema: S): Promise<z.output<S>> {
-  const text = await bodyText(c)
+  assertNotEncoded(c)
+  const length = c.req.header('content-length')
+  if (length !== undefined) assertSize(Number(length))
+  const type = c.req.header('content-type')
+  if (type !== undefined && length !== '0' && !JSON_TYPE.test(type)) throw notJson(type)
+  const text = length === '0' ? '' : await readText(c.req.raw, length !== undefined)
+  if (text !== '' && type === undefined) throw notJson('no content-type')
   return parseWire(schema, text === '' ? {} : parseJson(text), 'body')
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;|$)/i
-
-async function bodyText(c: HttpContext): Promise<string> {
-  assertNotEncoded(c)
-  const length = c.req.header('content-length')
-  if (length === '0') return ''
-  if (length !== undefined) assertSize(Number(length))
-  const type = c.req.header('content-type')
-  if (type !== undefined && !JSON_TYPE.test(type)) throw notJson(type)
-  const text = await readText(c.req.raw, length !== undefined)
-  if (text !== '' && type === undefined) throw notJson('no content-type')
-  return text
-}
 
 /** @throws `unsupported_media_type` for a compressed body: its bound would not be that of its content */
 export function assertNotEncoded(c: HttpContext): void {
@@ -94,3 +88,22 @@ const notJson = (given: string): AgentprotoError =>
     expected: 'content-type: application/json',
     given,
   })
+
+/** Headers of every JSON answer. It may hold what an agent printed, so no cache may keep it. */
+const JSON_HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+} as const
+
+export type Headers = Readonly<Record<string, string>>
+
+/** An answer that is already text, JSON unless the headers say otherwise. Plain headers and a string body let the Node server write both at once. */
+export const textReply = (text: string, status = 200, headers?: Headers): Response =>
+  new Response(text, { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers } })
+
+/** Whether a caller asks for server-sent events: it names them, and not JSON beside them. */
+export function wantsEventStream(c: HttpContext): boolean {
+  const accept = c.req.header('accept')
+  return accept !== undefined && accept.includes('text/event-stream') && !accept.includes('application/json')
+}

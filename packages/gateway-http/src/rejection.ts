@@ -1,6 +1,6 @@
-import { type AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import type { HttpContext, HttpDeps } from './http-deps.js'
-import { problem, toOwnError } from './reply.js'
+import { type Headers, textReply } from './json-body.js'
 
 /** Marks a request that is rejected before a service is called. Services report their own refusals. */
 export function rejected(c: HttpContext, error: AgentprotoError): AgentprotoError {
@@ -30,9 +30,44 @@ export function errorHandler(deps: Pick<HttpDeps, 'onError' | 'onRefused'>) {
   }
 }
 
+/** The RFC 9457 problem document of an error. */
+export function problem(error: AgentprotoError, headers?: Headers): Response {
+  const challenge = error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
+  return textReply(JSON.stringify(error.toProblem()), error.row.status, {
+    'content-type': 'application/problem+json',
+    ...challenge,
+    ...headers,
+  })
+}
+
+/** Keeps our errors. The message of a foreign one may hold anything, so the caller does not get it. */
+export function toOwnError(thrown: unknown): AgentprotoError {
+  if (isAgentprotoError(thrown)) return thrown
+  return new AgentprotoError('internal', 'The gateway failed to answer the request', {
+    hint: 'See the log of the gateway',
+    cause: thrown,
+  })
+}
+
 /** What `@hono/node-server` passes to an app beside the request; other servers pass something else, or nothing. */
+interface NodeEnv {
+  readonly incoming?: { readonly socket?: { readonly remoteAddress?: unknown } }
+  readonly outgoing?: { destroy?(): void }
+}
+
 function remoteAddress(env: unknown): string | undefined {
-  const { incoming } = (env ?? {}) as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: unknown } } }
-  const address = incoming?.socket?.remoteAddress
+  const address = ((env ?? {}) as NodeEnv).incoming?.socket?.remoteAddress
   return typeof address === 'string' ? address : undefined
+}
+
+/**
+ * Ends an answer that fails after its beginning was sent, so that the client does not take it for whole.
+ * `@hono/node-server` would print the error of a body and send its message, so its connection is closed here.
+ * @returns the error to end the body with; undefined if the connection was closed
+ */
+export function abortAnswer(c: HttpContext, thrown: unknown): Error | undefined {
+  const { outgoing } = (c.env ?? {}) as NodeEnv
+  if (typeof outgoing?.destroy !== 'function') return toOwnError(thrown)
+  outgoing.destroy()
+  return undefined
 }

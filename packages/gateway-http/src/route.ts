@@ -13,8 +13,8 @@ import {
 } from '@agentproto/contracts/wire'
 import { etag } from 'hono/etag'
 import type { HttpApp, HttpContext, HttpDeps } from './http-deps.js'
-import { readBody } from './json-body.js'
-import { json, problem } from './reply.js'
+import { readBody, textReply } from './json-body.js'
+import { problem } from './rejection.js'
 
 /** A request to an operation, parsed by its schemas. */
 export interface Asked<R extends Route> {
@@ -83,7 +83,7 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     })
     if (result instanceof Response) return result
     const location = answer?.location && relativeLocation(c, path, { pattern: answer.location, result })
-    return json(result, Number(status), location === undefined ? undefined : { location })
+    return textReply(JSON.stringify(result), Number(status), location === undefined ? undefined : { location })
   }
 }
 

@@ -1,12 +1,12 @@
 import { systemClock } from '@agentproto/contracts'
-import { BOUNDS } from '@agentproto/contracts/wire'
+import { BOUNDS, type SessionArchive } from '@agentproto/contracts/wire'
 import { createAdaptorServer } from '@hono/node-server'
 import type { ServerType } from '@hono/node-server'
 import { once } from 'node:events'
 import { request as httpRequest } from 'node:http'
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fakeGateway, OWNER, TOKEN } from './fake-gateway.ts'
 import type { FakeGateway } from './fake-gateway.ts'
 import { parseMessages } from './read-messages.ts'
@@ -209,4 +209,42 @@ test('a POST without a body and without a content-type kills', async () => {
   const sent = send('POST', '/sessions/s1/kill')
   sent.end()
   expect(JSON.parse(await textOf(await answerTo(sent)))).toEqual({ ok: true, id: 's1' })
+})
+
+/** A gateway whose only export fails after some pieces. */
+async function failingExport(pieces: number) {
+  const stderr = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+  onTestFinished(() => stderr.mockRestore())
+  const failure = new Error('/home/ada/secret')
+  const reported: unknown[] = []
+  async function* text(): AsyncGenerator<string> {
+    for (let piece = 0; piece < pieces; piece++) yield `line ${piece}\n`
+    throw failure
+  }
+  const { send } = await listening({
+    archive: { export: async () => text() } as Partial<SessionArchive> as SessionArchive,
+    onError: (error) => reported.push(error),
+  })
+  return { sent: send('GET', '/sessions/s1/export').end(), reported, failure, stderr }
+}
+
+test.each([0, 1])(
+  'an export that fails after %i pieces is answered as an error without its message',
+  async (pieces) => {
+    const { sent, reported, failure, stderr } = await failingExport(pieces)
+    const response = await answerTo(sent)
+    expect(response.statusCode).toBe(500)
+    const text = await textOf(response)
+    expect(JSON.parse(text)).toMatchObject({ code: 'internal', status: 500 })
+    expect(text).not.toContain('secret')
+    expect(reported).toEqual([failure])
+    expect(stderr).not.toHaveBeenCalled()
+  },
+)
+
+test.each([2, 9])('an export that fails after %i pieces is cut off and reported', async (pieces) => {
+  const { sent, reported, failure, stderr } = await failingExport(pieces)
+  await expect(answerTo(sent).then(textOf)).rejects.toMatchObject({ code: 'ECONNRESET' })
+  expect(reported).toEqual([failure])
+  expect(stderr).not.toHaveBeenCalled()
 })

@@ -20,7 +20,7 @@ export interface Observers {
 /** Opens the log, the audit log and the metrics of a gateway. */
 export function observe({ clock, layout, inMemory, ...settings }: Settings): Observers {
   const redactor = createRedactor()
-  const redact = (json: string): string => redactor.redactJson(json)
+  const redact = redactor.redactJson.bind(redactor)
   const path = inMemory ? undefined : `${layout.logs}/gateway.jsonl`
   const log = new GatewayLog({ ...settings.log, path, clock, redact })
   const onProblem = (problem: string): void => {

@@ -8,10 +8,10 @@ import type {
   ProvisionRequest,
 } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
+import { wantsEventStream } from '../json-body.js'
 import type { Handlers } from '../route.js'
 import { workMessages } from '../streams/sse-messages.js'
 import type { Streams } from '../streams/streams.js'
-import { wantsEventStream } from './accept.js'
 
 /** `/adapters` and `/secrets`: what can be started, and what installs, sets up and checks its agent. */
 export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams) {

@@ -1,22 +1,24 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { ExportFormat, SessionArchive } from '@agentproto/contracts/wire'
-import type { HttpContext } from '../http-deps.js'
+import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { assertNotEncoded } from '../json-body.js'
+import { abortAnswer } from '../rejection.js'
 import type { Handlers } from '../route.js'
 import { textBody, textOf } from '../streams/text-body.js'
 
 /** Stored sessions as documents. */
-export function archiveHandlers(archive: SessionArchive) {
+export function archiveHandlers(deps: HttpDeps) {
+  const { archive } = deps as Required<HttpDeps>
   return {
     'GET /search': ({ c, query, within }) => archive.search(query, within, c.req.raw.signal),
     'POST /sessions/import': ({ c, by }) => archive.import(textOf(exportBody(c)), by),
     'POST /sessions/prune': ({ body, by }) => archive.prune(body, by),
     'GET /sessions/:id/export': ({ c, params: { id }, query: { format = 'jsonl' } }) =>
-      documentOf(archive, { c, id, format, attachment: `${id}.${format}` }),
+      documentOf(deps, { c, id, format, attachment: `${id}.${format}` }),
     'GET /sessions/:id/transcript'({ c, params: { id }, query }) {
       const wantsMarkdown = c.req.header('accept')?.includes('text/markdown') ?? false
       const format = query.format ?? (wantsMarkdown ? 'markdown' : 'json')
-      return documentOf(archive, { c, id, format: format === 'markdown' ? 'md' : 'transcript' })
+      return documentOf(deps, { c, id, format: format === 'markdown' ? 'md' : 'transcript' })
     },
     'POST /sessions/:id/repair': ({ params, query: { dryRun = false }, by }) =>
       archive.repair(params.id, { dryRun }, by),
@@ -38,8 +40,13 @@ interface Document {
   readonly attachment?: string
 }
 
-async function documentOf(archive: SessionArchive, { c, id, format, attachment }: Document): Promise<Response> {
+async function documentOf(deps: HttpDeps, { c, id, format, attachment }: Document): Promise<Response> {
+  const { archive, onError } = deps as HttpDeps & { readonly archive: SessionArchive }
   const text = await archive.export(id, format)
+  function onFailure(thrown: unknown): Error | undefined {
+    onError?.(thrown, { method: c.req.method, path: c.req.path })
+    return abortAnswer(c, thrown)
+  }
   const headers = {
     'content-type': TYPES[format],
     'cache-control': 'no-store',
@@ -47,7 +54,7 @@ async function documentOf(archive: SessionArchive, { c, id, format, attachment }
     ...(attachment === undefined ? {} : { 'content-disposition': `attachment; filename="${attachment}"` }),
   }
   // Hono drops the body of a HEAD without cancelling it, so that its source would stay open.
-  return new Response(c.req.method === 'HEAD' ? null : await textBody(text), { headers })
+  return new Response(c.req.method === 'HEAD' ? null : await textBody(text, onFailure), { headers })
 }
 
 const EXPORT_TYPE = /^application\/(?:json|x-ndjson|jsonl)\s*(?:;|$)/i

@@ -1,6 +1,6 @@
 import { AgentprotoError, type BrowserLogin } from '@agentproto/contracts'
 import { loginCookie } from '../login-cookie.js'
-import { json } from '../reply.js'
+import { textReply } from '../json-body.js'
 import type { Handlers } from '../route.js'
 
 /** `/auth`: a browser sends a code instead of a token, and gets its cookie. */
@@ -12,11 +12,11 @@ export function browserLoginHandlers(browsers: BrowserLogin) {
     },
     async 'GET /auth/exchange'({ c, query: { code } }) {
       // A HEAD must not use up the code.
-      if (c.req.method === 'HEAD') return json({})
+      if (c.req.method === 'HEAD') return textReply('{}')
       const login = await browsers.exchange(code)
       if (login === undefined) throw unknownCode()
       const { token, name, expiresAt, maxAgeSeconds } = login
-      return json({ ok: true, name, expiresAt }, 200, {
+      return textReply(JSON.stringify({ ok: true, name, expiresAt }), 200, {
         'set-cookie': loginCookie(c, token, maxAgeSeconds),
         'referrer-policy': 'no-referrer',
       })

@@ -1,7 +1,6 @@
 import { visibleWorkspaces } from '@agentproto/contracts/wire'
 import type { HttpDeps } from '../http-deps.js'
-import { assertNotEncoded } from '../json-body.js'
-import { textReply } from '../reply.js'
+import { assertNotEncoded, textReply } from '../json-body.js'
 import type { Handlers } from '../route.js'
 import type { Streams } from '../streams/streams.js'
 

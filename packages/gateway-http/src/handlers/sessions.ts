@@ -1,11 +1,10 @@
 import type { Clock } from '@agentproto/contracts'
 import { type SessionService, toAgentAnswer } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
-import { json } from '../reply.js'
+import { textReply, wantsEventStream } from '../json-body.js'
 import type { Handlers } from '../route.js'
 import type { Streams } from '../streams/streams.js'
 import { turnMessages } from '../streams/turn-messages.js'
-import { wantsEventStream } from './accept.js'
 
 /** `/sessions` and `/agents/:agent/sessions`, without the streams (AIP-46 §HTTP surface). */
 export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams) {
@@ -21,7 +20,7 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
       if (wantsEventStream(c))
         return streams.answer(c, async () => turnMessages(sessions, id, await sessions.prompt(id, body, by)))
       const { turn } = await sessions.prompt(id, body, by)
-      if (body.wait !== true) return json({ ok: true, id, turn }, 202)
+      if (body.wait !== true) return textReply(JSON.stringify({ ok: true, id, turn }), 202)
       // A client that disconnects changes nothing (F1). The signal of the request would only end this wait, and asking for it
       // costs as much as the rest of the request.
       return { ok: true, id, turn, result: await sessions.waitTurn(id, turn) }

@@ -2,11 +2,10 @@ import { AgentprotoError, isLive } from '@agentproto/contracts'
 import type { EventBatch } from '@agentproto/contracts/agent'
 import { type EventsPage, OUTPUT_CURSOR } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
-import { textReply } from '../reply.js'
+import { textReply, wantsEventStream } from '../json-body.js'
 import type { Handlers } from '../route.js'
 import { changeMessages, eventMessages, outputMessages } from '../streams/sse-messages.js'
 import type { Streams } from '../streams/streams.js'
-import { wantsEventStream } from './accept.js'
 
 const DEFAULT_PAGE = 1_000
 /** Characters after which a page is full, whatever its limit says: one event may hold 8 MiB. */

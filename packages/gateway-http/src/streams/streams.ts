@@ -1,6 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { HttpContext, HttpDeps, StreamStats } from '../http-deps.js'
-import { toOwnError } from '../reply.js'
+import { toOwnError } from '../rejection.js'
 import { sseBody } from './sse-body.js'
 import type { SseSource } from './sse-body.js'
 

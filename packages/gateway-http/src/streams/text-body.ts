@@ -6,25 +6,28 @@ export async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<
 }
 
 /**
- * A body that is pulled piece by piece; a client that disconnects ends its source. The first piece is read before, so that an
- * immediate failure is still answered as an error.
+ * A body that is pulled piece by piece; a client that disconnects ends its source. The first two pieces are read before, so
+ * that an early failure is still answered as an error: the Node server asks for as many before it sends the headers.
+ * @param onFailure Called with a later failure. Returns the error of the body; undefined if the connection is already closed
  */
-export async function textBody(text: AsyncIterable<string>): Promise<ReadableStream<Uint8Array>> {
+export async function textBody(
+  text: AsyncIterable<string>,
+  onFailure: (thrown: unknown) => Error | undefined,
+): Promise<ReadableStream<Uint8Array>> {
   const pieces = text[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
-  let next: IteratorResult<string> | undefined = await pieces.next()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { value, done } = next ?? (await pieces.next())
-        next = undefined
-        if (done === true) controller.close()
-        else controller.enqueue(encoder.encode(value))
-      },
-      async cancel() {
-        await pieces.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  const early = [await pieces.next(), await pieces.next()]
+
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const { value, done } = early.shift() ?? (await pieces.next())
+      if (done === true) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    } catch (thrown) {
+      const error = onFailure(thrown)
+      if (error !== undefined) controller.error(error)
+    }
+  }
+
+  return new ReadableStream({ pull, cancel: async () => void (await pieces.return?.()) }, { highWaterMark: 0 })
 }

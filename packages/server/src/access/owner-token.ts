@@ -1,6 +1,5 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import type { Authenticate } from '@agentproto/contracts'
 import { newToken } from './token-format.js'
 
 /** The owner's token, from a file that only the owner reads; created if there is none. Two gateways that start at once use the same one. */
@@ -18,27 +17,6 @@ export function ownerToken(path: string): string {
     rmSync(fresh)
   }
   return readToken(path) ?? ownerToken(path)
-}
-
-/**
- * Compares two buffers of the same size, so that the duration of a guess reveals neither the content nor the length of the
- * token. Not a digest: this runs for every request.
- */
-export function authenticateOwner(token: string): Authenticate {
-  const expected = padded(token, Buffer.alloc(Math.max(LEAST_BYTES, LENGTH_BYTES + Buffer.byteLength(token))))
-  const given = Buffer.alloc(expected.length)
-  return (guess) => (timingSafeEqual(padded(guess, given), expected) ? { type: 'owner', name: 'owner' } : undefined)
-}
-
-const LENGTH_BYTES = 4
-const LEAST_BYTES = 256
-
-/** The length comes first: a longer guess is cut, and must not pass as its own beginning. */
-function padded(token: string, buffer: Buffer): Buffer {
-  buffer.fill(0)
-  buffer.writeUInt32LE(Buffer.byteLength(token))
-  buffer.write(token, LENGTH_BYTES)
-  return buffer
 }
 
 function readToken(path: string): string | undefined {

@@ -1,8 +1,7 @@
-import { type Principal, toAgentprotoError, traceIdOf } from '@agentproto/contracts'
-import type { Services } from '@agentproto/contracts/wire'
+import { type ContentBlock, type Principal, toAgentprotoError, traceIdOf } from '@agentproto/contracts'
+import { type Operation, OPERATIONS, type Services } from '@agentproto/contracts/wire'
 import { wrapMethods } from '../wrap-methods.js'
 import type { AuditWriter } from './audit-log.js'
-import { auditedCall } from './audited-call.js'
 
 /** What is known of a call before it runs. */
 export interface Call {
@@ -17,17 +16,18 @@ export interface Call {
  * surface it came by.
  */
 export function withAudit<S extends keyof Services>(name: S, service: Services[S], log: AuditWriter): Services[S] {
-  return wrapMethods(
-    service,
-    (method, run) =>
-      function audited(...args) {
-        const call = auditedCall(`${name}.${method}`, args)
-        const result = run(...args)
-        if (call === undefined) return result
-        const isStream = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
-        return isStream ? auditStream(log, call, result as AsyncIterable<unknown>) : auditPromise(log, call, result)
-      },
-  )
+  return wrapMethods(service, (member, run) => {
+    const method = `${name}.${member}` as AuditedMethod
+    const action = ACTIONS.get(method)
+    if (action === undefined) return run
+    const details = DETAILS[method] as (...args: readonly unknown[]) => CallDetails
+    return function audited(...args) {
+      const call = { action, ...details(...args) }
+      const result = run(...args)
+      const isStream = typeof result === 'object' && result !== null && Symbol.asyncIterator in result
+      return isStream ? auditStream(log, call, result as AsyncIterable<unknown>) : auditPromise(log, call, result)
+    }
+  })
 }
 
 /** Waits for the work, then writes its line: the code of an error, never its text. */
@@ -72,3 +72,93 @@ const idOf = (result: unknown): string | undefined =>
   typeof result === 'object' && result !== null && 'id' in result && typeof result.id === 'string'
     ? result.id
     : undefined
+
+/** The service methods that change something: those of an operation with an `action`. */
+type AuditedMethod = Extract<(typeof OPERATIONS)[keyof typeof OPERATIONS], { readonly action: string }>['calls']
+
+type Arguments<M> = M extends `${infer S extends keyof Services}.${infer N}`
+  ? N extends keyof Services[S]
+    ? Services[S][N] extends (...args: infer A) => unknown
+      ? A
+      : never
+    : never
+  : never
+
+/** Its `action`, where one method has several. */
+type CallDetails = Omit<Call, 'action'> & Partial<Pick<Call, 'action'>>
+
+type DetailsTable = { readonly [M in AuditedMethod]: (...args: Arguments<M>) => CallDetails }
+
+/**
+ * What the arguments of each audited method say. What was said to an agent is in the session's own events; the audit log has
+ * its length. No token and no answer to a setup question is here.
+ */
+const DETAILS: DetailsTable = {
+  'sessions.spawn': ({ adapter, cwd, workspaceSlug, mode, permissionMode, delegation, prompt }, by) => {
+    const about = { adapter, cwd, workspaceSlug, mode, permissionMode, delegates: delegation !== undefined }
+    return { by, about: { ...about, promptChars: charsOf(prompt) } }
+  },
+  'sessions.prompt': (session, { prompt, whenBusy }, by) => ({
+    by,
+    session,
+    about: { promptChars: charsOf(prompt), whenBusy },
+  }),
+  // Its session is the new one.
+  'sessions.fork': (from, { prompt }, by) => ({ by, about: { from, promptChars: charsOf(prompt) } }),
+  'sessions.resume': (session, request, by) => ({ by, session, about: { ...request } }),
+  'sessions.configure': (session, { mode, model, permissionMode, options }, by) => ({
+    by,
+    session,
+    about: { mode, model, permissionMode, options: options && Object.keys(options).slice(0, 50) },
+  }),
+  'sessions.interrupt': (session, by, request) => ({ by, session, about: { ...request } }),
+  'sessions.kill': (session, by, reason) => ({
+    by,
+    session,
+    about: { reason: typeof reason === 'object' ? 'hook_stopped' : reason },
+  }),
+  'sessions.forget': (session, by) => ({ by, session }),
+  'sessions.answer': ({ id: session, requestId: request }, answer, by) => {
+    const { optionId: option, remember } =
+      answer.outcome === 'selected' ? answer : { optionId: undefined, remember: undefined }
+    return { by, session, about: { request, answer: answer.outcome, option, remember } }
+  },
+  'permissions.addRule': (scope, request, by) => ({ by, about: { ...request, ...aboutScope(scope) } }),
+  'permissions.removeRule': (scope, rule, by) => ({ by, about: { rule, ...aboutScope(scope) } }),
+  'archive.prune': (request, by) => ({ by, about: { ...request } }),
+  'archive.repair': (session, options, by) => ({ by, session, about: { ...options } }),
+  'archive.import': (_text, by) => ({ by }),
+  'tokens.create': ({ name: token, scope, workspaces }, by) => ({ by, about: { token, scope, workspaces } }),
+  'tokens.revoke': (token, by) => ({ by, about: { token } }),
+  'tokens.rotate': (token, by) => ({ by, about: { token } }),
+  'workspaces.add': ({ path, slug: workspace, use }, by) => ({ by, about: { workspace, path, use } }),
+  'workspaces.remove': (workspace, by) => ({ by, about: { workspace } }),
+  'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),
+  'adapters.add': (source, by) => ({ by, about: { source } }),
+  'adapters.provision': (adapter, { until, force, allowUnverified, workspaceSlug: workspace }, by) => ({
+    action: `adapter-${until}`,
+    by,
+    about: { adapter, force, allowUnverified, workspace },
+  }),
+  'adapters.doctor': (adapter, { live }, by) => ({ by, about: { adapter, live } }),
+}
+
+const ACTIONS: ReadonlyMap<string, string> = new Map(
+  Object.values<Operation>(OPERATIONS).flatMap(({ calls, action }) => (action === undefined ? [] : [[calls, action]])),
+)
+
+const aboutScope = (scope: { readonly sessionId: string } | { readonly workspaceSlug: string }): object =>
+  'sessionId' in scope ? { session: scope.sessionId } : { workspace: scope.workspaceSlug }
+
+function charsOf(prompt: string | readonly ContentBlock[] | undefined): number | undefined {
+  if (prompt === undefined || typeof prompt === 'string') return prompt?.length
+  return prompt.reduce((sum, block) => sum + blockChars(block), 0)
+}
+
+function blockChars(block: ContentBlock): number {
+  if (block.type === 'text') return block.text.length
+  if (block.type === 'resource_link') return block.uri.length
+  if (block.type !== 'resource') return block.data.length
+  const { text, blob } = block.resource as { readonly text?: string; readonly blob?: string }
+  return (text ?? blob ?? '').length
+}

@@ -52,7 +52,21 @@ export class Metrics {
   /** Counts a stored batch of one session. @param urgent whether it holds more than agent output */
   count(events: readonly SessionEvent[], urgent: boolean): void {
     this.#events.inc(events.length)
-    if (urgent) for (const event of events) this.#countEvent(event)
+    if (!urgent) return
+    for (const event of events) {
+      const { sessionId } = event
+      if (event.type === 'user-prompt') this.#turnStarts.set(sessionId, Date.parse(event.ts))
+      else if (event.type === 'turn-end') {
+        this.#turns.inc({ reason: event.reason })
+        const start = this.#turnStarts.get(sessionId)
+        if (start !== undefined) this.#duration.observe(Math.max(0, Date.parse(event.ts) - start) / 1_000)
+        this.#turnStarts.delete(sessionId)
+      } else if (event.type === 'session-stopped') {
+        this.#stops.inc({ reason: event.stopReason })
+        this.#turnStarts.delete(sessionId)
+      } else if (event.type === 'status' && event.status === 'starting' && event.previous !== undefined)
+        this.#restarts.inc()
+    }
   }
 
   /** Prometheus' text format, 0.0.4. */
@@ -63,21 +77,6 @@ export class Metrics {
     setTotal(this.#refused, streams.refused)
     this.#setProcess()
     return this.#registry.metrics()
-  }
-
-  #countEvent(event: SessionEvent): void {
-    const { sessionId } = event
-    if (event.type === 'user-prompt') this.#turnStarts.set(sessionId, Date.parse(event.ts))
-    else if (event.type === 'turn-end') {
-      this.#turns.inc({ reason: event.reason })
-      const start = this.#turnStarts.get(sessionId)
-      if (start !== undefined) this.#duration.observe(Math.max(0, Date.parse(event.ts) - start) / 1_000)
-      this.#turnStarts.delete(sessionId)
-    } else if (event.type === 'session-stopped') {
-      this.#stops.inc({ reason: event.stopReason })
-      this.#turnStarts.delete(sessionId)
-    } else if (event.type === 'status' && event.status === 'starting' && event.previous !== undefined)
-      this.#restarts.inc()
   }
 
   async #setSessions(service: Pick<SessionService, 'list'>): Promise<void> {

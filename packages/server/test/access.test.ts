@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authenticateOwner } from '../src/access/owner-token.js'
+import { authenticateOwner } from '../src/access/access.js'
 
 const OWNER = { type: 'owner', name: 'owner' }
 

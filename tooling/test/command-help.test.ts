@@ -20,7 +20,7 @@ function paths(command: Pick<Command, 'commands' | 'name'>, path: readonly strin
   return [[...path], ...command.commands.flatMap((child) => paths(child, [...path, child.name()]))]
 }
 
-const program = await createProgram(recording().context, () => Promise.resolve())
+const program = await createProgram(recording().context, () => () => Promise.resolve())
 const all = paths(program)
 
 test.each(all)('--help of %s %s %s shows what it does and examples', async (...path) => {

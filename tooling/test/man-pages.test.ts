@@ -12,7 +12,7 @@ import { ROOT } from '../packages.ts'
 
 const FOLDER = join(ROOT, 'packages/cli/man')
 const context = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }
-const pages = manPages(await createProgram(context, () => Promise.resolve()))
+const pages = manPages(await createProgram(context, () => () => Promise.resolve()))
 
 test.each(pages)('$file matches the commands', async ({ file, text }) => {
   await expect(text).toMatchFileSnapshot(join(FOLDER, file))

@@ -223,7 +223,7 @@ test('the event types', () => {
 
 test('the commands of agentproto', async () => {
   const context = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, env: {}, cwd: ROOT }
-  const program = await createProgram(context, () => Promise.resolve())
+  const program = await createProgram(context, () => () => Promise.resolve())
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--output <mode>] [--json] [--timeout <seconds>]

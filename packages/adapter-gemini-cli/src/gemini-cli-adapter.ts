@@ -10,8 +10,7 @@ import {
 } from '@agentproto/contracts/agent'
 import { findExecutable } from '@agentproto/subprocess'
 import { checkFolder } from './check-folder.js'
-import { TurnProcess } from './turn-process.js'
-import type { TurnOutcome } from './turn-process.js'
+import { type TurnOutcome, TurnProcess } from './turn-process.js'
 
 /** Whether Gemini has stored the conversation. */
 type Stored = 'no' | 'perhaps' | 'yes'

@@ -1,10 +1,8 @@
 import { exitMessage } from '@agentproto/arm-kit'
 import { systemClock } from '@agentproto/contracts'
 import type { AgentCliConnectOptions, AgentCliEvent, ProcessExit } from '@agentproto/contracts/agent'
-import { SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
-import type { AgentProcess } from '@agentproto/subprocess'
-import { readLine } from './stream-json.js'
-import type { GeminiResult } from './stream-json.js'
+import { type AgentProcess, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
+import { type GeminiResult, readLine } from './stream-json.js'
 
 /** Exit codes of Gemini: the conversation does not exist, and its turn limit is reached. */
 const NO_SUCH_SESSION = 42

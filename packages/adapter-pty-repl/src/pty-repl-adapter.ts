@@ -15,8 +15,7 @@ import {
 } from '@agentproto/contracts/agent'
 import { EchoFilter } from './echo-filter.js'
 import { ENTER, typing } from './keys.js'
-import { parseSettings } from './settings.js'
-import type { ReplQuestion, ReplSettings } from './settings.js'
+import { parseSettings, type ReplQuestion, type ReplSettings } from './settings.js'
 import { TerminalText } from './terminal-text.js'
 import { Terminal } from './terminal.js'
 

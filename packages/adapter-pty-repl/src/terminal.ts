@@ -2,8 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { exitMessage } from '@agentproto/arm-kit'
 import { AgentprotoError, asString, isRecord } from '@agentproto/contracts'
 import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts/agent'
-import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
-import type { AgentProcess } from '@agentproto/subprocess'
+import { type AgentProcess, findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 
 const HOST = fileURLToPath(new URL('../bin/pty-host.mjs', import.meta.url))
 /** How long the program may take to exit after its terminal is hung up, in milliseconds. */

@@ -6,8 +6,10 @@ import type { CliContext } from './cli-context.js'
 
 /** What the files of `commands/` are made of: their shape, the options that several share, and parsers of values. */
 
-/** Runs the work of a command. The number it resolves to is the exit code; nothing means 0. */
-export type Run = (work: (context: CliContext) => Promise<number | void>) => Promise<void>
+/** Makes an action from the work of a command. The number it resolves to is the exit code; nothing means 0. */
+export type Run = <Args extends readonly unknown[]>(
+  work: (context: CliContext, ...args: Args) => Promise<number | void>,
+) => (...args: Args) => Promise<void>
 
 /** A file of `commands/`: it adds description, options, examples and action to the command that is named like it. */
 export interface CommandFile {

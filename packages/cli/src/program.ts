@@ -29,9 +29,11 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 timeout, 4 no session or empty turn, 5 de
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
   let autoStart = !context.env['AGENTPROTO_NO_START']
-  const run: Run = async (work) => {
-    exitCode = (await work({ ...context, autoStart })) ?? EXIT.ok
-  }
+  const run: Run =
+    (work) =>
+    async (...args) => {
+      exitCode = (await work({ ...context, autoStart }, ...args)) ?? EXIT.ok
+    }
   try {
     const program = await createProgram(context, run, wordsOf(argv))
     program.hook('preAction', (_, command) => {

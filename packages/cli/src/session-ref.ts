@@ -1,10 +1,9 @@
-import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { AgentprotoError, defined, isLive, type Session } from '@agentproto/contracts'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
-import { omitUndefined } from './omit-undefined.js'
-import { shortId } from './render/short-id.js'
+import { shortId } from './render/session-text.js'
 
 /** Connects to the gateway and finds the session that the argument of a command names. */
 export async function openSession(
@@ -32,7 +31,7 @@ async function candidates(client: Client, ref: string): Promise<readonly Session
   if (ref === '' || ref.length > BOUNDS.labelChars) return found
   let after: string | undefined
   do {
-    const page = await client.sessions.list({ q: ref, limit: BOUNDS.listMax, ...omitUndefined({ after }) })
+    const page = await client.sessions.list({ q: ref, limit: BOUNDS.listMax, ...defined({ after }) })
     found.push(...page.sessions.filter((session) => matches(session, ref)))
     after = page.nextCursor
   } while (after !== undefined)

@@ -3,7 +3,7 @@ import { paintFor, print, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
 import type { Paint } from './render/paint.js'
 import { oneLine } from './render/printable.js'
-import { sessionState } from './render/session-state.js'
+import { sessionState } from './render/session-text.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it. */
 export async function printTree(context: CliContext, { alive }: { readonly alive?: boolean }): Promise<void> {

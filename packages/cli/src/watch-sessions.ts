@@ -1,7 +1,7 @@
 import type { ConnectionState } from '@agentproto/client'
 import { isLive, type Session } from '@agentproto/contracts'
 import type { SessionChange } from '@agentproto/contracts/wire'
-import { isCtrl, type Key } from './attach/key.js'
+import { isCtrl, type Key } from './attach/keyboard.js'
 import { openLiveScreen } from './attach/live-screen.js'
 import { paintFor, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'

@@ -6,7 +6,7 @@ const context = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: n
 
 /** The names of the loaded commands, as `group` or `group: child, …`. */
 async function loaded(...words: readonly string[]): Promise<readonly string[]> {
-  const { commands } = await createProgram(context, () => Promise.resolve(), words)
+  const { commands } = await createProgram(context, () => () => Promise.resolve(), words)
   return commands
     .filter((command) => command.name() !== 'complete')
     .map((command) => {

@@ -5,7 +5,7 @@ import { completionsFor } from '../src/completion/completions.js'
 import { createProgram } from '../src/program.js'
 
 const context = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }
-const program = await createProgram(context, () => Promise.resolve())
+const program = await createProgram(context, () => () => Promise.resolve())
 const next = (...words: string[]) => {
   const { candidates, names } = completionsFor(program, words)
   return { words: candidates.map(({ word }) => word), names }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Key } from '../src/attach/key.js'
+import type { Key } from '../src/attach/keyboard.js'
 import { LineEditor } from '../src/attach/line-editor.js'
 
 const key = (name: string, fields: Partial<Key> = {}): Key => ({ name, ctrl: false, meta: false, ...fields })

@@ -1,8 +1,6 @@
 import type { ManifestCapabilities } from './agent-cli-manifest.js'
-import { parseManifest } from './parse-manifest.js'
-import type { ParseOptions, ParseResult } from './parse-manifest.js'
-import { strayKeyRule } from './rule-context.js'
-import type { RuleContext } from './rule-context.js'
+import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
+import { type RuleContext, strayKeyRule } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { validate } from './validators/acp.js'
 

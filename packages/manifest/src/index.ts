@@ -1,45 +1,37 @@
 // Reads and checks AGENT-CLI.md and the other manifests. This file is the package's contract: every export is named here.
-export { parseAgentCli } from './parse-agent-cli.js'
-export type { ParseAgentCliOptions } from './parse-agent-cli.js'
+export { parseAgentCli, type ParseAgentCliOptions } from './parse-agent-cli.js'
 export type { ParseOptions, ParseResult } from './parse-manifest.js'
-export { parseAcp } from './acp-profile.js'
-export type { AcpAgentCapabilities, AcpProfile, AcpTier } from './acp-profile.js'
-export { parseSecrets } from './secrets-manifest.js'
-export type { SecretDeclaration, SecretsManifest } from './secrets-manifest.js'
-export { parseSandbox } from './sandbox-profile.js'
-export type { ParseSandboxOptions } from './sandbox-profile.js'
-export { parseRunner } from './runner-profile.js'
-export type { RunnerProfile } from './runner-profile.js'
+export { parseAcp, type AcpAgentCapabilities, type AcpProfile, type AcpTier } from './acp-profile.js'
+export { parseSecrets, type SecretDeclaration, type SecretsManifest } from './secrets-manifest.js'
+export { parseSandbox, type ParseSandboxOptions, SANDBOX_PROVIDERS } from './sandbox-profile.js'
+export { parseRunner, type RunnerProfile } from './runner-profile.js'
 export { configSchema } from './schemas.js'
-export { parseConfig } from './gateway-config.js'
-export type { GatewayConfig } from './gateway-config.js'
-export { compileLaunch } from './compile-launch.js'
+export { parseConfig, type GatewayConfig } from './gateway-config.js'
+export { compileLaunch, type CompiledLaunch, type LaunchRequest, type OptionValue } from './compile-launch.js'
 export { fillTemplate } from './fill-template.js'
-export type { CompiledLaunch, LaunchRequest, OptionValue } from './compile-launch.js'
 export { declaredVariables } from './declared-variables.js'
-export { formatProblem, PROBLEM_CODES } from './problem.js'
-export type { ManifestProblem, ProblemCode } from './problem.js'
-export { SANDBOX_PROVIDERS } from './sandbox-profile.js'
+export { formatProblem, PROBLEM_CODES, type ManifestProblem, type ProblemCode } from './problem.js'
 export type { AgentCliDocument, CapabilityName, ContinuationStrategy, KeyScope } from './agent-cli-document.js'
-export { INSTALL_METHODS, PACKAGE_MANAGERS } from './agent-cli-manifest.js'
-export type {
-  AgentCliManifest,
-  AgentCliWire,
-  Auth,
-  Continuation,
-  InstallMethod,
-  ManifestCapabilities,
-  McpWire,
-  Mode,
-  Models,
-  Option,
-  PackageManager,
-  Persist,
-  Requires,
-  SandboxProfile,
-  SandboxSource,
-  SessionPolicy,
-  SetupStep,
-  SkipIf,
-  VersionCheck,
+export {
+  INSTALL_METHODS,
+  PACKAGE_MANAGERS,
+  type AgentCliManifest,
+  type AgentCliWire,
+  type Auth,
+  type Continuation,
+  type InstallMethod,
+  type ManifestCapabilities,
+  type McpWire,
+  type Mode,
+  type Models,
+  type Option,
+  type PackageManager,
+  type Persist,
+  type Requires,
+  type SandboxProfile,
+  type SandboxSource,
+  type SessionPolicy,
+  type SetupStep,
+  type SkipIf,
+  type VersionCheck,
 } from './agent-cli-manifest.js'

@@ -5,16 +5,16 @@ import type {
   OptionDocument,
   SetupStepDocument,
 } from './agent-cli-document.js'
-import { INSTALL_METHODS } from './agent-cli-manifest.js'
-import type {
-  AgentCliManifest,
-  AgentCliWire,
-  Auth,
-  InstallMethod,
-  InstallMethodName,
-  Option,
-  PackageManager,
-  SetupStep,
+import {
+  type AgentCliManifest,
+  type AgentCliWire,
+  type Auth,
+  INSTALL_METHODS,
+  type InstallMethod,
+  type InstallMethodName,
+  type Option,
+  type PackageManager,
+  type SetupStep,
 } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
 import { given } from './given.js'

@@ -1,6 +1,5 @@
 import { nearest } from './nearest.js'
-import { fieldsOf, integerOf, listOf, uniqueIds } from './rule-context.js'
-import type { Fields, RuleContext } from './rule-context.js'
+import { type Fields, fieldsOf, integerOf, listOf, type RuleContext, uniqueIds } from './rule-context.js'
 import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
 
 /** AIP-45 Conformance 7, and options that could have no effect. */

@@ -2,8 +2,7 @@ import { agentCliRules } from './agent-cli-rules.js'
 import type { AgentCliDocument } from './agent-cli-document.js'
 import type { AgentCliManifest } from './agent-cli-manifest.js'
 import { normaliseAgentCli } from './normalise-agent-cli.js'
-import { parseManifest } from './parse-manifest.js'
-import type { ParseOptions, ParseResult, PlacedResult } from './parse-manifest.js'
+import { parseManifest, type ParseOptions, type ParseResult, type PlacedResult } from './parse-manifest.js'
 import { validate } from './validators/agent-cli.js'
 
 export interface ParseAgentCliOptions extends ParseOptions {

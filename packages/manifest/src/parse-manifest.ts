@@ -1,14 +1,12 @@
 import { splitFrontMatter } from './front-matter.js'
 import { parseYaml } from './parse-yaml.js'
-import { ProblemList } from './problem.js'
-import type { ManifestProblem } from './problem.js'
+import { type ManifestProblem, ProblemList } from './problem.js'
 import type { RuleContext } from './rule-context.js'
 import { checkSchema } from './schema-problems.js'
 import type { SchemaName } from './schemas.js'
 import { createSourceText } from './source-text.js'
 import type { Validator } from './validators/compile-validator.js'
-import { locate } from './yaml-tree.js'
-import type { YamlTree } from './yaml-tree.js'
+import { locate, type YamlTree } from './yaml-tree.js'
 
 /** A checked value with its warnings, or all problems. */
 export type ParseResult<T> =

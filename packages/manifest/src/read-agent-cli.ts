@@ -1,18 +1,15 @@
 import { dirname, join } from 'node:path'
-import { capabilityRules, parseAcp } from './acp-profile.js'
-import type { AcpProfile } from './acp-profile.js'
+import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
 import { given } from './given.js'
 import { parseAgentCliAt } from './parse-agent-cli.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import type { ManifestProblem } from './problem.js'
-import { readText } from './read-text.js'
-import type { ReadText } from './read-text.js'
+import { readText, type ReadText } from './read-text.js'
 import type { RuleContext } from './rule-context.js'
 import { parseRunner } from './runner-profile.js'
 import { parseSandbox } from './sandbox-profile.js'
-import { parseSecrets, secretReferenceRules } from './secrets-manifest.js'
-import type { SecretsManifest } from './secrets-manifest.js'
+import { parseSecrets, secretReferenceRules, type SecretsManifest } from './secrets-manifest.js'
 
 /** A manifest with everything that it refers to. */
 export interface LoadedAgentCli {

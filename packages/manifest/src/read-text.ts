@@ -1,6 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
-import { ProblemList } from './problem.js'
-import type { ManifestProblem, ProblemCode, ProblemParts } from './problem.js'
+import { type ManifestProblem, type ProblemCode, ProblemList, type ProblemParts } from './problem.js'
 import { createSourceText } from './source-text.js'
 
 const FILE_BYTES_MAX = 4 * 1024 * 1024

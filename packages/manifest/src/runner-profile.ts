@@ -1,5 +1,4 @@
-import { parseManifest } from './parse-manifest.js'
-import type { ParseOptions, ParseResult } from './parse-manifest.js'
+import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
 import { validate } from './validators/runner.js'
 
 /** A RUNNER.md (AIP-17). The host does not read it: its front matter only has to be a mapping. */

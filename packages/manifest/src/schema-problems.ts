@@ -1,12 +1,9 @@
 import type { ErrorObject } from 'ajv/dist/2020.js'
 import { nearest } from './nearest.js'
-import { show } from './problem.js'
-import type { ProblemCode, ProblemList, ProblemParts } from './problem.js'
-import { schemas } from './schemas.js'
-import type { SchemaName } from './schemas.js'
+import { type ProblemCode, type ProblemList, type ProblemParts, show } from './problem.js'
+import { type SchemaName, schemas } from './schemas.js'
 import type { Validator } from './validators/compile-validator.js'
-import { locate } from './yaml-tree.js'
-import type { YamlTree } from './yaml-tree.js'
+import { locate, type YamlTree } from './yaml-tree.js'
 
 /** Checks a tree against a schema; every error of the validator becomes one problem at its place. */
 export function checkSchema(name: SchemaName, validate: Validator, { tree, problems }: Checked): void {

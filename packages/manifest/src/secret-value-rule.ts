@@ -1,5 +1,4 @@
-import { fieldsOf, listOf, valueAt } from './rule-context.js'
-import type { Fields, Path, RuleContext } from './rule-context.js'
+import { type Fields, fieldsOf, listOf, type Path, type RuleContext, valueAt } from './rule-context.js'
 
 const SECRET_WORDS = '(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')

@@ -1,10 +1,8 @@
 import type { SetupStep } from './agent-cli-manifest.js'
 import { given } from './given.js'
 import { nearest } from './nearest.js'
-import { parseManifest } from './parse-manifest.js'
-import type { ParseOptions, ParseResult } from './parse-manifest.js'
-import { fieldsOf, listOf, uniqueIds } from './rule-context.js'
-import type { RuleContext } from './rule-context.js'
+import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
+import { fieldsOf, listOf, type RuleContext, uniqueIds } from './rule-context.js'
 import { validate } from './validators/secrets.js'
 
 /** A SECRETS.md (AIP-19): which secrets there are, never their values. */

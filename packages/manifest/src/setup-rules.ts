@@ -1,7 +1,6 @@
 import { nearest } from './nearest.js'
 import { show } from './problem.js'
-import { fieldsOf, listOf, uniqueIds, valueAt } from './rule-context.js'
-import type { Fields, RuleContext } from './rule-context.js'
+import { type Fields, fieldsOf, listOf, type RuleContext, uniqueIds, valueAt } from './rule-context.js'
 
 /** AIP-29's rules for setup steps: unique ids, prompts that can be answered, and references to earlier steps. */
 export function setupRules(context: RuleContext): void {

@@ -2,8 +2,7 @@ import { AgentprotoError, type SessionSandbox } from '@agentproto/contracts'
 import { requiresConfinement, createLocalProvider } from './local-provider.js'
 import { createNodePermissionProvider } from './node-permission-provider.js'
 import { limitLaunch } from './process-limits.js'
-import { loadProvider } from './registered-provider.js'
-import type { RegisteredProvider } from './registered-provider.js'
+import { loadProvider, type RegisteredProvider } from './registered-provider.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 /** Time limit of a provider that the host registered, in milliseconds. */

@@ -1,11 +1,8 @@
 import { lookup } from 'node:dns/promises'
-import { createServer, request as httpRequest } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { connect, isIP } from 'node:net'
-import type { Socket } from 'node:net'
+import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http'
+import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { isListed, isThisHost } from './egress-list.js'
-import type { Destination } from './egress-list.js'
+import { type Destination, isListed, isThisHost } from './egress-list.js'
 
 const MAX_CONNECTIONS = 256
 const CONNECT_MS = 30_000

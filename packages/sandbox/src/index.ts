@@ -1,6 +1,5 @@
 // Sandbox providers (AIP-36). This file is the package's contract: every export is named here.
-export { createSandboxes } from './create-sandboxes.js'
-export type { ConfinedLaunch, Sandboxes, SandboxesOptions } from './create-sandboxes.js'
+export { createSandboxes, type ConfinedLaunch, type Sandboxes, type SandboxesOptions } from './create-sandboxes.js'
 export type {
   ConfinementProfile,
   PreparedLaunch,

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import type { Launch } from '@agentproto/contracts/agent'
-import { filePolicy } from './file-policy.js'
-import type { FilePolicy } from './file-policy.js'
+import { filePolicy, type FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 /** The flag of one Node version's permission model, and what it confines. */

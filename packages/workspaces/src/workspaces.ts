@@ -13,8 +13,7 @@ import { realFolder, realFolderIfAny } from './folder.js'
 import { type Changed, JsonFile } from './json-file.js'
 import { resolveCwd } from './resolve-cwd.js'
 import { checkSlug, slugFor } from './slug.js'
-import { workspacesSchema } from './workspaces-file.js'
-import type { StoredWorkspace, StoredWorkspaces } from './workspaces-file.js'
+import { type StoredWorkspace, type StoredWorkspaces, workspacesSchema } from './workspaces-file.js'
 
 export interface WorkspacesOptions {
   /** Root of the home, as for `homeLayout`; `workspaces.json` is in it. */

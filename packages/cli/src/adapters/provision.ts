@@ -1,15 +1,14 @@
-import { EXIT, isAgentprotoError } from '@agentproto/contracts'
+import { defined, EXIT, isAgentprotoError } from '@agentproto/contracts'
 import type { AdapterState, ProvisionRequest, SetupStepState } from '@agentproto/contracts/wire'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
 import type { JsonOption, OptionValues } from '../command-definition.js'
-import { omitUndefined } from '../omit-undefined.js'
 import { oneLine } from '../render/printable.js'
 import { interruptible } from '../signals.js'
 import { openAdapters } from './open-adapters.js'
 import { ProvisionView } from './provision-view.js'
 import { setupTerminal } from './setup-terminal.js'
 
-export interface ProvisionOptions extends JsonOption {
+interface ProvisionOptions extends JsonOption {
   readonly force?: boolean
   readonly allowUnverified?: boolean
   readonly workspace?: string
@@ -19,44 +18,41 @@ export interface ProvisionOptions extends JsonOption {
 type Phase = ProvisionRequest['until']
 
 /** Installs an agent, sets it up or logs in. At a terminal an install continues with setup and login where needed. */
-export function provision(
-  context: CliContext,
-  slug: string,
-  { until, ...options }: ProvisionOptions & { readonly until: Phase },
-): Promise<number> {
-  return interruptible(async (signal) => {
-    const view = new ProvisionView(context)
-    const terminal = setupTerminal(context, { beforeUse: () => view.release() })
-    const adapters = await openAdapters(context, terminal)
-    const { force = false } = options
-    const runUntil = async (phase: Phase): Promise<AdapterState | undefined> => {
-      let state: AdapterState | undefined
-      for await (const event of adapters.provision(
-        slug,
-        requestFor(phase, { ...options, force: force && phase === until }, signal),
-      )) {
-        // A later run skips what the first one has done; that is not shown again.
-        if (phase === until || event.type !== 'phase' || event.state !== 'skipped') view.handle(event)
-        if (event.type === 'state') state = event.state
+export const provisionUntil =
+  (until: Phase) =>
+  (context: CliContext, slug: string, options: ProvisionOptions): Promise<number> =>
+    interruptible(async (signal) => {
+      const view = new ProvisionView(context)
+      const terminal = setupTerminal(context, { beforeUse: () => view.release() })
+      const adapters = await openAdapters(context, terminal)
+      const { force = false } = options
+      const runUntil = async (phase: Phase): Promise<AdapterState | undefined> => {
+        let state: AdapterState | undefined
+        for await (const event of adapters.provision(
+          slug,
+          requestFor(phase, { ...options, force: force && phase === until }, signal),
+        )) {
+          // A later run skips what the first one has done; that is not shown again.
+          if (phase === until || event.type !== 'phase' || event.state !== 'skipped') view.handle(event)
+          if (event.type === 'state') state = event.state
+        }
+        return state
       }
-      return state
-    }
-    try {
-      let state = await runUntil(until)
-      if (until === 'install' && terminal !== undefined) {
-        if (isPending(state)) state = await runUntil('setup')
-        if (state?.auth === 'unauthed' && state.login !== undefined) state = await runUntil('login')
+      try {
+        let state = await runUntil(until)
+        if (until === 'install' && terminal !== undefined) {
+          if (isPending(state)) state = await runUntil('setup')
+          if (state?.auth === 'unauthed' && state.login !== undefined) state = await runUntil('login')
+        }
+        view.release()
+        if (state !== undefined) reportState(context, state, options)
+        return EXIT.ok
+      } catch (thrown) {
+        view.release()
+        reportPendingSteps(context, thrown)
+        throw thrown
       }
-      view.release()
-      if (state !== undefined) reportState(context, state, options)
-      return EXIT.ok
-    } catch (thrown) {
-      view.release()
-      reportPendingSteps(context, thrown)
-      throw thrown
-    }
-  })
-}
+    })
 
 function requestFor(
   until: Phase,
@@ -67,7 +63,7 @@ function requestFor(
     until,
     signal,
     ...(force === true ? { force } : {}),
-    ...omitUndefined({ allowUnverified, workspaceSlug: workspace }),
+    ...defined({ allowUnverified, workspaceSlug: workspace }),
     ...(Object.keys(input).length === 0 ? {} : { inputs: input }),
   }
 }

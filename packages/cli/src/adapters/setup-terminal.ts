@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { Question, Terminal } from '@agentproto/runtime'
-import { isCtrl } from '../attach/key.js'
-import { openKeyboard } from '../attach/keyboard.js'
-import { LineEditor } from '../attach/line-editor.js'
-import { LiveArea } from '../attach/live-area.js'
+import { FieldInput } from '../attach/field-input.js'
+import { isCtrl, type Key } from '../attach/keyboard.js'
+import type { LiveRows } from '../attach/live-area.js'
+import { showDialog } from '../attach/show-dialog.js'
 import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'
 import { oneLine } from '../render/printable.js'
-import { fieldHint, readField, type Field } from '../requests/question-form.js'
+import { fieldHint, type Field } from '../requests/question-form.js'
 
 interface SetupTerminalOptions {
   /** Called before the screen is used for anything but progress. */
@@ -35,44 +35,27 @@ export function setupTerminal(context: CliContext, { beforeUse }: SetupTerminalO
   }
 }
 
-/** Asks for one value on stderr, so that stdout stays the result. @throws `cancelled` on Ctrl-C or Ctrl-D */
+/** Asks for one value. @throws `cancelled` on Ctrl-C or Ctrl-D, or when the signal aborts */
 export async function askValue(
   context: CliContext,
   question: Question,
   signal: AbortSignal,
 ): Promise<string | boolean> {
-  const field = fieldOf(question)
-  const area = new LiveArea(context.stderr)
-  const editor = new LineEditor()
-  let problem = ''
-  const draw = (): void => area.draw([], viewOf(context, { question, field, editor, problem }))
-  try {
-    return await new Promise<string | boolean>((resolve, reject) => {
-      const cancel = (): void => reject(new AgentprotoError('cancelled', 'The question was cancelled'))
-      signal.addEventListener('abort', cancel, { once: true })
-      const keyboard = openKeyboard({ stdin: context.stdin, output: context.stderr }, (key) => {
-        if (isCtrl(key, 'c') || isCtrl(key, 'd')) return done(cancel)
-        const typed = editor.key(key)
-        const read = typed === undefined ? undefined : readField(field, typed)
-        problem = read !== undefined && 'problem' in read ? read.problem : problem
-        if (read !== undefined && 'value' in read) return done(() => resolve(answerOf(read.value)))
-        draw()
-      })
-      const done = (settle: () => void): void => {
-        keyboard.close()
-        signal.removeEventListener('abort', cancel)
-        settle()
-      }
-      signal.addEventListener('abort', () => keyboard.close(), { once: true })
-      draw()
-    })
-  } finally {
-    area.close([`  ${oneLine(question.prompt)}`])
+  const input = new FieldInput(fieldOf(question))
+  const dialog = {
+    view: () => viewOf(context, question, input),
+    key: (key: Key) => (isCtrl(key, 'c') || isCtrl(key, 'd') ? { answer: undefined } : answerOf(input.key(key))),
+    last: [`  ${oneLine(question.prompt)}`],
   }
+  const answer = await showDialog<string | boolean>(context, dialog, signal)
+  if (answer === undefined) throw new AgentprotoError('cancelled', 'The question was cancelled')
+  return answer
 }
 
-const answerOf = (value: unknown): string | boolean =>
-  typeof value === 'boolean' ? value : typeof value === 'string' ? value : ''
+function answerOf(read: ReturnType<FieldInput['key']>): { readonly answer: string | boolean } | undefined {
+  if (read === undefined) return undefined
+  return { answer: typeof read.value === 'boolean' || typeof read.value === 'string' ? read.value : '' }
+}
 
 function fieldOf({ prompt, type, options = [], default: fallback }: Question): Field {
   const kind = type === 'select' ? 'choice' : type === 'boolean' ? 'boolean' : 'text'
@@ -86,18 +69,12 @@ function fieldOf({ prompt, type, options = [], default: fallback }: Question): F
   }
 }
 
-interface Asking {
-  readonly question: Question
-  readonly field: Field
-  readonly editor: LineEditor
-  readonly problem: string
-}
-
 /** A secret is drawn as dots of the same width. */
-function viewOf(context: CliContext, { question, field, editor, problem }: Asking): Parameters<LiveArea['draw']>[1] {
+function viewOf(context: CliContext, question: Question, input: FieldInput): LiveRows {
+  const { field, problem } = input
   const paint = paintFor(context, context.stderr)
   const width = widthOf(context.stderr) - 1
-  const { text, column } = editor.view(width - 4)
+  const { text, column } = input.view(width - 4)
   const shown = question.type === 'secret' ? '•'.repeat(column) : text
   const choices = (question.options ?? [])
     .slice(0, 20)
@@ -109,7 +86,7 @@ function viewOf(context: CliContext, { question, field, editor, problem }: Askin
   const rows = [
     paint.yellow(cut(`? ${oneLine(question.prompt)}`, width)),
     ...choices,
-    ...[problem, problem === '' ? hint : '']
+    ...[problem || hint]
       .filter(Boolean)
       .map((line) => (problem === '' ? paint.dim : paint.red)(cut(`  ${oneLine(line)}`, width))),
     `  ${paint.bold('›')} ${shown}`,

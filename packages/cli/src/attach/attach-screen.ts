@@ -1,10 +1,10 @@
-import { promptText, type Session, type SessionEvent } from '@agentproto/contracts'
+import { defined, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { Paint } from '../render/paint.js'
 import { cut } from '../render/fit.js'
 import { Transcript } from '../render/transcript.js'
 import { commandHint, completeCommand } from './command-completion.js'
-import { isCtrl, type Key } from './key.js'
+import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import type { LiveRows } from './live-area.js'
 import { requestDialog, type RequestDialog } from './request-dialog.js'
@@ -107,9 +107,9 @@ export class AttachScreen {
     const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), status]
     const open = this.#openRequest
     if (open !== undefined) {
-      const { rows, column } = open.dialog.view({ paint, width })
-      const cursor = column === undefined ? {} : { cursor: { row: above.length + rows.length - 1, column } }
-      return { rows: [...above, ...rows], ...cursor }
+      const { rows, cursor } = open.dialog.view({ paint, width })
+      const moved = cursor && { ...cursor, row: above.length + cursor.row }
+      return { rows: [...above, ...rows], ...defined({ cursor: moved }) }
     }
     const { text, column } = this.#editor.view(width - PROMPT.length)
     return {

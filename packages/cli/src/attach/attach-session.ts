@@ -4,7 +4,7 @@ import { type EventGap, isAgentprotoError, isLive, type Session } from '@agentpr
 import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
-import { withAttachments } from '../prompt/prompt-attachments.js'
+import { withAttachments } from '../prompt/prompt-text.js'
 import { Transcript } from '../render/transcript.js'
 import { findSession } from '../session-ref.js'
 import { interruptible } from '../signals.js'

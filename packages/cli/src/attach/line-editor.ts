@@ -1,5 +1,5 @@
 import { columnsOf } from '../render/fit.js'
-import type { Key } from './key.js'
+import type { Key } from './keyboard.js'
 
 const MAX_HISTORY = 200
 

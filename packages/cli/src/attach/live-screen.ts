@@ -1,6 +1,5 @@
 import type { CliContext } from '../cli-context.js'
-import type { Key } from './key.js'
-import { openKeyboard } from './keyboard.js'
+import { type Key, openKeyboard } from './keyboard.js'
 import { LiveArea, type LiveRows } from './live-area.js'
 
 interface LiveScreenOptions {

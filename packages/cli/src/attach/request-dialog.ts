@@ -1,28 +1,25 @@
 import type { AgentRequest, QuestionRequest } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
-import { LineEditor } from './line-editor.js'
-import type { Key } from './key.js'
+import { FieldInput } from './field-input.js'
+import type { Key } from './keyboard.js'
+import type { LiveRows } from './live-area.js'
 import { cut } from '../render/fit.js'
 import type { Paint } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { requestTitle, toolSubject } from '../render/request-title.js'
 import { choicesOf, type Choice } from '../requests/choices.js'
-import { fieldHint, fieldsOf, readField, type Field } from '../requests/question-form.js'
+import { fieldHint, fieldsOf, type Field } from '../requests/question-form.js'
 
 export interface DialogFrame {
   readonly paint: Paint
   readonly width: number
 }
-export interface DialogView {
-  readonly rows: readonly string[]
-  /** Column of the cursor in the last row, for typed input. */
-  readonly column?: number
-}
 
 /** A request of an agent as a dialog: keys in, an answer out. */
 export interface RequestDialog {
   key(key: Key): AnswerRequest | undefined
-  view(frame: DialogFrame): DialogView
+  /** The cursor, if any, is where text is typed. */
+  view(frame: DialogFrame): LiveRows
 }
 
 export function requestDialog(request: AgentRequest): RequestDialog {
@@ -53,42 +50,40 @@ class FormDialog implements RequestDialog {
   readonly #request: QuestionRequest
   readonly #fields: readonly Field[]
   readonly #content: Record<string, unknown> = {}
-  readonly #editor = new LineEditor()
+  readonly #input: FieldInput
   #at = 0
-  #problem = ''
 
+  /** @param request One with at least one field */
   constructor(request: QuestionRequest) {
     this.#request = request
     this.#fields = fieldsOf(request.schema)
+    this.#input = new FieldInput(this.#fields[0] as Field)
   }
 
   key(key: Key): AnswerRequest | undefined {
     if (key.name === 'escape') return { action: 'decline' }
-    const typed = this.#editor.key(key)
-    const field = this.#fields[this.#at]
-    if (typed === undefined || field === undefined) return undefined
-    const read = readField(field, typed)
-    this.#problem = 'problem' in read ? read.problem : ''
-    if ('problem' in read) return undefined
-    if (read.value !== undefined) this.#content[field.name] = read.value
-    this.#at += 1
-    return this.#at < this.#fields.length ? undefined : { action: 'accept', content: this.#content }
+    const read = this.#input.key(key)
+    if (read === undefined) return undefined
+    if (read.value !== undefined) this.#content[this.#input.field.name] = read.value
+    const next = this.#fields[++this.#at]
+    if (next === undefined) return { action: 'accept', content: this.#content }
+    this.#input.field = next
+    return undefined
   }
 
-  view({ paint, width }: DialogFrame): DialogView {
-    const field = this.#fields[this.#at]
-    if (field === undefined) return { rows: [] }
+  view({ paint, width }: DialogFrame): LiveRows {
+    const { field, problem } = this.#input
     const label = `  ${oneLine(field.title)}: `
-    const { text, column } = this.#editor.view(Math.max(10, width - label.length))
+    const { text, column } = this.#input.view(Math.max(10, width - label.length))
     const steps = this.#fields.length > 1 ? ` (${this.#at + 1}/${this.#fields.length})` : ''
-    const hint = [this.#problem, field.description ?? '', fieldHint(field), 'Esc declines'].filter(Boolean).join(' · ')
+    const hint = [problem, field.description ?? '', fieldHint(field), 'Esc declines'].filter(Boolean).join(' · ')
     return {
       rows: [
         paint.yellow(cut(`? ${requestTitle(this.#request)}${steps}`, width)),
-        (this.#problem === '' ? paint.dim : paint.red)(cut(`  ${oneLine(hint)}`, width)),
+        (problem === '' ? paint.dim : paint.red)(cut(`  ${oneLine(hint)}`, width)),
         paint.bold(label) + text,
       ],
-      column: label.length + column,
+      cursor: { row: 2, column: label.length + column },
     }
   }
 }

@@ -4,7 +4,7 @@ import { cut } from '../render/fit.js'
 import type { Paint } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { toolTitle } from '../render/request-title.js'
-import { shortId } from '../render/short-id.js'
+import { shortId } from '../render/session-text.js'
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 

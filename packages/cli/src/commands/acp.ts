@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
-import { type AgentCapabilities, AgentprotoError } from '@agentproto/contracts'
+import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
 import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption, type Run } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { lineWriter } from '../line-writer.js'
-import { omitUndefined } from '../omit-undefined.js'
 import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
 
@@ -41,9 +40,7 @@ export function define(command: Command, run: Run): void {
     .addOption(permissionsOption())
     .option('--login', 'log the agent in at this terminal, and exit; editors run it')
     .addHelpText('after', HELP)
-    .action((options: AcpOptions) =>
-      run((context) => (options.login === true ? logIn(context, options) : serveAcp(context, options))),
-    )
+    .action(run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options)))
 }
 
 /** Serves until the client disconnects. */
@@ -70,7 +67,7 @@ async function openFor(client: Client, options: AcpOptions, request: AcpOpenRequ
   if (options.session !== undefined) return { session: await findSession(client, options.session), attached: true }
   const wanted = spawnRequest(options, request)
   const adapter = wanted.adapter ?? (await onlyInstalled(client))
-  const session = await client.sessions.start({ ...wanted, adapter }, omitUndefined({ trace: request.trace }))
+  const session = await client.sessions.start({ ...wanted, adapter }, defined({ trace: request.trace }))
   return { session, attached: false }
 }
 
@@ -87,7 +84,7 @@ function spawnRequest(
 ): WantedSession {
   const wanted: WantedSession = {
     options: option,
-    ...omitUndefined({ adapter, workspaceSlug: workspace, label, mode, permissionMode: permissions }),
+    ...defined({ adapter, workspaceSlug: workspace, label, mode, permissionMode: permissions }),
     ...parseWire(metaSchema, meta ?? {}, '_meta.agentproto'),
   }
   const servers = parseWire(spawnAgentSchema.pick({ mcpServers: true }), { mcpServers }, 'session/new')
@@ -124,11 +121,11 @@ async function loginOf(context: CliContext, client: Client, options: AcpOptions)
 const LOGIN_MS = 10_000
 
 async function logIn(context: CliContext, options: AcpOptions): Promise<void> {
-  const { provision } = await import('../adapters/provision.js')
+  const { provisionUntil } = await import('../adapters/provision.js')
   const { session, adapter } = options
   const slug =
     session === undefined && adapter !== undefined ? adapter : await adapterOf(await connect(context), options)
-  await provision(context, slug, { until: 'login' })
+  await provisionUntil('login')(context, slug, {})
 }
 
 const adapterOf = async (client: Client, { session, adapter }: AcpOptions): Promise<string> =>

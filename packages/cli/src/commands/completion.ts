@@ -16,10 +16,5 @@ export function define(command: Command, run: Run): void {
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices([...SHELLS]))
     .addHelpText('after', HELP)
-    .action((shell: Shell) =>
-      run(({ stdout }) => {
-        print(stdout, completionScript(shell).trimEnd())
-        return Promise.resolve()
-      }),
-    )
+    .action(run(async ({ stdout }, shell: Shell) => print(stdout, completionScript(shell).trimEnd())))
 }

@@ -6,7 +6,7 @@ import type { ConfigKey } from '../config/config-keys.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
-import { printTable } from '../print-table.js'
+import { printTable } from '../render/table.js'
 
 const HELP = `
 Examples:
@@ -24,14 +24,14 @@ export function define(config: Command, run: Run): void {
     .description('list every key with its value and what it does')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('config list', 'config list --json'))
-    .action((options: JsonOption) => run((context) => list(context, options)))
+    .action(run(list))
   config
     .command('get')
     .description('print the value of a key, set or default')
     .argument('<key>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('config get sessions.maxSessions'))
-    .action((key: string, options: JsonOption) => run((context) => get(context, key, options)))
+    .action(run(get))
   config
     .command('set')
     .description('set a key')
@@ -46,24 +46,14 @@ export function define(config: Command, run: Run): void {
         'config set executables.claude /opt/claude/bin/claude',
       ),
     )
-    .action((name: string, text: string, options: JsonOption) =>
-      run(async (context) => {
-        const key = (await loadConfig()).configKey(name)
-        return change(context, { key, value: valueOf(key, text) }, options)
-      }),
-    )
+    .action(run(change))
   config
     .command('unset')
     .description('restore the default of a key')
     .argument('<key>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('config unset sessions.idleMs'))
-    .action((name: string, options: JsonOption) =>
-      run(async (context) => {
-        const key = (await loadConfig()).configKey(name)
-        return change(context, { key, value: undefined }, options)
-      }),
-    )
+    .action(run((context, name: string, options: JsonOption) => change(context, name, undefined, options)))
 }
 
 /** Loaded when a command runs: the validator takes longer to load than `--help` to print. */
@@ -110,13 +100,15 @@ async function get(context: CliContext, name: string, { json }: JsonOption): Pro
   else if (value !== undefined) print(context.stdout, valueText(value))
 }
 
+/** Sets the typed value of a key, or restores its default without one. */
 async function change(
   context: CliContext,
-  { key, value }: { readonly key: ConfigKey; readonly value: unknown },
-  { json }: JsonOption,
+  ...[name, text, { json }]: [string, string | undefined, JsonOption]
 ): Promise<void> {
-  const { readConfigFile, withValue, writeConfigFile } = await loadConfig()
+  const { configKey, readConfigFile, withValue, writeConfigFile } = await loadConfig()
   const home = homeOf(context)
+  const key = configKey(name)
+  const value = text === undefined ? undefined : valueOf(key, text)
   // The value may be a secret: the audit log gets the key alone.
   const entry = { action: value === undefined ? 'config-unset' : 'config-set', key: key.name }
   await withAudit(context, entry, async () =>

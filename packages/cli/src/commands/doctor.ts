@@ -17,7 +17,7 @@ export function define(command: Command, run: Run): void {
     .description('check this machine, the home, the gateway and the agents')
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
-    .action((options: JsonOption) => run((context) => doctor(context, options)))
+    .action(run(doctor))
 }
 
 /** Exit code 1 when a check fails. Warnings pass. */

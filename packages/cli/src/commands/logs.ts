@@ -30,7 +30,7 @@ export function define(command: Command, run: Run): void {
     .option('-f, --follow', 'print new lines until Ctrl-C')
     .option('--json', 'the structured log instead, one JSON document per line')
     .addHelpText('after', HELP)
-    .action((options: LogsOptions) => run((context) => printLog(context, options)))
+    .action(run(printLog))
 }
 
 async function printLog(context: CliContext, { lines, follow, json }: LogsOptions): Promise<number> {

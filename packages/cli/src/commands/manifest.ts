@@ -4,8 +4,7 @@ import type { CheckedFile } from '@agentproto/manifest/node'
 import { Option, type Command } from 'commander'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
 import { examples, type JsonOption, type Run } from '../command-definition.js'
-import { githubAnnotation } from '../render/github-annotation.js'
-import { renderProblem } from '../render/manifest-problem.js'
+import { githubAnnotation, renderProblem } from '../render/manifest-problem.js'
 import type { Paint } from '../render/paint.js'
 
 const VALIDATE_HELP = `
@@ -30,7 +29,7 @@ export function define(manifest: Command, run: Run): void {
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'github']).default('text'))
     .option('--json', 'the same as --format json')
     .addHelpText('after', VALIDATE_HELP)
-    .action((paths: string[], options: ValidateOptions) => run((context) => validate(context, paths, options)))
+    .action(run(validate))
 }
 
 async function validate(context: CliContext, paths: readonly string[], options: ValidateOptions): Promise<number> {

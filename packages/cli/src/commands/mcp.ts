@@ -17,7 +17,7 @@ export function define(command: Command, run: Run): void {
   command
     .description('serve the tools of the gateway as an MCP server on stdin and stdout')
     .addHelpText('after', HELP)
-    .action(() => run(serveMcp))
+    .action(run(serveMcp))
 }
 
 /** Serves until the client disconnects. The sessions that it started keep running. */

@@ -1,13 +1,19 @@
-import { AgentprotoError, type PermissionRule, type RuleScope, TOOL_KINDS, type ToolKind } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  defined,
+  type PermissionRule,
+  type RuleScope,
+  TOOL_KINDS,
+  type ToolKind,
+} from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { Option, type Command } from 'commander'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
 import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
-import { omitUndefined } from '../omit-undefined.js'
-import { printTable } from '../print-table.js'
+import { printTable } from '../render/table.js'
 import { age } from '../render/age.js'
-import { ruleText } from '../render/rule-text.js'
+import { oneLine } from '../render/printable.js'
 import { findSession } from '../session-ref.js'
 
 const HELP = `
@@ -39,7 +45,7 @@ export function define(permissions: Command, run: Run): void {
     .description('list the rules of a workspace, or all that apply to a session')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('permissions list', 'permissions list --session try --json'))
-    .action((options: ScopeOptions) => run((context) => list(context, options)))
+    .action(run(list))
   defineRule(permissions.command('allow'), 'allow', run).addHelpText(
     'after',
     examples('permissions allow --command "npm run *"', 'permissions allow --tool read --path "src/**" --session try'),
@@ -53,7 +59,7 @@ export function define(permissions: Command, run: Run): void {
     .argument('<ruleId...>', 'as listed; the first characters are enough')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('permissions remove pr_1a2b', 'permissions remove pr_1a2b --session try'))
-    .action((ruleIds: string[], options: ScopeOptions) => run((context) => remove(context, ruleIds, options)))
+    .action(run(remove))
 }
 
 const defineRule = (command: Command, decision: PermissionRule['decision'], run: Run): Command =>
@@ -64,7 +70,7 @@ const defineRule = (command: Command, decision: PermissionRule['decision'], run:
     .option('--command <words>', "command that the tool runs; * within a word, a last '**' for any words")
     .addOption(new Option('--once', 'with --session: answer one request, then expire').conflicts('workspace'))
     .option('--json', 'print the rule as JSON')
-    .action((options: RuleOptions) => run((context) => add(context, decision, options)))
+    .action(run((context, options: RuleOptions) => add(context, decision, options)))
 
 const scoped = (command: Command): Command =>
   command
@@ -100,7 +106,7 @@ async function add(context: CliContext, decision: PermissionRule['decision'], op
   const client = await connect(context)
   const rule = await client.permissions.add(await scopeOf(client, options), {
     decision,
-    ...omitUndefined({ toolKind: tool, path, command }),
+    ...defined({ toolKind: tool, path, command }),
     ...(once === true ? { lifetime: 'once' } : {}),
   })
   if (options.json === true) printJson(context, rule)
@@ -151,4 +157,15 @@ function pick(rules: readonly PermissionRule[], ref: string): PermissionRule {
     given: ref,
     hint: `Use a longer id: ${matching.map(({ ruleId }) => ruleId).join(', ')}`,
   })
+}
+
+/** What a rule matches, on one line. */
+function ruleText({ match: { toolKind, path, command, call } }: PermissionRule): string {
+  const parts = [
+    toolKind,
+    path,
+    command === undefined ? undefined : `$ ${command}`,
+    call === undefined ? undefined : 'this call only',
+  ]
+  return oneLine(parts.filter((part) => part !== undefined).join(' '))
 }

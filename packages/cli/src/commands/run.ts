@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { defined } from '@agentproto/contracts'
 import type { Command } from 'commander'
 import { warn, type CliContext } from '../cli-context.js'
 import {
@@ -15,9 +16,7 @@ import {
 } from '../command-definition.js'
 import { withGateway } from '../in-process.js'
 import { startSteps, withNextStep } from '../next-steps.js'
-import { omitUndefined } from '../omit-undefined.js'
-import { readInstructions } from '../prompt/instructions-text.js'
-import { readPrompt } from '../prompt/prompt-text.js'
+import { readInstructions, readPrompt } from '../prompt/prompt-text.js'
 import { driveTurn } from '../turn/drive-turn.js'
 import { TurnLimits } from '../turn/turn-limits.js'
 
@@ -53,9 +52,7 @@ export function define(command: Command, run: Run): void {
     .option('--json', 'the same as --output json')
     .option('--timeout <seconds>', 'interrupt after this time and exit with 3', toSeconds)
     .addHelpText('after', HELP)
-    .action((adapter: string, argument: string | undefined, options: RunOptions) =>
-      run((context) => runOnce(context, { adapter, prompt: options.prompt ?? argument }, options)),
-    )
+    .action(run(runOnce))
 }
 
 /**
@@ -64,17 +61,16 @@ export function define(command: Command, run: Run): void {
  */
 async function runOnce(
   context: CliContext,
-  { adapter, prompt: text }: { readonly adapter: string; readonly prompt: string | undefined },
-  options: RunOptions,
+  ...[adapter, argument, options]: [string, string | undefined, RunOptions]
 ): Promise<number> {
-  const prompt = await readPrompt(context, text)
+  const prompt = await readPrompt(context, options.prompt ?? argument)
   const { cwd = '.', mode, option, permissions, continuation, timeout } = options
   const request = {
     adapter,
     cwd: resolve(context.cwd, cwd),
     options: option,
     permissionMode: permissions ?? 'ask',
-    ...omitUndefined({ mode, continuation, instructions: await readInstructions(context, options.instructions) }),
+    ...defined({ mode, continuation, instructions: await readInstructions(context, options.instructions) }),
   }
   const output = options.json === true ? 'json' : options.output
   const limits = new TurnLimits(timeout)

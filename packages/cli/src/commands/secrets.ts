@@ -8,7 +8,7 @@ import { paintFor, print, printJson, warn, type CliContext } from '../cli-contex
 import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
-import { printTable } from '../print-table.js'
+import { printTable } from '../render/table.js'
 import { age } from '../render/age.js'
 
 const HELP = `
@@ -43,20 +43,20 @@ export function define(secrets: Command, run: Run): void {
       'after',
       examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key'),
     )
-    .action((slug: string, options: SetOptions) => run((context) => set(context, slug, options)))
+    .action(run(set))
   secrets
     .command('list')
     .description('list the secrets, and whether each is set; never a value')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('secrets list'))
-    .action((options: JsonOption) => run((context) => list(context, options)))
+    .action(run(list))
   secrets
     .command('rm')
     .description('remove a secret')
     .argument('<slug>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('secrets rm acme/key'))
-    .action((slug: string, options: JsonOption) => run((context) => remove(context, slug, options)))
+    .action(run(remove))
 }
 
 async function set(context: CliContext, slug: string, { store, oauth, json }: SetOptions): Promise<void> {

@@ -1,12 +1,12 @@
 import { resolve as resolvePath } from 'node:path'
+import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
+import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { TlsOptions } from '@agentproto/runtime'
 import { InvalidArgumentError, type Command } from 'commander'
 import { print, warn, type CliContext } from '../cli-context.js'
 import type { Run } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
-import { withAddress } from '../daemon/second-gateway.js'
-import { omitUndefined } from '../omit-undefined.js'
 
 const HELP = `
 Examples:
@@ -38,8 +38,8 @@ export function define(command: Command, run: Run): void {
     .option('--tls-key <file>', 'PEM key of the certificate')
     .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients')
     .addHelpText('after', HELP)
-    .action((options: ServeOptions) =>
-      run((context) => (options.detach === true ? serveDetached(context, options) : serve(context, options))),
+    .action(
+      run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options)),
     )
 }
 
@@ -52,14 +52,14 @@ async function serve(context: CliContext, { host, port, allowRemote, ...options 
   const gateway = await createGateway({
     cwd: context.cwd,
     // As it was called: beside an npm link stands the name that agents can call.
-    ...omitUndefined({ bin: process.argv[1] }),
+    ...defined({ bin: process.argv[1] }),
     onProblem: (problem) => warn(context, problem),
   }).catch(async (thrown: unknown) => withAddress(thrown, await readDaemon(homeOf(context))))
   try {
     const tls = tlsFiles(context, options)
     const { url } = await gateway.listen({
       orFree: true,
-      ...omitUndefined({ host, port, allowRemote }),
+      ...defined({ host, port, allowRemote }),
       ...(Object.keys(tls).length === 0 ? {} : { tls }),
     })
     print(context.stdout, url)
@@ -110,11 +110,22 @@ type TlsFiles = { readonly [Part in keyof TlsOptions]?: string }
 function tlsFiles({ cwd }: CliContext, { tlsCert, tlsKey, tlsClientCa }: ServeOptions): TlsFiles {
   const absolute = (file: string | undefined): string | undefined =>
     file === undefined ? undefined : resolvePath(cwd, file)
-  return omitUndefined({ cert: absolute(tlsCert), key: absolute(tlsKey), clientCa: absolute(tlsClientCa) })
+  return defined({ cert: absolute(tlsCert), key: absolute(tlsKey), clientCa: absolute(tlsClientCa) })
 }
 
 function toPort(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
   throw new InvalidArgumentError('Write a whole number from 0 to 65535.')
+}
+
+/** Adds the address of the other gateway to a `daemon_running` error. */
+async function withAddress(thrown: unknown, record: DaemonRecord | undefined): Promise<never> {
+  if (!isAgentprotoError(thrown) || thrown.code !== 'daemon_running' || record === undefined) throw thrown
+  const { url, pid } = record
+  throw new AgentprotoError('daemon_running', `This home already has a gateway: ${url}, process ${pid}`, {
+    hint: 'Use it (agentproto status), stop it (agentproto stop), or choose another home with AGENTPROTO_HOME',
+    data: { url, pid },
+    cause: thrown,
+  })
 }

@@ -34,14 +34,14 @@ export function define(service: Command, run: Run): void {
     .option('--print', 'print the unit, and change nothing')
     .addOption(manager())
     .addHelpText('after', examples('service install', 'service install --print'))
-    .action((options: ServiceOptions) => run((context) => install(context, options)))
+    .action(run(install))
   service
     .command('uninstall')
     .description('stop it and remove the unit')
     .option('--print', 'print the path of the unit, and change nothing')
     .addOption(manager())
     .addHelpText('after', examples('service uninstall'))
-    .action((options: ServiceOptions) => run((context) => uninstall(context, options)))
+    .action(run(uninstall))
 }
 
 async function install(context: CliContext, options: ServiceOptions): Promise<void> {

@@ -18,7 +18,7 @@ export function define(command: Command, run: Run): void {
     .description('show whether a gateway is running, where, and its number of sessions')
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
-    .action((options: JsonOption) => run((context) => status({ ...context, autoStart: false }, options)))
+    .action(run((context, options: JsonOption) => status({ ...context, autoStart: false }, options)))
 }
 
 /** @throws `daemon_not_running` when no gateway answers */

@@ -29,7 +29,7 @@ export function define(command: Command, run: Run): void {
     .option('--timeout <seconds>', 'how long to wait for it', toSeconds, 60)
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
-    .action((options: StopOptions) => run((context) => stop(context, options)))
+    .action(run(stop))
 }
 
 async function stop(context: CliContext, options: StopOptions): Promise<void> {

@@ -23,7 +23,7 @@ export function define(command: Command, run: Run): void {
     .option('--output <file>', 'where to write it (default: in this folder)')
     .option('--json', 'as JSON')
     .addHelpText('after', HELP)
-    .action((options: BundleOptions) => run((context) => makeBundle(context, options)))
+    .action(run(makeBundle))
 }
 
 async function makeBundle(context: CliContext, { output, json }: BundleOptions): Promise<void> {

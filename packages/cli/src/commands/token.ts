@@ -1,4 +1,5 @@
 import {
+  defined,
   isAgentprotoError,
   type NamedToken,
   type NewToken,
@@ -10,8 +11,7 @@ import { Option, type Command } from 'commander'
 import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
 import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
-import { omitUndefined } from '../omit-undefined.js'
-import { printTable } from '../print-table.js'
+import { printTable } from '../render/table.js'
 import { age } from '../render/age.js'
 
 const HELP = `
@@ -39,10 +39,10 @@ export function define(token: Command, run: Run): void {
     .option('--workspace <slug...>', 'allow only the sessions of these workspaces')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('token create --name ci --scope operate --workspace shop'))
-    .action(({ name, scope, workspace, json }: CreateOptions) =>
-      run(async (context) => {
+    .action(
+      run(async (context, { name, scope, workspace, json }: CreateOptions) => {
         const tokens = await openTokens(context)
-        printNew(context, await tokens.create({ name, scope, ...omitUndefined({ workspaces: workspace }) }), json)
+        printNew(context, await tokens.create({ name, scope, ...defined({ workspaces: workspace }) }), json)
       }),
     )
   token
@@ -50,14 +50,14 @@ export function define(token: Command, run: Run): void {
     .description('list the tokens, without their values')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('token list'))
-    .action((options: JsonOption) => run((context) => list(context, options)))
+    .action(run(list))
   token
     .command('revoke')
     .description('revoke a token, and close the streams that use it')
     .argument('<name>')
     .addHelpText('after', examples('token revoke ci'))
-    .action((name: string) =>
-      run(async (context) => {
+    .action(
+      run(async (context, name: string) => {
         await (await openTokens(context)).revoke(name)
         print(context.stderr, `${name} is revoked.`)
       }),
@@ -68,8 +68,10 @@ export function define(token: Command, run: Run): void {
     .argument('<name>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('token rotate ci'))
-    .action((name: string, { json }: JsonOption) =>
-      run(async (context) => printNew(context, await (await openTokens(context)).rotate(name), json)),
+    .action(
+      run(async (context, name: string, { json }: JsonOption) =>
+        printNew(context, await (await openTokens(context)).rotate(name), json),
+      ),
     )
 }
 

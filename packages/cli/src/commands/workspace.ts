@@ -1,15 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { access, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { AgentprotoError, type Workspace, type WorkspaceService } from '@agentproto/contracts'
+import { AgentprotoError, defined, type Workspace, type WorkspaceService } from '@agentproto/contracts'
 import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
 import type { Command } from 'commander'
 import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
 import { examples, type JsonOption, type Run } from '../command-definition.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
-import { omitUndefined } from '../omit-undefined.js'
-import { printTable } from '../print-table.js'
+import { printTable } from '../render/table.js'
 import { oneLine } from '../render/printable.js'
 
 const HELP = `
@@ -39,32 +38,24 @@ export function define(workspace: Command, run: Run): void {
     .option('--use', 'make it the active workspace')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('workspace add . --use', 'workspace add ~/code/shop --slug shop --label "Web shop"'))
-    .action((path: string, options: AddOptions) => run((context) => add(context, path, options)))
+    .action(run(add))
   workspace
     .command('list')
     .description('list the workspaces; * marks the active one')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('workspace list', 'workspace list --json'))
-    .action((options: JsonOption) => run((context) => list(context, options)))
-  withSlug(workspace, 'remove', 'remove a workspace; the folder stays').action((slug: string, options: JsonOption) =>
-    run((context) => remove(context, slug, options)),
-  )
+    .action(run(list))
+  withSlug(workspace, 'remove', 'remove a workspace; the folder stays').action(run(remove))
   workspace
     .command('show')
     .description('show a workspace, and whether its folder exists and is trusted')
     .argument('[slug]', 'default: the active workspace')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('workspace show', 'workspace show shop --json'))
-    .action((slug: string | undefined, options: JsonOption) => run((context) => show(context, slug, options)))
-  withSlug(workspace, 'use', 'make a workspace the active one').action((slug: string, options: JsonOption) =>
-    run((context) => use(context, slug, options)),
-  )
-  withSlug(workspace, 'trust', 'allow the adapters in its folder .agentproto/adapters').action(
-    (slug: string, options: JsonOption) => run((context) => trust(context, slug, options)),
-  )
-  withSlug(workspace, 'distrust', 'disallow the adapters in its folder again').action(
-    (slug: string, options: JsonOption) => run((context) => distrust(context, slug, options)),
-  )
+    .action(run(show))
+  withSlug(workspace, 'use', 'make a workspace the active one').action(run(use))
+  withSlug(workspace, 'trust', 'allow the adapters in its folder .agentproto/adapters').action(run(trust))
+  withSlug(workspace, 'distrust', 'disallow the adapters in its folder again').action(run(distrust))
 }
 
 const withSlug = (workspace: Command, name: string, description: string): Command =>
@@ -77,7 +68,7 @@ const withSlug = (workspace: Command, name: string, description: string): Comman
 
 async function add(context: CliContext, path: string, { json, ...options }: AddOptions): Promise<void> {
   const { slug, label, use: makeActive } = options
-  const request = { path: resolve(context.cwd, path), ...omitUndefined({ slug, label, use: makeActive }) }
+  const request = { path: resolve(context.cwd, path), ...defined({ slug, label, use: makeActive }) }
   const entry = { action: 'workspace-add', workspace: slug, path: request.path, use: makeActive }
   const workspace = await withAudit(context, entry, () => openWorkspaces(context).add(request))
   if (json === true) printJson(context, workspace)

@@ -9,8 +9,8 @@ export function addCompleteCommand(program: Command, run: Run): void {
     .description('print the words that may come next; the completion scripts call it')
     .argument('[words...]')
     .addHelpText('after', examples('complete -- sessions pro'))
-    .action((words: readonly string[]) =>
-      run(async (context) => {
+    .action(
+      run(async (context, words: readonly string[]) => {
         const [{ completionsFor }, { namesOf }, { oneLine }] = await Promise.all([
           import('./completions.js'),
           import('./names.js'),

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined, isRecord } from '@agentproto/contracts'
 import { type ManifestProblem, parseConfig } from '@agentproto/manifest'
 import writeFileAtomic from 'write-file-atomic'
 
@@ -29,34 +29,26 @@ export async function writeConfigFile(path: string, tree: ConfigTree): Promise<v
 
 export function valueAt(tree: ConfigTree, path: readonly string[]): unknown {
   let value: unknown = tree
-  for (const part of path) value = isTree(value) ? value[part] : undefined
+  for (const part of path) value = isRecord(value) ? value[part] : undefined
   return value
 }
 
 /** The tree with a value set, or removed if undefined. Empty branches are removed, too. */
 export function withValue(tree: ConfigTree, [name = '', ...rest]: readonly string[], value: unknown): ConfigTree {
   const { [name]: before, ...others } = tree
-  const inner = rest.length === 0 ? value : withValue(isTree(before) ? before : {}, rest, value)
-  const isRemoved = inner === undefined || (rest.length > 0 && isTree(inner) && Object.keys(inner).length === 0)
+  const inner = rest.length === 0 ? value : withValue(isRecord(before) ? before : {}, rest, value)
+  const isRemoved = inner === undefined || (rest.length > 0 && isRecord(inner) && Object.keys(inner).length === 0)
   return isRemoved ? others : { ...tree, [name]: inner }
 }
-
-const isTree = (value: unknown): value is ConfigTree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function check(text: string, path: string): void {
   const result = parseConfig(text, { path })
   if (result.ok) return
-  throw invalid(result.problems, path)
-}
-
-function invalid(problems: readonly ManifestProblem[], path: string): AgentprotoError {
-  const [first] = problems
-  return new AgentprotoError('invalid_request', `The configuration is invalid: ${first?.message ?? 'unknown'}`, {
-    ...(first?.expected === undefined ? {} : { expected: first.expected }),
-    ...(first?.given === undefined ? {} : { given: first.given }),
-    hint:
-      first?.suggestion === undefined ? `Fix ${path}, line ${first?.line ?? 1}` : `Did you mean ${first.suggestion}?`,
+  const { problems } = result
+  const { message = 'unknown', line = 1, suggestion, expected, given }: Partial<ManifestProblem> = problems[0] ?? {}
+  throw new AgentprotoError('invalid_request', `The configuration is invalid: ${message}`, {
+    ...defined({ expected, given }),
+    hint: suggestion === undefined ? `Fix ${path}, line ${line}` : `Did you mean ${suggestion}?`,
     data: { problems },
   })
 }

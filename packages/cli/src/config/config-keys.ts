@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString } from '@agentproto/contracts'
 import { configSchema } from '@agentproto/manifest'
 import { closest } from 'fastest-levenshtein'
 
@@ -49,8 +49,8 @@ function keyOf(path: readonly string[], property: Readonly<Record<string, unknow
   return {
     name: path.join('.'),
     path,
-    description: textOr(property['description'], ''),
-    type: Array.isArray(choices) ? 'choice' : (TYPES[textOr(property['type'], '')] ?? 'choice'),
+    description: asString(property['description']) ?? '',
+    type: Array.isArray(choices) ? 'choice' : (TYPES[asString(property['type']) ?? ''] ?? 'choice'),
     ...(Array.isArray(choices) ? { choices: choices.map(String) } : {}),
     ...(property['default'] === undefined ? {} : { fallback: property['default'] }),
   }
@@ -63,8 +63,3 @@ const TYPES: Readonly<Record<string, ConfigKey['type']>> = {
   array: 'list',
   object: 'map',
 }
-
-const textOr = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback)
-
-const asRecord = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}

@@ -1,13 +1,11 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { DaemonRecord, HomeLayout } from '@agentproto/contracts/agent'
 import { createClient, type Client, type Fetch } from '@agentproto/client'
 import { warn, type CliContext } from '../cli-context.js'
 import { httpFetch } from '../http-fetch.js'
-import { omitUndefined } from '../omit-undefined.js'
 import { traceOptions } from '../trace-options.js'
 import { version } from '../version.js'
 import { homeOf, readDaemon, readHomeFile } from './daemon-record.js'
-import { processExists } from './process-exists.js'
 
 export interface Daemon {
   /** The address for other programs. */
@@ -48,7 +46,7 @@ export async function connect(context: CliContext, options: ConnectOptions = {})
     url: localUrl,
     fetch,
     ...(isNamed ? {} : { locate }),
-    ...omitUndefined({ token }),
+    ...defined({ token }),
     ...traceOptions(context),
     ...options,
   })
@@ -93,3 +91,12 @@ function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
 
 const tokenOf = async (context: CliContext): Promise<string | undefined> =>
   context.env['AGENTPROTO_TOKEN'] || (await readHomeFile(homeOf(context).token))?.trim() || undefined
+
+/** Whether a process has this id now, of any user. */
+function processExists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

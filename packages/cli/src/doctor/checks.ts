@@ -1,17 +1,147 @@
+import { execFile } from 'node:child_process'
+import { stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { release } from 'node:os'
+import { promisify } from 'node:util'
+import { defined } from '@agentproto/contracts'
+import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
+import { openAdapters } from '../adapters/open-adapters.js'
 import type { CliContext } from '../cli-context.js'
-import { homeOf } from '../daemon/daemon-record.js'
-import { adaptersCheck, daemonCheck } from './daemon-checks.js'
-import { homeChecks } from './home-checks.js'
-import { hostChecks } from './host-checks.js'
+import { readConfigFile } from '../config/config-file.js'
+import { connect } from '../daemon/connect.js'
+import { daemonProcess } from '../daemon/daemon-process.js'
+import { homeOf, readDaemon } from '../daemon/daemon-record.js'
+import { version } from '../version.js'
 
-/** Every check of `agentproto doctor`. None changes anything. */
+const GIB = 1024 ** 3
+const VERSION_MS = 10_000
+const DEFAULT_PORT = 7646
+
+/** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
   const home = homeOf(context)
   return [
-    ...(await hostChecks(context, home)),
+    await check({ id: 'node', title: 'Node' }, () => ok(`${process.version} on ${process.platform} ${release()}`)),
+    await check({ id: 'git', title: 'git' }, () => checkGit(context)),
+    await check({ id: 'disk', title: 'disk' }, () => checkDisk(home.root)),
+    await check({ id: 'port', title: 'port' }, () => checkPort(home)),
     ...(await homeChecks(home)),
-    await daemonCheck(context),
-    await adaptersCheck(context),
+    await check({ id: 'daemon', title: 'gateway', hint: 'Kill it with: agentproto stop --force' }, () =>
+      checkDaemon(context),
+    ),
+    await check({ id: 'adapters', title: 'agents', hint: 'See more with: agentproto adapters list' }, () =>
+      checkAdapters(context),
+    ),
   ]
+}
+
+type Finding = Omit<DoctorCheck, 'id' | 'title'>
+
+/** Runs one check. When it throws, the check fails with the error's message and this hint. */
+async function check(
+  { hint, ...about }: Pick<DoctorCheck, 'id' | 'title' | 'hint'>,
+  find: () => Finding | Promise<Finding>,
+): Promise<DoctorCheck> {
+  try {
+    return { ...about, ...(await find()) }
+  } catch (thrown) {
+    const detail = thrown instanceof Error ? thrown.message : String(thrown)
+    return { ...about, verdict: 'fail', detail, ...defined({ hint }) }
+  }
+}
+
+const ok = (detail: string): Finding => ({ verdict: 'ok', detail })
+
+async function checkGit({ env }: CliContext): Promise<Finding> {
+  try {
+    const { stdout } = await promisify(execFile)('git', ['--version'], { env: { ...env }, timeout: VERSION_MS })
+    return ok(stdout.trim())
+  } catch {
+    return { verdict: 'warn', detail: 'not found', hint: 'Install git: most coding agents use it' }
+  }
+}
+
+async function checkDisk(root: string): Promise<Finding> {
+  const disk = await statfs(root).catch(() => undefined)
+  if (disk === undefined) return { verdict: 'skip', detail: 'not available on this system' }
+  const free = disk.bavail * disk.bsize
+  const detail = `${(free / GIB).toFixed(1)} GiB free at ${root}`
+  if (free > GIB) return ok(detail)
+  const hint = 'Free disk space: a session ends when its log cannot be written'
+  return { verdict: free > GIB / 10 ? 'warn' : 'fail', detail, hint }
+}
+
+/** Whether the default port is available. */
+async function checkPort(home: HomeLayout): Promise<Finding> {
+  const own = (await readDaemon(home))?.url
+  if (own?.endsWith(`:${DEFAULT_PORT}`) === true) return ok(`${DEFAULT_PORT} is used by the gateway of this home`)
+  const free = await new Promise<boolean>((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(DEFAULT_PORT, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+  return ok(free ? `${DEFAULT_PORT} is free` : `${DEFAULT_PORT} is in use; a gateway without --port uses a free one`)
+}
+
+/** The home: it exists, only its owner can read it, and its configuration is valid. */
+async function homeChecks(home: HomeLayout): Promise<DoctorCheck[]> {
+  const { root, config } = home
+  const exists = (await stat(root).catch(() => undefined)) !== undefined
+  const detail = exists ? root : `${root} does not exist yet; the first start of the gateway creates it`
+  const about = await check({ id: 'home', title: 'home' }, () => ok(detail))
+  if (!exists) return [about]
+  return [
+    about,
+    await check({ id: 'permissions', title: 'permissions' }, () => checkPermissions(home)),
+    await check({ id: 'config', title: 'config.json', hint: `Fix ${config}; no gateway starts with it` }, () =>
+      checkConfig(config),
+    ),
+  ]
+}
+
+/** Folders are 0700 and files 0600: they hold conversations, tokens and secrets. */
+async function checkPermissions(home: HomeLayout): Promise<Finding> {
+  const folders = [home.root, home.sessions, home.logs, home.crashBundles]
+  const files = [home.token, home.tokens, home.secrets, home.config, home.workspaces, home.sessionsIndex, home.daemon]
+  const open = (
+    await Promise.all([...folders, ...files].map(async (path) => ((await isOpen(path)) ? [path] : [])))
+  ).flat()
+  if (open.length === 0) return ok('only you can read it')
+  const hint = `Run: chmod go-rwx ${open.map((path) => `'${path}'`).join(' ')}`
+  return { verdict: 'fail', detail: `other users can read ${open.join(', ')}`, hint }
+}
+
+async function isOpen(path: string): Promise<boolean> {
+  if (process.platform === 'win32') return false
+  const about = await stat(path).catch(() => undefined)
+  return about !== undefined && (about.mode & 0o077) !== 0
+}
+
+async function checkConfig(path: string): Promise<Finding> {
+  const keys = Object.keys(await readConfigFile(path)).length
+  return ok(keys === 0 ? 'nothing is set' : `valid, ${keys} keys`)
+}
+
+/** The gateway of the home, if one is running. */
+async function checkDaemon(context: CliContext): Promise<Finding> {
+  const home = homeOf(context)
+  const owner = await daemonProcess(home)
+  if (owner === undefined && !context.env['AGENTPROTO_URL']) return ok('not running; a command that needs it starts it')
+  const client = await connect({ ...context, autoStart: false })
+  const health = await client.health()
+  await client.sessions.list({ limit: 1 })
+  const detail = `${health.version} at ${(await readDaemon(home))?.url ?? context.env['AGENTPROTO_URL']}`
+  if (health.version === version()) return ok(detail)
+  const hint = 'Restart it: agentproto stop && agentproto serve --detach'
+  return { verdict: 'warn', detail: `${detail}, but this command is ${version()}`, hint }
+}
+
+/** The agents that can be started. */
+async function checkAdapters(context: CliContext): Promise<Finding> {
+  const adapters = await (await openAdapters(context)).list()
+  const names = adapters.filter(({ installed }) => installed).map(({ slug }) => slug)
+  const detail = `${names.length} of ${adapters.length} installed: ${names.join(', ') || 'none'}`
+  if (names.some((slug) => slug !== 'demo')) return ok(detail)
+  return { verdict: 'warn', detail, hint: 'Install one: agentproto adapters install opencode' }
 }

@@ -3,7 +3,7 @@ import { age, duration } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle } from './request-title.js'
-import { sessionState } from './session-state.js'
+import { sessionState } from './session-text.js'
 
 export interface SessionDetails {
   readonly session: Session

@@ -1,5 +1,5 @@
 import type { Session } from '@agentproto/contracts'
-import { sessionState } from './session-state.js'
+import { sessionState } from './session-text.js'
 
 /** The sort keys of `agentproto sessions`; `s` in `--watch` steps through them in this order. */
 export const SORT_KEYS = ['age', 'state', 'title', 'adapter', 'activity'] as const

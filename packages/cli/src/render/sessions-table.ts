@@ -3,8 +3,7 @@ import { age } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
-import { sessionState } from './session-state.js'
-import { shortId } from './short-id.js'
+import { sessionState, shortId } from './session-text.js'
 import { renderTable, type Column } from './table.js'
 
 export interface SessionsView {

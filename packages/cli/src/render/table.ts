@@ -1,3 +1,4 @@
+import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
 import { columnsOf, cut, pad } from './fit.js'
 
 export interface Column<Row> {
@@ -72,4 +73,10 @@ function shrink<Row>(sized: readonly Sized<Row>[], excess: number): Sized<Row>[]
     result[result.indexOf(widest)] = { ...widest, size: widest.size - 1 }
   }
   return result
+}
+
+/** Prints a table with bold titles on stdout. */
+export function printTable<Row>(context: CliContext, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const [titles = '', ...lines] = renderTable(columns, rows, widthOf(context.stdout))
+  print(context.stdout, [paintFor(context, context.stdout).bold(titles), ...lines])
 }

@@ -1,6 +1,5 @@
 import type { ToolContent } from '@agentproto/contracts'
 import { cut } from './fit.js'
-import { lineDiff } from './line-diff.js'
 import type { Paint } from './paint.js'
 import { oneLine, printable } from './printable.js'
 
@@ -37,3 +36,24 @@ function rowsOf(content: ToolContent, { paint, width }: Frame): string[] {
     }
   }
 }
+
+interface ChangedLine {
+  readonly sign: '+' | '-'
+  readonly line: string
+}
+
+/** The lines that differ, without the equal lines before and after them. */
+function lineDiff(before: string, after: string): ChangedLine[] {
+  const old = linesOf(before)
+  const now = linesOf(after)
+  let start = 0
+  while (start < old.length && start < now.length && old[start] === now[start]) start++
+  let end = 0
+  while (end < old.length - start && end < now.length - start && old.at(-1 - end) === now.at(-1 - end)) end++
+  return [
+    ...old.slice(start, old.length - end).map((line) => ({ sign: '-', line }) as const),
+    ...now.slice(start, now.length - end).map((line) => ({ sign: '+', line }) as const),
+  ]
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))

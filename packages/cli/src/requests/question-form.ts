@@ -1,3 +1,5 @@
+import { asRecord } from '@agentproto/contracts'
+
 /** A field of a question's form, from the flat JSON Schema that MCP elicitation allows. */
 export interface Field {
   readonly name: string
@@ -57,7 +59,7 @@ export function fieldHint({ type, choices, required, fallback }: Field): string 
   return [what, rest].filter(Boolean).join('; ')
 }
 
-function fieldOf(name: string, property: Record<string, unknown>, required: boolean): Field {
+function fieldOf(name: string, property: Readonly<Record<string, unknown>>, required: boolean): Field {
   const items = asRecord(property['items'])
   const choices = choicesIn(property) ?? choicesIn(items) ?? []
   return {
@@ -71,14 +73,14 @@ function fieldOf(name: string, property: Record<string, unknown>, required: bool
   }
 }
 
-function typeOf({ type }: Record<string, unknown>, hasChoices: boolean): Field['type'] {
+function typeOf({ type }: Readonly<Record<string, unknown>>, hasChoices: boolean): Field['type'] {
   if (type === 'array') return 'choices'
   if (hasChoices) return 'choice'
   return type === 'number' || type === 'integer' || type === 'boolean' ? type : 'text'
 }
 
 /** `enum` (with `enumNames`), or `oneOf`/`anyOf` of titled constants. */
-function choicesIn(property: Record<string, unknown>): Field['choices'] | undefined {
+function choicesIn(property: Readonly<Record<string, unknown>>): Field['choices'] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = property
   const constants = Array.isArray(oneOf) ? oneOf : anyOf
   if (Array.isArray(values)) {
@@ -106,9 +108,6 @@ function readChoice({ choices }: Field, text: string): FieldValue {
   const found = choices[Number(text) - 1] ?? choices.find(({ value, title }) => value === text || title === text)
   return found === undefined ? { problem: `Not one of the choices: ${text}` } : { value: found.value }
 }
-
-const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 
 const textOr = (value: unknown, fallback: string): string =>
   typeof value === 'string' && value !== '' ? value : fallback

@@ -1,10 +1,9 @@
-import { EXIT, isAgentprotoError, type Session } from '@agentproto/contracts'
+import { defined, EXIT, isAgentprotoError, type Session } from '@agentproto/contracts'
 import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import { print, type CliContext } from '../cli-context.js'
 import type { OutputMode, WhenBusy } from '../command-definition.js'
 import { reportFailure } from '../failure-report.js'
-import { omitUndefined } from '../omit-undefined.js'
 import { followTurn } from './follow-turn.js'
 import { answererFor } from './request-answerer.js'
 import { turnFailure } from './turn-exit.js'
@@ -25,9 +24,7 @@ interface DriveOptions {
 /** Sends one prompt and follows its turn to the end. @returns the exit code of the turn */
 export async function driveTurn(context: CliContext, options: DriveOptions): Promise<number> {
   const { client, session, prompt, whenBusy, output, limits, detailsCommand } = options
-  const { turn } = await limits.race(() =>
-    client.sessions.prompt(session.id, { prompt, ...omitUndefined({ whenBusy }) }),
-  )
+  const { turn } = await limits.race(() => client.sessions.prompt(session.id, { prompt, ...defined({ whenBusy }) }))
   async function cancel(): Promise<void> {
     // Only this turn: the one before it may be another client's. A queued prompt was not sent, and its end is logged only
     // when its place in the queue comes, which is not worth waiting for.

@@ -1,4 +1,3 @@
-import { compileValidator } from './compile-validator.js'
-import type { Validator } from './compile-validator.js'
+import { compileValidator, type Validator } from './compile-validator.js'
 
 export const validate: Validator = compileValidator('acp')

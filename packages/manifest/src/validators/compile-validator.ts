@@ -1,8 +1,6 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { ErrorObject, Options } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type Options } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { schemas } from '../schemas.js'
-import type { SchemaName } from '../schemas.js'
+import { type SchemaName, schemas } from '../schemas.js'
 
 /** A validator of one schema, as ajv makes it: `errors` are those of the last call. */
 export interface Validator {

@@ -11,7 +11,7 @@ export function define(command: Command, run: Run): void {
     .argument('<source>', 'a folder or an npm package with an AGENT-CLI.md')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('adapters add ./my-agent', 'adapters add @acme/our-agent'))
-    .action((source: string, options: JsonOption) => run((context) => add(context, source, options)))
+    .action(run(add))
 }
 
 /** A source is a folder when a folder has this name, else an npm package. */

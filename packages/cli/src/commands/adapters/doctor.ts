@@ -1,10 +1,9 @@
-import { EXIT } from '@agentproto/contracts'
+import { defined, EXIT } from '@agentproto/contracts'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { checkLines, checksSummary } from '../../render/checks.js'
 import { interruptible } from '../../signals.js'
 
@@ -23,7 +22,7 @@ export function define(command: Command, run: Run): void {
     .option('--long-prompt <text>', 'prompt with a long answer, which is interrupted')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('adapters doctor opencode', 'adapters doctor demo --live'))
-    .action((slug: string, options: DoctorOptions) => run((context) => check(context, slug, options)))
+    .action(run(check))
 }
 
 function check(context: CliContext, slug: string, { json, live, prompt, longPrompt }: DoctorOptions): Promise<number> {
@@ -31,7 +30,7 @@ function check(context: CliContext, slug: string, { json, live, prompt, longProm
     const adapters = await openAdapters(context)
     const paint = paintFor(context, context.stdout)
     const checks: DoctorCheck[] = []
-    for await (const each of adapters.doctor(slug, { ...omitUndefined({ live, prompt, longPrompt }), signal })) {
+    for await (const each of adapters.doctor(slug, { ...defined({ live, prompt, longPrompt }), signal })) {
       checks.push(each)
       if (json !== true) print(context.stdout, checkLines(each, paint))
     }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { provision, type ProvisionOptions } from '../../adapters/provision.js'
+import { provisionUntil } from '../../adapters/provision.js'
 import { examples, type Run } from '../../command-definition.js'
 
 export function define(command: Command, run: Run): void {
@@ -10,7 +10,5 @@ export function define(command: Command, run: Run): void {
     .option('--allow-unverified', 'run an install script that has no checksum')
     .option('--json', 'print the new state as JSON')
     .addHelpText('after', examples('adapters install opencode', 'adapters install opencode --force'))
-    .action((slug: string, options: ProvisionOptions) =>
-      run((context) => provision(context, slug, { ...options, until: 'install' })),
-    )
+    .action(run(provisionUntil('install')))
 }

@@ -3,14 +3,14 @@ import type { Command } from 'commander'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'
-import { printTable } from '../../print-table.js'
+import { printTable } from '../../render/table.js'
 
 export function define(command: Command, run: Run): void {
   command
     .description('list the adapters, and whether the agent of each is installed')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('adapters list', 'adapters list --json'))
-    .action((options: JsonOption) => run((context) => list(context, options)))
+    .action(run(list))
 }
 
 async function list(context: CliContext, { json }: JsonOption): Promise<void> {

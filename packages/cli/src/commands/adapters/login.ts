@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { provision, type ProvisionOptions } from '../../adapters/provision.js'
+import { provisionUntil } from '../../adapters/provision.js'
 import { examples, type Run } from '../../command-definition.js'
 
 export function define(command: Command, run: Run): void {
@@ -9,7 +9,5 @@ export function define(command: Command, run: Run): void {
     .option('--force', 'log in again')
     .option('--json', 'print the new state as JSON')
     .addHelpText('after', examples('adapters login claude-code'))
-    .action((slug: string, options: ProvisionOptions) =>
-      run((context) => provision(context, slug, { ...options, until: 'login' })),
-    )
+    .action(run(provisionUntil('login')))
 }

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { provision, type ProvisionOptions } from '../../adapters/provision.js'
+import { provisionUntil } from '../../adapters/provision.js'
 import { addOptionValue, examples, type Run } from '../../command-definition.js'
 
 export function define(command: Command, run: Run): void {
@@ -15,7 +15,5 @@ export function define(command: Command, run: Run): void {
     )
     .option('--json', 'print the new state as JSON')
     .addHelpText('after', examples('adapters setup shop --input url=http://127.0.0.1:9000'))
-    .action((slug: string, options: ProvisionOptions) =>
-      run((context) => provision(context, slug, { ...options, until: 'setup' })),
-    )
+    .action(run(provisionUntil('setup')))
 }

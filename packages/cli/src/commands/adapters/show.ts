@@ -13,7 +13,7 @@ export function define(command: Command, run: Run): void {
     .argument('<slug>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('adapters show opencode'))
-    .action((slug: string, options: JsonOption) => run((context) => show(context, slug, options)))
+    .action(run(show))
 }
 
 async function show(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {

@@ -45,15 +45,12 @@ export function define(command: Command, run: Run): void {
         'sessions answer try --content \'{"colour": "red"}\'',
       ),
     )
-    .action((ref: string, requestId: string | undefined, options: AnswerOptions) =>
-      run((context) => answer(context, { ref, requestId }, options)),
-    )
+    .action(run(answer))
 }
 
 async function answer(
   context: CliContext,
-  { ref, requestId }: { readonly ref: string; readonly requestId: string | undefined },
-  options: AnswerOptions,
+  ...[ref, requestId, options]: [string, string | undefined, AnswerOptions]
 ): Promise<void> {
   const { client, session } = await openSession(context, ref)
   const requests = await client.sessions.requests(session.id)

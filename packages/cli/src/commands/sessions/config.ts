@@ -1,4 +1,4 @@
-import { type AgentConfig, PERMISSION_MODES, type PermissionMode, type Session } from '@agentproto/contracts'
+import { type AgentConfig, defined, PERMISSION_MODES, type PermissionMode, type Session } from '@agentproto/contracts'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import type { Command } from 'commander'
 import { paintFor, printJson, type CliContext } from '../../cli-context.js'
@@ -10,8 +10,7 @@ import {
   permissionsOption,
   type Run,
 } from '../../command-definition.js'
-import { omitUndefined } from '../../omit-undefined.js'
-import { printTable } from '../../print-table.js'
+import { printTable } from '../../render/table.js'
 import { oneLine } from '../../render/printable.js'
 import { openSession } from '../../session-ref.js'
 
@@ -39,7 +38,7 @@ export function define(command: Command, run: Run): void {
         'sessions config try --permissions approve-all',
       ),
     )
-    .action((ref: string, options: ConfigOptions) => run((context) => configure(context, ref, options)))
+    .action(run(configure))
 }
 
 /** Sets what is given, then prints every setting and its choices. */
@@ -68,7 +67,7 @@ function requestOf({ mode, model, option, permissions }: ConfigOptions): ConfigR
   // The options of a running agent are strings and booleans.
   const options = Object.entries(option).map(([key, value]) => [key, typeof value === 'number' ? String(value) : value])
   return {
-    ...omitUndefined({ mode, model, permissionMode: permissions }),
+    ...defined({ mode, model, permissionMode: permissions }),
     ...(options.length === 0 ? {} : { options: Object.fromEntries(options) as Record<string, string | boolean> }),
   }
 }

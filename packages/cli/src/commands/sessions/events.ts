@@ -24,7 +24,7 @@ export function define(command: Command, run: Run): void {
       'after',
       examples('sessions events try', 'sessions events try -f --json', 'sessions events try --after 120'),
     )
-    .action((ref: string, options: EventsOptions) => run((context) => printEvents(context, ref, options)))
+    .action(run(printEvents))
 }
 
 async function printEvents(

@@ -26,7 +26,7 @@ export function define(command: Command, run: Run): void {
     .option('-o, --output <file>', 'write a new file (default: stdout)')
     .option('--force', 'overwrite an existing file')
     .addHelpText('after', examples('sessions export try -o try.jsonl', 'sessions export try --format md'))
-    .action((ref: string, options: ExportOptions) => run((context) => exportSession(context, ref, options)))
+    .action(run(exportSession))
 }
 
 async function exportSession(

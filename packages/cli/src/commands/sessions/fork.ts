@@ -1,7 +1,7 @@
+import { defined } from '@agentproto/contracts'
 import type { Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { withProgress } from '../../progress.js'
 import { readPrompt } from '../../prompt/prompt-text.js'
 import { openSession } from '../../session-ref.js'
@@ -19,13 +19,13 @@ export function define(command: Command, run: Run): void {
     .option('--label <text>', 'a name for the new session')
     .option('--json', 'print the session as JSON')
     .addHelpText('after', examples('sessions fork try --label other', 'sessions fork try -p "and now in Rust"'))
-    .action((ref: string, options: ForkOptions) => run((context) => fork(context, ref, options)))
+    .action(run(fork))
 }
 
 async function fork(context: CliContext, ref: string, { prompt, label, json }: ForkOptions): Promise<void> {
   const first = prompt === undefined ? undefined : await readPrompt(context, prompt)
   const { client, session } = await openSession(context, ref)
-  const request = omitUndefined({ prompt: first, label })
+  const request = defined({ prompt: first, label })
   const forked = await withProgress(context, 'Forking', () => client.sessions.fork(session.id, request))
   if (json === true) printJson(context, forked)
   else print(context.stdout, forked.id)

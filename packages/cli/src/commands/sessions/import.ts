@@ -12,7 +12,7 @@ export function define(command: Command, run: Run): void {
     .argument('<file>', '- reads it from stdin')
     .option('--json', 'print the session as JSON')
     .addHelpText('after', examples('sessions import try.jsonl'))
-    .action((file: string, options: JsonOption) => run((context) => importSession(context, file, options)))
+    .action(run(importSession))
 }
 
 async function importSession(context: CliContext, file: string, { json }: JsonOption): Promise<void> {

@@ -10,7 +10,7 @@ export function define(command: Command, run: Run): void {
     .argument('<id>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions interrupt try'))
-    .action((ref: string, options: JsonOption) => run((context) => interrupt(context, ref, options)))
+    .action(run(interrupt))
 }
 
 async function interrupt(context: CliContext, ref: string, { json }: JsonOption): Promise<void> {

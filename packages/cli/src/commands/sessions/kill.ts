@@ -1,8 +1,8 @@
+import { defined } from '@agentproto/contracts'
 import { Option, type Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { withProgress } from '../../progress.js'
 import { findSession } from '../../session-ref.js'
 
@@ -19,7 +19,7 @@ export function define(command: Command, run: Run): void {
     .addOption(new Option('--reason <reason>', 'reason to record').choices([...REASONS]))
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'))
-    .action((refs: string[], options: KillOptions) => run((context) => kill(context, refs, options)))
+    .action(run(kill))
 }
 
 async function kill(context: CliContext, refs: readonly string[], { reason, json }: KillOptions): Promise<void> {
@@ -27,9 +27,7 @@ async function kill(context: CliContext, refs: readonly string[], { reason, json
   const killed = []
   for (const ref of refs) {
     const { id } = await findSession(client, ref)
-    const result = await withProgress(context, `Killing ${id}`, () =>
-      client.sessions.kill(id, omitUndefined({ reason })),
-    )
+    const result = await withProgress(context, `Killing ${id}`, () => client.sessions.kill(id, defined({ reason })))
     killed.push(result)
     if (json === true) continue
     print(context.stdout, id)

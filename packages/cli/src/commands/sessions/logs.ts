@@ -23,7 +23,7 @@ export function define(command: Command, run: Run): void {
     .option('-f, --follow', 'print new lines until the session ends')
     .option('--json', 'one JSON document per line')
     .addHelpText('after', examples('sessions logs try -n 20', 'sessions logs try -f'))
-    .action((ref: string, options: LogsOptions) => run((context) => printLogs(context, ref, options)))
+    .action(run(printLogs))
 }
 
 async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {

@@ -1,5 +1,5 @@
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { defined } from '@agentproto/contracts'
+import { type Command, Option } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import {
   examples,
@@ -11,7 +11,6 @@ import {
   type WhenBusy,
 } from '../../command-definition.js'
 import { promptSteps, withNextStep } from '../../next-steps.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { readPrompt } from '../../prompt/prompt-text.js'
 import { openSession } from '../../session-ref.js'
 import { driveTurn } from '../../turn/drive-turn.js'
@@ -46,15 +45,12 @@ export function define(command: Command, run: Run): void {
         'git diff | agentproto sessions prompt try - --when-busy queue',
       ),
     )
-    .action((ref: string, text: string, options: PromptOptions) =>
-      run((context) => prompt(context, { ref, text }, options)),
-    )
+    .action(run(prompt))
 }
 
 async function prompt(
   context: CliContext,
-  { ref, text }: { readonly ref: string; readonly text: string },
-  { wait, json, output, timeout, whenBusy }: PromptOptions,
+  ...[ref, text, { wait, json, output, timeout, whenBusy }]: [string, string, PromptOptions]
 ): Promise<number | void> {
   const content = await readPrompt(context, text)
   const { client, session } = await openSession(context, ref)
@@ -66,7 +62,7 @@ async function prompt(
     return withNextStep(promptSteps(ref), () => driveTurn(context, request)).finally(() => limits.release())
   }
   const accepted = await withNextStep(promptSteps(ref), () =>
-    client.sessions.prompt(session.id, { prompt: content, ...omitUndefined({ whenBusy }) }),
+    client.sessions.prompt(session.id, { prompt: content, ...defined({ whenBusy }) }),
   )
   if (json === true) printJson(context, accepted)
   else print(context.stdout, String(accepted.turn))

@@ -16,7 +16,7 @@ export function define(command: Command, run: Run): void {
     .option('--dry-run', 'only print which')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions prune --older-than 30d --dry-run', 'sessions prune --older-than 12h'))
-    .action((options: PruneOptions) => run((context) => prune(context, options)))
+    .action(run(prune))
 }
 
 async function prune(context: CliContext, { olderThan, dryRun = false, json }: PruneOptions): Promise<void> {

@@ -15,7 +15,7 @@ export function define(command: Command, run: Run): void {
     .option('--dry-run', 'only report what is wrong')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions repair try --dry-run', 'sessions repair try'))
-    .action((ref: string, options: RepairOptions) => run((context) => repair(context, ref, options)))
+    .action(run(repair))
 }
 
 /** Exit code 1 when a problem remains. */

@@ -1,10 +1,9 @@
-import type { Session } from '@agentproto/contracts'
+import { defined, type Session } from '@agentproto/contracts'
 import type { ContinuationStrategy } from '@agentproto/contracts/agent'
 import type { Command } from 'commander'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import { continuationOption, examples, type JsonOption, type Run } from '../../command-definition.js'
 import { resumeSteps, withNextStep } from '../../next-steps.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { withProgress } from '../../progress.js'
 import { openSession } from '../../session-ref.js'
 
@@ -24,13 +23,13 @@ export function define(command: Command, run: Run): void {
       'after',
       examples('sessions resume try', 'sessions resume try --fresh', 'sessions resume try --continuation transcript'),
     )
-    .action((ref: string, options: ResumeOptions) => run((context) => resume(context, ref, options)))
+    .action(run(resume))
 }
 
 async function resume(context: CliContext, ref: string, { json, fresh, continuation }: ResumeOptions): Promise<void> {
   const { client, session } = await openSession(context, ref)
   const resumed = await withNextStep(resumeSteps(ref), () =>
-    withProgress(context, 'Resuming', () => client.sessions.resume(session.id, omitUndefined({ fresh, continuation }))),
+    withProgress(context, 'Resuming', () => client.sessions.resume(session.id, defined({ fresh, continuation }))),
   )
   if (json === true) return printJson(context, resumed)
   print(context.stdout, resumed.id)

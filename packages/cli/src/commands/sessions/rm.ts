@@ -11,7 +11,7 @@ export function define(command: Command, run: Run): void {
     .argument('<id...>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions rm try'))
-    .action((refs: string[], options: JsonOption) => run((context) => remove(context, refs, options)))
+    .action(run(remove))
 }
 
 async function remove(context: CliContext, refs: readonly string[], { json }: JsonOption): Promise<void> {

@@ -1,14 +1,13 @@
-import { EXIT } from '@agentproto/contracts'
+import { defined, EXIT } from '@agentproto/contracts'
 import type { SearchHit, SearchResult } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { Command } from 'commander'
 import { paintFor, print, printJson, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { cut } from '../../render/fit.js'
 import { oneLine } from '../../render/printable.js'
-import { shortId } from '../../render/short-id.js'
+import { shortId } from '../../render/session-text.js'
 
 interface SearchOptions extends JsonOption {
   readonly limit: number
@@ -28,14 +27,14 @@ export function define(command: Command, run: Run): void {
       'after',
       examples('sessions search "connection refused"', 'sessions search cart --adapter opencode --json'),
     )
-    .action((text: string, options: SearchOptions) => run((context) => search(context, text, options)))
+    .action(run(search))
 }
 
 async function search(context: CliContext, text: string, options: SearchOptions): Promise<number> {
   const { hits, nextCursor, unreadable = [] } = await findAll(await connect(context), text, options)
   if (options.json === true) {
     const rest = { nextCursor, unreadable: unreadable.length === 0 ? undefined : unreadable }
-    printJson(context, { hits, ...omitUndefined(rest) })
+    printJson(context, { hits, ...defined(rest) })
   } else {
     for (const hit of hits) print(context.stdout, hitLine(context, hit))
     if (hits.length === 0) print(context.stderr, 'Nothing was found.')
@@ -50,7 +49,7 @@ async function search(context: CliContext, text: string, options: SearchOptions)
 
 /** The gateway answers a long search in pages. */
 async function findAll(client: Client, q: string, { limit, adapter, workspace }: SearchOptions): Promise<SearchResult> {
-  const filter = omitUndefined({ adapter, workspace })
+  const filter = defined({ adapter, workspace })
   let page = await client.archive.search({ q, limit, ...filter })
   const hits: SearchHit[] = [...page.hits]
   const unreadable = [...(page.unreadable ?? [])]

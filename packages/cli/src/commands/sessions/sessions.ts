@@ -39,7 +39,7 @@ export function define(command: Command, run: Run): void {
     .option('--json', 'as JSON')
     .allowExcessArguments()
     .addHelpText('after', HELP)
-    .action((options: SessionsOptions, { args }: Command) => run((context) => show(context, options, args)))
+    .action(run(show))
 }
 
 /** Without a further word, `sessions` is the list. */
@@ -66,7 +66,7 @@ export const children: CommandFiles = {
   repair: () => import('./repair.js'),
 }
 
-async function show(context: CliContext, options: SessionsOptions, [word]: readonly string[]): Promise<void> {
+async function show(context: CliContext, options: SessionsOptions, { args: [word] }: Command): Promise<void> {
   if (word !== undefined) throw unknownCommand(word)
   const { attach, json, tree, watch } = options
   if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)

@@ -10,7 +10,7 @@ export function define(command: Command, run: Run): void {
     .argument('<id>')
     .option('--json', 'as JSON')
     .addHelpText('after', examples('sessions show try', 'sessions show try --json'))
-    .action((ref: string, options: JsonOption) => run((context) => show(context, ref, options)))
+    .action(run(show))
 }
 
 async function show(context: CliContext, ref: string, { json }: JsonOption): Promise<void> {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { defined } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { Command } from 'commander'
@@ -15,10 +16,8 @@ import {
 } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
-import { omitUndefined } from '../../omit-undefined.js'
 import { withProgress } from '../../progress.js'
-import { readInstructions } from '../../prompt/instructions-text.js'
-import { readPrompt } from '../../prompt/prompt-text.js'
+import { readInstructions, readPrompt } from '../../prompt/prompt-text.js'
 
 interface StartOptions extends AgentOptions, JsonOption {
   readonly prompt?: string
@@ -52,7 +51,7 @@ export function define(command: Command, run: Run): void {
         'sessions start demo --attach',
       ),
     )
-    .action((adapter: string, options: StartOptions) => run((context) => start(context, adapter, options)))
+    .action(run(start))
 }
 
 async function start(context: CliContext, adapter: string, options: StartOptions): Promise<void> {
@@ -88,7 +87,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
   return {
     adapter,
     options: option,
-    ...omitUndefined({
+    ...defined({
       prompt: prompt === undefined ? undefined : await readPrompt(context, prompt),
       cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),
       workspaceSlug: workspace,

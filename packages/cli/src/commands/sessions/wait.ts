@@ -36,7 +36,7 @@ export function define(command: Command, run: Run): void {
       'after',
       examples('sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60'),
     )
-    .action((ref: string, options: WaitOptions) => run((context) => waitForTurn(context, ref, options)))
+    .action(run(waitForTurn))
 }
 
 /** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */

@@ -6,3 +6,8 @@ export function sessionState({ status, turn, pendingRequests }: Session): string
   if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'
   return turn.state
 }
+
+/** Ids are random: ten characters distinguish hundreds of them. */
+const SHORT_ID = 10
+
+export const shortId = (id: string): string => id.slice(0, SHORT_ID)

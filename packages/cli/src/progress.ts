@@ -1,21 +1,18 @@
 import { paintFor, type CliContext } from './cli-context.js'
-import { duration } from './render/age.js'
+import { duration, spinner } from './render/age.js'
 
 const SHOW_AFTER_MS = 300
 const FRAME_MS = 100
-const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** Does work. When it takes long, shows a spinner on stderr at a terminal, and erases it at the end. */
 export async function withProgress<T>(context: CliContext, label: string, work: () => Promise<T>): Promise<T> {
   const { stderr } = context
   if (stderr.isTTY !== true) return work()
   const startedAt = Date.now()
-  let frame = 0
   const draw = (): void => {
     const elapsed = Date.now() - startedAt
     if (elapsed < SHOW_AFTER_MS) return
-    frame = (frame + 1) % FRAMES.length
-    stderr.write(`\r\u001B[K${paintFor(context, stderr).dim(`${FRAMES[frame]} ${label} … ${duration(elapsed)}`)}`)
+    stderr.write(`\r\u001B[K${paintFor(context, stderr).dim(`${spinner(elapsed)} ${label} … ${duration(elapsed)}`)}`)
   }
   const timer = setInterval(draw, FRAME_MS)
   try {

@@ -27,6 +27,7 @@ export interface AgentCliDocument {
   readonly setup?: readonly SetupStepDocument[]
   readonly auth?: AuthDocument
   readonly sandbox: string | SandboxDocument
+  /** Relative path of a RUNNER.md, or the inline block. */
   readonly runner?: string | Readonly<Record<string, unknown>>
   readonly protocol: Protocol
   readonly acp?: string
@@ -111,6 +112,7 @@ export interface InstallMethodDocument {
 }
 
 export interface AuthDocument {
+  /** Relative path of a SECRETS.md. */
   readonly ref?: string
   readonly state?: { readonly paths?: readonly string[]; readonly env?: readonly string[] }
   readonly login?: {
@@ -119,6 +121,7 @@ export interface AuthDocument {
     readonly requires_callback_url?: boolean
     readonly completes_when?: { readonly cmd: string; readonly exit_code?: number }
   }
+  /** `every` is an ISO-8601 duration. */
   readonly refresh?: { readonly cmd: string; readonly every?: string }
   readonly expiry?: { readonly detect: string }
 }

@@ -1,8 +1,10 @@
 import type { AdapterSessionPolicy } from '@agentproto/contracts/agent'
 import type {
   AgentCliDocument,
+  AuthDocument,
   CapabilityName,
   ModeDocument,
+  OptionDocument,
   SandboxDocument,
   SetupStepDocument,
 } from './agent-cli-document.js'
@@ -34,12 +36,10 @@ export type McpWire =
     }
   | { readonly transport: 'http' | 'sse'; readonly url: string }
 
-export interface AgentCliCommon {
-  readonly name: string
-  readonly id: string
-  readonly description: string
-  readonly version: string
-  readonly bin: string
+export interface AgentCliCommon
+  extends
+    Pick<AgentCliDocument, 'name' | 'id' | 'description' | 'version' | 'bin' | 'runner'>,
+    Required<Pick<AgentCliDocument, 'examples' | 'tags' | 'metadata'>> {
   readonly binArgs: readonly string[]
   /** In the order in which they are tried. */
   readonly install: readonly InstallMethod[]
@@ -48,8 +48,6 @@ export interface AgentCliCommon {
   readonly setup: readonly SetupStep[]
   readonly auth?: Auth
   readonly sandbox: SandboxSource
-  /** Relative path of a RUNNER.md, or the inline block. */
-  readonly runner?: string | Readonly<Record<string, unknown>>
   readonly session: SessionPolicy
   readonly models: Models
   readonly capabilities: ManifestCapabilities
@@ -57,9 +55,6 @@ export interface AgentCliCommon {
   readonly options: readonly Option[]
   /** Absent when the manifest has none. A session of the gateway is pinned in any case. */
   readonly continuation?: Continuation
-  readonly examples: readonly { readonly goal: string; readonly prompt: string; readonly note?: string }[]
-  readonly tags: readonly string[]
-  readonly metadata: Readonly<Record<string, unknown>>
 }
 
 /** AIP-45 `session`; `idleTimeoutMs` is absent when the manifest does not set it. */
@@ -93,27 +88,21 @@ export type Requires = CamelKeys<Block<'requires'>>
 
 type Block<K extends keyof AgentCliDocument> = NonNullable<AgentCliDocument[K]>
 
-export interface Auth {
-  /** Relative path of a SECRETS.md. */
-  readonly ref?: string
-  readonly state: { readonly paths: readonly string[]; readonly env: readonly string[] }
+export interface Auth extends Pick<AuthDocument, 'ref' | 'refresh'> {
+  readonly state: Required<NonNullable<AuthDocument['state']>>
   readonly login?: {
     readonly cmd: string
     readonly interactive: boolean
     readonly requiresCallbackUrl: boolean
     readonly completesWhen?: { readonly cmd: string; readonly exitCode: number }
   }
-  /** `every` is an ISO-8601 duration. */
-  readonly refresh?: { readonly cmd: string; readonly every?: string }
   readonly expiry?: { readonly exitCode: number }
 }
 
 export type SkipIf = Required<CamelKeys<NonNullable<SetupStepDocument['skip_if']>>>
 export type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
 
-interface SetupStepCommon {
-  readonly id: string
-  readonly description?: string
+interface SetupStepCommon extends Pick<SetupStepDocument, 'id' | 'description'> {
   readonly skipIf?: SkipIf
 }
 
@@ -179,9 +168,7 @@ export type ManifestCapabilities = Readonly<Record<CamelKey<CapabilityName>, boo
 
 export type Mode = CamelKeys<ModeDocument & Required<Pick<ModeDocument, 'bin_args_append' | 'env'>>>
 
-interface OptionCommon {
-  readonly id: string
-  readonly description?: string
+interface OptionCommon extends Pick<OptionDocument, 'id' | 'description'> {
   /** Elements may contain `{value}`. */
   readonly binArgsTemplate: readonly string[]
   /** Values may contain `{value}`. */

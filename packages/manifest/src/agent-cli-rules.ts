@@ -1,7 +1,8 @@
+import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import { optionRules } from './option-rules.js'
 import { regexProblem, regexShape } from './regex-shape.js'
-import { fieldsOf, listOf, type RuleContext, stringOf, uniqueIds, valueAt } from './rule-context.js'
+import { type RuleContext, uniqueIds, valueAt } from './rule-context.js'
 import { sandboxRules } from './sandbox-profile.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { setupRules } from './setup-rules.js'
@@ -20,11 +21,11 @@ export const agentCliRules =
     capabilityRule(context, ['continuation', 'default'], 'native-resume')
     modelRule(context)
     setupRules(context)
-    if (typeof fieldsOf(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
+    if (typeof asRecord(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
 
 function nameRule({ document, path, problems, at }: RuleContext): void {
-  const name = stringOf(fieldsOf(document)['name'])
+  const name = asString(asRecord(document)['name'])
   // With either slash: this also runs where there is no file system.
   const [fileName, folder = ''] = path.split(/[/\\]/).toReversed()
   if (name === undefined || fileName !== 'AGENT-CLI.md' || ['', '.', '..', name].includes(folder)) return
@@ -44,8 +45,8 @@ const PROTOCOL_KEYS = {
 } as const
 
 function protocolRules({ document, problems, at, keyAt }: RuleContext): void {
-  const fields = fieldsOf(document)
-  const protocol = stringOf(fields['protocol'])
+  const fields = asRecord(document)
+  const protocol = asString(fields['protocol'])
   if (protocol === undefined || !Object.hasOwn(PROTOCOL_KEYS, protocol)) return
   const needed = PROTOCOL_KEYS[protocol as keyof typeof PROTOCOL_KEYS]
   if (fields[needed.key] === undefined) {
@@ -61,7 +62,7 @@ function protocolRules({ document, problems, at, keyAt }: RuleContext): void {
       expected: `only the key ${needed.key}`,
     })
   }
-  const { transport, url } = fieldsOf(fields['mcp'])
+  const { transport, url } = asRecord(fields['mcp'])
   if (protocol === 'mcp' && (transport === 'http' || transport === 'sse') && url === undefined) {
     problems.error('mcp_incomplete', at('mcp', 'transport'), {
       message: `The transport ${transport} needs the key \`mcp.url\`.`,
@@ -72,9 +73,9 @@ function protocolRules({ document, problems, at, keyAt }: RuleContext): void {
 
 /** AIP-29 `version_check`: a regular expression with a group, and a range. */
 function versionCheckRules({ document, problems, at }: RuleContext): void {
-  const check = fieldsOf(fieldsOf(document)['version_check'])
+  const check = asRecord(asRecord(document)['version_check'])
   // The schema has refused one that is longer.
-  const parse = stringOf(check['parse'])?.slice(0, 1_000) ?? ''
+  const parse = asString(check['parse'])?.slice(0, 1_000) ?? ''
   const problem = parse === '' || parse !== check['parse'] ? undefined : regexProblem(parse)
   if (problem !== undefined) {
     problems.error('regex_invalid', at('version_check', 'parse'), {
@@ -90,7 +91,7 @@ function versionCheckRules({ document, problems, at }: RuleContext): void {
       given: parse,
     })
   }
-  const range = stringOf(check['range'])
+  const range = asString(check['range'])
   if (range === undefined || range.length > 1_000 || validRange(range) !== null) return
   problems.error('range_invalid', at('version_check', 'range'), {
     message: '`version_check.range` is not a semver range.',
@@ -101,7 +102,7 @@ function versionCheckRules({ document, problems, at }: RuleContext): void {
 
 function modeRules(context: RuleContext): void {
   uniqueIds(context, 'modes')
-  listOf(fieldsOf(context.document)['modes']).forEach((_, index) => secretValueRule(context, ['modes', index, 'env']))
+  asList(asRecord(context.document)['modes']).forEach((_, index) => secretValueRule(context, ['modes', index, 'env']))
 }
 
 /** A value that needs `capabilities.resumable`. */
@@ -116,7 +117,7 @@ function capabilityRule({ document, problems, at }: RuleContext, path: readonly 
 }
 
 function continuationRule({ document, problems, at }: RuleContext): void {
-  const { default: fallback, supported } = fieldsOf(fieldsOf(document)['continuation'])
+  const { default: fallback, supported } = asRecord(asRecord(document)['continuation'])
   if (typeof fallback !== 'string' || !Array.isArray(supported) || supported.includes(fallback)) return
   problems.error('continuation_default_unsupported', at('continuation', 'default'), {
     message: '`continuation.default` is not in `continuation.supported`.',
@@ -126,7 +127,7 @@ function continuationRule({ document, problems, at }: RuleContext): void {
 }
 
 function modelRule({ document, problems, at }: RuleContext): void {
-  const { default: fallback, allowed } = fieldsOf(fieldsOf(document)['models'])
+  const { default: fallback, allowed } = asRecord(asRecord(document)['models'])
   if (typeof fallback !== 'string' || !Array.isArray(allowed) || allowed.includes(fallback)) return
   problems.error('model_not_allowed', at('models', 'default'), {
     message: '`models.default` is not in `models.allowed`.',

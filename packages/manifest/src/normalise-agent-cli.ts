@@ -1,3 +1,4 @@
+import { defined } from '@agentproto/contracts'
 import type {
   AgentCliDocument,
   AuthDocument,
@@ -17,7 +18,6 @@ import {
   type SetupStep,
 } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
-import { given } from './given.js'
 import { normaliseSandbox } from './sandbox-profile.js'
 
 /**
@@ -37,16 +37,16 @@ export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest 
     versionCheck: { timeoutMs: 5_000, ...camelKeys(document.version_check) },
     requires: camelKeys(document.requires ?? {}),
     setup: (document.setup ?? []).map(normaliseSetupStep),
-    ...given('auth', auth && normaliseAuth(auth)),
+    ...defined({ auth: auth && normaliseAuth(auth) }),
     sandbox:
       typeof sandbox === 'string'
         ? { from: 'file', path: sandbox }
         : { from: 'inline', profile: normaliseSandbox(sandbox) },
-    ...given('runner', document.runner),
+    ...defined({ runner: document.runner }),
     session: { mode: 'ephemeral', contextCarryover: true, ...camelKeys(document.session ?? {}) },
     capabilities: { ...NO_CAPABILITIES, ...camelKeys(document.capabilities ?? {}) },
     ...normaliseChoices(document),
-    ...given('continuation', continuation && normaliseContinuation(continuation)),
+    ...defined({ continuation: continuation && normaliseContinuation(continuation) }),
     examples: document.examples ?? [],
     tags: document.tags ?? [],
     metadata: document.metadata ?? {},
@@ -99,21 +99,21 @@ function normaliseInstall(document: InstallMethodDocument): InstallMethod {
 }
 
 function normaliseAuth({ ref, state, login, refresh, expiry }: AuthDocument): Auth {
-  return {
-    ...given('ref', ref),
+  return defined({
+    ref,
     state: { paths: [], env: [], ...state },
-    ...given('login', login && normaliseLogin(login)),
-    ...given('refresh', refresh),
-    ...given('expiry', expiry && { exitCode: Number(expiry.detect.slice('exit_code:'.length)) }),
-  }
+    login: login && normaliseLogin(login),
+    refresh,
+    expiry: expiry && { exitCode: Number(expiry.detect.slice('exit_code:'.length)) },
+  })
 }
 
 function normaliseLogin({
   completes_when: done,
   ...login
 }: NonNullable<AuthDocument['login']>): NonNullable<Auth['login']> {
-  const completesWhen = given('completesWhen', done && { exitCode: 0, ...camelKeys(done) })
-  return { interactive: false, requiresCallbackUrl: false, ...camelKeys(login), ...completesWhen }
+  const completesWhen = done && { exitCode: 0, ...camelKeys(done) }
+  return { interactive: false, requiresCallbackUrl: false, ...camelKeys(login), ...defined({ completesWhen }) }
 }
 
 /** What a caller may choose for a session. */
@@ -147,8 +147,10 @@ const normaliseContinuation = (
 
 const normaliseSetupStep = (step: SetupStepDocument): SetupStep => ({
   id: step.id,
-  ...given('description', step.description),
-  ...given('skipIf', step.skip_if && { exitCode: 0, timeoutMs: 5_000, ...camelKeys(step.skip_if) }),
+  ...defined({
+    description: step.description,
+    skipIf: step.skip_if && { exitCode: 0, timeoutMs: 5_000, ...camelKeys(step.skip_if) },
+  }),
   ...normaliseKind(step),
 })
 
@@ -156,7 +158,7 @@ type StepKind = DistributiveOmit<SetupStep, 'id' | 'description' | 'skipIf'>
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never
 
 function normaliseKind(step: SetupStepDocument): StepKind {
-  const persist = given('persist', step.persist && camelKeys(step.persist))
+  const persist = defined({ persist: step.persist && camelKeys(step.persist) })
   switch (step.kind) {
     case 'cmd': {
       const { cmd = '', timeout_ms: timeoutMs = 60_000, interactive = false } = step
@@ -169,7 +171,7 @@ function normaliseKind(step: SetupStepDocument): StepKind {
     case 'external': {
       const { url = '', callback } = step
       const waited = callback && { timeoutMs: 600_000, ...camelKeys(callback) }
-      return { kind: 'external', url, ...given('callback', waited), ...persist }
+      return { kind: 'external', url, ...defined({ callback: waited }), ...persist }
     }
     default:
       return step.kind satisfies never
@@ -179,5 +181,5 @@ function normaliseKind(step: SetupStepDocument): StepKind {
 function normalisePrompt(step: SetupStepDocument): Extract<StepKind, { kind: 'prompt' }> {
   const { prompt = '', type = 'text', options } = step
   const choices = options && ('cmd' in options ? { timeoutMs: 30_000, ...camelKeys(options) } : options)
-  return { kind: 'prompt', prompt, type, ...given('default', step.default), ...given('options', choices) }
+  return { kind: 'prompt', prompt, type, ...defined({ default: step.default, options: choices }) }
 }

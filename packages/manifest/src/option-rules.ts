@@ -1,12 +1,13 @@
+import { asList, asRecord } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
-import { type Fields, fieldsOf, integerOf, listOf, type RuleContext, uniqueIds } from './rule-context.js'
+import { type Fields, integerOf, type RuleContext, uniqueIds } from './rule-context.js'
 import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
 
 /** AIP-45 Conformance 7, and options that could have no effect. */
 export function optionRules(context: RuleContext): void {
   uniqueIds(context, 'options')
-  listOf(fieldsOf(context.document)['options']).forEach((entry, index) => {
-    const option = fieldsOf(entry)
+  asList(asRecord(context.document)['options']).forEach((entry, index) => {
+    const option = asRecord(entry)
     if (typeof option['type'] !== 'string') return
     keyRules(context, option, index)
     boundsRule(context, option, index)
@@ -59,7 +60,7 @@ function defaultRule({ problems, at }: RuleContext, option: Fields, index: numbe
   const value = option['default']
   const expected = value === undefined ? undefined : expectedDefault(option, value)
   if (expected === undefined) return
-  const choices = listOf(option['enum']).filter((choice) => typeof choice === 'string')
+  const choices = asList(option['enum']).filter((choice) => typeof choice === 'string')
   problems.error('option_default_invalid', at('options', index, 'default'), {
     message: 'The default is not a value of the option.',
     expected,
@@ -88,8 +89,8 @@ function expectedDefault({ type, enum: choices, min, max }: Fields, value: unkno
 }
 
 function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index: number): void {
-  const templates = [...listOf(option['bin_args_template']), ...Object.values(fieldsOf(option['env']))]
-  const whenTrue = listOf(option['bin_args_append_when_true'])
+  const templates = [...asList(option['bin_args_template']), ...Object.values(asRecord(option['env']))]
+  const whenTrue = asList(option['bin_args_append_when_true'])
   if (templates.length + whenTrue.length === 0) {
     // A model option also acts through the protocol.
     if (option['id'] === 'model') return

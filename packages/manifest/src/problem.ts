@@ -1,3 +1,4 @@
+import { defined } from '@agentproto/contracts'
 import type { SourceText } from './source-text.js'
 
 /** What is wrong in a manifest, where, and what to write instead. */
@@ -160,9 +161,7 @@ export class ProblemList {
       file: this.#source.file,
       ...this.#source.position(offset),
       excerpt: this.#source.excerpt(offset),
-      ...(expected === undefined ? {} : { expected }),
-      ...(given === undefined ? {} : { given: show(given) }),
-      ...(suggestion === undefined ? {} : { suggestion }),
+      ...defined({ expected, given: given === undefined ? undefined : show(given), suggestion }),
     }
     return this.#confidential || code === 'secret_in_manifest' ? withoutValues(problem) : problem
   }

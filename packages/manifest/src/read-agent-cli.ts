@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
+import { defined } from '@agentproto/contracts'
 import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
-import { given } from './given.js'
 import { parseAgentCliAt } from './parse-agent-cli.js'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import type { ManifestProblem } from './problem.js'
@@ -68,21 +68,19 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
   return { ok: true, path: file, directory: dirname(file), manifest, ...loaded, sandbox, warnings: problems }
 }
 
-interface References extends Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>> {}
+type References = Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>>
 
 function loadReferences(manifest: AgentCliManifest, read: ReadReference, options: ReadAgentCliOptions): References {
   const { auth, runner, sandbox } = manifest
   if (typeof runner === 'string') read(['runner'], runner, parseRunner)
-  return {
-    ...given('acp', manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined),
-    ...given('secrets', auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets)),
-    ...given(
-      'sandbox',
+  return defined({
+    acp: manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined,
+    secrets: auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets),
+    sandbox:
       sandbox.from === 'inline'
         ? sandbox.profile
         : read(['sandbox'], sandbox.path, (text, { path }) => parseSandbox(text, { ...options, path })),
-    ),
-  }
+  })
 }
 
 type Parse<T> = (text: string, options: ParseOptions) => ParseResult<T>

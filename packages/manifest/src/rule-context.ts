@@ -1,3 +1,4 @@
+import { asList, asRecord, asString } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
 import type { ProblemList } from './problem.js'
 
@@ -19,19 +20,9 @@ export type Fields = Readonly<Record<string, unknown>>
 /** The value at a path; `undefined` where there is none. */
 export const valueAt = (document: unknown, path: Path): unknown =>
   path.reduce<unknown>(
-    (value, step) => (typeof step === 'number' ? listOf(value)[step] : fieldsOf(value)[step]),
+    (value, step) => (typeof step === 'number' ? asList(value)[step] : asRecord(value)[step]),
     document,
   )
-
-/** The value as a mapping; an empty one when it is something else. */
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
-
-/** The value as a list; an empty one when it is something else. */
-export const listOf = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? (value as readonly unknown[]) : []
-
-export const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 export const integerOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) ? value : undefined
@@ -39,8 +30,8 @@ export const integerOf = (value: unknown): number | undefined =>
 /** Refuses a second entry with the same id (or another key) in a list of the document. */
 export function uniqueIds({ document, problems, at }: RuleContext, list: string, key = 'id'): void {
   const seen = new Set<string>()
-  listOf(fieldsOf(document)[list]).forEach((entry, index) => {
-    const id = stringOf(fieldsOf(entry)[key])
+  asList(asRecord(document)[list]).forEach((entry, index) => {
+    const id = asString(asRecord(entry)[key])
     if (id === undefined) return
     if (seen.has(id)) {
       problems.error('id_duplicate', at(list, index, key), {
@@ -55,7 +46,7 @@ export function uniqueIds({ document, problems, at }: RuleContext, list: string,
 
 /** Unknown keys are allowed here, but a key that is almost a known one is a typing error. */
 export function strayKeyRule({ document, problems, keyAt }: RuleContext, path: Path, known: readonly string[]): void {
-  for (const key of Object.keys(fieldsOf(valueAt(document, path)))) {
+  for (const key of Object.keys(asRecord(valueAt(document, path)))) {
     const suggestion = known.includes(key) ? undefined : nearest(key, known)
     if (suggestion === undefined) continue
     const message = `The key \`${[...path, key].join('.')}\` has no effect.`

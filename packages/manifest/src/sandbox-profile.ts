@@ -1,10 +1,10 @@
+import { asString, defined } from '@agentproto/contracts'
 import type { SandboxDocument } from './agent-cli-document.js'
 import type { SandboxProfile } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
-import { given } from './given.js'
 import { nearest } from './nearest.js'
 import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
-import { type RuleContext, strayKeyRule, stringOf, valueAt } from './rule-context.js'
+import { type RuleContext, strayKeyRule, valueAt } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { validate } from './validators/sandbox.js'
@@ -45,7 +45,7 @@ function providerRule(
   path: readonly string[],
   known: readonly string[],
 ): void {
-  const provider = stringOf(valueAt(document, [...path, 'provider']))
+  const provider = asString(valueAt(document, [...path, 'provider']))
   if (provider === undefined || provider === '' || known.includes(provider)) return
   problems.error('sandbox_provider_unknown', at(...path, 'provider'), {
     message: `Unknown sandbox provider ${provider}.`,
@@ -61,23 +61,18 @@ const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
 /** Turns a checked block or SANDBOX.md into a profile. */
 export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
   const { provider, config = {}, limits = {}, env = {}, network, mounts = [], fs, exec, tty } = document
+  const { lifecycle, identity, policy, metadata } = document
   return {
     provider,
     config,
     limits: camelKeys(limits),
     env: normaliseEnv(env),
-    ...given('network', network && { egress: [], ingress: [], ...network }),
+    ...defined({ network: network && { egress: [], ingress: [], ...network } }),
     mounts: mounts.map(({ source, at, mode = 'read-write' }) => ({ source, at, mode })),
     readOnly: document.read_only ?? false,
-    ...given('fs', fs && { read: [], write: [], deny: [], ...fs }),
-    ...given('exec', exec && { spawn: [], ...exec }),
+    ...defined({ fs: fs && { read: [], write: [], deny: [], ...fs }, exec: exec && { spawn: [], ...exec } }),
     ttyRequired: tty?.required ?? false,
-    carried: {
-      ...given('lifecycle', document.lifecycle),
-      ...given('identity', document.identity),
-      ...given('policy', document.policy),
-      ...given('metadata', document.metadata),
-    },
+    carried: defined({ lifecycle, identity, policy, metadata }),
   }
 }
 
@@ -86,7 +81,7 @@ const normaliseEnv = ({
   passthrough = [],
   set = {},
 }: NonNullable<SandboxDocument['env']>): SandboxProfile['env'] => ({
-  ...given('secretsRef', auth?.ref),
+  ...defined({ secretsRef: auth?.ref }),
   authVariables: auth?.state?.env ?? [],
   passthrough,
   set,

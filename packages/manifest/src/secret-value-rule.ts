@@ -1,4 +1,5 @@
-import { type Fields, fieldsOf, listOf, type Path, type RuleContext, valueAt } from './rule-context.js'
+import { asList, asRecord } from '@agentproto/contracts'
+import { type Fields, type Path, type RuleContext, valueAt } from './rule-context.js'
 
 const SECRET_WORDS = '(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
 const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')
@@ -7,7 +8,7 @@ const SECRET_ID = new RegExp(`${SECRET_WORDS}$`, 'i')
 
 /** A variable whose name says that it is a secret must not have its value in a manifest. */
 export function secretValueRule({ document, problems, at }: RuleContext, path: Path): void {
-  for (const [name, text] of Object.entries(fieldsOf(valueAt(document, path)))) {
+  for (const [name, text] of Object.entries(asRecord(valueAt(document, path)))) {
     if (!SECRET_NAME.test(name) || typeof text !== 'string' || text === '' || text.includes('{value}')) continue
     problems.warn('secret_in_manifest', at(...path, name), {
       message: `\`${name}\` looks like a secret. A manifest must not contain one.`,
@@ -20,7 +21,7 @@ export function secretValueRule({ document, problems, at }: RuleContext, path: P
 export function secretArgumentRule({ problems, at }: RuleContext, option: Fields, index: number): void {
   const { id, type, bin_args_template: template } = option
   if (typeof id !== 'string' || type !== 'string' || !SECRET_ID.test(id)) return
-  const place = listOf(template).findIndex((text) => typeof text === 'string' && text.includes('{value}'))
+  const place = asList(template).findIndex((text) => typeof text === 'string' && text.includes('{value}'))
   if (place === -1) return
   problems.error('secret_in_argv', at('options', index, 'bin_args_template', place), {
     message: `The option \`${id}\` would put a secret into the arguments of a process, which every user can read.`,

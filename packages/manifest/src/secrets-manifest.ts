@@ -1,8 +1,8 @@
+import { asList, asRecord, defined } from '@agentproto/contracts'
 import type { SetupStep } from './agent-cli-manifest.js'
-import { given } from './given.js'
 import { nearest } from './nearest.js'
 import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
-import { fieldsOf, listOf, type RuleContext, uniqueIds } from './rule-context.js'
+import { type RuleContext, uniqueIds } from './rule-context.js'
 import { validate } from './validators/secrets.js'
 
 /** A SECRETS.md (AIP-19): which secrets there are, never their values. */
@@ -47,9 +47,9 @@ const VALUE_KEYS = ['value', 'plaintext', 'ciphertext', 'secret', 'data', 'key',
 
 function secretRules(context: RuleContext): void {
   uniqueIds(context, 'secrets', 'slug')
-  listOf(fieldsOf(context.document)['secrets']).forEach((entry, index) => {
+  asList(asRecord(context.document)['secrets']).forEach((entry, index) => {
     for (const key of VALUE_KEYS) {
-      if (!Object.hasOwn(fieldsOf(entry), key)) continue
+      if (!Object.hasOwn(asRecord(entry), key)) continue
       context.problems.error('secret_in_manifest', context.keyAt('secrets', index, key), {
         message: `A SECRETS.md must not contain a value: remove \`${key}\`.`,
         expected: 'the declaration only; set the value with `agentproto secrets set`',
@@ -63,7 +63,7 @@ const normaliseSecret = (secret: SecretDocument): SecretDeclaration => ({
   name: secret.name,
   description: secret.description,
   kind: secret.kind ?? 'opaque',
-  ...given('backend', secret.backend),
+  ...defined({ backend: secret.backend }),
   variables: (secret.exposures ?? []).flatMap(({ kind, name }) => (kind === 'env' && name !== undefined ? [name] : [])),
   tags: secret.tags ?? [],
 })

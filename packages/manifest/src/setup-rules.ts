@@ -1,13 +1,14 @@
+import { asList, asRecord } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
 import { show } from './problem.js'
-import { type Fields, fieldsOf, listOf, type RuleContext, uniqueIds, valueAt } from './rule-context.js'
+import { type Fields, type RuleContext, uniqueIds, valueAt } from './rule-context.js'
 
 /** AIP-29's rules for setup steps: unique ids, prompts that can be answered, and references to earlier steps. */
 export function setupRules(context: RuleContext): void {
   uniqueIds(context, 'setup')
   const inputs: string[] = []
-  listOf(fieldsOf(context.document)['setup']).forEach((entry, index) => {
-    const step = fieldsOf(entry)
+  asList(asRecord(context.document)['setup']).forEach((entry, index) => {
+    const step = asRecord(entry)
     if (step['kind'] === 'prompt' && step['type'] === 'select') selectRules(context, step, index)
     inputReferences(context, step, { index, inputs })
     if (step['kind'] === 'prompt' && typeof step['id'] === 'string') inputs.push(step['id'])

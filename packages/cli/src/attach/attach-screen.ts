@@ -1,8 +1,7 @@
 import { defined, promptText, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
-import type { Paint } from '../render/paint.js'
 import { cut } from '../render/fit.js'
-import { Transcript } from '../render/transcript.js'
+import { Transcript, type TranscriptOptions } from '../render/transcript.js'
 import { commandHint, completeCommand } from './command-completion.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
@@ -17,10 +16,8 @@ export type AttachAction =
   | { readonly type: 'interrupt' }
   | { readonly type: 'detach' }
 
-export interface ScreenOptions {
+export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
-  readonly paint: Paint
-  readonly width: () => number
 }
 
 /** A second Ctrl-C within this time, in milliseconds, detaches. */

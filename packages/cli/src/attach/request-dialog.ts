@@ -4,22 +4,17 @@ import { FieldInput } from './field-input.js'
 import type { Key } from './keyboard.js'
 import type { LiveRows } from './live-area.js'
 import { cut } from '../render/fit.js'
-import type { Paint } from '../render/paint.js'
+import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { requestTitle, toolSubject } from '../render/request-title.js'
 import { choicesOf, type Choice } from '../requests/choices.js'
 import { fieldHint, fieldsOf, type Field } from '../requests/question-form.js'
 
-export interface DialogFrame {
-  readonly paint: Paint
-  readonly width: number
-}
-
 /** A request of an agent as a dialog: keys in, an answer out. */
 export interface RequestDialog {
   key(key: Key): AnswerRequest | undefined
   /** The cursor, if any, is where text is typed. */
-  view(frame: DialogFrame): LiveRows
+  view(frame: Frame): LiveRows
 }
 
 export function requestDialog(request: AgentRequest): RequestDialog {
@@ -71,7 +66,7 @@ class FormDialog implements RequestDialog {
     return undefined
   }
 
-  view({ paint, width }: DialogFrame): LiveRows {
+  view({ paint, width }: Frame): LiveRows {
     const { field, problem } = this.#input
     const label = `  ${oneLine(field.title)}: `
     const { text, column } = this.#input.view(Math.max(10, width - label.length))

@@ -1,12 +1,10 @@
 import type { AgentCommand, AgentConfig, Session, SessionEvent } from '@agentproto/contracts'
-import { duration } from '../render/age.js'
+import { duration, spinner } from '../render/age.js'
 import { cut } from '../render/fit.js'
-import type { Paint } from '../render/paint.js'
+import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { toolTitle } from '../render/request-title.js'
 import { shortId } from '../render/session-text.js'
-
-const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** The status row below the transcript, updated by events. */
 export class StatusRow {
@@ -73,17 +71,7 @@ export class StatusRow {
     }
   }
 
-  row({
-    now,
-    width,
-    paint,
-    hint,
-  }: {
-    readonly now: number
-    readonly width: number
-    readonly paint: Paint
-    readonly hint: string
-  }): string {
+  row({ now, width, paint, hint }: Frame & { readonly now: number; readonly hint: string }): string {
     const facts = [
       this.#session.label ?? shortId(this.#session.id),
       this.#session.adapterSlug,
@@ -97,8 +85,7 @@ export class StatusRow {
 
   #activity(now: number): string {
     if (this.#busySince === undefined) return this.#status === 'running' ? 'idle' : this.#status
-    const spinner = SPINNER[Math.floor(now / 100) % SPINNER.length] ?? ''
     const tool = [...this.#tools.values()].at(-1)
-    return `${spinner} ${duration(Math.max(0, now - this.#busySince))}${tool === undefined ? '' : ` ${tool}`}`
+    return `${spinner(now)} ${duration(Math.max(0, now - this.#busySince))}${tool === undefined ? '' : ` ${tool}`}`
   }
 }

@@ -17,3 +17,8 @@ export function duration(ms: number): string {
   const seconds = Math.round(ms / 1_000)
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+/** The frame of a spinner at this time, in milliseconds. */
+export const spinner = (ms: number): string => FRAMES[Math.floor(ms / 100) % FRAMES.length] ?? ''

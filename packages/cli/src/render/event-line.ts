@@ -1,14 +1,11 @@
 import { promptText, type SessionEvent } from '@agentproto/contracts'
 import { cut } from './fit.js'
-import type { Paint } from './paint.js'
+import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle, toolTitle } from './request-title.js'
 
 /** One event of the log on one line: sequence number, time of day, type and summary. */
-export function eventLine(
-  event: SessionEvent,
-  { paint, width }: { readonly paint: Paint; readonly width: number },
-): string {
+export function eventLine(event: SessionEvent, { paint, width }: Frame): string {
   const head = `${String(event.seq).padStart(5)}  ${event.ts.slice(11, 23)}  `
   const type = event.type.padEnd(21)
   const summary = cut(summaryOf(event), Math.max(10, width - head.length - type.length - 1))

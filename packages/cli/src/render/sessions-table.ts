@@ -1,17 +1,15 @@
 import type { Session } from '@agentproto/contracts'
 import { age } from './age.js'
-import type { Paint } from './paint.js'
+import type { Frame, Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
 import { sessionState, shortId } from './session-text.js'
 import { renderTable, type Column } from './table.js'
 
-export interface SessionsView {
+export interface SessionsView extends Frame {
   readonly sessions: readonly Session[]
   /** Milliseconds since the epoch. */
   readonly now: number
-  readonly width: number
-  readonly paint: Paint
   /** The last output line of each session, by id, if known. */
   readonly lastLines?: ReadonlyMap<string, string>
   /** The order, if the titles should show it. */

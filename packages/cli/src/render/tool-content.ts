@@ -1,12 +1,7 @@
 import type { ToolContent } from '@agentproto/contracts'
 import { cut } from './fit.js'
-import type { Paint } from './paint.js'
+import type { Frame } from './paint.js'
 import { oneLine, printable } from './printable.js'
-
-interface Frame {
-  readonly paint: Paint
-  readonly width: number
-}
 
 /** The rows of one tool call in a transcript; the rest is in the log. */
 const MAX_ROWS = 12

@@ -1,5 +1,7 @@
-import type { Command } from 'commander'
 import type { EventEmitter } from 'node:events'
+import type { createProgram } from '../packages/cli/src/program.ts'
+
+type Command = Awaited<ReturnType<typeof createProgram>>
 
 export interface ManPage {
   /** `agentproto-sessions.1`. */

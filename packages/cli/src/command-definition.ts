@@ -49,8 +49,14 @@ export const agentOption = (): Option =>
     .argParser(addOptionValue)
     .default({}, 'none')
 
-export const instructionsOption = (): Option =>
-  new Option('--instructions <text>', 'instructions for the whole conversation; @file reads a file')
+/** The options of `run` and `sessions start` that say how the agent runs. */
+export const addAgentOptions = (command: Command, permissions = permissionsOption()): Command =>
+  command
+    .option('--mode <id>', "one of the adapter's modes")
+    .option('--instructions <text>', 'instructions for the whole conversation; @file reads a file')
+    .addOption(agentOption())
+    .addOption(permissions)
+    .addOption(continuationOption())
 
 export const continuationOption = (): Option =>
   new Option(

@@ -1,10 +1,10 @@
-import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, defined, systemClock } from '@agentproto/contracts'
 import { homeLayout, type SecretKind, type SecretPlace, type SecretStatus } from '@agentproto/contracts/agent'
 import { type Keyring, openKeyring } from './keyring.js'
 import type { Redactor } from './redactor.js'
 import { checkSlug } from './secret-slug.js'
 import { confidentialParts, parseSecretValue, type SecretValue, textOf } from './secret-value.js'
-import { changeSecrets, readSecrets, type StoredSecret, type StoredSecrets } from './secrets-file.js'
+import { changeSecrets, parsed, readSecrets, type StoredSecret, type StoredSecrets } from './secrets-file.js'
 
 /** A secret as a SECRETS.md declares it. */
 export interface DeclaredSecret {
@@ -95,7 +95,7 @@ class HomeSecrets implements Secrets {
     if (stored === undefined || value === undefined) return undefined
     this.#register(value)
     const { place, expiresAt } = stored
-    return { slug, text: textOf(value), place, ...(expiresAt === undefined ? {} : { expiresAt }) }
+    return { slug, text: textOf(value), place, ...defined({ expiresAt }) }
   }
 
   async set(slug: string, given: SecretValue, { place }: SetOptions = {}): Promise<SecretStatus> {
@@ -169,15 +169,13 @@ class HomeSecrets implements Secrets {
 
   #status(secret: DeclaredSecret, stored: StoredSecret | undefined): SecretStatus {
     const { slug, kind = stored?.kind ?? 'opaque', variables = [] } = secret
-    const place = this.#fromEnvironment(secret) === undefined ? stored?.place : 'environment'
+    const place: SecretPlace | undefined = this.#fromEnvironment(secret) === undefined ? stored?.place : 'environment'
     return {
       slug,
       kind,
       set: place !== undefined,
       variables,
-      ...(place === undefined ? {} : { place }),
-      ...(stored === undefined ? {} : { updatedAt: stored.updatedAt }),
-      ...(stored?.expiresAt === undefined ? {} : { expiresAt: stored.expiresAt }),
+      ...defined({ place, updatedAt: stored?.updatedAt, expiresAt: stored?.expiresAt }),
     }
   }
 
@@ -211,11 +209,3 @@ const notFound = (slug: string, known: readonly string[]): AgentprotoError =>
     expected: known.length === 0 ? 'a secret that is set; there is none' : `one of ${known.join(', ')}`,
     given: slug,
   })
-
-function parsed(payload: string): unknown {
-  try {
-    return JSON.parse(payload)
-  } catch {
-    return undefined
-  }
-}

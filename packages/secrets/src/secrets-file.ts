@@ -70,7 +70,8 @@ async function readState(path: string): Promise<State> {
   return result.success ? { state: 'read', secrets: result.data.secrets } : { state: 'unreadable' }
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined for any other text. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

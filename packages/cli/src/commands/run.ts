@@ -3,10 +3,8 @@ import { defined } from '@agentproto/contracts'
 import type { Command } from 'commander'
 import { warn, type CliContext } from '../cli-context.js'
 import {
-  agentOption,
+  addAgentOptions,
   type AgentOptions,
-  continuationOption,
-  instructionsOption,
   type JsonOption,
   type OutputMode,
   outputOption,
@@ -43,11 +41,7 @@ export function define(command: Command, run: Run): void {
     .argument('[prompt]', 'the prompt; - reads it from stdin')
     .option('-p, --prompt <text>', 'the prompt; - reads it from stdin')
     .option('--cwd <folder>', 'folder to run in (default: this one)')
-    .option('--mode <id>', "one of the adapter's modes")
-    .addOption(instructionsOption())
-    .addOption(agentOption())
-    .addOption(permissionsOption().default('ask'))
-    .addOption(continuationOption())
+  addAgentOptions(command, permissionsOption().default('ask'))
     .addOption(outputOption())
     .option('--json', 'the same as --output json')
     .option('--timeout <seconds>', 'interrupt after this time and exit with 3', toSeconds)

@@ -1,4 +1,5 @@
 import {
+  defined,
   isAgentprotoError,
   type PermissionOption,
   type Session,
@@ -146,8 +147,7 @@ function outcomeOf(session: Session, result: TurnResult, refused: number): TurnO
     empty,
     text,
     refused,
-    ...(error === undefined ? {} : { error }),
-    ...(usage === undefined ? {} : { usage }),
+    ...defined({ error, usage }),
     durationMs,
   }
 }

@@ -4,16 +4,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { Command } from 'commander'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
-import {
-  agentOption,
-  type AgentOptions,
-  continuationOption,
-  examples,
-  instructionsOption,
-  type JsonOption,
-  permissionsOption,
-  type Run,
-} from '../../command-definition.js'
+import { addAgentOptions, type AgentOptions, examples, type JsonOption, type Run } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
@@ -35,11 +26,7 @@ export function define(command: Command, run: Run): void {
     .option('--cwd <folder>', 'folder to run in')
     .option('--workspace <slug>', 'workspace to run in (default: the active one)')
     .option('--label <text>', 'a name for the session')
-    .option('--mode <id>', "one of the adapter's modes")
-    .addOption(instructionsOption())
-    .addOption(agentOption())
-    .addOption(permissionsOption())
-    .addOption(continuationOption())
+  addAgentOptions(command)
     .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
     .option('-a, --attach', 'attach to it')
     .option('--json', 'print the session as JSON')

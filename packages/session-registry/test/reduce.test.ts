@@ -1,10 +1,9 @@
 import { AgentprotoError, type SessionEvent } from '@agentproto/contracts'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
-import type { Effect, Step } from '../src/session/effect.js'
 import type { AgentFacts, Input } from '../src/session/input.js'
 import { reduce } from '../src/session/reduce.js'
-import { type SessionState, stateOf } from '../src/session/state.js'
+import { type Effect, type SessionState, stateOf, type Step } from '../src/session/state.js'
 import { NONE } from './fixtures/scripted-agent.js'
 import { storedSession } from './fixtures/stored-session.js'
 

@@ -9,7 +9,7 @@ import {
 } from '@agentproto/contracts'
 import type { TurnTranscript } from '@agentproto/contracts/wire'
 import { gapText, type LogItem } from '../log/log-gap.js'
-import { LoggedTurns } from '../turns/logged-turns.js'
+import { LoggedTurns } from '../turns/turn-history.js'
 
 /** The conversation turn by turn, for exports and transcripts. */
 

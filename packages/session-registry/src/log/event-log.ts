@@ -202,36 +202,34 @@ export class EventLog {
   }
 
   async #writeAll(): Promise<void> {
+    const { observer } = this.#options
     try {
-      while (this.#records.length > 0) await this.#writeQueue()
+      while (this.#records.length > 0) {
+        const [records, events, held] = [this.#records, this.#events, this.#held]
+        const flushed = held === 0 ? 0 : this.#pending.length
+        this.#records = []
+        this.#events = []
+        this.#held = 0
+        try {
+          await (this.#log as StoredLog).append(records)
+        } catch (error) {
+          this.#discardQueue()
+          throw toAgentprotoError(error, 'storage_failed')
+        }
+        this.#lastSeq = (records.at(-1) as EventRecord).seq
+        // A large batch is handed to waiting readers, and others find it on the disk: kept here, it would outlive young
+        // garbage collections, in every session at once.
+        this.#newest = records.length > KEPT_BATCH ? [] : records
+        if (flushed > 0) this.#pending = this.#pending.slice(flushed)
+        const fresh = held === 0 ? events : events.slice(held)
+        if (fresh.length > 0) observer.effective(fresh)
+        observer.stored(events, held)
+        if (this.#readers > 0) this.#wakeup.wake(records)
+      }
     } finally {
       // In the very step that found the queue empty: an append in the next step would otherwise get a settled promise.
       this.#flushing = undefined
     }
-  }
-
-  async #writeQueue(): Promise<void> {
-    const { observer } = this.#options
-    const [records, events, held] = [this.#records, this.#events, this.#held]
-    const flushed = held === 0 ? 0 : this.#pending.length
-    this.#records = []
-    this.#events = []
-    this.#held = 0
-    try {
-      await (this.#log as StoredLog).append(records)
-    } catch (error) {
-      this.#discardQueue()
-      throw toAgentprotoError(error, 'storage_failed')
-    }
-    this.#lastSeq = (records.at(-1) as EventRecord).seq
-    // A large batch is handed to waiting readers, and others find it on the disk: kept here, it would outlive young
-    // garbage collections, in every session at once.
-    this.#newest = records.length > KEPT_BATCH ? [] : records
-    if (flushed > 0) this.#pending = this.#pending.slice(flushed)
-    const fresh = held === 0 ? events : events.slice(held)
-    if (fresh.length > 0) observer.effective(fresh)
-    observer.stored(events, held)
-    if (this.#readers > 0) this.#wakeup.wake(records)
   }
 
   /** After a failed write: what waited behind it fails with it, so that the numbers have no hole. */

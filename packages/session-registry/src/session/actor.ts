@@ -7,14 +7,21 @@ import { SessionPermissions } from '../permissions/session-permissions.js'
 import type { SessionHost } from '../session-host.js'
 import { TurnHistory } from '../turns/turn-history.js'
 import { AgentRunner } from './agent-runner.js'
-import type { Effect } from './effect.js'
-import type { CommandOf, Input, Replies, TimerName } from './input.js'
+import type { CommandOf, Input, Replies } from './input.js'
 import { changesState } from './events.js'
 import { Judge } from './judge.js'
 import { joinSignals, type Mail } from './mailbox.js'
 import { reduce } from './reduce.js'
 import type { SessionHandle } from './session-handle.js'
-import { type Call, pendingRequests, type SessionState, snapshotOf, stateOf } from './state.js'
+import {
+  type Call,
+  type Effect,
+  pendingRequests,
+  type SessionState,
+  snapshotOf,
+  stateOf,
+  type TimerName,
+} from './state.js'
 
 /**
  * One session: a mailbox, and the one place where its state changes. Inputs are handled one at a time: {@link reduce}

@@ -4,10 +4,9 @@ import { type Ending, messageOf } from '../lifecycle/ending.js'
 import { keptFailure } from '../lifecycle/kept-failure.js'
 import type { SessionHost } from '../session-host.js'
 import { startAgent } from './agent-start.js'
-import type { StartEffect } from './effect.js'
 import type { Input } from './input.js'
 import type { SessionHandle } from './session-handle.js'
-import type { Outgoing } from './state.js'
+import type { Outgoing, StartEffect } from './state.js'
 
 /** Carries out what the session decides about its agent. What takes time is posted to the session when it is over. */
 export class AgentRunner {

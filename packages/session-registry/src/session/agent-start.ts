@@ -7,7 +7,7 @@ import { fitMode } from '../permissions/agent-mode.js'
 import type { SessionHost } from '../session-host.js'
 import { transcriptOf } from '../turns/transcript-of.js'
 import type { SessionHandle } from './session-handle.js'
-import type { StartEffect } from './effect.js'
+import type { StartEffect } from './state.js'
 
 /** The longest that a start waits until a conversation can be resumed, in milliseconds. */
 const MAX_WAIT_MS = 2 * 60_000

@@ -1,10 +1,19 @@
 import { defined, type Session, type SessionEvent, type SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
-import { andThen, type Effect, step, type Step } from './effect.js'
 import { contextAfter } from './prompt-context.js'
 import { dropAsks, interruptRequests, requestsAfter } from './requests.js'
 import { end, runOver } from './run.js'
-import { IDLE, NO_FAILURES, type OpenTurn, openTurn, type SessionState } from './state.js'
+import {
+  andThen,
+  type Effect,
+  IDLE,
+  NO_FAILURES,
+  openTurn,
+  type OpenTurn,
+  type SessionState,
+  step,
+  type Step,
+} from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 

@@ -17,7 +17,7 @@ import type { Ending } from '../lifecycle/ending.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import type { PolicyAnswer } from '../permissions/permission-policy.js'
-import type { Call } from './state.js'
+import type { Call, TimerName } from './state.js'
 
 /** Everything that can happen to a session. Nothing else changes its state. */
 export type Input = Command | AgentInput | HostInput | LogInput
@@ -90,8 +90,6 @@ export type LogInput =
   /** The descriptor as the whole log has it: a record that differs was not saved, or was changed by somebody else. */
   | { readonly type: 'rebuilt'; readonly session: Session }
   | { readonly type: 'write-failed'; readonly input: Input; readonly error: unknown }
-
-export type TimerName = 'watch' | 'grace' | `request ${string}`
 
 type Trace = TraceContext | undefined
 

@@ -2,7 +2,6 @@ import { defined, isLive, type Session } from '@agentproto/contracts'
 import { withChange } from './config-change.js'
 import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
-import { step, type Step, URGENT } from './effect.js'
 import { applyEvents, replayEvent } from './events.js'
 import type { Input, InputOf, LogInput } from './input.js'
 import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
@@ -18,7 +17,7 @@ import {
   startFailed,
   stopFailed,
 } from './run.js'
-import { type Call, IDLE, type SessionState, withWarning } from './state.js'
+import { type Call, IDLE, type SessionState, step, type Step, URGENT, withWarning } from './state.js'
 import { look } from './supervision.js'
 import { graceOver, interrupt, next, prompt, queuedPromptFailed, sendSettled, signals } from './turn.js'
 

@@ -2,9 +2,18 @@ import type { AgentAnswer, AnsweredBy, SessionEvent, SessionRequest } from '@age
 import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
 import { answeredBefore, assertAnswer, interruptedBefore, noSuchRequest } from '../requests/request-answer.js'
-import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
 import type { InputOf } from './input.js'
-import { type Ask, openTurn, pendingRequests, type SessionState } from './state.js'
+import {
+  andThen,
+  type Ask,
+  type Effect,
+  openTurn,
+  pendingRequests,
+  type SessionState,
+  step,
+  type Step,
+  URGENT,
+} from './state.js'
 
 /** What the agent asks in the middle of a turn: logged, then answered once, by a person, a rule or the clock. */
 

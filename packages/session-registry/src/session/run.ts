@@ -6,11 +6,23 @@ import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
 import { closing, stopQueue, unsentTurns } from './closing.js'
-import { andThen, type Effect, step, type Step, type StartEffect, URGENT } from './effect.js'
 import type { AgentFacts, InputOf } from './input.js'
 import { contextOfStart } from './prompt-context.js'
 import { dropAsks } from './requests.js'
-import { type Call, openTurn, type SessionState, type StartingRun, type StoppingRun, withWarning } from './state.js'
+import {
+  andThen,
+  type Call,
+  type Effect,
+  openTurn,
+  type SessionState,
+  type StartEffect,
+  type StartingRun,
+  step,
+  type Step,
+  type StoppingRun,
+  URGENT,
+  withWarning,
+} from './state.js'
 
 /** The run of an agent: its start, and the one way out, on which the first cause wins. */
 

@@ -2,9 +2,8 @@ import type { SessionEvent } from '@agentproto/contracts'
 import { failureOf } from '../lifecycle/ending.js'
 import { remembers } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
-import { andThen, step, type Step } from './effect.js'
 import { end } from './run.js'
-import { openTurn, pendingRequests, type SessionState, type WatchedTurn } from './state.js'
+import { andThen, openTurn, pendingRequests, type SessionState, step, type Step, type WatchedTurn } from './state.js'
 import { cancelSilent } from './turn.js'
 
 /**

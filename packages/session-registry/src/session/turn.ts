@@ -3,12 +3,23 @@ import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
-import { andThen, type Effect, step, type Step, URGENT } from './effect.js'
 import type { InputOf } from './input.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
 import { cancelAsks, resolutions } from './requests.js'
 import { end } from './run.js'
-import { IDLE, type OpenTurn, openTurn, type Outgoing, type QueuedPrompt, type SessionState } from './state.js'
+import {
+  andThen,
+  type Effect,
+  IDLE,
+  openTurn,
+  type OpenTurn,
+  type Outgoing,
+  type QueuedPrompt,
+  type SessionState,
+  step,
+  type Step,
+  URGENT,
+} from './state.js'
 
 /** One turn at a time: admission, the agent's output, interruption, and an end in any case. */
 

@@ -11,7 +11,7 @@ import {
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { TurnQuery } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
-import { LoggedTurns } from './logged-turns.js'
+import { LoggedTurns } from './turn-history.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 

@@ -15,7 +15,7 @@ export interface RecordSaverOptions {
  * A state that follows another this closely is saved with it, in milliseconds. Nothing depends on it: after
  * a crash the record catches up with the log.
  */
-const URGENT_MS = 500
+const URGENT_MS = 100
 const ACTIVITY_MS = 2_000
 
 export class RecordSaver {

@@ -1,4 +1,5 @@
 import type { SessionEvent } from './event-log.js'
+import { defined } from './json.js'
 import type { UserPrompt } from './host-event.js'
 import type { TurnEnd } from './stream-event.js'
 import type { TurnResult } from './turn.js'
@@ -44,24 +45,15 @@ export class TurnCollector {
       endedAt,
       durationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) || 0,
       lastSeq,
-      ...(this.#error === undefined ? {} : { error: this.#error }),
+      ...defined({ error: this.#error }),
       ...this.#parts.output(),
     }
   }
 
   #result({ reason, empty, usage }: TurnEnd): TurnResult {
-    return {
-      ...this.soFar(),
-      reason,
-      ...(empty === undefined ? {} : { empty }),
-      ...(usage === undefined ? {} : { usage }),
-    }
+    return { ...this.soFar(), reason, ...defined({ empty, usage }) }
   }
 }
 
-const beginningOf = ({ seq, ts, queuedAt, sent }: Stored<UserPrompt>): Beginning => ({
-  startedAt: ts,
-  firstSeq: seq,
-  ...(queuedAt === undefined ? {} : { queuedAt }),
-  ...(sent === undefined ? {} : { sent }),
-})
+const beginningOf = ({ seq, ts, queuedAt, sent }: Stored<UserPrompt>): Beginning =>
+  defined({ startedAt: ts, firstSeq: seq, queuedAt, sent })

@@ -1,4 +1,4 @@
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { HttpContext, HttpDeps } from './http-deps.js'
 import { type Headers, textReply } from './json-body.js'
 
@@ -18,13 +18,7 @@ export function errorHandler(deps: Pick<HttpDeps, 'onError' | 'onRefused'>) {
       // The principal is unknown until its token was checked.
       const by = c.get('by') as HttpContext['var']['by'] | undefined
       const from = remoteAddress(c.env)
-      deps.onRefused?.({
-        code: error.code,
-        method,
-        path,
-        ...(by === undefined ? {} : { by }),
-        ...(from === undefined ? {} : { from }),
-      })
+      deps.onRefused?.(defined({ code: error.code, method, path, by, from }))
     }
     return problem(error)
   }

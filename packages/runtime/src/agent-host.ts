@@ -1,3 +1,4 @@
+import { defined } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
@@ -23,18 +24,8 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 
 /** This host as agents and installers see it, with its secrets and their redaction. */
 export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
-  const {
-    env = process.env,
-    executables,
-    environment,
-    homes,
-    bin,
-    sandbox,
-    sandboxProviders,
-    oauth,
-    proprietary,
-  } = settings
-  const { clock, address } = settings
+  const { env = process.env, executables, environment, homes, bin } = settings
+  const { sandbox, sandboxProviders, oauth, proprietary, clock, address } = settings
   const home = settings.layout.root
   return {
     env,
@@ -47,15 +38,8 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     provisioning: launchProvisioning,
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
-    sandbox: {
-      ...(sandboxProviders === undefined ? {} : { providers: sandboxProviders }),
-      ...(sandbox === undefined ? {} : { whenUnavailable: sandbox }),
-    },
-    ...(environment === undefined ? {} : { environment }),
-    ...(homes === undefined ? {} : { homes }),
-    ...(bin === undefined ? {} : { bin }),
-    ...(oauth === undefined ? {} : { oauth }),
-    ...(terminal === undefined ? {} : { terminal }),
+    sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox }),
+    ...defined({ environment, homes, bin, oauth, terminal }),
     url: () => address.url,
   }
 }

@@ -8,6 +8,11 @@ import { turnMessages } from '../streams/turn-messages.js'
 
 /** `/sessions` and `/agents/:agent/sessions`, without the streams (AIP-46 §HTTP surface). */
 export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams) {
+  const interrupt: Handlers['POST /sessions/:id/interrupt'] = async ({ params: { id }, body, by }) => ({
+    ok: true,
+    id,
+    ...(await sessions.interrupt(id, by, body)),
+  })
   return {
     'GET /sessions': ({ query, within }) => sessions.list(query, within),
     'POST /sessions/agent': ({ body, by }) => sessions.spawn(body, by),
@@ -25,16 +30,8 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
       // costs as much as the rest of the request.
       return { ok: true, id, turn, result: await sessions.waitTurn(id, turn) }
     },
-    'POST /sessions/:id/interrupt': async ({ params: { id }, body, by }) => ({
-      ok: true,
-      id,
-      ...(await sessions.interrupt(id, by, body)),
-    }),
-    'POST /sessions/:id/cancel': async ({ params: { id }, body, by }) => ({
-      ok: true,
-      id,
-      ...(await sessions.interrupt(id, by, body)),
-    }),
+    'POST /sessions/:id/interrupt': interrupt,
+    'POST /sessions/:id/cancel': interrupt,
     'POST /sessions/:id/resume': ({ params, body, by }) => sessions.resume(params.id, body, by),
     'POST /sessions/:id/config': ({ params, body, by }) => sessions.configure(params.id, body, by),
     'POST /sessions/:id/fork': ({ params, body, by }) => sessions.fork(params.id, body, by),

@@ -4,6 +4,7 @@ import {
   type AgentRequest,
   type Clock,
   type ContentBlock,
+  defined,
   type Principal,
   type Session,
 } from '@agentproto/contracts'
@@ -104,11 +105,7 @@ export class Hooks {
     const forkOf = await this.#session(id)
     const { adapterSlug: adapter, cwd } = forkOf
     const { prompt, label, title } = await this.#spawn({ request: { adapter, cwd, ...request }, by, forkOf })
-    return {
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(label === undefined ? {} : { label }),
-      ...(title === undefined ? {} : { title }),
-    }
+    return defined({ prompt, label, title })
   }
 
   async #promptOf(id: string, request: PromptRequest, by: Principal): Promise<PromptRequest> {

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { testOf } from './able.js'
-import { endOf, open, textOf } from './opened.js'
+import { endOf, textOf, turnsOf } from './opened.js'
 import type { ArmSubject } from './subject.js'
 
 const MANY = 20_000
@@ -10,14 +9,13 @@ const HUGE = 5 << 20
 const AHEAD = 4_000
 
 export function testFloods(subject: ArmSubject): void {
-  testOf(subject, 'stream')('thousands of events come in order, and none is lost', async () => {
-    const { turn } = await open(subject)
+  const on = turnsOf(subject)
+  on('stream', 'thousands of events come in order, and none is lost', async ({ turn }) => {
     const said = textOf(await turn('stream', String(MANY)))
     expect(said).toBe(Array.from({ length: MANY }, (_, i) => `${i} `).join(''))
   })
 
-  testOf(subject, 'stream')('F35 a host that is busy with a batch holds the agent up, and loses nothing', async () => {
-    const { session, sink } = await open(subject)
+  on('stream', 'F35 a busy host holds the agent up, and loses nothing', async ({ session, sink }) => {
     let release = (): void => {}
     const busy = new Promise<void>((resolve) => (release = resolve))
     sink.onBatch = () => busy
@@ -32,18 +30,13 @@ export function testFloods(subject: ArmSubject): void {
     endOf(sink.signals)
   })
 
-  testOf(subject, 'huge')('a message of five megabytes in one line arrives whole', async () => {
-    const { turn } = await open(subject)
+  on('huge', 'a message of five megabytes in one line arrives whole', async ({ turn }) => {
     expect(textOf(await turn('huge', String(HUGE)))).toHaveLength(HUGE)
   })
 
-  testOf(subject, 'stderr')(
-    'F34 an agent that floods stderr in the middle of a turn is not held up by it',
-    async () => {
-      const { turn } = await open(subject)
-      const signals = await turn('stderr')
-      expect(textOf(signals)).toBe('done')
-      expect(signals.some((signal) => signal.type === 'output' && signal.stream === 'stderr')).toBe(true)
-    },
-  )
+  on('stderr', 'F34 an agent that floods stderr in the middle of a turn is not held up by it', async ({ turn }) => {
+    const signals = await turn('stderr')
+    expect(textOf(signals)).toBe('done')
+    expect(signals.some((signal) => signal.type === 'output' && signal.stream === 'stderr')).toBe(true)
+  })
 }

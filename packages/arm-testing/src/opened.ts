@@ -7,7 +7,7 @@ import {
   DEFAULT_ARM_LIMITS,
   type Launch,
 } from '@agentproto/contracts/agent'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { leftovers } from './leftovers.js'
 import { RecordingSink } from './recording-sink.js'
 import type { ArmSubject, StartName, TurnName } from './subject.js'
@@ -29,29 +29,43 @@ export interface Opened {
   readonly launch: Launch
   /** Sends a prompt and gives what came of it, once its turn has ended. */
   turn(how: TurnName, rest?: string): Promise<readonly AgentSignal[]>
+  /** Sends a prompt, waits until the agent has said something of it, and gives the end of its turn. */
+  begin(how: TurnName, said?: RegExp): Promise<{ readonly ended: Promise<void> }>
 }
 
-export interface Begin {
+export interface Start {
   readonly how?: StartName
   readonly limits?: Partial<ArmLimits>
   readonly signal?: AbortSignal
   readonly launch?: Partial<Launch>
 }
 
+/** Registers a test of a behaviour; it is skipped where the protocol has no way to show it. All can start `well`. */
+export const testOf = (subject: ArmSubject, how: StartName | TurnName): typeof test =>
+  how !== 'well' && subject.cannot?.includes(how) ? (test.skip as typeof test) : test
+
+/** Registers a test of a turn, with an open session of its own. */
+type OnTurn = (how: TurnName | 'well', title: string, run: (opened: Opened) => Promise<void>) => void
+
+export const turnsOf =
+  (subject: ArmSubject): OnTurn =>
+  (how, title, run) =>
+    testOf(subject, how)(title, async () => run(await open(subject)))
+
 /** Connects, without a session. */
 export async function connect(
   subject: ArmSubject,
-  begin: Begin = {},
+  start: Start = {},
 ): Promise<{ connection: ArmConnection; launch: Launch }> {
-  const { launch: usual, ...rest } = subject.start(begin.how ?? 'well')
-  const launch = { ...usual, ...begin.launch }
+  const { launch: usual, ...rest } = subject.start(start.how ?? 'well')
+  const launch = { ...usual, ...start.launch }
   onTestFinished(() => expect(leftovers(launch.marker), 'nothing of the agent lives').toEqual([]))
   const connection = await subject.arm.connect({
     ...rest,
     launch,
-    limits: { ...LIMITS, ...begin.limits },
+    limits: { ...LIMITS, ...start.limits },
     clock: systemClock,
-    signal: begin.signal ?? new AbortController().signal,
+    signal: start.signal ?? new AbortController().signal,
     client: { name: 'arm-testing', version: '0' },
   })
   onTestFinished(async () => void (await connection.close()))
@@ -59,8 +73,8 @@ export async function connect(
 }
 
 /** Connects and opens a session. */
-export async function open(subject: ArmSubject, begin: Begin = {}): Promise<Opened> {
-  const { connection, launch } = await connect(subject, begin)
+export async function open(subject: ArmSubject, start: Start = {}): Promise<Opened> {
+  const { connection, launch } = await connect(subject, start)
   const sink = new RecordingSink()
   const opening = { cwd: launch.cwd, additionalDirectories: [], mcpServers: [], origin: { how: 'new' as const } }
   const session = await connection.openSession(opening, sink)
@@ -69,16 +83,22 @@ export async function open(subject: ArmSubject, begin: Begin = {}): Promise<Open
     await session.send([{ type: 'text', text: `${how} ${rest}`.trim() }])
     return sink.signals.slice(from)
   }
-  return { connection, session, sink, launch, turn }
+  const begin = async (how: TurnName, said = /working/): Promise<{ readonly ended: Promise<void> }> => {
+    const from = sink.text.length
+    const ended = session.send([{ type: 'text', text: how }])
+    await sink.until(() => said.test(sink.text.slice(from)))
+    return { ended }
+  }
+  return { connection, session, sink, launch, turn, begin }
 }
 
 /**
  * What went wrong with a start, agent and all gone: connecting, or opening a session.
  * @throws when nothing went wrong
  */
-export async function startFailure(subject: ArmSubject, begin: Begin): Promise<AgentprotoError> {
+export async function startFailure(subject: ArmSubject, start: Start): Promise<AgentprotoError> {
   try {
-    await open(subject, begin)
+    await open(subject, start)
   } catch (thrown) {
     if (isAgentprotoError(thrown)) return thrown
     throw thrown

@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { testOf } from './able.js'
-import { endOf, open, textOf, timed } from './opened.js'
+import { endOf, textOf, timed, turnsOf } from './opened.js'
 import type { ArmSubject } from './subject.js'
 
 /**
@@ -17,8 +16,8 @@ export function testRequests(subject: ArmSubject): void {
 }
 
 function asksOf(subject: ArmSubject): void {
-  testOf(subject, 'ask')('a permission is requested, and the agent gets the answer', async () => {
-    const { turn, sink } = await open(subject)
+  const on = turnsOf(subject)
+  on('ask', 'a permission is requested, and the agent gets the answer', async ({ turn, sink }) => {
     sink.onAsk = async (request) => {
       const [first] = request.kind === 'permission' ? request.options : []
       return { outcome: 'selected', optionId: first?.optionId ?? '' }
@@ -28,16 +27,14 @@ function asksOf(subject: ArmSubject): void {
     expect(textOf(signals)).toBe('answer yes')
   })
 
-  testOf(subject, 'ask')('a request that fails is answered with cancelled', async () => {
-    const { turn, sink } = await open(subject)
+  on('ask', 'a request that fails is answered with cancelled', async ({ turn, sink }) => {
     sink.onAsk = async () => {
       throw new Error('the user interface is closed')
     }
     expect(textOf(await turn('ask'))).toMatch(/^answer (cancelled|abort)/)
   })
 
-  testOf(subject, 'ask')('a cancel while the agent asks takes the request back and ends the turn', async () => {
-    const { session, sink } = await open(subject)
+  on('ask', 'a cancel while the agent asks takes the request back and ends the turn', async ({ session, sink }) => {
     const sent = session.send([{ type: 'text', text: 'ask' }])
     await sink.until(() => sink.asked.length > 0)
     await session.cancel()
@@ -46,36 +43,31 @@ function asksOf(subject: ArmSubject): void {
     expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
   })
 
-  testOf(subject, 'ask-dies')('F12 a request of an agent that dies is taken back', async () => {
-    const { turn, sink } = await open(subject)
+  on('ask-dies', 'F12 a request of an agent that dies is taken back', async ({ turn, sink }) => {
     expect(endOf(await turn('ask-dies'))).toMatchObject({ reason: 'error' })
     expect(sink.asked.every(({ signal }) => signal.aborted)).toBe(true)
   })
 }
 
 function cancelsOf(subject: ArmSubject): void {
-  testOf(subject, 'hang')('F20 a cancelled turn ends within a second, and the session goes on', async () => {
-    const { session, sink, turn } = await open(subject)
-    const sent = session.send([{ type: 'text', text: 'hang' }])
-    await sink.until(() => sink.text.includes('working'))
+  const on = turnsOf(subject)
+  on('hang', 'F20 a cancelled turn ends in time, and the session goes on', async ({ begin, session, sink, turn }) => {
+    const { ended } = await begin('hang')
     await Promise.all([session.cancel(), session.cancel()])
-    expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+    expect(await timed(ended)).toBeLessThan(CANCEL_MS)
     expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
     // When nothing runs it does nothing.
     await session.cancel()
     expect(textOf(await turn('echo', 'next'))).toBe('echo next')
   })
 
-  testOf(subject, 'obeys')('F15 a turn that ends at once when it is cancelled leaves the next one alone', async () => {
-    const { session, sink } = await open(subject)
-    const first = session.send([{ type: 'text', text: 'obeys' }])
-    await sink.until(() => sink.text.includes('working'))
+  on('obeys', 'F15 a turn that ends at once when cancelled leaves the next alone', async ({ begin, session, sink }) => {
+    const { ended: first } = await begin('obeys')
     await session.cancel()
     await first
     expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
     const from = sink.signals.length
-    const second = session.send([{ type: 'text', text: 'obeys' }])
-    await sink.until(() => sink.text.endsWith('workingworking'))
+    const { ended: second } = await begin('obeys')
     await new Promise((resolve) => setTimeout(resolve, LATER_MS))
     expect(sink.signals.slice(from).filter(({ type }) => type === 'turn-end')).toEqual([])
     await session.cancel()
@@ -83,13 +75,11 @@ function cancelsOf(subject: ArmSubject): void {
     expect(endOf(sink.signals.slice(from))).toMatchObject({ reason: 'cancelled' })
   })
 
-  testOf(subject, 'deaf')('F2 a turn whose agent ignores the cancel ends with its agent at the latest', async () => {
-    const { session, connection, sink } = await open(subject)
-    const sent = session.send([{ type: 'text', text: 'deaf' }])
-    await sink.until(() => sink.text.includes('working'))
+  on('deaf', 'F2 a turn that ignores its cancel ends with its agent', async ({ begin, session, connection, sink }) => {
+    const { ended } = await begin('deaf')
     await session.cancel()
     if (subject.deafTurn === 'waits') await connection.close()
-    expect(await timed(sent)).toBeLessThan(CANCEL_MS)
+    expect(await timed(ended)).toBeLessThan(CANCEL_MS)
     expect(endOf(sink.signals)).toMatchObject({ reason: 'cancelled' })
   })
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { testOf } from './able.js'
 import { leftovers } from './leftovers.js'
-import { connect, open, startFailure, textOf, timed } from './opened.js'
-import type { ArmSubject } from './subject.js'
+import { connect, open, startFailure, testOf, textOf, timed, turnsOf } from './opened.js'
+import type { ArmSubject, StartName } from './subject.js'
 
 /** An agent that never answers is given up after this, in milliseconds. */
 const SOON = 400
@@ -14,8 +13,8 @@ export function testStarting(subject: ArmSubject): void {
 }
 
 function startsOf(subject: ArmSubject): void {
-  test('the agent gets the environment, the arguments and the folder that it was given, and nothing else', async () => {
-    const { turn, launch } = await open(subject)
+  const on = turnsOf(subject)
+  on('well', 'the agent gets the environment, arguments and folder given, and no more', async ({ turn, launch }) => {
     // An executable may set variables of its own; none of the host's may come through.
     const env = JSON.parse(textOf(await turn('env'))) as Record<string, string>
     expect(env).toMatchObject(launch.env)
@@ -31,13 +30,10 @@ function startsOf(subject: ArmSubject): void {
     expect(textOf(await turn('echo', 'hi'))).toBe('echo hi')
   })
 
-  testOf(subject, 'stderr-flood')(
-    'an agent that writes two megabytes to stderr at its start still starts',
-    async () => {
-      const { turn } = await open(subject, { how: 'stderr-flood' })
-      expect(textOf(await turn('echo', 'hi'))).toBe('echo hi')
-    },
-  )
+  testOf(subject, 'stderr-flood')('an agent that starts with two megabytes of stderr still starts', async () => {
+    const { turn } = await open(subject, { how: 'stderr-flood' })
+    expect(textOf(await turn('echo', 'hi'))).toBe('echo hi')
+  })
 }
 
 /** What a shell or a runtime sets by itself. */
@@ -51,46 +47,32 @@ function refusalsOf(subject: ArmSubject): void {
     expect(await startFailure(subject, { launch: { cwd: '/no/such/folder' } })).toMatchObject({ code: 'cwd_invalid' })
   })
 
-  testOf(subject, 'dies-at-once')(
-    'an agent that ends at once is a failed handshake with the end of its stderr',
-    async () => {
-      const error = await startFailure(subject, { how: 'dies-at-once' })
+  for (const { how, title, says = '' } of FAILED_HANDSHAKES) {
+    testOf(subject, how)(title, async () => {
+      const error = await startFailure(subject, { how })
       expect(error).toMatchObject({ code: 'handshake_failed' })
-      expect(error.message).toContain('no configuration found')
-    },
-  )
-
-  testOf(subject, 'dies-in-handshake')('an agent that ends in the handshake is a failed one', async () => {
-    expect(await startFailure(subject, { how: 'dies-in-handshake' })).toMatchObject({ code: 'handshake_failed' })
-  })
-
-  testOf(subject, 'refuses')('a refused handshake says why', async () => {
-    const error = await startFailure(subject, { how: 'refuses' })
-    expect(error).toMatchObject({ code: 'handshake_failed' })
-    expect(error.message).toContain('not today')
-  })
-
-  testOf(subject, 'wrong-version')('an agent that speaks another version is refused', async () => {
-    expect(await startFailure(subject, { how: 'wrong-version' })).toMatchObject({ code: 'handshake_failed' })
-  })
+      expect(error.message).toContain(says)
+    })
+  }
 }
 
-function abortsOf(subject: ArmSubject): void {
-  testOf(subject, 'silent')(
-    'connecting to an agent that never answers ends within its limit, with nothing left',
-    async () => {
-      const limits = { handshakeMs: SOON }
-      expect(await startFailure(subject, { how: 'silent', limits })).toMatchObject({ code: 'timeout' })
-    },
-  )
+const FAILED_HANDSHAKES: readonly { readonly how: StartName; readonly title: string; readonly says?: string }[] = [
+  { how: 'dies-at-once', title: 'an agent that ends at once fails with its stderr', says: 'no configuration found' },
+  { how: 'dies-in-handshake', title: 'an agent that ends in the handshake is a failed one' },
+  { how: 'refuses', title: 'a refused handshake says why', says: 'not today' },
+  { how: 'wrong-version', title: 'an agent that speaks another version is refused' },
+]
 
-  testOf(subject, 'half-open')(
-    'an agent that shakes hands and opens no session is given up within the limit',
-    async () => {
-      const limits = { openMs: SOON, handshakeMs: SOON * 8 }
-      expect(await startFailure(subject, { how: 'half-open', limits })).toMatchObject({ code: 'timeout' })
-    },
-  )
+function abortsOf(subject: ArmSubject): void {
+  testOf(subject, 'silent')('connecting to a silent agent ends within its limit, with nothing left', async () => {
+    const limits = { handshakeMs: SOON }
+    expect(await startFailure(subject, { how: 'silent', limits })).toMatchObject({ code: 'timeout' })
+  })
+
+  testOf(subject, 'half-open')('an agent that opens no session is given up within the limit', async () => {
+    const limits = { openMs: SOON, handshakeMs: SOON * 8 }
+    expect(await startFailure(subject, { how: 'half-open', limits })).toMatchObject({ code: 'timeout' })
+  })
 
   testOf(subject, 'silent')('an abort ends the start at once', async () => {
     const aborting = new AbortController()
@@ -105,13 +87,10 @@ function abortsOf(subject: ArmSubject): void {
     expect(error).toMatchObject({ code: 'cancelled' })
   })
 
-  testOf(subject, 'orphan')(
-    'F22 what a failed start has left running is gone before the caller hears of it',
-    async () => {
-      const { launch } = subject.start('orphan')
-      const failing = connect(subject, { how: 'orphan', launch, limits: { handshakeMs: SOON * 4 } })
-      await expect(failing).rejects.toMatchObject({ code: 'timeout' })
-      expect(leftovers(launch.marker)).toEqual([])
-    },
-  )
+  testOf(subject, 'orphan')('F22 what a failed start left running is gone before it rejects', async () => {
+    const { launch } = subject.start('orphan')
+    const failing = connect(subject, { how: 'orphan', launch, limits: { handshakeMs: SOON * 4 } })
+    await expect(failing).rejects.toMatchObject({ code: 'timeout' })
+    expect(leftovers(launch.marker)).toEqual([])
+  })
 }

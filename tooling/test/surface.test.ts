@@ -74,39 +74,37 @@ test('what each package exports', () => {
       isAgentprotoError
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
-      AgentPromptResolved AgentRequest AgentprotoError AnsweredBy AudioContent Authenticate BrowserCode
-      BrowserLogin BrowserToken Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT
-      Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_TYPES
-      HostEvent HostEventType ImageContent Json NamedToken NewId NewToken OutputItem OutputLine
-      OwnerPrincipal PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange
-      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal
-      Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Repair
-      RequestState ResolvedCwd ResourceContent ResourceLinkContent RuleLifetime RuleMatch RuleScope
-      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
+      Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT Envelope ErrorCode ErrorParts
+      ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_TYPES HostEvent HostEventType Json
+      NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
+      PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
+      PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
+      REQUEST_STATES RULE_LIFETIMES Repair ResolvedCwd RuleLifetime RuleMatch RuleScope RuntimeProgress
+      RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
       STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
       SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStatus SessionStopped
       SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
-      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextContent TextDelta TextPart Thought Timer TokenPrincipal
-      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
-      TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap
-      asList asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord promptText
-      randomId systemClock toAgentprotoError traceIdOf traceOf
+      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
+      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
+      TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
+      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList
+      asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord promptText randomId
+      systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
-      ARCHIVE_BOUNDS Acknowledged AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer
-      AnswerRequest AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport
-      DoctorRequest EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest
-      Interrupted JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader PROVISION_PHASES
-      ParamsOf PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase
-      ProvisionRequest PruneRequest PruneResult QueryOf RepairFinding RepairReport RequestKey
-      ResumeRequest Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive
-      SessionBounds SessionChange SessionFilter SessionPage SessionService SessionWatcher SetupInput
-      SetupStepState SpawnAgentRequest TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput
-      ToolName TurnQuery TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema
-      assertMayDecideAhead assertMayUse boundsOf contentBlockSchema createTokenSchema eventSchema
-      isTerminalRecord isWithinDepth mayUse mcpServerSchema operationOf parseWire permissionModeSchema
-      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
-      visibleWorkspaces
+      ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
+      AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
+      EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest Interrupted
+      JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader PROVISION_PHASES ParamsOf
+      PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest
+      PruneRequest PruneResult QueryOf RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit
+      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
+      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
+      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
+      UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      contentBlockSchema createTokenSchema eventSchema isTerminalRecord isWithinDepth mayUse
+      mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd

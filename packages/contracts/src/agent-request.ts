@@ -59,25 +59,7 @@ export type AnsweredBy =
   | { readonly type: 'session-end' }
   | { readonly type: 'gateway-end' }
 
-/** A request as a resource of its session. */
-export interface SessionRequest {
-  readonly requestId: string
-  readonly sessionId: string
-  readonly turn: number
-  readonly request: AgentRequest
-  /**
-   * `interrupted`: the gateway ended while the request was pending, so its agent is gone. It can still be answered with
-   * `remember` for the next time that the agent asks the same.
-   */
-  readonly state: RequestState
-  readonly createdAt: string
-  readonly resolvedAt?: string
-  readonly answer?: AgentAnswer
-  readonly answeredBy?: AnsweredBy
-}
-
 export const REQUEST_STATES = ['pending', 'resolved', 'interrupted'] as const
-export type RequestState = (typeof REQUEST_STATES)[number]
 
 /** Which requests are answered without a person. */
 export const PERMISSION_MODES = ['ask', 'approve-reads', 'approve-all', 'deny-all'] as const

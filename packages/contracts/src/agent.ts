@@ -35,17 +35,12 @@ export type {
 } from './agent/protocol-arm.js'
 export { EventQueue } from './agent/event-queue.js'
 export { CONTINUATION_STRATEGIES } from './agent/adapter-catalog.js'
-export type {
-  AdapterCatalog,
-  AdapterSessionPolicy,
-  AdapterSummary,
-  ContinuationStrategy,
-} from './agent/adapter-catalog.js'
-export type { SecretKind, SecretPlace, SecretStatus } from './agent/secret.js'
+export type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
+export type { AdapterCatalog } from './wire/provisioning.js'
+export type { AdapterSummary, SecretKind, SecretPlace, SecretStatus } from './wire/host-responses.js'
 export { transcriptPreamble } from './agent/transcript.js'
 export type { TranscriptTurn } from './agent/transcript.js'
 export { homeFrom, homeLayout } from './agent/home-layout.js'
 export type { DaemonRecord, HomeLayout } from './agent/home-layout.js'
 export type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from './event-log.js'
-export type { SessionStore, StoredSession, StoredSpawn } from './session-store.js'
-export type { RuleStore } from './permission-rule.js'
+export type { RuleStore, SessionStore, StoredSession, StoredSpawn } from './session-store.js'

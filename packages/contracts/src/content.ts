@@ -1,43 +1,4 @@
-/** Content of prompts and of tool calls. The shapes are ACP's, which MCP shares. */
-
-export interface TextContent {
-  readonly type: 'text'
-  readonly text: string
-}
-export interface ImageContent {
-  readonly type: 'image'
-  /** Base64. */
-  readonly data: string
-  readonly mimeType: string
-  readonly uri?: string | undefined
-}
-export interface AudioContent {
-  readonly type: 'audio'
-  /** Base64. */
-  readonly data: string
-  readonly mimeType: string
-}
-export interface ResourceLinkContent {
-  readonly type: 'resource_link'
-  readonly uri: string
-  readonly name: string
-  readonly mimeType?: string | undefined
-  readonly title?: string | undefined
-  readonly description?: string | undefined
-  readonly size?: number | undefined
-}
-export interface ResourceContent {
-  readonly type: 'resource'
-  readonly resource: {
-    readonly uri: string
-    readonly mimeType?: string | undefined
-    /** Either text ... */
-    readonly text?: string | undefined
-    /** ... or base64. */
-    readonly blob?: string | undefined
-  }
-}
-export type ContentBlock = TextContent | ImageContent | AudioContent | ResourceLinkContent | ResourceContent
+import type { ContentBlock } from './wire/content-block.js'
 
 /** What a tool call shows: content, a change to a file, or a terminal. */
 export type ToolContent =

@@ -1,5 +1,5 @@
 import type { AgentAnswer, AnsweredBy, PermissionMode } from './agent-request.js'
-import type { ContentBlock } from './content.js'
+import type { ContentBlock } from './wire/content-block.js'
 import type { AgentConfig, AgentNotice } from './notice.js'
 import type { SessionFailure, SessionStatus, StopReason } from './session.js'
 

@@ -4,17 +4,8 @@ export type { ErrorCode, ErrorParts, ErrorRow, Problem } from './errors.js'
 export { randomId, systemClock } from './clock.js'
 export type { Clock, NewId, Timer } from './clock.js'
 export { promptText, TOOL_KINDS } from './content.js'
-export type {
-  AudioContent,
-  ContentBlock,
-  ImageContent,
-  ResourceContent,
-  ResourceLinkContent,
-  TextContent,
-  ToolContent,
-  ToolKind,
-  ToolLocation,
-} from './content.js'
+export type { ToolContent, ToolKind, ToolLocation } from './content.js'
+export type { ContentBlock } from './wire/content-block.js'
 export { STREAM_EVENT_TYPES, TURN_END_REASONS } from './stream-event.js'
 export type {
   AgentPrompt,
@@ -39,11 +30,9 @@ export type {
   PermissionOptionKind,
   PermissionRequest,
   QuestionRequest,
-  RequestState,
-  SessionRequest,
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
-export type { PermissionRule, RuleLifetime, RuleMatch, RuleScope } from './permission-rule.js'
+export type { RuleLifetime, RuleScope } from './permission-rule.js'
 export { HOST_EVENT_TYPES } from './host-event.js'
 export type {
   AgentPromptResolved,
@@ -75,29 +64,26 @@ export type {
   StopReason,
   StoredAgentSession,
 } from './session.js'
-export type { QueuedTurn, Turn, TurnDetail, TurnResult } from './turn.js'
+export type {
+  OutputLine,
+  PermissionRule,
+  QueuedTurn,
+  RuleMatch,
+  SessionRequest,
+  Turn,
+  TurnDetail,
+  TurnResult,
+} from './wire/session-responses.js'
 export { TurnCollector } from './turn-collector.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
-export type { ResolvedCwd, Workspace, WorkspaceResolver, WorkspaceService, WorkspacesFile } from './workspace.js'
+export type { ResolvedCwd, WorkspaceResolver, WorkspaceService } from './workspace.js'
+export type { BrowserCode, NamedToken, NewToken, Workspace, WorkspacesFile } from './wire/host-responses.js'
+export type { BrowserLogin, TokenRequest, TokenService } from './wire/token-service.js'
 export { traceIdOf, traceOf } from './trace-context.js'
 export type { TraceCarrier, TraceContext } from './trace-context.js'
 export { SCOPES } from './principal.js'
-export type {
-  Authenticate,
-  BrowserCode,
-  BrowserLogin,
-  BrowserToken,
-  NamedToken,
-  NewToken,
-  OwnerPrincipal,
-  Principal,
-  Scope,
-  SessionPrincipal,
-  TokenPrincipal,
-  TokenRequest,
-  TokenService,
-} from './principal.js'
-export type { OutputItem, OutputLine } from './output-line.js'
+export type { Authenticate, Principal, Scope, SessionPrincipal, TokenPrincipal } from './principal.js'
+export type { OutputItem } from './output-line.js'
 export { asList, asNumber, asRecord, asString, defined, isRecord } from './json.js'
 export type { Defined, Json } from './json.js'

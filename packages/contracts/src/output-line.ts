@@ -1,12 +1,6 @@
 import type { EventGap } from './event-log.js'
 import type { StatusChange } from './host-event.js'
-
-/** AIP-46's output projection: a session as lines for people. */
-
-export interface OutputLine {
-  readonly line: string
-  readonly stream: 'stdout' | 'stderr'
-}
+import type { OutputLine } from './wire/session-responses.js'
 
 /**
  * One message of `GET /sessions/:id/stream`. `cursor` is `<seq>.<n>`: the n-th item that event `seq`

@@ -1,9 +1,7 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent/agent.js'
 import type { Session } from './session.js'
-import type { Turn } from './turn.js'
-import type { SessionRequest } from './agent-request.js'
-import type { PermissionRule } from './permission-rule.js'
+import type { PermissionRule, SessionRequest, Turn } from './wire/session-responses.js'
 
 /** What must survive a restart and is not in the log of the session. */
 export interface StoredSession {
@@ -51,4 +49,12 @@ export interface SessionStore {
    * host writes nothing after the next one has read. A store in memory is opened again by `load`.
    */
   close(): Promise<void>
+}
+
+/** Stores the rules of workspaces on the host, never in the workspace, which often is foreign code. */
+export interface RuleStore {
+  /** @param workspace Its real path: a slug can be moved to another folder */
+  load(workspace: string): Promise<readonly PermissionRule[]>
+  /** Replaces all of them. @throws `storage_failed` */
+  save(workspace: string, rules: readonly PermissionRule[]): Promise<void>
 }

@@ -2,8 +2,8 @@ import type { SessionEvent } from './event-log.js'
 import { defined } from './json.js'
 import type { UserPrompt } from './host-event.js'
 import type { TurnEnd } from './stream-event.js'
-import type { TurnResult } from './turn.js'
 import { TurnParts } from './turn-parts.js'
+import type { TurnResult } from './wire/session-responses.js'
 
 type Beginning = Pick<TurnResult, 'startedAt' | 'firstSeq' | 'queuedAt' | 'sent'>
 type Stored<T> = T & Pick<SessionEvent, 'seq' | 'ts'>

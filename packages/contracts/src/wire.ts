@@ -4,16 +4,30 @@ export { OPERATIONS, operationOf, scopeOfRoute, TOOLS } from './wire/operations.
 export type { BodyOf, JsonOf, ParamsOf, QueryOf, Route, ToolInput, ToolName } from './wire/operations.js'
 export type { Answer, Operation, Services, ServiceMethod, ToolDefinition } from './wire/operation.js'
 export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS } from './wire/tools.js'
-export { event as eventSchema, session as sessionSchema } from './wire/responses.js'
-export type { Acknowledged, DoctorReport, EventsPage, PromptAccepted } from './wire/responses.js'
+export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
+export type {
+  EventsPage,
+  ExportHead,
+  Interrupted,
+  PromptAccepted,
+  PruneResult,
+  RepairFinding,
+  RepairReport,
+  SearchHit,
+  SearchResult,
+  SessionPage,
+  TurnTranscript,
+  UnreadableEvents,
+} from './wire/session-responses.js'
+export type { AdapterState, DoctorCheck, DoctorReport, SetupInput, SetupStepState } from './wire/host-responses.js'
 export { assertMayDecideAhead, assertMayUse, boundsOf, mayUse, visibleWorkspaces } from './wire/access.js'
 export type { SessionBounds } from './wire/access.js'
+export { contentBlockSchema } from './wire/content-block.js'
 export { parseWire } from './wire/parse-wire.js'
 export {
   addRuleSchema,
   answerRequestSchema,
   BOUNDS,
-  contentBlockSchema,
   isWithinDepth,
   mcpServerSchema,
   OUTPUT_CURSOR,
@@ -30,6 +44,7 @@ export type {
   DelegationRequest,
   ForkRequest,
   InterruptRequest,
+  KillReason,
   PromptRequest,
   ResumeRequest,
   SessionFilter,
@@ -40,41 +55,24 @@ export { createTokenSchema } from './wire/host-requests.js'
 export type { AddWorkspaceRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
-export type {
-  ExportHead,
-  PruneResult,
-  RepairFinding,
-  RepairReport,
-  SearchHit,
-  SearchResult,
-  SessionArchive,
-  TurnTranscript,
-  UnreadableEvents,
-} from './wire/session-archive.js'
+export type { SessionArchive } from './wire/session-archive.js'
 export type { PermissionService } from './wire/permission-service.js'
 export { PROVISION_PHASES } from './wire/provisioning.js'
 export type {
   AdapterService,
-  AdapterState,
   AuthState,
-  DoctorCheck,
   DoctorRequest,
   ProvisionEvent,
   ProvisionPhase,
   ProvisionRequest,
-  SetupInput,
-  SetupStepState,
 } from './wire/provisioning.js'
 export { isTerminalRecord } from './wire/session-service.js'
 export type {
   EventReader,
   HookStop,
-  Interrupted,
-  KillReason,
   OutputReader,
   RequestKey,
   SessionChange,
-  SessionPage,
   SessionService,
   SessionWatcher,
 } from './wire/session-service.js'

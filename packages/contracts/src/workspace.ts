@@ -1,24 +1,6 @@
 import type { Principal } from './principal.js'
 import type { AddWorkspaceRequest } from './wire/host-requests.js'
-
-/** AIP-46 workspaces: named folders. */
-
-export interface Workspace {
-  readonly slug: string
-  /** Absolute. */
-  readonly path: string
-  /** ISO-8601. */
-  readonly addedAt: string
-  readonly updatedAt: string
-  readonly label?: string
-}
-
-/** The file `workspaces.json`, exactly. */
-export interface WorkspacesFile {
-  readonly version: 1
-  readonly active?: string
-  readonly workspaces: readonly Workspace[]
-}
+import type { Workspace, WorkspacesFile } from './wire/host-responses.js'
 
 /** The folder of a session. */
 export interface ResolvedCwd {

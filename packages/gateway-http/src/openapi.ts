@@ -102,7 +102,7 @@ const requestBody = (body: z.ZodType): Json => ({
 function response({ description, schema, stream, streamOnly, text = [], location, etag, cookie }: Answer): Json {
   const headers = [location && 'Location', etag && 'ETag', cookie && 'Set-Cookie'].filter((name) => name !== undefined)
   const content = {
-    ...(schema === undefined ? {} : { 'application/json': { schema: jsonSchema(schema, 'output') } }),
+    ...(schema === undefined ? {} : { 'application/json': { schema: jsonSchema(schema, 'input') } }),
     ...(stream === undefined && streamOnly === undefined
       ? {}
       : { 'text/event-stream': { schema: { type: 'string', description: stream ?? description } } }),

@@ -1,27 +1,4 @@
 import type { PermissionMode } from '../agent-request.js'
-import type { Protocol } from './protocol-arm.js'
-
-/** The adapters that a gateway can spawn: each is an AIP-45 manifest. */
-
-export interface AdapterSummary {
-  readonly slug: string
-  readonly name: string
-  readonly description: string
-  /** Version of the manifest. */
-  readonly version: string
-  readonly protocol: Protocol
-  /** Whether its executable is on this host. */
-  readonly installed: boolean
-  /** Where its manifest came from. */
-  readonly source: 'bundled' | 'user' | 'workspace' | 'host'
-  /** How to install it. */
-  readonly installHint?: string
-  /** Parts of the manifest that were not verified with the real agent, in the words of its author; absent if all were. */
-  readonly unverified?: readonly string[]
-  /** Ids of its modes. */
-  readonly modes: readonly string[]
-  readonly session: AdapterSessionPolicy
-}
 
 /** AIP-45 `session`, with its defaults filled in. */
 export interface AdapterSessionPolicy {
@@ -42,9 +19,3 @@ export interface AdapterSessionPolicy {
 /** AIP-45: how prior turns reach an agent. */
 export type ContinuationStrategy = (typeof CONTINUATION_STRATEGIES)[number]
 export const CONTINUATION_STRATEGIES = ['pinned-session', 'transcript', 'native-resume', 'none'] as const
-
-export interface AdapterCatalog {
-  list(): Promise<readonly AdapterSummary[]>
-  /** @throws `adapter_not_found`, naming the known ones */
-  get(slug: string): Promise<AdapterSummary>
-}

@@ -1,6 +1,6 @@
 import type { AgentSignal, ProcessExit } from './agent.js'
 import type { AgentAnswer } from '../agent-request.js'
-import type { ContentBlock } from '../content.js'
+import type { ContentBlock } from '../wire/content-block.js'
 import type { StreamEvent } from '../stream-event.js'
 
 /**

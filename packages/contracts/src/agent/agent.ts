@@ -1,5 +1,5 @@
 import type { AgentAnswer, AgentRequest } from '../agent-request.js'
-import type { ContentBlock } from '../content.js'
+import type { ContentBlock } from '../wire/content-block.js'
 import type { AgentNotice } from '../notice.js'
 import type { AgentInfo, SessionSandbox, StoredAgentSession } from '../session.js'
 import type { StreamEvent } from '../stream-event.js'

@@ -8,7 +8,7 @@ import type {
   SessionOrigin,
 } from './agent.js'
 import type { Clock } from '../clock.js'
-import type { ContentBlock } from '../content.js'
+import type { ContentBlock } from '../wire/content-block.js'
 import type { AgentInfo, StoredAgentSession } from '../session.js'
 import type { TraceContext } from '../trace-context.js'
 

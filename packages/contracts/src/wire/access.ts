@@ -1,6 +1,6 @@
 import { AgentprotoError } from '../errors.js'
 import type { Principal, Scope } from '../principal.js'
-import type { WorkspacesFile } from '../workspace.js'
+import type { WorkspacesFile } from './host-responses.js'
 
 // Who may call what. The scopes are in the table of operations; what has no scope is only for the owner.
 

@@ -1,6 +1,6 @@
 import * as ask from './archive-requests.js'
 import { created, ok, type Operations } from './operation.js'
-import * as is from './responses.js'
+import * as is from './session-responses.js'
 
 /** Stored sessions as documents. */
 export const archiveOperations = {

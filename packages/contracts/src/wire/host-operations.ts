@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../errors.js'
 import { created, ok, type Operations, tagged } from './operation.js'
 import * as ask from './host-requests.js'
-import * as is from './responses.js'
+import * as is from './host-responses.js'
+import { agentRequests, rule, ruleRemoved, rules } from './session-responses.js'
 import * as tools from './tools.js'
 
 const WORKSPACE_RULES = ['workspace_not_found', 'cwd_invalid', 'storage_failed'] as const satisfies readonly ErrorCode[]
@@ -69,7 +70,7 @@ export const hostOperations = {
     summary: 'Lists the requests of all sessions that wait for a person',
     scope: 'read',
     calls: 'sessions.requests',
-    answers: tagged(is.agentRequests, 'Pending requests, and interrupted ones of sessions that can be resumed'),
+    answers: tagged(agentRequests, 'Pending requests, and interrupted ones of sessions that can be resumed'),
   },
   'GET /workspaces': {
     name: 'listWorkspaces',
@@ -112,7 +113,7 @@ export const hostOperations = {
     summary: 'Lists the permission rules of a workspace',
     scope: 'admin',
     calls: 'permissions.rules',
-    answers: tagged(is.rules, 'The rules'),
+    answers: tagged(rules, 'The rules'),
     errors: WORKSPACE_RULES,
   },
   'POST /workspaces/:slug/rules': {
@@ -122,7 +123,7 @@ export const hostOperations = {
     calls: 'permissions.addRule',
     action: 'rule-add',
     body: ask.workspaceRuleSchema,
-    answers: created(is.rule, 'The rule, or the same rule if it already existed'),
+    answers: created(rule, 'The rule, or the same rule if it already existed'),
     errors: [...WORKSPACE_RULES, 'rule_limit_reached'],
   },
   'DELETE /workspaces/:slug/rules/:ruleId': {
@@ -131,7 +132,7 @@ export const hostOperations = {
     scope: 'admin',
     calls: 'permissions.removeRule',
     action: 'rule-remove',
-    answers: ok(is.ruleRemoved, 'It is removed'),
+    answers: ok(ruleRemoved, 'It is removed'),
     errors: [...WORKSPACE_RULES, 'rule_not_found'],
   },
   'GET /adapters': {

@@ -1,11 +1,12 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../errors.js'
-import type { BrowserLogin, Scope, TokenService } from '../principal.js'
+import type { Scope } from '../principal.js'
 import type { WorkspaceService } from '../workspace.js'
 import type { PermissionService } from './permission-service.js'
 import type { AdapterService } from './provisioning.js'
 import type { SessionArchive } from './session-archive.js'
 import type { SessionService } from './session-service.js'
+import type { BrowserLogin, TokenService } from './token-service.js'
 
 /** The services that answer operations, by the name that {@link Operation.calls} begins with. */
 export interface Services {

@@ -4,6 +4,7 @@ import { archiveOperations } from './archive-operations.js'
 import { hostOperations } from './host-operations.js'
 import type { Operation } from './operation.js'
 import { sessionOperations } from './session-operations.js'
+import type { ValueOf } from './value-of.js'
 
 /**
  * Every operation of a gateway by its route: the one table from which all surfaces are derived. Routes are matched in
@@ -31,7 +32,7 @@ export type BodyOf<R extends Route> = Output<Of<R> extends { readonly body: infe
 /** The JSON of a successful answer. */
 export type JsonOf<R extends Route> = {
   [S in keyof Of<R>['answers']]: Of<R>['answers'][S] extends { readonly schema: infer Z extends z.ZodType }
-    ? z.output<Z>
+    ? ValueOf<Z>
     : never
 }[keyof Of<R>['answers']]
 

@@ -1,6 +1,7 @@
-import type { PermissionRule, RuleScope } from '../permission-rule.js'
+import type { RuleScope } from '../permission-rule.js'
 import type { Principal } from '../principal.js'
 import type { AddRuleRequest } from './requests.js'
+import type { PermissionRule } from './session-responses.js'
 
 /** The permission rules of sessions and workspaces. */
 export interface PermissionService {

@@ -4,6 +4,7 @@ import { type AgentAnswer, PERMISSION_MODES } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
 import { RULE_LIFETIMES } from '../permission-rule.js'
 import { SESSION_STATUSES } from '../session.js'
+import { contentBlockSchema } from './content-block.js'
 
 /**
  * What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored.
@@ -52,30 +53,6 @@ export const addRuleSchema = z.strictObject({
   lifetime: z.enum(['once', 'session']).optional().describe('For a rule of a session; default session'),
 })
 export type AddRuleRequest = z.infer<typeof addRuleSchema>
-
-export const contentBlockSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('text'), text: z.string() }),
-  z.strictObject({ type: z.literal('image'), data: z.string(), mimeType: z.string(), uri: z.string().optional() }),
-  z.strictObject({ type: z.literal('audio'), data: z.string(), mimeType: z.string() }),
-  z.strictObject({
-    type: z.literal('resource_link'),
-    uri: z.string(),
-    name: z.string(),
-    mimeType: z.string().optional(),
-    title: z.string().optional(),
-    description: z.string().optional(),
-    size: z.number().optional(),
-  }),
-  z.strictObject({
-    type: z.literal('resource'),
-    resource: z.strictObject({
-      uri: z.string(),
-      mimeType: z.string().optional(),
-      text: z.string().optional(),
-      blob: z.string().optional(),
-    }),
-  }),
-])
 
 const pairs = z.array(z.strictObject({ name: z.string().min(1).max(200), value: z.string().max(8_192) })).max(64)
 const serverName = z.string().min(1).max(100)
@@ -203,6 +180,8 @@ export type InterruptRequest = z.infer<typeof interruptRequestSchema>
 export const killRequestSchema = z.strictObject({
   reason: z.enum(['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded']).optional(),
 })
+/** The reasons that a caller may give for a kill. */
+export type KillReason = NonNullable<z.infer<typeof killRequestSchema>['reason']>
 
 /**
  * Whether parsed JSON is nested at most that deep. Iterative, so that a deep value cannot overflow the stack.

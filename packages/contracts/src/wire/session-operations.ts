@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.js'
 import { created, ok, type Operations, tagged } from './operation.js'
 import * as ask from './requests.js'
-import * as is from './responses.js'
+import * as is from './session-responses.js'
 import * as tools from './tools.js'
 
 const SESSION = ['session_not_found'] as const satisfies readonly ErrorCode[]

@@ -1,41 +1,35 @@
 import type { SessionBounds } from './access.js'
-import type { AgentAnswer, SessionRequest } from '../agent-request.js'
+import type { AgentAnswer } from '../agent-request.js'
 import type { EventBatch, EventRecord } from '../event-log.js'
-import type { OutputItem, OutputLine } from '../output-line.js'
+import type { OutputItem } from '../output-line.js'
 import type { Principal } from '../principal.js'
-import type { Session, SessionFailure, StopReason } from '../session.js'
-import type { QueuedTurn, Turn, TurnDetail, TurnResult } from '../turn.js'
+import type { Session, SessionFailure } from '../session.js'
 import type {
   ConfigRequest,
   ForkRequest,
   InterruptRequest,
+  KillReason,
   PromptRequest,
   ResumeRequest,
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
 } from './requests.js'
+import type {
+  Interrupted,
+  OutputLine,
+  QueuedTurn,
+  SessionPage,
+  SessionRequest,
+  Turn,
+  TurnDetail,
+  TurnResult,
+} from './session-responses.js'
 
 /**
  * The sessions of a gateway. Every call is asynchronous and passes plain data, so that the registry can run in another
  * process.
  */
-
-/** The result of an interrupt. */
-export interface Interrupted {
-  /** Whether there was a turn to end: a running one or, if it was given, a queued one. */
-  readonly wasBusy: boolean
-  /** The given turn was queued and is never sent; its end is logged when its turn comes. */
-  readonly sent?: false
-}
-
-export interface SessionPage {
-  readonly sessions: readonly Session[]
-  readonly nextCursor?: string
-}
-
-/** The reasons that a caller may give for a kill. */
-export type KillReason = Extract<StopReason, 'user_canceled' | 'max_iterations' | 'loop_detected' | 'budget_exceeded'>
 
 /** Why a hook of the host ends a session; the stop reason is `hook_stopped`. Callers cannot give it. */
 export interface HookStop {

@@ -1,0 +1,161 @@
+import * as z from 'zod'
+import type { AdapterSessionPolicy } from '../agent/adapter-catalog.js'
+import { PROTOCOLS } from '../agent/protocol-arm.js'
+import { SCOPES } from '../principal.js'
+import { time } from './session-responses.js'
+import { of, type ValueOf } from './value-of.js'
+
+// What the gateway answers about itself, its workspaces, adapters and tokens.
+
+export const workspace = z.object({
+  slug: z.string(),
+  /** Absolute. */
+  path: z.string(),
+  addedAt: time,
+  updatedAt: time,
+  label: z.string().optional(),
+})
+/** AIP-46: a named folder. */
+export type Workspace = ValueOf<typeof workspace>
+export const workspaces = z.object({
+  version: z.literal(1),
+  active: z.string().optional(),
+  workspaces: z.array(workspace),
+})
+/** The file `workspaces.json`, exactly. */
+export type WorkspacesFile = ValueOf<typeof workspaces>
+export const workspaceRemoved = z.object({ ok: z.literal(true), slug: z.string() })
+
+export const adapter = z.object({
+  slug: z.string(),
+  name: z.string(),
+  description: z.string(),
+  /** Version of the manifest. */
+  version: z.string(),
+  protocol: z.enum(PROTOCOLS),
+  /** Whether its executable is on this host. */
+  installed: z.boolean(),
+  /** Where its manifest came from. */
+  source: z.enum(['bundled', 'user', 'workspace', 'host']),
+  /** How to install it. */
+  installHint: z.string().optional(),
+  /** Parts of the manifest that were not verified with the real agent, in the words of its author; absent if all were. */
+  unverified: z.array(z.string()).optional(),
+  /** Ids of its modes. */
+  modes: z.array(z.string()),
+  session: of<AdapterSessionPolicy>(z.object({ mode: z.enum(['ephemeral', 'persistent', 'resumable']) })),
+})
+export type AdapterSummary = ValueOf<typeof adapter>
+export const adapters = z.object({ adapters: z.array(adapter) })
+
+const secret = z.object({
+  slug: z.string(),
+  kind: z.enum(['opaque', 'oauth', 'keypair', 'json']),
+  set: z.boolean(),
+  /** Where its value is stored. */
+  place: z.enum(['environment', 'keyring', 'file']).optional(),
+  /** Environment variables that pass it to an agent. */
+  variables: z.array(z.string()),
+  /** When it was last set here. */
+  updatedAt: time.optional(),
+  /** Of the access token of an oauth secret. */
+  expiresAt: time.optional(),
+})
+/** A secret as all but its store see it: by slug, never by value (AIP-19). */
+export type SecretStatus = ValueOf<typeof secret>
+export type SecretKind = SecretStatus['kind']
+export type SecretPlace = NonNullable<SecretStatus['place']>
+export const secrets = z.object({ secrets: z.array(secret) })
+
+const setupInput = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('value'),
+    prompt: z.string(),
+    type: z.enum(['text', 'select', 'boolean', 'secret']),
+    options: z.array(z.object({ value: z.string(), label: z.string() })).optional(),
+    default: z.union([z.string(), z.number(), z.boolean()]).optional(),
+    /** A page that shows the value, or on which the user has to do something. */
+    url: z.string().optional(),
+  }),
+  z.object({ kind: z.literal('secret'), slug: z.string() }),
+  z.object({ kind: z.literal('terminal'), command: z.string() }),
+])
+/** The input that a pending step needs. */
+export type SetupInput = ValueOf<typeof setupInput>
+const setupStep = z.object({
+  id: z.string(),
+  kind: z.enum(['cmd', 'prompt', 'oauth', 'external']),
+  state: z.enum(['pending', 'done', 'skipped']),
+  description: z.string().optional(),
+  /** When it was done or skipped. */
+  at: time.optional(),
+  needs: setupInput.optional(),
+})
+/** One setup step, and the input that it needs. */
+export type SetupStepState = ValueOf<typeof setupStep>
+export const adapterState = z.object({
+  slug: z.string(),
+  installed: z.boolean(),
+  /** Absolute path of the executable. */
+  executable: z.string().optional(),
+  /** The install method that succeeded; absent if the agent was already installed. */
+  method: z.string().optional(),
+  /** At the last check. */
+  version: z.string().optional(),
+  versionRange: z.string(),
+  versionOk: z.boolean().optional(),
+  checkedAt: time.optional(),
+  setup: z.array(setupStep),
+  auth: z.enum(['not_needed', 'unknown', 'unauthed', 'authed']),
+  /** The manifest's login command. */
+  login: z.string().optional(),
+  /** The secrets that the manifest declares. */
+  secrets: z.array(secret),
+  ready: z.boolean().describe('Whether a session can be started, as far as this host knows'),
+  /** The next command to run. */
+  next: z.string().optional(),
+})
+/** The provisioning state of an agent on this host. */
+export type AdapterState = ValueOf<typeof adapterState>
+
+const doctorCheck = z.object({
+  /** Stable, such as `version` or `live.resume`. */
+  id: z.string(),
+  title: z.string(),
+  verdict: z.enum(['ok', 'warn', 'fail', 'skip']),
+  detail: z.string(),
+  /** What the manifest declares and what was found, if they were compared. */
+  declared: z.string().optional(),
+  found: z.string().optional(),
+  hint: z.string().optional(),
+})
+/** One finding about an agent. */
+export type DoctorCheck = ValueOf<typeof doctorCheck>
+export const doctorReport = z.object({ slug: z.string(), ok: z.boolean(), checks: z.array(doctorCheck) })
+export type DoctorReport = ValueOf<typeof doctorReport>
+
+const token = z.object({
+  name: z.string(),
+  scope: z.enum(SCOPES),
+  workspaces: z.array(z.string()).optional(),
+  createdAt: time,
+  /** Absent if it was never rotated. */
+  rotatedAt: time.optional(),
+  /** Absent if it does not expire. */
+  expiresAt: time.optional(),
+})
+/** A named token as it is listed. Its value is only returned when it is created. */
+export type NamedToken = ValueOf<typeof token>
+export const tokens = z.object({ tokens: z.array(token) })
+export const newToken = token.extend({ token: z.string() })
+/** A token with its value. */
+export type NewToken = ValueOf<typeof newToken>
+export const tokenRevoked = z.object({ ok: z.literal(true), name: z.string() })
+
+const issuedCode = z.object({ code: z.string(), expiresAt: time })
+export type BrowserCode = ValueOf<typeof issuedCode>
+export const browserCode = issuedCode.extend({ path: z.string() })
+export const browserLogin = z.object({ ok: z.literal(true), name: z.string(), expiresAt: time })
+
+export const health = z.object({ ok: z.literal(true), version: z.string() })
+export const openApi = z.object({ openapi: z.literal('3.1.1') })

@@ -1,0 +1,46 @@
+import type { Principal } from '../principal.js'
+import type { BrowserCode, NamedToken, NewToken } from './host-responses.js'
+
+/** The named tokens of a gateway. */
+export interface TokenService {
+  list(): Promise<readonly NamedToken[]>
+  /**
+   * @param request Its name, scope and bounds
+   * @param by The caller, for the audit log
+   * @returns The token with its value, which is not stored
+   * @throws `token_exists`, `token_limit_reached`, `invalid_request` (an `admin` token with bounds), `storage_failed`
+   */
+  create(request: TokenRequest, by?: Principal): Promise<NewToken>
+  /** Revokes a token and closes its open streams. @throws `token_not_found`, `storage_failed` */
+  revoke(name: string, by?: Principal): Promise<void>
+  /** Gives a token a new value; the old one becomes invalid. @throws `token_not_found`, `storage_failed` */
+  rotate(name: string, by?: Principal): Promise<NewToken>
+}
+
+export interface TokenRequest extends Pick<NamedToken, 'name' | 'scope' | 'expiresAt'> {
+  readonly workspaces?: readonly string[] | undefined
+}
+
+/** Logs in browsers, whose pages must not see a token. */
+export interface BrowserLogin {
+  /**
+   * @param by The caller, whose scope the browser gets
+   * @returns A code that logs in one browser, once and within a short time
+   * @throws `token_limit_reached` while too many codes are unused
+   */
+  code(by: Principal): BrowserCode
+  /**
+   * @returns The token for a code; undefined for a code that is unknown, used or expired
+   * @throws `token_limit_reached`, `storage_failed`
+   */
+  exchange(code: string): Promise<BrowserToken | undefined>
+}
+
+/** A named token for a browser's cookie. */
+export interface BrowserToken {
+  readonly token: string
+  readonly name: string
+  /** ISO-8601. */
+  readonly expiresAt: string
+  readonly maxAgeSeconds: number
+}

@@ -122,8 +122,8 @@ test('what each package exports', () => {
       SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn declaredSecrets defineAgentCli
       launchAgent loadAgentCli locateAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
-      LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints manifestHint
-      newestOf programFolders secretVariables
+      LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
+      programFolders secretVariables
     @agentproto/gateway-http
       HttpApp HttpDeps StreamStats createHttpApp
     @agentproto/gateway-http/openapi

@@ -1,64 +1,42 @@
 import { defined } from '@agentproto/contracts'
-import type { AdapterState, AuthState, SetupStepState } from '@agentproto/contracts/wire'
+import type { AdapterState } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
-import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
-import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
-import { agentVariables } from './agent-variables.js'
+import { type AgentRecord, agentVariables, secretStates } from './agent-record.js'
 import { authState } from './auth-state.js'
-import { type Ledger, type LedgerStep, stepsFor } from './ledger.js'
-import type { ProvisionHost } from './provision-host.js'
-import { needsOf } from './setup/run-setup.js'
-
-export interface StateQuestion {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
-  readonly declared: readonly SecretDeclaration[]
-  readonly ledger: Ledger
-  readonly workspace?: string | undefined
-}
+import type { Ledger } from './ledger.js'
+import { stepState } from './setup/step-question.js'
 
 /** How far an agent is provisioned, by its files and the ledger: nothing is run. */
-export async function adapterState({
-  adapter,
-  host,
-  declared,
-  ledger,
-  workspace,
-}: StateQuestion): Promise<AdapterState> {
+export async function adapterState(record: AgentRecord): Promise<AdapterState> {
+  const { adapter, host, ledger } = record
   const { manifest } = adapter
   const found = await findAgent(manifest, host)
-  const all = await host.secrets.list(declared)
-  const secrets = all.filter(({ slug }) => declared.some((secret) => secret.slug === slug))
-  const done = stepsFor(ledger, manifest.setup, workspace)
-  const { lost } = await agentVariables({ secrets: host.secrets, declared, setup: manifest.setup, done })
+  const secrets = await secretStates(record)
+  const { done, lost } = await agentVariables(record)
   const setup = manifest.setup.map((step) => stepState(step, lost.has(step.id) ? undefined : done.get(step.id)))
   const check = found === undefined ? undefined : await checkOf(found, ledger)
-  const auth = await authState({ manifest, host, ledger, secrets })
+  const auth = await authState(record, secrets)
   const login = manifest.auth?.login?.cmd
-  const facts: Facts = { installed: found !== undefined, versionOk: check?.ok, setup, auth }
-  return {
+  const state = {
     slug: manifest.id,
-    installed: facts.installed,
+    installed: found !== undefined,
     versionRange: manifest.versionCheck.range,
     setup,
     auth,
     secrets,
-    ready: isReady(facts),
     ...defined({
       executable: found?.file,
-      method: found === undefined ? undefined : ledger.install?.method,
+      method: found && ledger.install?.method,
       version: check?.version,
       versionOk: check?.ok,
       checkedAt: check?.at,
       login,
-      next: nextStep(manifest.id, facts, login),
     }),
   }
+  const next = nextStep(state)
+  return { ...state, ready: next === undefined, ...defined({ next }) }
 }
-
-const isReady = ({ installed, versionOk, setup, auth }: Facts): boolean =>
-  installed && versionOk !== false && setup.every(({ state }) => state !== 'pending') && auth !== 'unauthed'
 
 /** The last version check, if the file has not changed since. */
 export async function checkOf(found: LocatedAgent, { check }: Ledger): Promise<Ledger['check']> {
@@ -67,24 +45,9 @@ export async function checkOf(found: LocatedAgent, { check }: Ledger): Promise<L
   return mtimeMs === check.changed ? check : undefined
 }
 
-function stepState(step: SetupStep, entry: LedgerStep | undefined): SetupStepState {
-  const { id, kind, description } = step
-  const needs = entry === undefined ? needsOf(step) : undefined
-  return { id, kind, state: entry?.state ?? 'pending', ...defined({ description, at: entry?.at, needs }) }
-}
-
-interface Facts {
-  readonly installed: boolean
-  readonly versionOk: boolean | undefined
-  readonly setup: readonly SetupStepState[]
-  readonly auth: AuthState
-}
-
-function nextStep(
-  slug: string,
-  { installed, versionOk, setup, auth }: Facts,
-  login: string | undefined,
-): string | undefined {
+/** The command that brings the agent further; none where a session can be started, as far as this host knows. */
+function nextStep(agent: Omit<AdapterState, 'ready' | 'next'>): string | undefined {
+  const { slug, installed, versionOk, setup, auth, login } = agent
   if (!installed) return `agentproto adapters install ${slug}`
   if (versionOk === false) return `agentproto adapters install ${slug} --force`
   if (setup.some(({ state }) => state === 'pending')) return `agentproto adapters setup ${slug}`

@@ -8,6 +8,7 @@ import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { newestOf } from '@agentproto/driver-agent-cli/installation'
+import { npmInstall } from './install/npm-method.js'
 import { runCommand } from './run-command.js'
 import { installerEnvironment } from './tool-environment.js'
 
@@ -52,17 +53,7 @@ async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<s
   await mkdir(into, { recursive: true, mode: 0o700 })
   const end = await runCommand({
     file: npm,
-    args: [
-      'install',
-      '--prefix',
-      into,
-      '--ignore-scripts',
-      '--no-audit',
-      '--no-fund',
-      '--no-update-notifier',
-      '--',
-      newestOf(name),
-    ],
+    args: npmInstall(newestOf(name), into, ['--ignore-scripts']),
     cwd: into,
     env: installerEnvironment(host),
     timeoutMs: NPM_MS,

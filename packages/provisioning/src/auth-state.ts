@@ -2,28 +2,20 @@ import { access } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { AuthState } from '@agentproto/contracts/wire'
-import type { AgentCliManifest } from '@agentproto/manifest'
 import { agentHome } from '@agentproto/driver-agent-cli/installation'
-import type { AgentHost } from '@agentproto/driver-agent-cli'
-import type { Ledger } from './ledger.js'
-
-export interface AuthEvidence {
-  readonly manifest: AgentCliManifest
-  readonly host: Pick<AgentHost, 'env' | 'home' | 'homes'>
-  readonly ledger: Ledger
-  /** The secrets that the manifest declares. */
-  readonly secrets: readonly SecretStatus[]
-}
+import { type AgentRecord, secretStates } from './agent-record.js'
 
 /**
  * Whether an agent is logged in, as far as its variables, secrets and files and the ledger show; nothing is run. `unknown`
  * where the manifest names nothing to check.
+ * @param secrets those that the manifest declares
  */
-export async function authState(evidence: AuthEvidence): Promise<AuthState> {
-  const { manifest, host, ledger, secrets } = evidence
+export async function authState(record: AgentRecord, secrets: readonly SecretStatus[]): Promise<AuthState> {
+  const { host, ledger } = record
+  const { manifest } = record.adapter
   const { auth } = manifest
   if (auth === undefined) return 'not_needed'
-  if (hasKey(evidence)) return 'authed'
+  if (hasKey(record, secrets)) return 'authed'
   if (ledger.auth !== undefined) return ledger.auth.state
   const env = { ...host.env, ...agentHome(manifest, host)?.variables }
   for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
@@ -38,18 +30,19 @@ export async function authState(evidence: AuthEvidence): Promise<AuthState> {
  * @param completed runs the check
  */
 export async function checkedAuthState(
-  evidence: AuthEvidence,
+  record: AgentRecord,
   completed: () => Promise<boolean | undefined>,
 ): Promise<AuthState> {
-  const state = await authState(evidence)
-  if (state === 'not_needed' || hasKey(evidence)) return state
+  const secrets = await secretStates(record)
+  const state = await authState(record, secrets)
+  if (state === 'not_needed' || hasKey(record, secrets)) return state
   const answer = await completed()
   return answer === undefined ? state : answer ? 'authed' : 'unauthed'
 }
 
 /** One is enough: several declared keys usually belong to different providers. */
-const hasKey = ({ manifest, host: { env }, secrets }: AuthEvidence): boolean =>
-  (manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
+const hasKey = ({ adapter, host: { env } }: AgentRecord, secrets: readonly SecretStatus[]): boolean =>
+  (adapter.manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
 
 async function exists(path: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const expanded = path

@@ -1,8 +1,8 @@
 import { isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@agentproto/driver-agent-cli'
-import { agentVariables } from './agent-variables.js'
+import { agentVariables } from './agent-record.js'
 import { durationMs } from './duration.js'
-import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
+import { type Ledger, readLedger, withLedgerLock, writeLedger } from './ledger.js'
 import { loginRequired } from './login.js'
 import { endingOf, runManifestCommand } from './manifest-command.js'
 import { runSetup } from './setup/run-setup.js'
@@ -17,11 +17,9 @@ export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpire
  * @throws `setup_required` with the pending steps, `auth_required` with the login command
  */
 async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
-  const { adapter, host, declared, workspace } = gate
-  const { id, setup } = adapter.manifest
-  const ledger = await settledLedger(gate, await readLedger(host.home, id))
-  const done = stepsFor(ledger, setup, workspace)
-  const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
+  const { adapter, host } = gate
+  const ledger = await settledLedger(gate, await readLedger(host.home, adapter.manifest.id))
+  const { variables: env } = await agentVariables({ ...gate, ledger })
   if (ledger.auth?.state === 'unauthed') throw loginRequired(gate, 'its login has expired')
   return { env, warnings: await refresh(gate, ledger, env) }
 }
@@ -37,14 +35,10 @@ async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'
 
 /** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
 async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
-  const { adapter, host, declared, workspace, signal } = gate
-  if (adapter.manifest.setup.length === 0) return ledger
+  if (gate.adapter.manifest.setup.length === 0) return ledger
   let settled = ledger
   const result = await runSetup({
-    adapter,
-    host,
-    declared,
-    signal,
+    ...gate,
     ledger,
     inputs: {},
     dryRun: true,
@@ -53,7 +47,6 @@ async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
       settled = changed
       return Promise.resolve()
     },
-    ...(workspace === undefined ? {} : { workspace }),
   })
   if (settled !== ledger)
     await whenFree(gate, (current) => ({ ...current, setup: { ...current.setup, ...settled.setup } }))

@@ -1,34 +1,19 @@
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
-import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import { agentPrefix, findAgent, programFolders } from '@agentproto/driver-agent-cli/installation'
 import { commandWords, type Substitutions } from './command-line.js'
-import type { ProvisionHost } from './provision-host.js'
-import { type CommandEnd, runCommand } from './run-command.js'
+import type { AgentRecord, AgentVariables } from './agent-record.js'
+import type { TerminalProgram } from './provision-host.js'
+import { type Command, type CommandEnd, runCommand } from './run-command.js'
 import { toolEnvironment } from './tool-environment.js'
 
 /** The context of a manifest's own commands: checks, steps, logins. */
-export interface CommandContext {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
+export interface CommandContext extends Pick<AgentRecord, 'adapter' | 'host'>, Pick<AgentVariables, 'variables'> {
   readonly signal: AbortSignal
-  /** Values of secrets and earlier steps, by the variable that carries them. */
-  readonly variables: Readonly<Record<string, string>>
 }
 
-export interface CommandOptions {
-  readonly timeoutMs: number
+export interface CommandOptions extends Pick<Command, 'timeoutMs' | 'onLine'> {
   readonly values?: Substitutions
-  readonly onLine?: (stream: 'stdout' | 'stderr', line: string) => void
-}
-
-/** A command of a manifest, ready to be run. */
-export interface ReadyCommand {
-  readonly file: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
 }
 
 /** Splits a command and finds its program. @throws `manifest_invalid`, `agent_not_installed` */
@@ -36,7 +21,7 @@ export async function prepareCommand(
   command: string,
   commandContext: CommandContext,
   values?: Substitutions,
-): Promise<ReadyCommand> {
+): Promise<TerminalProgram> {
   const { adapter, host, signal, variables } = commandContext
   const [program, ...args] = commandWords(command, values)
   const env = toolEnvironment({ manifest: adapter.manifest, host, sandbox: adapter.sandbox, values: variables })
@@ -47,12 +32,10 @@ export async function prepareCommand(
 export async function runManifestCommand(
   command: string,
   commandContext: CommandContext,
-  options: CommandOptions,
+  { values, ...options }: CommandOptions,
 ): Promise<CommandEnd> {
-  const ready = await prepareCommand(command, commandContext, options.values)
-  const { timeoutMs, onLine } = options
-  const clock = commandContext.host.clock ?? systemClock
-  return runCommand({ ...ready, timeoutMs, clock, ...(onLine === undefined ? {} : { onLine }) })
+  const ready = await prepareCommand(command, commandContext, values)
+  return runCommand({ ...ready, ...options, clock: commandContext.host.clock ?? systemClock })
 }
 
 /** The agent's own program is the one that is launched; any other program is searched beside it and on PATH. */

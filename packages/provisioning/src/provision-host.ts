@@ -1,4 +1,4 @@
-import type { Redactor, Secrets } from '@agentproto/secrets'
+import type { OauthValue, Redactor, Secrets } from '@agentproto/secrets'
 import type { SetupInput } from '@agentproto/contracts/wire'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 
@@ -14,11 +14,7 @@ export interface ProvisionHost extends AgentHost {
   readonly oauth?: (slug: string, signal: AbortSignal) => Promise<OauthParts>
 }
 
-export interface OauthParts {
-  readonly accessToken: string
-  readonly refreshToken?: string
-  readonly expiresAt?: string
-}
+export type OauthParts = Omit<OauthValue, 'kind'>
 
 /** A question for the user at a terminal. */
 export type Question = Extract<SetupInput, { kind: 'value' }>
@@ -38,6 +34,7 @@ export interface Terminal {
 }
 
 export interface TerminalProgram {
+  /** Absolute path; a script of Node's is run under this Node. */
   readonly file: string
   readonly args: readonly string[]
   readonly cwd: string

@@ -1,15 +1,14 @@
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
 import type { AdapterState, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
-import type { SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import { declaredSecrets, findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
+import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState, checkOf } from './adapter-state.js'
-import { agentVariables } from './agent-variables.js'
+import { type AgentRecord, agentVariables, readRecord } from './agent-record.js'
 import { checkedAuthState } from './auth-state.js'
 import { checkVersion } from './check-version.js'
 import { eventStream } from './event-stream.js'
 import { installAgent } from './install/install-agent.js'
-import { type Ledger, readLedger, stepsFor, withLedgerLock, writeLedger } from './ledger.js'
+import { type Ledger, withLedgerLock, writeLedger } from './ledger.js'
 import { logIn, loginCompleted } from './login.js'
 import type { CommandContext } from './manifest-command.js'
 import type { ProvisionHost } from './provision-host.js'
@@ -32,8 +31,7 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost):
   const { id } = adapter.manifest
 
   async function state(workspace?: string): Promise<AdapterState> {
-    const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, id)])
-    return adapterState({ adapter, host, declared, ledger, workspace })
+    return adapterState(await readRecord(adapter, host, workspace))
   }
 
   function run(request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
@@ -56,11 +54,7 @@ interface Running {
 
 async function runPhases(running: Running): Promise<void> {
   const { adapter, host, request, emit } = running
-  const work = new Provisioning(
-    running,
-    await readLedger(host.home, adapter.manifest.id),
-    await declaredSecrets(adapter),
-  )
+  const work = new Provisioning(running, await readRecord(adapter, host, request.workspaceSlug))
   await work.install()
   if (request.until !== 'install') await work.setup()
   if (request.until === 'login') await work.login()
@@ -72,19 +66,15 @@ type PhaseEvent = Extract<ProvisionEvent, { type: 'phase' }>
 /** One run, with the ledger as it is now. */
 class Provisioning {
   readonly #running: Running
-  readonly #declared: readonly SecretDeclaration[]
-  #ledger: Ledger
+  #record: AgentRecord
 
-  constructor(running: Running, ledger: Ledger, declared: readonly SecretDeclaration[]) {
+  constructor(running: Running, record: AgentRecord) {
     this.#running = running
-    this.#ledger = ledger
-    this.#declared = declared
+    this.#record = record
   }
 
   state(): Promise<AdapterState> {
-    const { adapter, host, request } = this.#running
-    const known = { declared: this.#declared, ledger: this.#ledger }
-    return adapterState({ adapter, host, ...known, workspace: request.workspaceSlug })
+    return adapterState(this.#record)
   }
 
   /** install → version_check, with one reinstall in between where the version does not fit. */
@@ -108,32 +98,28 @@ class Provisioning {
   }
 
   async setup(): Promise<void> {
-    const { adapter, host, request, emit, signal } = this.#running
+    const { adapter, request, emit, signal } = this.#running
     if (adapter.manifest.setup.length === 0) return this.#phase('setup', 'skipped', 'it needs none')
     this.#phase('setup', 'started')
     await runSetup({
-      adapter,
-      host,
-      declared: this.#declared,
+      ...this.#record,
       inputs: request.inputs ?? {},
       emit,
       signal,
-      ledger: this.#ledger,
       save: (ledger) => this.#save(ledger),
       force: this.#forces('setup'),
-      ...defined({ workspace: request.workspaceSlug }),
     })
     this.#phase('setup', 'done')
   }
 
   async login(): Promise<void> {
     const commandContext = await this.#commandContext()
-    const state = await this.#authState(commandContext)
+    const state = await checkedAuthState(this.#record, () => loginCompleted(commandContext))
     if (state === 'not_needed' || (state === 'authed' && !this.#forces('login')))
       return this.#phase('login', 'skipped', state === 'authed' ? 'it is logged in' : 'it needs none')
     this.#phase('login', 'started')
     await logIn(commandContext, state, this.#running.emit)
-    await this.#save({ ...this.#ledger, auth: { state: 'authed', at: this.#now() } })
+    await this.#save({ ...this.#record.ledger, auth: { state: 'authed', at: this.#now() } })
   }
 
   async #install(range?: string): Promise<LocatedAgent> {
@@ -148,40 +134,30 @@ class Provisioning {
       ...defined({ range }),
     })
     const name = 'package' in method ? { package: method.package } : {}
-    await this.#save({ ...this.#ledger, install: { method: method.method, ...name, at: this.#now() } })
+    await this.#save({ ...this.#record.ledger, install: { method: method.method, ...name, at: this.#now() } })
     this.#phase('install', 'done', found.file)
     return found
   }
 
   /** @returns why the version does not match, or undefined */
   async #check(found: LocatedAgent, mayBeKnown: boolean): Promise<string | undefined> {
-    const known = mayBeKnown ? await checkOf(found, this.#ledger) : undefined
+    const known = mayBeKnown ? await checkOf(found, this.#record.ledger) : undefined
     if (known?.ok === true) {
       this.#phase('version_check', 'skipped', `${known.version ?? 'it matches'}, checked before`)
       return undefined
     }
     const { version, ok, detail, changed } = await checkVersion(found, await this.#commandContext())
     const check = { ...defined({ version }), ok, at: this.#now(), file: found.file, changed }
-    await this.#save({ ...this.#ledger, check })
+    await this.#save({ ...this.#record.ledger, check })
     if (!ok) return detail
     this.#phase('version_check', 'done', detail)
     return undefined
   }
 
   async #commandContext(): Promise<CommandContext> {
-    const { adapter, host, request, signal } = this.#running
-    const { setup } = adapter.manifest
-    const done = stepsFor(this.#ledger, setup, request.workspaceSlug)
-    const { env } = await agentVariables({ secrets: host.secrets, declared: this.#declared, setup, done })
-    return { adapter, host, signal, variables: env }
-  }
-
-  async #authState(commandContext: CommandContext): Promise<AdapterState['auth']> {
-    const { adapter, host } = this.#running
-    const all = await host.secrets.list(this.#declared)
-    const secrets = all.filter(({ slug }) => this.#declared.some((each) => each.slug === slug))
-    const evidence = { manifest: adapter.manifest, host, ledger: this.#ledger, secrets }
-    return checkedAuthState(evidence, () => loginCompleted(commandContext))
+    const { adapter, host, signal } = this.#running
+    const { variables } = await agentVariables(this.#record)
+    return { adapter, host, signal, variables }
   }
 
   #phase(phase: PhaseEvent['phase'], state: PhaseEvent['state'], detail?: string): void {
@@ -195,7 +171,7 @@ class Provisioning {
 
   async #save(ledger: Ledger): Promise<void> {
     const { adapter, host } = this.#running
-    this.#ledger = ledger
+    this.#record = { ...this.#record, ledger }
     await writeLedger(host.home, adapter.manifest.id, ledger)
   }
 

@@ -4,17 +4,12 @@ import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 import { commandFor, endProcesses, identify } from '@agentproto/subprocess'
+import type { TerminalProgram } from './provision-host.js'
 
 /** One program that is run to its end: an installer, a check, a step of a setup. */
-export interface Command {
-  /** Absolute path; a script of Node's is run under this Node. */
-  readonly file: string
-  readonly args: readonly string[]
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string>>
+export interface Command extends TerminalProgram {
   /** Milliseconds, after which its whole tree is ended. */
   readonly timeoutMs: number
-  readonly signal: AbortSignal
   readonly clock: Clock
   /** Called with each line as it comes, without control characters. */
   readonly onLine?: (stream: 'stdout' | 'stderr', line: string) => void
@@ -68,7 +63,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
 }
 
 /** Runs a program in the caller's own terminal. @returns its exit code, 128 for one that a signal ended */
-export function runInTerminal(command: Omit<Command, 'timeoutMs' | 'onLine' | 'clock'>): Promise<number> {
+export function runInTerminal(command: TerminalProgram): Promise<number> {
   const { command: program, args } = commandFor(command.file)
   // Ctrl-C reaches the whole foreground group: it must not end this process before the program.
   const ignore = (): void => undefined

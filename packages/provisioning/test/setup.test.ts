@@ -170,7 +170,7 @@ test('headless, the pending steps are listed with what each needs, and nothing a
     ],
     ['key', { kind: 'value', prompt: 'Key?', type: 'secret' }],
     ['login', { kind: 'secret', slug: 'acme/login' }],
-    ['page', { kind: 'value', type: 'boolean', prompt: 'Pick one', url: 'https://acme.example/pick' }],
+    ['page', { kind: 'value', type: 'boolean', prompt: 'Pick one: done?', url: 'https://acme.example/pick' }],
     ['wizard', { kind: 'terminal', command: 'note wizard' }],
     ['last', undefined],
   ])

@@ -1,5 +1,6 @@
+import { asList, asString, defined } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { manifestHint, member } from './manifest-hint.js'
+import { manifestHint, member, textsOf } from './manifest-hint.js'
 
 /**
  * Facts about an agent's program under `metadata.agentproto` of its manifest, beyond AIP-45. Each is optional; a value of
@@ -19,19 +20,22 @@ export interface LaunchHints {
   readonly longPrompt?: string
   /** `resume_after_ms`: how long after its start a session can first be resumed; at most two minutes. */
   readonly resumeAfterMs: number
+  /** `unverified`: what the manifest's author has not tried. */
+  readonly unverified: readonly string[]
 }
 
 /** Reads the hints of a manifest. */
 export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): LaunchHints {
-  const launch = manifestHint(manifest, 'launch')
   const doctor = manifestHint(manifest, 'doctor')
-  const files = (Array.isArray(launch) ? launch : [launch]).filter((file) => typeof file === 'string')
   return {
-    files: files.map(forThisHost).filter(staysBelow),
-    ...textAs('node', manifestHint(manifest, 'node')),
-    ...textAs('prompt', member(doctor, 'prompt')),
-    ...textAs('longPrompt', member(doctor, 'long_prompt')),
+    files: textsOf(manifestHint(manifest, 'launch')).map(forThisHost).filter(staysBelow),
     resumeAfterMs: milliseconds(manifestHint(manifest, 'resume_after_ms')),
+    unverified: textsOf(asList(manifestHint(manifest, 'unverified'))),
+    ...defined({
+      node: asString(manifestHint(manifest, 'node')) || undefined,
+      prompt: asString(member(doctor, 'prompt')) || undefined,
+      longPrompt: asString(member(doctor, 'long_prompt')) || undefined,
+    }),
   }
 }
 
@@ -49,6 +53,3 @@ const staysBelow = (file: string): boolean =>
   !file.includes('\\') &&
   !file.split('/').includes('..') &&
   !file.includes('\0')
-
-const textAs = <Name extends string>(name: Name, value: unknown): { readonly [Key in Name]?: string } =>
-  typeof value === 'string' && value !== '' ? ({ [name]: value } as { [Key in Name]: string }) : {}

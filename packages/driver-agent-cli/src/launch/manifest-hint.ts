@@ -10,3 +10,6 @@ export const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined
+
+/** The texts of a hint that may be one text or several. */
+export const textsOf = (value: unknown): readonly string[] => [value].flat().filter((text) => typeof text === 'string')

@@ -2,7 +2,7 @@ import { defined, PERMISSION_MODES, type PermissionMode } from '@agentproto/cont
 import type { AdapterSessionPolicy } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import { launchHints } from '../launch/launch-hints.js'
-import { manifestHint, member } from '../launch/manifest-hint.js'
+import { manifestHint, member, textsOf } from '../launch/manifest-hint.js'
 import { resumesByFlags } from '../launch/native-resume.js'
 
 /** What a host needs to know of a manifest's sessions: how long they last, and how they are resumed. */
@@ -11,8 +11,7 @@ export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy 
   const { resumeAfterMs } = launchHints(manifest)
   return {
     mode,
-    ...defined({ idleTimeoutMs, maxTurns }),
-    ...(manifest.continuation === undefined ? {} : { continuation: manifest.continuation.supported }),
+    ...defined({ idleTimeoutMs, maxTurns, continuation: manifest.continuation?.supported }),
     ...(resumesByFlags(manifest) ? { resumesByFlags: true } : {}),
     ...(resumeAfterMs === 0 ? {} : { resumeAfterMs }),
     ...permissionModes(manifest),
@@ -23,8 +22,7 @@ export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy 
 function permissionModes(manifest: AgentCliManifest): Pick<AdapterSessionPolicy, 'permissionModes'> {
   const stated = manifestHint(manifest, 'permission_modes')
   const known = PERMISSION_MODES.flatMap((mode): [PermissionMode, readonly string[]][] => {
-    const given = member(stated, mode)
-    const ids = (Array.isArray(given) ? given : [given]).filter((id) => typeof id === 'string')
+    const ids = textsOf(member(stated, mode))
     return ids.length === 0 ? [] : [[mode, ids]]
   })
   return known.length === 0 ? {} : { permissionModes: Object.fromEntries(known) }

@@ -10,6 +10,7 @@ import type {
 } from '@agentproto/contracts/wire'
 import { declaredSecrets } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '../provision-host.js'
+import type { Provisioner } from '../provisioner.js'
 import type { ManifestCatalog } from './manifest-catalog.js'
 
 /** The catalogue, and installing, setting up and examining its agents; the code for that is loaded when it is first used. */
@@ -31,15 +32,17 @@ export class HostAdapters implements AdapterService {
   }
 
   async state(slug: string): Promise<AdapterState> {
-    const adapter = await this.#catalog.adapter(slug)
-    const { createProvisioner } = await import('../provisioner.js')
-    return createProvisioner(adapter, this.#host).state()
+    return (await this.#provisioner(slug)).state()
   }
 
   async *provision(slug: string, request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
+    yield* (await this.#provisioner(slug)).run(request)
+  }
+
+  async #provisioner(slug: string): Promise<Provisioner> {
     const adapter = await this.#catalog.adapter(slug)
     const { createProvisioner } = await import('../provisioner.js')
-    yield* createProvisioner(adapter, this.#host).run(request)
+    return createProvisioner(adapter, this.#host)
   }
 
   async *doctor(slug: string, request: DoctorRequest): AsyncIterable<DoctorCheck> {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AdapterCatalog, AdapterSummary } from '@agentproto/contracts/agent'
 import { sessionPolicy } from '@agentproto/driver-agent-cli'
+import { launchHints } from '@agentproto/driver-agent-cli/installation'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
@@ -121,6 +122,7 @@ export class ManifestCatalog implements AdapterCatalog {
 
   async #summary({ manifest, source }: LoadedAdapter): Promise<AdapterSummary> {
     const installed = await this.#options.isInstalled(manifest)
+    const { unverified } = launchHints(manifest)
     return {
       slug: manifest.id,
       name: manifest.name,
@@ -129,24 +131,13 @@ export class ManifestCatalog implements AdapterCatalog {
       protocol: manifest.protocol,
       installed,
       source,
-      ...(installed ? {} : { installHint: installHint(manifest) }),
-      ...unverified(manifest),
+      ...(installed ? {} : { installHint: `agentproto adapters install ${manifest.id}` }),
+      ...(unverified.length === 0 ? {} : { unverified }),
       modes: manifest.modes.map(({ id }) => id),
       session: sessionPolicy(manifest),
     }
   }
 }
-
-/** The texts of `metadata.agentproto.unverified`. */
-function unverified({ metadata }: AgentCliManifest): Pick<AdapterSummary, 'unverified'> {
-  const own = metadata['agentproto']
-  const stated = typeof own === 'object' && own !== null && 'unverified' in own ? own.unverified : undefined
-  const texts = Array.isArray(stated) ? stated.filter((text) => typeof text === 'string') : []
-  return texts.length === 0 ? {} : { unverified: texts }
-}
-
-/** The command that installs the agent. */
-const installHint = ({ id }: AgentCliManifest): string => `agentproto adapters install ${id}`
 
 /** Where each slug is. */
 type Places = ReadonlyMap<string, CatalogFolder>

@@ -70,11 +70,9 @@ async function secondSession(examination: RunningExamination, cwd: string, origi
   }
 }
 
-interface Starting {
+interface Starting extends Pick<DoctorCheck, 'id' | 'title'> {
   readonly cwd: string
   readonly origin: SessionOrigin
-  readonly id: string
-  readonly title: string
 }
 
 async function start(examination: RunningExamination, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
@@ -110,16 +108,10 @@ async function start(examination: RunningExamination, { cwd, origin, id, title }
 const named = ({ info: { name, version } }: RunningAgent): string =>
   name === undefined ? '' : `: ${name}${version === undefined ? '' : ` ${version}`}`
 
-interface Saying {
-  readonly id: string
-  readonly title: string
-  readonly text: string
-}
-
 async function answers(
   { agent, listener }: Live,
   { report, signal }: RunningExamination,
-  { id, title, text }: Saying,
+  { text, ...check }: Pick<DoctorCheck, 'id' | 'title'> & { readonly text: string },
 ): Promise<boolean> {
   const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
   const end = await turn.ended(ANSWER_MS, signal)
@@ -129,7 +121,7 @@ async function answers(
     end === undefined
       ? `no answer within ${ANSWER_MS / 1_000} s`
       : (turn.error ?? `the turn ended with ${end.reason}${end.empty === true ? ', empty' : ''}`)
-  report({ id, title, verdict: fine ? 'ok' : 'fail', detail: fine ? excerpt(turn.text) : why })
+  report({ ...check, verdict: fine ? 'ok' : 'fail', detail: fine ? excerpt(turn.text) : why })
   return fine
 }
 

@@ -4,18 +4,11 @@ import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
 import validRange from 'semver/ranges/valid.js'
-import {
-  declaredSecrets,
-  findAgent,
-  launchHints,
-  type LocatedAgent,
-  manifestHint,
-} from '@agentproto/driver-agent-cli/installation'
+import { findAgent, launchHints, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState } from '../adapter-state.js'
+import { type AgentRecord, agentVariables, readRecord } from '../agent-record.js'
 import { checkedAuthState } from '../auth-state.js'
-import { agentVariables } from '../agent-variables.js'
 import { checkVersion, packageOf } from '../check-version.js'
-import { EVERYWHERE, type Ledger, readLedger, stepsFor } from '../ledger.js'
 import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runCommand } from '../run-command.js'
@@ -41,8 +34,7 @@ const NEEDED: ReadonlySet<string> = new Set(['install', 'setup'])
 
 function manifestCheck({ adapter: { manifest } }: RunningExamination): DoctorCheck {
   const base = { id: 'manifest', title: 'Manifest' }
-  const stated = manifestHint(manifest, 'unverified')
-  const doubts = Array.isArray(stated) ? stated.filter((text) => typeof text === 'string') : []
+  const { unverified: doubts } = launchHints(manifest)
   if (doubts.length === 0)
     return { ...base, verdict: 'ok', detail: `${manifest.name} ${manifest.version}, ${manifest.protocol}` }
   return { ...base, verdict: 'warn', detail: `not verified by its author: ${doubts.join('; ')}` }
@@ -64,19 +56,17 @@ const PLACES: Readonly<Record<LocatedAgent['place'], string>> = {
 
 async function installedChecks(found: LocatedAgent, examination: RunningExamination): Promise<readonly DoctorCheck[]> {
   const { adapter, host, signal } = examination
-  const { setup } = adapter.manifest
-  const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, adapter.manifest.id)])
-  const done = stepsFor(ledger, setup, EVERYWHERE)
-  const { env } = await agentVariables({ secrets: host.secrets, declared, setup, done })
-  const commandContext: CommandContext = { adapter, host, signal, variables: env }
-  const state = await adapterState({ adapter, host, declared, ledger })
+  const record = await readRecord(adapter, host)
+  const { variables } = await agentVariables(record)
+  const commandContext: CommandContext = { adapter, host, signal, variables }
+  const state = await adapterState(record)
   return [
     { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
     await versionCheck(found, commandContext),
     await nodeCheck(found, examination),
     ...secretChecks(state),
     setupCheck(state),
-    await authCheck(state, commandContext, { examination, ledger }),
+    await authCheck(state, commandContext, { examination, record }),
   ]
 }
 
@@ -183,22 +173,21 @@ function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
 
 interface AuthQuestion {
   readonly examination: RunningExamination
-  readonly ledger: Ledger
+  readonly record: AgentRecord
 }
 
 /** The login at a provider of the user's own is not visible here: with `live`, the session decides. */
 async function authCheck(
-  { slug, login, secrets }: AdapterState,
+  { slug, login }: AdapterState,
   commandContext: CommandContext,
-  { examination, ledger }: AuthQuestion,
+  { examination, record }: AuthQuestion,
 ): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const evidence = { manifest: commandContext.adapter.manifest, host: commandContext.host, ledger, secrets }
-  const state = await checkedAuthState(evidence, () => loginCompleted(commandContext).catch(() => undefined))
+  const state = await checkedAuthState(record, () => loginCompleted(commandContext).catch(() => undefined))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
   const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
   if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can report', hint }
-  const verdict = examination.request.live === true && ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
+  const verdict = examination.request.live === true && record.ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
   return { ...base, verdict, detail: 'none of the logins that its manifest names was found', hint }
 }

@@ -1,35 +1,25 @@
 import { chmod, copyFile, mkdir, open, realpath, rm } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
-import type { InstallMethod } from '@agentproto/manifest'
+import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
 import { unpack } from '../archive/unpack.js'
 import { fetchFile } from '../fetch-file.js'
-import { type Installing, MethodSkipped } from './installing.js'
+import { type Installing, type Method, MethodSkipped } from './installing.js'
 import { runInstaller } from './installer-command.js'
 import { changePrefix, siblingOf } from './prefix-change.js'
-
-type Method<Name extends InstallMethod['method']> = Extract<InstallMethod, { method: Name }>
 
 const SCRIPT_BYTES_MAX = 4 * 1024 * 1024
 const DOWNLOAD_BYTES_MAX = 1024 * 1024 * 1024
 
 /** `curl`: a script that is downloaded completely, verified, and only then run. */
-export async function installScript({ url, verifySha256 }: Method<'curl'>, installing: Installing): Promise<void> {
-  const { platform, allowUnverified, emit } = installing
+export async function installScript(method: Method<'curl'>, installing: Installing): Promise<void> {
+  const { platform, allowUnverified } = installing
   if (platform.os === 'win32') throw new MethodSkipped('it is a shell script')
-  if (verifySha256 === undefined && !allowUnverified) {
+  if (method.verifySha256 === undefined && !allowUnverified) {
     throw new MethodSkipped(
       'its script cannot be verified: the manifest has no verify_sha256 (--allow-unverified runs it anyway)',
     )
   }
-  if (verifySha256 === undefined) emit({ type: 'warning', message: `The script of ${url} is not verified.` })
-  await withTemporaryFolder(installing, async (folder) => {
-    const script = join(folder, 'install')
-    emit({ type: 'method', method: 'curl', state: 'started', detail: url })
-    await fetched(
-      { url, to: script, maxBytes: SCRIPT_BYTES_MAX, ...(verifySha256 === undefined ? {} : { sha256: verifySha256 }) },
-      installing,
-    )
+  await withDownload(method, { maxBytes: SCRIPT_BYTES_MAX, ...installing }, async (script) => {
     await chmod(script, 0o700)
     const runnable = (await hasInterpreter(script)) ? { file: script, args: [] } : { file: '/bin/sh', args: [script] }
     await runInstaller({ method: 'curl', ...runnable }, installing)
@@ -38,34 +28,16 @@ export async function installScript({ url, verifySha256 }: Method<'curl'>, insta
 
 /** `download`: an archive, or the program itself, of which one file is the agent's program. */
 export async function installDownload(method: Method<'download'>, installing: Installing): Promise<void> {
-  const { url, extractBin, verifySha256 } = method
-  const { manifest, host, emit } = installing
-  await withTemporaryFolder(installing, async (temporary) => {
-    const archive = join(temporary, 'download')
-    emit({ type: 'method', method: 'download', state: 'started', detail: url })
-    if (verifySha256 === undefined)
-      emit({ type: 'warning', message: `The download of ${url} is not verified: the manifest has no verify_sha256.` })
-    await fetched(
-      {
-        url,
-        to: archive,
-        maxBytes: DOWNLOAD_BYTES_MAX,
-        ...(verifySha256 === undefined ? {} : { sha256: verifySha256 }),
-      },
-      installing,
-    )
-    await changePrefix(installing, async (folder) => {
-      const to = join(folder, 'bin', basename(manifest.bin))
-      await mkdir(join(folder, 'bin'))
-      await unpack({ archive, member: extractBin, to, maxBytes: DOWNLOAD_BYTES_MAX, path: host.env['PATH'] ?? '' })
-      await chmod(to, 0o755)
-    })
-  })
+  const path = installing.host.env['PATH'] ?? ''
+  const maxBytes = DOWNLOAD_BYTES_MAX
+  await withDownload(method, { maxBytes, ...installing }, (archive) =>
+    placeProgram(installing, (to) => unpack({ archive, member: method.extractBin, to, maxBytes, path })),
+  )
 }
 
 /** `vendored`: a file that came with the manifest. */
 export async function installVendored({ path }: Method<'vendored'>, installing: Installing): Promise<void> {
-  const { manifest, directory, emit } = installing
+  const { directory, emit } = installing
   const root = await realpath(directory)
   const file = await realpath(join(root, path)).catch(() => undefined)
   if (file === undefined) throw new MethodSkipped(`${path} is not there`)
@@ -75,29 +47,41 @@ export async function installVendored({ path }: Method<'vendored'>, installing: 
     })
   }
   emit({ type: 'method', method: 'vendored', state: 'started', detail: file })
-  await changePrefix(installing, async (folder) => {
-    const to = join(folder, 'bin', basename(manifest.bin))
-    await mkdir(join(folder, 'bin'))
-    await copyFile(file, to)
-    await chmod(to, 0o755)
-  })
+  await placeProgram(installing, (to) => copyFile(file, to))
 }
 
-type Wanted = Pick<Parameters<typeof fetchFile>[0], 'url' | 'to' | 'maxBytes' | 'sha256'>
-
-const fetched = (wanted: Wanted, { host, signal, emit }: Installing): Promise<void> =>
-  fetchFile({
-    ...wanted,
-    signal,
-    clock: host.clock ?? systemClock,
-    onProgress: (bytes, total) => emit({ type: 'progress', bytes, ...(total === undefined ? {} : { total }) }),
+/** Fills a new prefix with the one program of the agent. */
+const placeProgram = (installing: Installing, write: (to: string) => Promise<void>): Promise<void> =>
+  changePrefix(installing, async (folder) => {
+    const to = join(folder, 'bin', basename(installing.manifest.bin))
+    await mkdir(join(folder, 'bin'))
+    await write(to)
+    await chmod(to, 0o755)
   })
 
-async function withTemporaryFolder(installing: Installing, run: (folder: string) => Promise<void>): Promise<void> {
-  const folder = siblingOf(installing.prefix, 'tmp')
+/** Downloads and verifies a file, and removes it after its use. */
+async function withDownload(
+  { method, url, verifySha256: sha256 }: Method<'curl' | 'download'>,
+  { host, prefix, signal, emit, maxBytes }: Installing & { readonly maxBytes: number },
+  use: (file: string) => Promise<void>,
+): Promise<void> {
+  emit({ type: 'method', method, state: 'started', detail: url })
+  if (sha256 === undefined)
+    emit({ type: 'warning', message: `The download of ${url} is not verified: the manifest has no verify_sha256.` })
+  const folder = siblingOf(prefix, 'tmp')
+  const to = join(folder, 'download')
   try {
     await mkdir(folder, { mode: 0o700 })
-    await run(folder)
+    await fetchFile({
+      url,
+      to,
+      maxBytes,
+      signal,
+      clock: host.clock ?? systemClock,
+      ...defined({ sha256 }),
+      onProgress: (bytes, total) => emit({ type: 'progress', bytes, ...defined({ total }) }),
+    })
+    await use(to)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
   }

@@ -1,6 +1,9 @@
 import type { ProvisionEvent } from '@agentproto/contracts/wire'
-import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentCliManifest, InstallMethod } from '@agentproto/manifest'
 import type { ProvisionHost } from '../provision-host.js'
+
+/** What the manifest says of one install method. */
+export type Method<Name extends InstallMethod['method']> = Extract<InstallMethod, { method: Name }>
 
 /** The context of every install method. */
 export interface Installing {

@@ -1,9 +1,9 @@
 import type { InstallMethod, PackageManager } from '@agentproto/manifest'
-import { MethodSkipped, type Installing } from './installing.js'
+import { type Installing, type Method, MethodSkipped } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefix } from './prefix-change.js'
 
-type ManagedMethod = Extract<InstallMethod, { method: PackageManager }>
+type ManagedMethod = Method<PackageManager>
 
 interface Manager {
   readonly tool: string

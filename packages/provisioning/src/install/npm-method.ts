@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { InstallMethod } from '@agentproto/manifest'
 import { newestOf } from '@agentproto/driver-agent-cli/installation'
-import type { Installing } from './installing.js'
+import type { Installing, Method } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefix } from './prefix-change.js'
 
@@ -10,29 +9,21 @@ import { changePrefix } from './prefix-change.js'
  * Installs an npm package into the agent's own prefix, which needs no root and no PATH. `global` is the layout
  * in it: `bin` and `lib`, as npm has them for all users.
  */
-export async function installNpm(
-  method: Extract<InstallMethod, { method: 'npm' }>,
-  installing: Installing,
-): Promise<void> {
+export async function installNpm(method: Method<'npm'>, installing: Installing): Promise<void> {
   const wanted = specOf(checkPackage(method.package), installing.range)
   const npm = await requireTool(['npm'], installing)
   await changePrefix(installing, async (folder) => {
     // Without a package of its own, npm would look for one in the folders above.
     if (!method.global) await writeFile(join(folder, 'package.json'), '{"private":true}\n')
-    const layout = method.global ? ['--global'] : []
-    const args = [
-      'install',
-      ...layout,
-      '--prefix',
-      folder,
-      '--no-audit',
-      '--no-fund',
-      '--no-update-notifier',
-      '--',
-      wanted,
-    ]
+    const args = npmInstall(wanted, folder, method.global ? ['--global'] : [])
     await runInstaller({ method: 'npm', file: npm, args }, installing)
   })
+}
+
+/** The arguments of npm that install a package below a folder. */
+export const npmInstall = (wanted: string, folder: string, more: readonly string[]): readonly string[] => {
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier']
+  return ['install', '--prefix', folder, ...more, ...quiet, '--', wanted]
 }
 
 /** A manifest that pins a version gets it, whatever the range says. */

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import type { InstallMethod } from '@agentproto/manifest'
-import type { Installing } from './installing.js'
+import type { Installing, Method } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefixInPlace } from './prefix-change.js'
 
@@ -8,10 +7,7 @@ import { changePrefixInPlace } from './prefix-change.js'
  * Installs a Python package: with `user` into the user's own site, else into a virtual environment in the
  * agent's prefix, since systems refuse to have packages mixed with theirs (PEP 668).
  */
-export async function installPip(
-  method: Extract<InstallMethod, { method: 'pip' }>,
-  installing: Installing,
-): Promise<void> {
+export async function installPip(method: Method<'pip'>, installing: Installing): Promise<void> {
   const name = checkPackage(method.package)
   const args = ['install', '--disable-pip-version-check', '--no-input']
   if (method.user) {

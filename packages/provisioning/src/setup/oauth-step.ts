@@ -1,25 +1,22 @@
 import { defined, systemClock } from '@agentproto/contracts'
-import type { SetupStep } from '@agentproto/manifest'
-import type { OauthValue, ResolvedSecret } from '@agentproto/secrets'
+import type { ResolvedSecret } from '@agentproto/secrets'
+import { resolveSecret } from '../agent-record.js'
 import type { OauthParts, Question, Terminal } from '../provision-host.js'
-import type { SetupContext, StepResult } from './setup-context.js'
+import type { SetupContext, Step, StepResult } from './setup-context.js'
 
 /**
  * `oauth`: a secret whose parts the host's own flow gets, or the user pastes. A secret that is set and has not expired is
  * kept.
  */
-export async function runOauth(
-  step: Extract<SetupStep, { kind: 'oauth' }>,
-  context: SetupContext,
-): Promise<StepResult> {
-  const { host, declared, signal } = context
-  const { secretSlug: slug } = step
-  const known = await host.secrets.resolve(declared.find((secret) => secret.slug === slug) ?? { slug })
+export async function runOauth({ secretSlug: slug }: Step<'oauth'>, context: SetupContext): Promise<StepResult> {
+  const { host, signal } = context
+  const known = await resolveSecret(slug, context)
   if (known !== undefined && !hasEnded(known, (host.clock ?? systemClock).now()))
     return { state: 'done', secretSlug: slug }
   const parts = await (host.oauth?.(slug, signal) ?? (host.terminal && pasted(slug, host.terminal, signal)))
   if (parts === undefined) return { state: 'pending', needs: { kind: 'secret', slug } }
-  await host.secrets.set(slug, valueOf(parts))
+  const { accessToken, refreshToken, expiresAt } = parts
+  await host.secrets.set(slug, { kind: 'oauth', accessToken, ...defined({ refreshToken, expiresAt }) })
   return { state: 'done', secretSlug: slug }
 }
 
@@ -35,9 +32,3 @@ async function pasted(slug: string, terminal: Terminal, signal: AbortSignal): Pr
   const expiresAt = await ask('When the access token ends, such as 2027-01-31T12:00:00Z (Enter for never)', 'text')
   return { accessToken, ...(refreshToken === '' ? {} : { refreshToken }), ...(expiresAt === '' ? {} : { expiresAt }) }
 }
-
-const valueOf = ({ accessToken, refreshToken, expiresAt }: OauthParts): OauthValue => ({
-  kind: 'oauth',
-  accessToken,
-  ...defined({ refreshToken, expiresAt }),
-})

@@ -1,51 +1,33 @@
 import { AgentprotoError, defined } from '@agentproto/contracts'
-import type { SetupStep } from '@agentproto/manifest'
 import { substitute } from '../command-line.js'
 import { endingOf, runManifestCommand } from '../manifest-command.js'
 import type { Question } from '../provision-host.js'
-import {
-  commandContextOf,
-  isConfidential,
-  type SetupContext,
-  shownValues,
-  stepFailed,
-  type StepResult,
-  valuesFor,
-} from './setup-context.js'
-
-type PromptStep = Extract<SetupStep, { kind: 'prompt' }>
+import { type SetupContext, shownValues, type Step, stepFailed, type StepResult, valuesFor } from './setup-context.js'
+import { promptQuestion } from './step-question.js'
 
 /** `prompt`: a value from the user or the request. */
-export async function runPrompt(step: PromptStep, context: SetupContext): Promise<StepResult> {
+export async function runPrompt(step: Step<'prompt'>, context: SetupContext): Promise<StepResult> {
   const question = await questionOf(step, context)
-  const { inputs, host, signal } = context
-  if (Object.hasOwn(inputs, step.id)) return { state: 'done', value: checkedAnswer(step.id, question, inputs[step.id]) }
+  const { host, signal } = context
+  const given = givenAnswer(step.id, question, context)
+  if (given !== undefined) return { state: 'done', value: given }
   if (host.terminal === undefined) return { state: 'pending', needs: question }
   return { state: 'done', value: checkedAnswer(step.id, question, await host.terminal.ask(question, signal)) }
 }
 
 /** The question, with the choices that a command of the manifest lists. */
-async function questionOf(step: PromptStep, context: SetupContext): Promise<Question> {
-  const options = await optionsOf(step, context)
-  return {
-    kind: 'value',
-    prompt: substitute(step.prompt, shownValues(step.prompt, context)),
-    type: isConfidential(step) && step.type === 'text' ? 'secret' : step.type,
-    ...defined({ options, default: step.default }),
-  }
+async function questionOf(step: Step<'prompt'>, context: SetupContext): Promise<Question> {
+  const prompt = substitute(step.prompt, shownValues(step.prompt, context))
+  return { ...promptQuestion(step), prompt, ...defined({ options: await listedOptions(step, context) }) }
 }
 
 const OPTIONS_MAX = 1_000
 
-async function optionsOf(step: PromptStep, context: SetupContext): Promise<Question['options']> {
+async function listedOptions(step: Step<'prompt'>, context: SetupContext): Promise<Question['options']> {
   const { options } = step
-  if (options === undefined) return undefined
-  if (!('cmd' in options)) return options.map((value) => ({ value, label: value }))
+  if (options === undefined || !('cmd' in options)) return undefined
   const values = await valuesFor(options.cmd, context)
-  const end = await runManifestCommand(options.cmd, await commandContextOf(context), {
-    timeoutMs: options.timeoutMs,
-    values,
-  })
+  const end = await runManifestCommand(options.cmd, context, { timeoutMs: options.timeoutMs, values })
   if (end.timedOut || end.exitCode !== 0)
     throw stepFailed(step, context.host.redactor.redact(`its choices cannot be listed: ${endingOf(end)}`))
   const lines = end.stdout.split('\n').map((line) => line.replace(/\r$/, ''))
@@ -56,6 +38,10 @@ async function optionsOf(step: PromptStep, context: SetupContext): Promise<Quest
     return { value, label }
   })
 }
+
+/** The answer that came with the request, if there is one. @throws as {@link checkedAnswer} */
+export const givenAnswer = (id: string, question: Question, { inputs }: SetupContext): string | undefined =>
+  Object.hasOwn(inputs, id) ? checkedAnswer(id, question, inputs[id]) : undefined
 
 /** An answer as text. @throws `invalid_request`, never with the answer of a secret question */
 export function checkedAnswer(id: string, question: Question, answer: unknown): string {

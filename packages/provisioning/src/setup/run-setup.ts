@@ -1,26 +1,17 @@
-import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { SetupStepState } from '@agentproto/contracts/wire'
 import type { SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import { agentVariables } from '../agent-variables.js'
-import { digestOf, EVERYWHERE, type Ledger, type LedgerStep, stepsFor, withStep } from '../ledger.js'
+import { type AgentRecord, agentVariables } from '../agent-record.js'
+import { digestOf, EVERYWHERE, type Ledger, type LedgerStep, withStep } from '../ledger.js'
 import { runManifestCommand, endingOf } from '../manifest-command.js'
 import { isSkipped, runStep } from './run-step.js'
-import {
-  commandContextOf,
-  isConfidential,
-  secretSlugOf,
-  type SetupContext,
-  stepFailed,
-  type StepResult,
-  valuesFor,
-} from './setup-context.js'
+import { isConfidential, secretSlugOf, type SetupContext, stepFailed, valuesFor } from './setup-context.js'
+import { stepState } from './step-question.js'
 
-export interface SetupRun extends Omit<SetupContext, 'done'> {
-  readonly ledger: Ledger
+export interface SetupRun extends AgentRecord, Pick<SetupContext, 'inputs' | 'emit' | 'signal'> {
   /** Saves the ledger after each step. */
   readonly save: (ledger: Ledger) => Promise<void>
-  readonly workspace?: string
   /** Does every step again. */
   readonly force?: boolean
   /** Runs no step, only the `skip_if` checks. */
@@ -33,15 +24,14 @@ export interface SetupRun extends Omit<SetupContext, 'done'> {
  * @throws `setup_required` with the pending steps, `setup_failed` with the step's id
  */
 export async function runSetup(run: SetupRun): Promise<Ledger> {
-  const { adapter, host, declared, workspace = EVERYWHERE, emit, save, force = false } = run
+  const { adapter, workspace = EVERYWHERE, emit, save, force = false } = run
   const steps = adapter.manifest.setup
   let { ledger } = run
   for (const [index, step] of steps.entries()) {
-    const done = stepsFor(ledger, steps, workspace)
-    const { lost } = await agentVariables({ secrets: host.secrets, declared, setup: steps, done })
+    const { done, lost, variables } = await agentVariables({ ...run, ledger })
     const isOpen = ({ id }: SetupStep): boolean => force || !done.has(id) || lost.has(id)
     if (!isOpen(step)) continue
-    const entry = await settleOrFail(step, { ...run, done })
+    const entry = await settleOrFail(step, { ...run, done, variables })
     if ('pending' in entry) {
       emit({ type: 'step', step: step.id, kind: step.kind, state: 'pending' })
       throw setupRequired(adapter, steps.slice(index).filter(isOpen), entry.pending)
@@ -53,7 +43,7 @@ export async function runSetup(run: SetupRun): Promise<Ledger> {
   return ledger
 }
 
-type Pending = { readonly pending: Extract<StepResult, { state: 'pending' }>['needs'] | undefined }
+type Pending = { readonly pending: SetupStepState['needs'] }
 
 /** An error of a step's own commands is a failure of the step. */
 async function settleOrFail(
@@ -117,7 +107,7 @@ async function handOver(step: SetupStep, value: string, context: SetupContext): 
     })
   }
   const values = new Map([...(await valuesFor(cmd, context)), ['value', value]])
-  const end = await runManifestCommand(cmd, await commandContextOf(context), { timeoutMs: HAND_OVER_MS, values })
+  const end = await runManifestCommand(cmd, context, { timeoutMs: HAND_OVER_MS, values })
   if (end.timedOut || end.exitCode !== 0)
     throw stepFailed(step, host.redactor.redact(`its value was not stored: ${endingOf(end)}`))
 }
@@ -127,16 +117,7 @@ function setupRequired(
   pending: readonly SetupStep[],
   first: Pending['pending'],
 ): AgentprotoError {
-  const states = pending.map((step, index): SetupStepState => {
-    const needs = index === 0 ? (first ?? needsOf(step)) : needsOf(step)
-    const { id, kind, description } = step
-    return {
-      id,
-      kind,
-      state: 'pending',
-      ...defined({ description, needs }),
-    }
-  })
+  const states = pending.map((step, index) => stepState(step, undefined, index === 0 ? first : undefined))
   return new AgentprotoError(
     'setup_required',
     `${manifest.name} is not set up: ${pending.map(({ id }) => id).join(', ')}`,
@@ -145,33 +126,4 @@ function setupRequired(
       data: { pending: states },
     },
   )
-}
-
-/** What a step that was not reached will need, as far as its manifest says. */
-export function needsOf(step: SetupStep): SetupStepState['needs'] {
-  switch (step.kind) {
-    case 'cmd':
-      return step.interactive ? { kind: 'terminal', command: step.cmd } : undefined
-    case 'oauth':
-      return { kind: 'secret', slug: step.secretSlug }
-    case 'external':
-      return {
-        kind: 'value',
-        type: step.persist === undefined ? 'boolean' : isConfidential(step) ? 'secret' : 'text',
-        prompt: step.description ?? step.id,
-        url: step.url,
-      }
-    case 'prompt': {
-      const { prompt, type, options, default: fallback } = step
-      return {
-        kind: 'value',
-        prompt,
-        type: isConfidential(step) && type === 'text' ? 'secret' : type,
-        ...(options === undefined || 'cmd' in options
-          ? {}
-          : { options: options.map((value) => ({ value, label: value })) }),
-        ...(fallback === undefined ? {} : { default: fallback }),
-      }
-    }
-  }
 }

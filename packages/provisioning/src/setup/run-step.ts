@@ -1,4 +1,3 @@
-import type { SetupInput } from '@agentproto/contracts/wire'
 import type { SetupStep } from '@agentproto/manifest'
 import { endingOf, prepareCommand, runManifestCommand } from '../manifest-command.js'
 import { runInTerminal } from '../run-command.js'
@@ -6,10 +5,10 @@ import { runExternal } from './external-step.js'
 import { runOauth } from './oauth-step.js'
 import { runPrompt } from './prompt-step.js'
 import {
-  commandContextOf,
   isConfidential,
   SecretMissing,
   type SetupContext,
+  type Step,
   stepFailed,
   type StepResult,
   valuesFor,
@@ -43,10 +42,7 @@ export async function isSkipped(step: SetupStep, context: SetupContext): Promise
   if (skipIf === undefined) return false
   try {
     const values = await valuesFor(skipIf.cmd, context)
-    const end = await runManifestCommand(skipIf.cmd, await commandContextOf(context), {
-      timeoutMs: skipIf.timeoutMs,
-      values,
-    })
+    const end = await runManifestCommand(skipIf.cmd, context, { timeoutMs: skipIf.timeoutMs, values })
     return !end.timedOut && end.exitCode === skipIf.exitCode
   } catch (thrown) {
     if (context.signal.aborted) throw thrown
@@ -55,20 +51,18 @@ export async function isSkipped(step: SetupStep, context: SetupContext): Promise
   }
 }
 
-async function runCmd(step: Extract<SetupStep, { kind: 'cmd' }>, context: SetupContext): Promise<StepResult> {
+async function runCmd(step: Step<'cmd'>, context: SetupContext): Promise<StepResult> {
   const { host, emit } = context
   const values = await valuesFor(step.cmd, context)
-  const commandContext = await commandContextOf(context)
   if (step.interactive) {
-    const needs: SetupInput = { kind: 'terminal', command: step.cmd }
-    if (host.terminal === undefined) return { state: 'pending', needs }
-    const ready = await prepareCommand(step.cmd, commandContext, values)
+    if (host.terminal === undefined) return { state: 'pending', needs: { kind: 'terminal', command: step.cmd } }
+    const ready = await prepareCommand(step.cmd, context, values)
     const exitCode = await host.terminal.run(ready, () => runInTerminal(ready))
     if (exitCode !== 0) throw stepFailed(step, `${step.cmd} ended with ${exitCode}`)
     return { state: 'done' }
   }
   const quiet = isConfidential(step)
-  const end = await runManifestCommand(step.cmd, commandContext, {
+  const end = await runManifestCommand(step.cmd, context, {
     timeoutMs: step.timeoutMs,
     values,
     // Its stdout is the value; a confidential one is not shown.

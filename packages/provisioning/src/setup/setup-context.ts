@@ -1,39 +1,26 @@
 import { createHash } from 'node:crypto'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { ProvisionEvent, SetupInput } from '@agentproto/contracts/wire'
-import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
+import type { SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { isSecretName } from '@agentproto/subprocess'
-import { agentVariables } from '../agent-variables.js'
+import { type AgentRecord, type AgentVariables, resolveSecret, stepValue } from '../agent-record.js'
 import { referencesIn, type Substitutions } from '../command-line.js'
-import type { LedgerStep } from '../ledger.js'
 import type { CommandContext } from '../manifest-command.js'
-import type { ProvisionHost } from '../provision-host.js'
 
-/** The context of a step. */
-export interface SetupContext {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
-  readonly declared: readonly SecretDeclaration[]
-  /** The steps that are done, by id. */
-  readonly done: ReadonlyMap<string, LedgerStep>
+export type Step<Kind extends SetupStep['kind']> = Extract<SetupStep, { kind: Kind }>
+
+/** The context of a step and of its commands, which get the variables that the agent would get now. */
+export interface SetupContext extends CommandContext, Pick<AgentRecord, 'declared'>, Pick<AgentVariables, 'done'> {
   /** Answers that came with the request, by the step's id. */
   readonly inputs: Readonly<Record<string, string | number | boolean>>
   readonly emit: (event: ProvisionEvent) => void
-  readonly signal: AbortSignal
 }
 
 /** The result of a step: a value, nothing, or what it needs. */
 export type StepResult =
   | { readonly state: 'done'; readonly value?: string; readonly secretSlug?: string }
   | { readonly state: 'pending'; readonly needs: SetupInput }
-
-/** The context of a step's commands, with the variables that the agent would get now. */
-export async function commandContextOf(context: SetupContext): Promise<CommandContext> {
-  const { adapter, host, signal, declared, done } = context
-  const { env } = await agentVariables({ secrets: host.secrets, declared, setup: adapter.manifest.setup, done })
-  return { adapter, host, signal, variables: env }
-}
 
 /** A secret that a text refers to and that is not set. */
 export class SecretMissing extends Error {
@@ -72,16 +59,15 @@ export function shownValues(text: string, { done }: SetupContext): Substitutions
   return values
 }
 
-async function valueOf(name: string, { done, host, declared }: SetupContext): Promise<string | undefined> {
+async function valueOf(name: string, context: SetupContext): Promise<string | undefined> {
   if (name.startsWith('secrets.')) {
     const slug = name.slice(8)
-    const found = await host.secrets.resolve(declared.find((secret) => secret.slug === slug) ?? { slug })
+    const found = await resolveSecret(slug, context)
     if (found === undefined) throw new SecretMissing(slug)
     return found.text
   }
-  const entry = name.startsWith('input.') ? done.get(name.slice(6)) : undefined
-  if (entry?.secret === undefined) return entry?.value
-  return (await host.secrets.resolve({ slug: entry.secret }))?.text
+  const entry = name.startsWith('input.') ? context.done.get(name.slice(6)) : undefined
+  return entry && stepValue(entry, context)
 }
 
 /** Whether the value of a step is stored as a secret: by its declaration, or by the name of its variable. */

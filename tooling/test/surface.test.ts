@@ -181,9 +181,10 @@ test('what each package exports', () => {
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
       connectAcp createAcpClient defineAcp
     @agentproto/arm-kit
-      Conversation EmptyTurnWait Limit LineClient NO_CAPABILITIES PermissionAsk ProcessConnection
-      ToolStatus ToolUpdate Turn TurnOutcome UserRequest Verdict WriteLine connectProcess exitMessage
-      startCancelled within
+      Conversation EmptyTurnWait Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
+      ToolStatus ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult
+      exitMessage flushAll isContentBlock notResumable parseLine questionOf startCancelled startFailure
+      within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { exitMessage } from '@agentproto/arm-kit'
-import { AgentprotoError, type ContentBlock, promptText, type TurnEnd } from '@agentproto/contracts'
+import { AgentprotoError, type ContentBlock, defined, promptText, type TurnEnd } from '@agentproto/contracts'
 import {
   type AgentCliClient,
   type AgentCliConnectOptions,
@@ -8,8 +8,7 @@ import {
   type AgentCliInfo,
   EventQueue,
 } from '@agentproto/contracts/agent'
-import { findExecutable } from '@agentproto/subprocess'
-import { checkFolder } from './check-folder.js'
+import { checkLaunch, findExecutable } from '@agentproto/subprocess'
 import { type TurnOutcome, TurnProcess } from './turn-process.js'
 
 /** Whether Gemini has stored the conversation. */
@@ -41,8 +40,8 @@ export class GeminiCliAdapter implements AgentCliClient {
 
   /** Checks that the executable exists; the first turn starts it. @throws `agent_not_installed`, `cwd_invalid` */
   async connect(options: AgentCliConnectOptions): Promise<AgentCliInfo> {
-    const { command, cwd, resume } = options
-    await checkFolder(cwd)
+    const { command, resume } = options
+    checkLaunch({ ...options, marker: '' })
     if ((await findExecutable(command)) === undefined) {
       throw new AgentprotoError('agent_not_installed', `The executable ${command} does not exist or cannot be executed`)
     }
@@ -55,7 +54,8 @@ export class GeminiCliAdapter implements AgentCliClient {
   }
 
   async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
-    const { options } = this.#ready()
+    const options = this.#options
+    if (!options || this.#closed) throw new AgentprotoError('session_ended', 'The adapter is not connected')
     const previous = this.#sending
     if (previous && !this.#cancelled)
       throw new AgentprotoError('turn_in_progress', 'A turn of this session is already running')
@@ -80,7 +80,9 @@ export class GeminiCliAdapter implements AgentCliClient {
       this.#stored = 'no'
       outcome = await this.#run(prompt, options)
     }
-    this.#stored = outcome.result && !outcome.result.error ? 'yes' : this.#stored === 'yes' ? 'yes' : 'perhaps'
+    const { result } = outcome
+    if (result && !result.error) this.#stored = 'yes'
+    else if (this.#stored === 'no') this.#stored = 'perhaps'
     // A later turn has started: this end would be mistaken for the end of that turn.
     if (number === this.#number) await this.#events.push(this.#conclude(outcome))
   }
@@ -101,11 +103,6 @@ export class GeminiCliAdapter implements AgentCliClient {
     this.#events.end()
   }
 
-  #ready(): { readonly options: AgentCliConnectOptions } {
-    if (this.#options && !this.#closed) return { options: this.#options }
-    throw new AgentprotoError('session_ended', 'The adapter is not connected')
-  }
-
   async #run(prompt: string, options: AgentCliConnectOptions): Promise<TurnOutcome> {
     const number = this.#number
     const emit = (events: readonly AgentCliEvent[]): void | Promise<void> => {
@@ -113,7 +110,7 @@ export class GeminiCliAdapter implements AgentCliClient {
     }
     // Both processes have the session's marker, by which leftovers of the first are found and ended.
     await this.#previousGone
-    const turn = await TurnProcess.start(this.#arguments(options), prompt, { options, emit })
+    const turn = await TurnProcess.start(prompt, { ...options, args: this.#arguments(options) }, emit)
     this.#turn = turn
     this.#previousGone = turn.gone
     try {
@@ -136,13 +133,9 @@ export class GeminiCliAdapter implements AgentCliClient {
     const error = result
       ? result.error
       : { message: exitMessage(exit, stderrTail), ...(stderrTail === '' ? {} : { stderrTail }) }
-    const { usage } = result ?? {}
-    const end: TurnEnd = {
-      type: 'turn-end',
-      reason: error ? reasonOf(exit.exitCode) : 'end_turn',
-      ...(usage ? { usage } : {}),
-    }
-    return error && end.reason === 'error' ? [{ type: 'error', ...error }, end] : [end]
+    const reason = error ? reasonOf(exit.exitCode) : 'end_turn'
+    const end: TurnEnd = { type: 'turn-end', reason, ...defined({ usage: result?.usage }) }
+    return error && reason === 'error' ? [{ type: 'error', ...error }, end] : [end]
   }
 }
 

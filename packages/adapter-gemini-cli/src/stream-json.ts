@@ -1,3 +1,4 @@
+import { parseLine } from '@agentproto/arm-kit'
 import {
   asNumber,
   asRecord,
@@ -18,41 +19,41 @@ export interface GeminiResult {
 }
 
 /** One line of `--output-format stream-json`. */
-export type GeminiLine =
-  | { readonly is: 'events'; readonly events: readonly AgentCliEvent[] }
-  | { readonly is: 'result'; readonly result: GeminiResult }
+export interface GeminiLine {
+  readonly events: readonly AgentCliEvent[]
+  readonly result?: GeminiResult
+}
 
 /** Reads one line of stdout. A line that is not JSON becomes output, a line of unknown type an extension. */
 export function readLine(line: string): GeminiLine {
-  const event = parse(line)
-  if (event === undefined) return events(line.trim() === '' ? [] : [{ type: 'output', stream: 'stdout', text: line }])
-  switch (event['type']) {
-    case 'init':
-      return events(modelOf(event))
-    case 'message':
-      return events(message(event))
-    case 'tool_use':
-      return events(toolUse(event))
-    case 'tool_result':
-      return events(toolResult(event))
-    case 'error':
-      return events([
-        { type: 'notice', severity: event['severity'] === 'warning' ? 'warning' : 'error', text: messageOf(event) },
-      ])
-    case 'result':
-      return { is: 'result', result: resultOf(event) }
-    default:
-      return events(extension(event))
-  }
+  const event = asRecord(parseLine(line))
+  if (typeof event['type'] !== 'string')
+    return { events: line.trim() === '' ? [] : [{ type: 'output', stream: 'stdout', text: line }] }
+  return event['type'] === 'result' ? { events: [], result: resultOf(event) } : { events: eventsOf(event) }
 }
 
-const events = (list: readonly AgentCliEvent[]): GeminiLine => ({ is: 'events', events: list })
+function eventsOf(event: Json): readonly AgentCliEvent[] {
+  switch (event['type']) {
+    case 'init':
+      return modelOf(event)
+    case 'message':
+      return message(event)
+    case 'tool_use':
+      return toolUse(event)
+    case 'tool_result':
+      return toolResult(event)
+    case 'error': {
+      const text = asString(event['message']) ?? JSON.stringify(event)
+      return [{ type: 'notice', severity: event['severity'] === 'warning' ? 'warning' : 'error', text }]
+    }
+    default:
+      return extension(event)
+  }
+}
 
 const extension = (event: Json): readonly AgentCliEvent[] => [
   { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: event },
 ]
-
-const messageOf = (event: Json): string => asString(event['message']) ?? JSON.stringify(event)
 
 /** The model that Gemini chose; there is no list to choose from. */
 function modelOf({ model }: Json): readonly AgentCliEvent[] {
@@ -133,14 +134,4 @@ function usageOf(stats: Json): TokenUsage {
     totalTokens: asNumber(stats['total_tokens']),
     cachedReadTokens: asNumber(stats['cached']),
   })
-}
-
-function parse(line: string): Json | undefined {
-  if (!line.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) && typeof value['type'] === 'string' ? value : undefined
-  } catch {
-    return undefined
-  }
 }

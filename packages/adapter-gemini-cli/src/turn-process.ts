@@ -21,6 +21,8 @@ export interface TurnOutcome {
   readonly sessionMissing: boolean
 }
 
+type Emit = (events: readonly AgentCliEvent[]) => void | Promise<void>
+
 /** The process of Gemini CLI for one turn. */
 export class TurnProcess {
   readonly #agent: AgentProcess
@@ -39,17 +41,11 @@ export class TurnProcess {
 
   /**
    * Starts the process and writes the prompt to its stdin: an argument would be limited to 128 KiB and visible to all users.
+   * @param options `args` are all arguments of this turn
    * @param emit receives events; reading waits for its promise
    */
-  static async start(
-    args: readonly string[],
-    prompt: string,
-    {
-      options,
-      emit,
-    }: { options: AgentCliConnectOptions; emit: (events: readonly AgentCliEvent[]) => void | Promise<void> },
-  ): Promise<TurnProcess> {
-    const { command, cwd, env, termGraceMs } = options
+  static async start(prompt: string, options: AgentCliConnectOptions, emit: Emit): Promise<TurnProcess> {
+    const { command, args, cwd, env, termGraceMs } = options
     let turn: TurnProcess | undefined
     const early: string[] = []
     const agent = await spawnAgentProcess(
@@ -74,12 +70,9 @@ export class TurnProcess {
   }
 
   #read(lines: readonly string[]): readonly AgentCliEvent[] {
-    const events: AgentCliEvent[] = []
-    for (const line of lines) {
-      const read = readLine(line)
-      if (read.is === 'result') this.#setResult(read.result)
-      else events.push(...read.events)
-    }
+    const read = lines.map(readLine)
+    for (const { result } of read) if (result) this.#setResult(result)
+    const events = read.flatMap((line) => line.events)
     this.#hasEmitted ||= events.some(({ type }) => type !== 'output')
     return events
   }

@@ -6,10 +6,9 @@ const eventsOf = (line: unknown) => readLine(typeof line === 'string' ? line : J
 test('messages of the assistant are text, those of the user are ignored', () => {
   const message = { type: 'message', content: 'hi', delta: true }
   expect(eventsOf({ ...message, role: 'assistant' })).toEqual({
-    is: 'events',
     events: [{ type: 'text-delta', text: 'hi' }],
   })
-  expect(eventsOf({ ...message, role: 'user' })).toEqual({ is: 'events', events: [] })
+  expect(eventsOf({ ...message, role: 'user' })).toEqual({ events: [] })
 })
 
 test('a tool call has a kind, a title and locations', () => {
@@ -40,7 +39,7 @@ test('a tool call has a kind, a title and locations', () => {
 })
 
 test('a result is a success, or an error with a message', () => {
-  expect(eventsOf({ type: 'result', status: 'success' })).toEqual({ is: 'result', result: {} })
+  expect(eventsOf({ type: 'result', status: 'success' })).toEqual({ events: [], result: {} })
   const failed = {
     type: 'result',
     status: 'error',
@@ -48,7 +47,7 @@ test('a result is a success, or an error with a message', () => {
     stats: { input_tokens: 0 },
   }
   expect(eventsOf(failed)).toEqual({
-    is: 'result',
+    events: [],
     result: { error: { message: '[API Error: 400]', agentCode: 'unknown' }, usage: { inputTokens: 0 } },
   })
 })

@@ -33,8 +33,8 @@ export class PtyReplAdapter implements AgentCliClient {
   ended: Promise<AgentCliEnd> | undefined
   readonly #events = new EventQueue<AgentCliEvent>()
   readonly #shown = new TerminalText()
-  #settings: ReplSettings | undefined
-  #terminal: Terminal | undefined
+  /** The program, once its terminal is open. */
+  #program: { readonly terminal: Terminal; readonly settings: ReplSettings } | undefined
   #state: State = 'starting'
   #echo = new EchoFilter('', [])
   /** Newlines that are emitted only when more text follows. */
@@ -50,22 +50,22 @@ export class PtyReplAdapter implements AgentCliClient {
   /** Starts the program and waits for its first prompt. @throws `manifest_invalid`, `agent_not_installed`, `agent_exited` */
   async connect(options: AgentCliConnectOptions): Promise<void> {
     const settings = parseSettings(options.settings)
-    this.#settings = settings
     const ready = new Promise<void>((resolve) => (this.#ready = resolve))
     const terminal = await Terminal.open(options, {
       columns: settings.columns,
-      onData: (data) => this.#onOutput(data),
+      onData: (data) => this.#onOutput(data, settings),
     })
-    this.#terminal = terminal
+    this.#program = { terminal, settings }
     this.ended = terminal.ended.then((end) => this.#onEnded(end))
     await Promise.race([ready, this.ended.then(failedStart), abortOf(options.abortSignal)])
   }
 
   async send(_turnId: string, message: string | readonly ContentBlock[]): Promise<void> {
-    const { terminal, settings } = this.#connected()
-    if (this.#state !== 'waiting') {
+    if (!this.#program || this.#state === 'ended')
+      throw new AgentprotoError('session_ended', 'The program is not running')
+    if (this.#state !== 'waiting')
       throw new AgentprotoError('turn_in_progress', 'The program has not returned to its prompt')
-    }
+    const { terminal, settings } = this.#program
     const typed = typing(typeof message === 'string' ? message : promptText(message), settings)
     if ('refused' in typed) throw new AgentprotoError('not_supported', typed.refused)
     const { prompt, continuation } = settings
@@ -89,38 +89,32 @@ export class PtyReplAdapter implements AgentCliClient {
     const refusal = chosen ?? options.find(({ kind }) => kind === 'reject_once' || kind === 'reject_always')
     if (!refusal) return this.cancel()
     this.#echo = new EchoFilter(refusal.reply, [])
-    this.#terminal?.type(refusal.reply + ENTER)
+    this.#program?.terminal.type(refusal.reply + ENTER)
   }
 
   async cancel(): Promise<void> {
-    if (this.#state !== 'working' || !this.#settings) return
+    if (this.#state !== 'working' || !this.#program) return
     this.#state = 'interrupted'
     this.#question = undefined
-    this.#terminal?.type(this.#settings.interrupt)
+    this.#program.terminal.type(this.#program.settings.interrupt)
   }
 
   async close(): Promise<void> {
     this.#quiet?.cancel()
-    await this.#terminal?.close()
+    await this.#program?.terminal.close()
     this.#events.end()
   }
 
-  #connected(): { readonly terminal: Terminal; readonly settings: ReplSettings } {
-    if (this.#terminal && this.#settings && this.#state !== 'ended')
-      return { terminal: this.#terminal, settings: this.#settings }
-    throw new AgentprotoError('session_ended', 'The program is not running')
-  }
-
-  #onOutput(data: string): void | Promise<void> {
+  #onOutput(data: string, settings: ReplSettings): void | Promise<void> {
     const lines = this.#echo.filter(this.#shown.feed(data))
     this.#quiet?.cancel()
-    this.#quiet = systemClock.after(this.#settings?.quietMs ?? 0, () => void this.#onSilence())
+    this.#quiet = systemClock.after(settings.quietMs, () => void this.#onSilence(settings))
     return this.#emit(lines.join(''))
   }
 
   /** No output for a while: the program waits, asks a question, or is slow in the middle of a line. */
-  #onSilence(): void | Promise<void> {
-    const { prompt, questions } = this.#connectedSettings()
+  #onSilence(settings: ReplSettings): void | Promise<void> {
+    const { prompt, questions } = settings
     const { line } = this.#shown
     const waiting = prompt.exec(line)
     if (waiting) return this.#onPrompt(waiting.groups?.['said'] ?? '')
@@ -128,10 +122,6 @@ export class PtyReplAdapter implements AgentCliClient {
     if (asked) return this.#ask(asked)
     if (line === '' || this.#echo.expects(line)) return
     return this.#emit([...this.#echo.end(), this.#shown.takeLine()].join(''))
-  }
-
-  #connectedSettings(): ReplSettings {
-    return this.#settings ?? parseSettings({ prompt: '>' })
   }
 
   #onPrompt(said: string): void | Promise<void> {
@@ -178,10 +168,8 @@ export class PtyReplAdapter implements AgentCliClient {
 
 function failedStart({ message, stderrTail }: AgentCliEnd): never {
   const last = stderrTail?.trimEnd().split('\n').at(-1)
-  throw new AgentprotoError(
-    'agent_exited',
-    last ? `${message}. Its last output: ${last}` : (message ?? 'The program ended'),
-  )
+  const how = message ?? 'The program ended'
+  throw new AgentprotoError('agent_exited', last ? `${how}. Its last output: ${last}` : how)
 }
 
 const abortOf = (signal: AbortSignal): Promise<never> =>

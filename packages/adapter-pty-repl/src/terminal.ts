@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { exitMessage } from '@agentproto/arm-kit'
-import { AgentprotoError, asString, isRecord } from '@agentproto/contracts'
+import { exitMessage, parseLine } from '@agentproto/arm-kit'
+import { AgentprotoError, asRecord, asString } from '@agentproto/contracts'
 import type { AgentCliConnectOptions, AgentCliEnd } from '@agentproto/contracts/agent'
 import { type AgentProcess, findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 
@@ -59,11 +59,4 @@ export class Terminal {
   }
 }
 
-function dataOf(line: string): string {
-  try {
-    const message: unknown = JSON.parse(line)
-    return isRecord(message) ? (asString(message['data']) ?? '') : ''
-  } catch {
-    return ''
-  }
-}
+const dataOf = (line: string): string => asString(asRecord(parseLine(line))['data']) ?? ''

@@ -1,3 +1,4 @@
+import { type LineClient, notResumable, type TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
   type AgentInfo,
@@ -21,13 +22,12 @@ import {
 } from '@agentproto/contracts/agent'
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
 import type { AuthMethod, Handshake } from './capabilities.js'
-import { requestFailure, startFailure } from './failure.js'
+import { requestFailure, stepFailure } from './failure.js'
 import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
 import { AcpSession } from './session.js'
 import type { SessionLink, SessionStart } from './session.js'
 import { listStored } from './stored-sessions.js'
-import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
 
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
 const REPLAY_QUIET_MS = 50
@@ -111,11 +111,7 @@ class Client implements AcpClient, SessionLink {
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
     if (origin.how === 'new') return this.#create({ method: 'session/new', params }, { warnings, services }, sink)
-    if (!this.capabilities[origin.how]) {
-      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
-        given: origin.agentSessionId,
-      })
-    }
+    if (!this.capabilities[origin.how]) throw notResumable(origin)
     const phase = origin.how === 'load' ? 'loading' : 'live'
     const session = new AcpSession(this, sink, { agentSessionId: origin.agentSessionId, warnings, phase, services })
     return this.#reopen(session, `session/${origin.how}`, params)
@@ -254,7 +250,7 @@ class Client implements AcpClient, SessionLink {
       return await this.peer.sdk.request(method, params, limitMs)
     } catch (thrown) {
       const refused = method === 'session/load' || method === 'session/resume' ? 'not_resumable' : 'handshake_failed'
-      throw startFailure(thrown, { method, refused, authMethods: this.authMethods, launch: this.#options.launch })
+      throw stepFailure(thrown, { method, refused, authMethods: this.authMethods, launch: this.#options.launch })
     }
   }
 }

@@ -1,11 +1,5 @@
-import {
-  AgentprotoError,
-  asRecord,
-  asString,
-  type ErrorCode,
-  isAgentprotoError,
-  toAgentprotoError,
-} from '@agentproto/contracts'
+import { NEW_CONVERSATION, startFailure } from '@agentproto/arm-kit'
+import { AgentprotoError, asRecord, asString, type ErrorCode, toAgentprotoError } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 import type { AuthMethod } from './capabilities.js'
 
@@ -29,21 +23,17 @@ export interface StartStep {
 }
 
 /** Maps a failed step of the start to an error code. */
-export function startFailure(thrown: unknown, { method, authMethods, refused, launch }: StartStep): AgentprotoError {
+export function stepFailure(thrown: unknown, { method, authMethods, refused, launch }: StartStep): AgentprotoError {
   const error = rpcError(thrown)
   if (error?.code === AUTH_REQUIRED) return authRequired(error, authMethods, launch)
   if (error) {
     return new AgentprotoError(refused, `The agent refused ${method}: ${error.message}`, {
       cause: thrown,
       data: { agentCode: error.code },
-      ...(refused === 'not_resumable' ? { hint: 'Begin a new conversation, or start a new session.' } : {}),
+      ...(refused === 'not_resumable' ? { hint: NEW_CONVERSATION } : {}),
     })
   }
-  // The agent ended before it was ready.
-  if (isAgentprotoError(thrown) && thrown.code === 'agent_exited') {
-    return new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown })
-  }
-  return toAgentprotoError(thrown, 'handshake_failed')
+  return startFailure(thrown)
 }
 
 /** Maps a failed control request to an error code. */

@@ -1,4 +1,4 @@
-import type { TurnOutcome, WriteLine } from '@agentproto/arm-kit'
+import { flushAll, parseLine, type TurnOutcome, type WriteLine } from '@agentproto/arm-kit'
 import {
   type AgentNotice,
   type AgentprotoError,
@@ -60,8 +60,8 @@ export class Peer {
   }
 
   handleLine(line: string): void {
-    const message = parse(line)
-    if (!message) {
+    const message = parseLine(line)
+    if (!isRecord(message)) {
       if (line.trim() !== '') this.addNotice({ type: 'output', stream: 'stdout', text: line })
       return
     }
@@ -109,12 +109,7 @@ export class Peer {
 
   /** Emits the signals of one read; the promise is the host's back-pressure. */
   flush(): void | Promise<void> {
-    let pressure: Promise<unknown>[] | undefined
-    for (const session of this.#sessions.values()) {
-      const taken = session.conversation.flush()
-      if (taken) (pressure ??= []).push(taken)
-    }
-    return pressure && Promise.all(pressure).then(() => {})
+    return flushAll(this.#sessions.values())
   }
 
   /** Closes the connection: pending requests reject, and calls are dropped. Returns whether a turn was running. */
@@ -183,16 +178,5 @@ export class Peer {
   /** Late messages of a closed session must not reach other sessions. */
   #isOfClosed({ sessionId }: Json): boolean {
     return typeof sessionId === 'string' && this.#closed.has(sessionId)
-  }
-}
-
-/** A JSON object, or nothing: agents print banners and warnings between their messages. */
-function parse(line: string): Json | undefined {
-  if (line.charCodeAt(0) !== 123) return undefined
-  try {
-    const message: unknown = JSON.parse(line)
-    return isRecord(message) ? message : undefined
-  } catch {
-    return undefined
   }
 }

@@ -1,4 +1,4 @@
-import { Conversation } from '@agentproto/arm-kit'
+import { Conversation, isContentBlock } from '@agentproto/arm-kit'
 import type { TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
@@ -19,7 +19,7 @@ import type { HostRequest, HostServices } from './host-services.js'
 import { extension, noticeOf } from './notice.js'
 import { promptFor, responseVerdict } from './prompt.js'
 import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
-import { isContentBlock, parseToolUpdate } from './tool-call.js'
+import { parseToolUpdate } from './tool-call.js'
 
 /** How long an answered turn without any content waits for it, in milliseconds: agents rarely answer nothing. */
 const EMPTY_TURN_MS = 20
@@ -153,19 +153,15 @@ export class AcpSession implements ArmSession {
   ask(id: unknown, method: string, params: Json): void {
     const { peer } = this.#link
     const isQuestion = method === 'elicitation/create'
-    const asked = this.conversation.canAsk
-      ? isQuestion
-        ? questionRequest(params)
-        : permissionRequest(params)
-      : undefined
-    if (!asked) {
+    const asked = isQuestion ? questionRequest(params) : permissionRequest(params)
+    if (!asked || !this.conversation.canAsk) {
       this.conversation.addNotice(extension(method, params))
       return peer.respond(id, cancelledAsk(isQuestion))
     }
-    const withdrawn = (): void => peer.respond(id, WITHDRAWN)
-    const reply = (answer: Parameters<typeof asked.reply>[0]): void => peer.respond(id, { result: asked.reply(answer) })
-    if (asked.kind === 'question') this.conversation.ask(id, { request: asked.request, reply, withdrawn })
-    else this.conversation.askPermission(id, { tool: asked.tool, options: asked.options, reply, withdrawn })
+    this.conversation.ask(id, asked.ask, {
+      reply: (answer) => peer.respond(id, { result: asked.result(answer) }),
+      withdrawn: () => peer.respond(id, WITHDRAWN),
+    })
   }
 
   /** The agent withdraws a request. */

@@ -2,16 +2,14 @@ import {
   asNumber,
   asRecord,
   asString,
-  type ContentBlock,
   defined,
-  isRecord,
   type Json,
   TOOL_KINDS,
   type ToolContent,
   type ToolKind,
   type ToolLocation,
 } from '@agentproto/contracts'
-import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
+import { isContentBlock, type ToolStatus, type ToolUpdate } from '@agentproto/arm-kit'
 
 const KINDS: ReadonlySet<string> = new Set<ToolKind>(TOOL_KINDS)
 const STATUSES: ReadonlySet<string> = new Set<ToolStatus>(['pending', 'in_progress', 'completed', 'failed'])
@@ -60,25 +58,6 @@ function contentOf(item: unknown): ToolContent {
     return { type, path, newText, ...(typeof oldText === 'string' ? { oldText } : {}) }
   }
   return { type: 'content', content: { type: 'text', text: JSON.stringify(item) ?? '' } }
-}
-
-/** Whether a value is one of ACP's content blocks. */
-export function isContentBlock(value: unknown): value is ContentBlock {
-  const block = asRecord(value)
-  const has = (...names: readonly string[]): boolean => names.every((name) => typeof block[name] === 'string')
-  switch (block['type']) {
-    case 'text':
-      return has('text')
-    case 'image':
-    case 'audio':
-      return has('data', 'mimeType')
-    case 'resource_link':
-      return has('uri', 'name')
-    case 'resource':
-      return isRecord(block['resource']) && typeof block['resource']['uri'] === 'string'
-    default:
-      return false
-  }
 }
 
 const given = <K extends string>(key: K, value: unknown): { [P in K]?: unknown } =>

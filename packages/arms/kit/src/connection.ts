@@ -4,7 +4,6 @@ import {
   type AgentNotice,
   AgentprotoError,
   type StoredAgentSession,
-  toAgentprotoError,
 } from '@agentproto/contracts'
 import type {
   AgentEnd,
@@ -19,6 +18,7 @@ import type {
 import { spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
 import type { TurnOutcome } from './conversation.js'
+import { startCancelled, startFailure } from './start-failure.js'
 
 /** How long a broken pipe may precede the exit that explains it, in milliseconds. */
 const BROKEN_GRACE_MS = 1_000
@@ -95,7 +95,7 @@ export async function connectProcess<Client extends LineClient>(
     }
   } catch (thrown) {
     await lifetime.close()
-    throw toAgentprotoError(thrown, 'handshake_failed')
+    throw startFailure(thrown)
   } finally {
     signal.removeEventListener('abort', abort)
   }
@@ -167,10 +167,6 @@ export const NO_CAPABILITIES: AgentCapabilities = {
   mcpSse: false,
   additionalDirectories: false,
 }
-
-/** The start was aborted by its host. */
-export const startCancelled = (): AgentprotoError =>
-  new AgentprotoError('cancelled', 'The start of the agent was cancelled')
 
 const oversize = (bytes: number): AgentNotice => ({
   type: 'notice',

@@ -3,15 +3,16 @@ import {
   AgentprotoError,
   type Clock,
   defined,
-  type PermissionOption,
   type StreamError,
   type TokenUsage,
+  type ToolCall,
   type TurnEnd,
   type TurnEndReason,
 } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
+import type { UserAsk } from './elicitation.js'
 import { PendingRequests } from './pending-requests.js'
-import type { UserRequest } from './pending-requests.js'
+import type { Reply } from './pending-requests.js'
 import { ToolCalls } from './tool-calls.js'
 import type { ToolUpdate } from './tool-calls.js'
 
@@ -42,12 +43,6 @@ export interface Turn {
   answer?: TurnOutcome
   /** Text, a thought or a tool call was received. */
   productive: boolean
-}
-
-/** A permission that an agent asks for; its tool call need not be known yet. */
-export interface PermissionAsk extends Omit<UserRequest, 'request'> {
-  readonly tool: ToolUpdate
-  readonly options: readonly PermissionOption[]
 }
 
 /** How long a turn that was answered without any content waits for late content. */
@@ -91,6 +86,30 @@ export class Conversation {
     return turn
   }
 
+  /**
+   * Adds what the agent emitted, but for the end of a turn. Returns false for what belongs to a turn when none runs; it is
+   * not added then.
+   */
+  add(signal: Exclude<AgentSignal, TurnEnd>): boolean {
+    switch (signal.type) {
+      case 'text-delta':
+      case 'thought':
+        return this.addText(signal.type, signal.text, signal.messageId)
+      case 'tool-call':
+      case 'tool-result': {
+        const { type: _, status, ...update } = signal
+        // An agent cannot interrupt its own call.
+        return this.addToolUpdate({ ...update, ...defined({ status: status === 'interrupted' ? 'failed' : status }) })
+      }
+      case 'error':
+        if (this.turn) this.#batch.push(signal)
+        return this.turn !== undefined
+      default:
+        this.#batch.push(signal)
+        return true
+    }
+  }
+
   /** Adds text of the agent. Returns false when no turn runs; the text is not added then. */
   addText(type: 'text-delta' | 'thought', text: string, messageId?: string): boolean {
     if (!this.turn) return false
@@ -111,13 +130,6 @@ export class Conversation {
     return signals.length > 0
   }
 
-  /** Adds an error that does not end the turn. Returns false when no turn runs. */
-  addError(error: Omit<StreamError, 'type'>): boolean {
-    if (!this.turn) return false
-    this.#batch.push({ type: 'error', ...error })
-    return true
-  }
-
   addNotice(notice: AgentNotice): void {
     this.#batch.push(notice)
   }
@@ -127,22 +139,22 @@ export class Conversation {
     return this.turn !== undefined && !this.turn.cancelling && this.#requests?.full !== true
   }
 
-  /** Asks the user a question; only when {@link canAsk}. */
-  ask(id: unknown, asked: UserRequest): void {
+  /** Asks the user; only when {@link canAsk}. A permission may be the first mention of its tool call. */
+  ask(id: unknown, ask: UserAsk, to: Reply): void {
+    if (!this.turn) return to.reply({ outcome: 'cancelled' })
+    const request = ask.kind === 'question' ? ask : { ...ask, toolCall: this.#blocked(this.turn, ask.toolCall) }
     // Earlier signals must be logged before the request.
     this.#emit()
     this.#requests ??= new PendingRequests(this.#sink)
-    this.#requests.add(id, asked)
+    this.#requests.add(id, request, to)
   }
 
-  /** Asks the user for a permission; only when {@link canAsk}. The request may be the first mention of its tool call. */
-  askPermission(id: unknown, { tool, options, reply, withdrawn }: PermissionAsk): void {
-    if (!this.turn) return reply({ outcome: 'cancelled' })
-    const calls = (this.turn.tools ??= new ToolCalls())
-    const news = calls.news(tool)
+  /** The call that waits for a permission, and adds what the request says of it. */
+  #blocked(turn: Turn, update: ToolUpdate): ToolCall {
+    const calls = (turn.tools ??= new ToolCalls())
+    const news = calls.news(update)
     if (news) this.addToolUpdate(news)
-    const request = { kind: 'permission' as const, toolCall: calls.known(tool), options }
-    this.ask(id, { request, reply, ...(withdrawn ? { withdrawn } : {}) })
+    return calls.known(update)
   }
 
   /** The agent withdraws a request. */
@@ -216,6 +228,16 @@ export class Conversation {
     }
     if (taken) this.#pressure = this.#pressure ? Promise.all([this.#pressure, taken]) : taken
   }
+}
+
+/** Emits what one read of an agent meant to several conversations; the promise is their hosts' back-pressure. */
+export function flushAll(conversations: Iterable<{ readonly conversation: Conversation }>): void | Promise<void> {
+  let pressure: Promise<unknown>[] | undefined
+  for (const { conversation } of conversations) {
+    const taken = conversation.flush()
+    if (taken) (pressure ??= []).push(taken)
+  }
+  return pressure && Promise.all(pressure).then(() => {})
 }
 
 /** The last signals of a turn: open calls are interrupted, then an error if there was one, then the end. */

@@ -4,9 +4,8 @@ import type { AgentSink } from '@agentproto/contracts/agent'
 /** Requests of one session that may wait for the user at once. */
 const MAX_PENDING = 64
 
-/** A request of the agent that the user answers, and how the agent gets the answer. */
-export interface UserRequest {
-  readonly request: AgentRequest
+/** How the agent gets the answer to its request. */
+export interface Reply {
   /** Sends the answer to the agent; called at most once. */
   readonly reply: (answer: AgentAnswer) => void
   /** Confirms to the agent that it has withdrawn the request; called instead of `reply`. */
@@ -15,7 +14,7 @@ export interface UserRequest {
 
 interface Pending {
   readonly id: unknown
-  readonly asked: UserRequest
+  readonly to: Reply
   readonly withdrawn: AbortController
 }
 
@@ -33,25 +32,23 @@ export class PendingRequests {
   }
 
   /** Asks the host; `id` is the agent's own. */
-  add(id: unknown, asked: UserRequest): void {
-    const pending = { id, asked, withdrawn: new AbortController() }
+  add(id: unknown, request: AgentRequest, to: Reply): void {
+    const pending = { id, to, withdrawn: new AbortController() }
     this.#pending.add(pending)
-    const settle = (answer: AgentAnswer): void => this.#settle(pending, () => asked.reply(answer))
-    void this.#ask(pending).then(settle, () => settle({ outcome: 'cancelled' }))
+    const settle = (answer: AgentAnswer): void => this.#settle(pending, () => to.reply(answer))
+    // A sink may also throw before it has a promise.
+    const asking = (async () => this.#sink.ask(request, pending.withdrawn.signal))()
+    void asking.then(settle, () => settle({ outcome: 'cancelled' }))
   }
 
   /** The agent withdraws a request. */
   withdraw(id: unknown): void {
-    for (const pending of this.#pending) if (pending.id === id) this.#settle(pending, () => pending.asked.withdrawn?.())
+    for (const pending of this.#pending) if (pending.id === id) this.#settle(pending, () => pending.to.withdrawn?.())
   }
 
   /** Answers every request with `cancelled`: the turn is over, or is about to end. */
   cancelAll(): void {
-    for (const pending of this.#pending) this.#settle(pending, () => pending.asked.reply({ outcome: 'cancelled' }))
-  }
-
-  async #ask({ asked, withdrawn }: Pending): Promise<AgentAnswer> {
-    return this.#sink.ask(asked.request, withdrawn.signal)
+    for (const pending of this.#pending) this.#settle(pending, () => pending.to.reply({ outcome: 'cancelled' }))
   }
 
   #settle(pending: Pending, respond: () => void): void {

@@ -1,18 +1,10 @@
-import type { ToolCall, ToolContent, ToolKind, ToolLocation, ToolResult } from '@agentproto/contracts'
+import type { ToolCall, ToolResult } from '@agentproto/contracts'
 
 export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
 
 /** What an agent reports of a tool call; what it does not report is absent. */
-export interface ToolUpdate {
-  readonly toolCallId: string
+export interface ToolUpdate extends Omit<ToolCall, 'type' | 'status'> {
   readonly status?: ToolStatus
-  readonly toolName?: string
-  readonly title?: string
-  readonly kind?: ToolKind
-  readonly locations?: readonly ToolLocation[]
-  readonly content?: readonly ToolContent[]
-  readonly input?: unknown
-  readonly output?: unknown
 }
 
 const RANK: Readonly<Record<ToolStatus, number>> = { pending: 0, in_progress: 1, completed: 2, failed: 2 }

@@ -48,7 +48,7 @@ test('outside of a turn nothing is said; an empty piece is nothing that was said
   expect([
     talk.addText('text-delta', 'x'),
     talk.addToolUpdate({ toolCallId: 't' }),
-    talk.addError({ message: 'x' }),
+    talk.add({ type: 'error', message: 'x' }),
   ]).toEqual([false, false, false])
   const turn = talk.begin()
   talk.addText('text-delta', '')
@@ -121,7 +121,7 @@ test('a permission may be the first that is heard of its call, and what was said
   talk.begin()
   talk.addText('text-delta', 'may I?')
   const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' as const }]
-  talk.askPermission('r1', { tool: { toolCallId: 't1', title: 'Write' }, options, reply: () => {} })
+  talk.ask('r1', { kind: 'permission', toolCall: { toolCallId: 't1', title: 'Write' }, options }, { reply: () => {} })
   expect(sink.batches.flat()).toEqual([
     { type: 'text-delta', text: 'may I?' },
     { type: 'tool-call', toolCallId: 't1', title: 'Write', status: 'pending' },
@@ -137,7 +137,7 @@ test('each request is answered once: by the user, by the end of the turn, or by 
   const request = { kind: 'question' as const, mode: 'form' as const, message: '?' }
   const reply = (id: string) => (answer: AgentAnswer) => void replies.push([id, answer.outcome])
   for (const id of ['a', 'b', 'c']) {
-    talk.ask(id, { request, reply: reply(id), withdrawn: () => void replies.push([id, 'withdrawn']) })
+    talk.ask(id, request, { reply: reply(id), withdrawn: () => void replies.push([id, 'withdrawn']) })
   }
   sink.asked[0]?.answer({ outcome: 'accept' })
   await new Promise(setImmediate)
@@ -159,7 +159,7 @@ test('no request is made outside of a turn, in a turn that is being cancelled, o
   expect(talk.canAsk).toBe(false)
   talk.begin()
   const request = { kind: 'question' as const, mode: 'form' as const, message: '?' }
-  for (let i = 0; i < 64; i++) talk.ask(i, { request, reply: () => {} })
+  for (let i = 0; i < 64; i++) talk.ask(i, request, { reply: () => {} })
   expect(talk.canAsk).toBe(false)
   const other = new Conversation(sinkOf())
   other.begin()

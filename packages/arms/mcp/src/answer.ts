@@ -1,15 +1,5 @@
-import type { Verdict } from '@agentproto/arm-kit'
-import {
-  asList,
-  asNumber,
-  asRecord,
-  asString,
-  type ContentBlock,
-  defined,
-  isRecord,
-  type Json,
-  promptText,
-} from '@agentproto/contracts'
+import { isContentBlock, type Verdict } from '@agentproto/arm-kit'
+import { asList, asNumber, asRecord, asString, defined, isRecord, type Json, promptText } from '@agentproto/contracts'
 import { textAt } from './path.js'
 import type { Path } from './path.js'
 import { SESSION_PATHS } from './profile.js'
@@ -48,23 +38,6 @@ const firstText = (value: unknown, paths: readonly Path[]): string | undefined =
 /** MCP's content is ACP's; a block of an unknown shape says nothing. */
 function contentText(content: readonly unknown[]): string {
   return promptText(content.filter(isContentBlock))
-}
-
-function isContentBlock(block: unknown): block is ContentBlock {
-  const { type, text: said, mimeType, uri, name, resource } = asRecord(block)
-  switch (type) {
-    case 'text':
-      return typeof said === 'string'
-    case 'image':
-    case 'audio':
-      return typeof mimeType === 'string'
-    case 'resource_link':
-      return typeof uri === 'string' && typeof name === 'string'
-    case 'resource':
-      return isRecord(resource) && typeof resource['uri'] === 'string'
-    default:
-      return false
-  }
 }
 
 /** How much of a streamed answer is remembered, in characters. */

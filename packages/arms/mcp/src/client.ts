@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { NO_CAPABILITIES, within } from '@agentproto/arm-kit'
+import { NO_CAPABILITIES, notResumable, parseLine, startFailure, within } from '@agentproto/arm-kit'
 import type { LineClient, TurnOutcome } from '@agentproto/arm-kit'
 import {
   type AgentInfo,
@@ -13,7 +13,6 @@ import {
   isAgentprotoError,
   isRecord,
   type Json,
-  toAgentprotoError,
 } from '@agentproto/contracts'
 import type { AgentSink, ArmConnectOptions, ArmSession, OpenSessionOptions } from '@agentproto/contracts/agent'
 import type { Carrier } from './carrier.js'
@@ -83,18 +82,15 @@ export class McpClient implements LineClient, SessionLink {
       const resume = this.profile.resumable && this.#tools.reply?.session !== undefined
       return { ...defined(server), capabilities: { ...NO_CAPABILITIES, resume, close: true } }
     } catch (thrown) {
-      throw startFailure(this.#ended ?? thrown)
+      throw handshakeFailure(this.#ended ?? thrown)
     }
   }
 
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
-    if (this.#ended) throw startFailure(this.#ended)
+    if (this.#ended) throw handshakeFailure(this.#ended)
     if (origin.how !== 'new' && !(this.profile.resumable && this.tools.reply?.session !== undefined)) {
-      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
-        given: origin.agentSessionId,
-        hint: 'Begin a new conversation, or start a new session.',
-      })
+      throw notResumable(origin)
     }
     const session = new McpSession(this, sink, options)
     this.#routes.add(session, [options.cwd, ...options.additionalDirectories])
@@ -103,7 +99,7 @@ export class McpClient implements LineClient, SessionLink {
 
   handleLines(lines: readonly string[]): void | Promise<void> {
     for (const line of lines) {
-      const message = parse(line)
+      const message = parseLine(line)
       if (message !== undefined) this.#takeAll(message)
       else if (line.trim() !== '') this.#routes.addNotice({ type: 'output', stream: 'stdout', text: line })
     }
@@ -239,37 +235,18 @@ export class McpClient implements LineClient, SessionLink {
 const refused = ({ code, message }: Json): Error =>
   Object.assign(new Error(asString(message) ?? 'no message'), { code })
 
-/** A JSON object or a list, or nothing: agents print banners and warnings between their messages. */
-function parse(line: string): unknown {
-  const first = line.charCodeAt(0)
-  if (first !== 123 && first !== 91) return undefined
-  try {
-    return JSON.parse(line) as unknown
-  } catch {
-    return undefined
-  }
-}
-
 /** Maps a failure of the start to an error code. */
-export function startFailure(thrown: unknown): AgentprotoError {
-  if (isAgentprotoError(thrown)) {
-    // An agent that ended, ended before it was ready.
-    if (thrown.code !== 'agent_exited') return thrown
-    return new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown })
-  }
-  const { code, message, name } = asRecord(thrown)
-  if (name === 'UnauthorizedError' || code === 401 || asRecord(asRecord(thrown)['data'])['status'] === 401) {
+export function handshakeFailure(thrown: unknown): AgentprotoError {
+  if (isAgentprotoError(thrown)) return startFailure(thrown)
+  const { code, message, name, data } = asRecord(thrown)
+  if (name === 'UnauthorizedError' || code === 401 || asRecord(data)['status'] === 401) {
     return new AgentprotoError('auth_required', 'The server wants a login', { cause: thrown })
   }
-  if (typeof code === 'number' || typeof message === 'string') {
-    return new AgentprotoError(
-      'handshake_failed',
-      `The agent refused the handshake: ${asString(message) ?? String(code)}`,
-      {
-        cause: thrown,
-        ...(typeof code === 'number' ? { data: { agentCode: code } } : {}),
-      },
-    )
-  }
-  return toAgentprotoError(thrown, 'handshake_failed')
+  const agentCode = typeof code === 'number' ? code : undefined
+  if (agentCode === undefined && typeof message !== 'string') return startFailure(thrown)
+  const why = `The agent refused the handshake: ${asString(message) ?? String(code)}`
+  return new AgentprotoError('handshake_failed', why, {
+    cause: thrown,
+    ...(agentCode === undefined ? {} : { data: { agentCode } }),
+  })
 }

@@ -9,7 +9,7 @@ import type {
   OpenSessionOptions,
   ProcessExit,
 } from '@agentproto/contracts/agent'
-import { McpClient, startFailure } from './client.js'
+import { handshakeFailure, McpClient } from './client.js'
 import type { McpProfile } from './profile.js'
 import { RemoteCarrier } from './remote-carrier.js'
 
@@ -62,7 +62,7 @@ class RemoteConnection implements ArmConnection {
       return this
     } catch (thrown) {
       await this.close()
-      throw signal.aborted ? startCancelled() : startFailure(thrown)
+      throw signal.aborted ? startCancelled() : handshakeFailure(thrown)
     }
   }
 

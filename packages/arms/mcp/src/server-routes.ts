@@ -1,5 +1,5 @@
 import { type AgentNotice, type AgentprotoError, asRecord, asString, type Json } from '@agentproto/contracts'
-import type { TurnOutcome } from '@agentproto/arm-kit'
+import { flushAll, type TurnOutcome } from '@agentproto/arm-kit'
 import { readElicitation } from './elicitation.js'
 import { textAt } from './path.js'
 import type { EventSource, McpProfile, PermissionRule } from './profile.js'
@@ -63,7 +63,7 @@ export class ServerRoutes {
   /** Takes a question of the server. */
   elicited(id: unknown, params: Json): void {
     const elicitation = readElicitation(params, this.#profile.data.permissions ?? [])
-    const session = this.#owner(elicitation?.kind === 'permission' ? elicitation.rule : {}, params)
+    const session = this.#owner(elicitation?.rule ?? {}, params)
     if (elicitation && session) return session.elicit(id, elicitation)
     this.addNotice(keptEvent('elicitation/create', params))
     this.#respond(id, { action: 'cancel' })
@@ -78,10 +78,7 @@ export class ServerRoutes {
 
   /** Emits what one read meant; the promise is the hosts' back-pressure. */
   flush(): void | Promise<void> {
-    const taken = [...this.#sessions.keys()]
-      .map((session) => session.conversation.flush())
-      .filter((each) => each !== undefined)
-    if (taken.length > 0) return Promise.all(taken).then(() => {})
+    return flushAll(this.#sessions.keys())
   }
 
   /** There is no server any more. Returns whether a turn was running. */

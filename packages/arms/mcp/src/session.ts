@@ -1,6 +1,7 @@
 import { Conversation } from '@agentproto/arm-kit'
 import type { Turn, TurnOutcome, Verdict } from '@agentproto/arm-kit'
 import {
+  type AgentAnswer,
   type AgentNotice,
   AgentprotoError,
   type Clock,
@@ -126,18 +127,16 @@ export class McpSession implements ArmSession {
 
   /** Handles the event of a notification; false when it belongs to no turn and was not used. */
   take(event: VendorEvent): boolean {
-    switch (event.is) {
-      case 'said':
+    switch (event.type) {
+      case 'text-delta':
+      case 'thought':
         return this.#said(event.type, event.text, event.messageId)
-      case 'tool':
-        return this.conversation.addToolUpdate(event.update)
-      case 'error':
-        this.#lastError = event.error.message
-        if (event.final) this.#over = event.error.message
-        return this.conversation.addError(event.error)
-      case 'notice':
-        this.conversation.addNotice(event.notice)
-        return true
+      case 'error': {
+        const { final, ...error } = event
+        this.#lastError = error.message
+        if (final) this.#over = error.message
+        return this.conversation.add(error)
+      }
       case 'session':
         this.#thread = event.id
         return true
@@ -145,6 +144,8 @@ export class McpSession implements ArmSession {
         return this.#stopped(event)
       case 'nothing':
         return true
+      default:
+        return this.conversation.add(event)
     }
   }
 
@@ -158,14 +159,9 @@ export class McpSession implements ArmSession {
 
   /** Handles a request that the user answers. */
   elicit(id: unknown, elicitation: Elicitation): void {
-    const reply = (answer: Parameters<Elicitation['reply']>[0]): void =>
-      this.#link.respond(id, elicitation.reply(answer))
-    const withdrawn = (): void => reply({ outcome: 'cancelled' })
+    const reply = (answer: AgentAnswer): void => this.#link.respond(id, elicitation.result(answer))
     if (!this.conversation.canAsk) return reply({ outcome: 'cancelled' })
-    if (elicitation.kind === 'question')
-      return this.conversation.ask(id, { request: elicitation.request, reply, withdrawn })
-    const { tool, options } = elicitation
-    this.conversation.askPermission(id, { tool, options, reply, withdrawn })
+    this.conversation.ask(id, elicitation.ask, { reply, withdrawn: () => reply({ outcome: 'cancelled' }) })
   }
 
   #refusal(prompt: readonly ContentBlock[]): string | undefined {
@@ -203,7 +199,7 @@ export class McpSession implements ArmSession {
   }
 
   /** The vendor reports the end of the turn; the answer to its call may come before, after, or never. */
-  #stopped({ reason, said }: Extract<VendorEvent, { is: 'turn-end' }>): boolean {
+  #stopped({ reason, said }: Extract<VendorEvent, { type: 'turn-end' }>): boolean {
     const turn = this.conversation.turn
     if (!turn) return false
     if (said !== undefined) this.#sayRest(turn, said)

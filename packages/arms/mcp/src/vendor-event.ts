@@ -10,21 +10,17 @@ import {
   type TurnEndReason,
 } from '@agentproto/contracts'
 import type { AgentSignal } from '@agentproto/contracts/agent'
-import type { ToolStatus, ToolUpdate } from '@agentproto/arm-kit'
+import type { ToolUpdate } from '@agentproto/arm-kit'
 import { textAt, valueAt } from './path.js'
 import type { EventSource, Meaning, ToolCallPlaces } from './profile.js'
 
-/** What a notification of a vendor means, in our words. */
+/** What a notification of a vendor means: what a session emits, or what it must know. */
 export type VendorEvent =
-  | { readonly is: 'said'; readonly type: 'text-delta' | 'thought'; readonly text: string; readonly messageId?: string }
-  | { readonly is: 'tool'; readonly update: ToolUpdate }
-  | { readonly is: 'notice'; readonly notice: AgentNotice }
-  | { readonly is: 'error'; readonly error: Omit<StreamError, 'type'>; readonly final: boolean }
-  | { readonly is: 'session'; readonly id: string }
-  | { readonly is: 'turn-end'; readonly reason: TurnEndReason; readonly said?: string }
-  | { readonly is: 'nothing' }
-
-type Signal = Extract<AgentSignal, { type: 'extension' }>
+  | Exclude<AgentSignal, { type: 'turn-end' | 'error' }>
+  | (StreamError & { readonly final: boolean })
+  | { readonly type: 'session'; readonly id: string }
+  | { readonly type: 'turn-end'; readonly reason: TurnEndReason; readonly said?: string }
+  | { readonly type: 'nothing' }
 
 /** Reads a notification by the manifest's mapping; undefined when the mapping does not know its kind, or what it needs is missing. */
 export function vendorEvent(params: unknown, { kind, map }: EventSource): VendorEvent | undefined {
@@ -34,7 +30,7 @@ export function vendorEvent(params: unknown, { kind, map }: EventSource): Vendor
 }
 
 /** A notification that is kept as it came. */
-export function keptEvent(method: string, params: unknown, source?: EventSource): Signal {
+export function keptEvent(method: string, params: unknown, source?: EventSource): AgentNotice {
   const kind = source?.kind === undefined ? undefined : textAt(params, source.kind)
   return { type: 'extension', kind: kind === undefined ? method : `${method}:${kind}`, payload: params }
 }
@@ -47,55 +43,49 @@ function meant(params: unknown, meaning: Meaning): VendorEvent | undefined {
     case 'thought': {
       const text = textAt(params, meaning.text)
       const messageId = meaning.messageId && textAt(params, meaning.messageId)
-      return text === undefined ? undefined : { is: 'said', type: meaning.event, text, ...defined({ messageId }) }
+      return text === undefined ? undefined : { type: meaning.event, text, ...defined({ messageId }) }
     }
-    case 'tool-call':
-      return tool(params, meaning, meaning.status)
-    case 'tool-result':
-      return tool(params, meaning, succeeded(params, meaning) ? 'completed' : 'failed')
+    case 'tool-call': {
+      const update = toolAt(params, meaning)
+      return update && { type: 'tool-call', ...update, ...defined({ status: meaning.status }) }
+    }
+    case 'tool-result': {
+      const update = toolAt(params, meaning)
+      return update && { type: 'tool-result', ...update, status: succeeded(params, meaning) ? 'completed' : 'failed' }
+    }
     case 'plan':
-      return notice(plan(params, meaning))
+      return plan(params, meaning)
     case 'usage':
-      return notice(usage(params, meaning))
+      return usage(params, meaning)
     case 'title': {
       const title = textAt(params, meaning.title)
-      return notice(title === undefined ? undefined : { type: 'title', title })
+      return title === undefined ? undefined : { type: 'title', title }
     }
     case 'notice': {
       const text = textAt(params, meaning.text)
-      return notice(text === undefined ? undefined : { type: 'notice', severity: meaning.severity ?? 'info', text })
+      return text === undefined ? undefined : { type: 'notice', severity: meaning.severity ?? 'info', text }
     }
     case 'error': {
+      const { final = false } = meaning
       const message = textAt(params, meaning.message)
       const agentCode = meaning.agentCode && textAt(params, meaning.agentCode)
-      return message === undefined
-        ? undefined
-        : { is: 'error', error: { message, ...defined({ agentCode }) }, final: meaning.final ?? false }
+      return message === undefined ? undefined : { type: 'error', message, final, ...defined({ agentCode }) }
     }
     case 'session': {
       const id = textAt(params, meaning.id)
-      return id === undefined ? undefined : { is: 'session', id }
+      return id === undefined ? undefined : { type: 'session', id }
     }
-    case 'turn-end':
-      return {
-        is: 'turn-end',
-        reason: meaning.reason,
-        ...defined({ said: meaning.text && textAt(params, meaning.text) }),
-      }
+    case 'turn-end': {
+      const said = meaning.text && textAt(params, meaning.text)
+      return { type: 'turn-end', reason: meaning.reason, ...defined({ said }) }
+    }
     case 'ignore':
-      return { is: 'nothing' }
+      return { type: 'nothing' }
   }
 }
 
-const notice = (said: AgentNotice | undefined): VendorEvent | undefined => said && { is: 'notice', notice: said }
-
-function tool(params: unknown, places: ToolCallPlaces, status: ToolStatus | undefined): VendorEvent | undefined {
-  const update = toolAt(params, places)
-  return update && { is: 'tool', update: { ...update, ...defined({ status }) } }
-}
-
 /** What stands there of a tool call; undefined without an id. */
-export function toolAt(params: unknown, places: ToolCallPlaces): ToolUpdate | undefined {
+export function toolAt(params: unknown, places: ToolCallPlaces): Omit<ToolUpdate, 'status'> | undefined {
   const toolCallId = textAt(params, places.toolCallId)
   if (toolCallId === undefined) return undefined
   const { title, toolNameAt, toolName, kind, input, output, locations } = places

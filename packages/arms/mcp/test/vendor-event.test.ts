@@ -26,11 +26,11 @@ test('a place is a way of keys; a negative number counts from the end', () => {
 })
 
 test.each([
-  [{ event: 'text-delta', text: 'msg.d' }, { d: 'hi' }, { is: 'said', type: 'text-delta', text: 'hi' }],
+  [{ event: 'text-delta', text: 'msg.d' }, { d: 'hi' }, { type: 'text-delta', text: 'hi' }],
   [
     { event: 'thought', text: 'msg.d', messageId: 'msg.id' },
     { d: 'hm', id: 'm1' },
-    { is: 'said', type: 'thought', messageId: 'm1' },
+    { type: 'thought', messageId: 'm1' },
   ],
   [
     {
@@ -43,8 +43,12 @@ test.each([
     },
     { id: 't1', cmd: ['ls', '-l'] },
     {
-      is: 'tool',
-      update: { toolCallId: 't1', title: 'ls -l', kind: 'execute', input: ['ls', '-l'], status: 'in_progress' },
+      type: 'tool-call',
+      toolCallId: 't1',
+      title: 'ls -l',
+      kind: 'execute',
+      input: ['ls', '-l'],
+      status: 'in_progress',
     },
   ],
   [
@@ -56,45 +60,42 @@ test.each([
       locations: 'msg.files',
     },
     { id: 't1', out: 'no', code: 1, files: { '/a': {}, '/b': {} } },
-    { is: 'tool', update: { status: 'failed', output: 'no', locations: [{ path: '/a' }, { path: '/b' }] } },
+    { type: 'tool-result', status: 'failed', output: 'no', locations: [{ path: '/a' }, { path: '/b' }] },
   ],
   [
     { event: 'plan', entries: 'msg.plan', content: 'step', status: 'state' },
     { plan: [{ step: 'one', state: 'completed' }, { step: 'two', state: 'odd' }, {}] },
     {
-      is: 'notice',
-      notice: {
-        type: 'plan',
-        entries: [
-          { content: 'one', status: 'completed' },
-          { content: 'two', status: 'pending' },
-        ],
-      },
+      type: 'plan',
+      entries: [
+        { content: 'one', status: 'completed' },
+        { content: 'two', status: 'pending' },
+      ],
     },
   ],
   [
     { event: 'usage', used: 'msg.u', size: 'msg.s' },
     { u: 5, s: 'x' },
-    { is: 'notice', notice: { type: 'usage', used: 5 } },
+    { type: 'usage', used: 5 },
   ],
-  [{ event: 'title', title: 'msg.t' }, { t: 'A title' }, { is: 'notice', notice: { type: 'title', title: 'A title' } }],
+  [{ event: 'title', title: 'msg.t' }, { t: 'A title' }, { type: 'title', title: 'A title' }],
   [
     { event: 'notice', text: 'msg.t', severity: 'warning' },
     { t: 'slow' },
-    { is: 'notice', notice: { severity: 'warning', text: 'slow' } },
+    { type: 'notice', severity: 'warning', text: 'slow' },
   ],
   [
     { event: 'error', message: 'msg.m', agentCode: 'msg.c', final: true },
     { m: 'no', c: 'E1' },
-    { is: 'error', final: true, error: { message: 'no', agentCode: 'E1' } },
+    { type: 'error', final: true, message: 'no', agentCode: 'E1' },
   ],
-  [{ event: 'session', id: 'msg.id' }, { id: 's1' }, { is: 'session', id: 's1' }],
+  [{ event: 'session', id: 'msg.id' }, { id: 's1' }, { type: 'session', id: 's1' }],
   [
     { event: 'turn-end', reason: 'refusal', text: 'msg.t' },
     { t: 'all' },
-    { is: 'turn-end', reason: 'refusal', said: 'all' },
+    { type: 'turn-end', reason: 'refusal', said: 'all' },
   ],
-  [{ event: 'ignore' }, {}, { is: 'nothing' }],
+  [{ event: 'ignore' }, {}, { type: 'nothing' }],
 ])('%o', (meaning, msg, event) => {
   expect(read(meaning, msg)).toMatchObject(event)
 })
@@ -107,22 +108,22 @@ test('what is not where the manifest says has no meaning, and is kept', () => {
 })
 
 test('a kind without a meaning has that of *, and none otherwise', () => {
-  expect(vendorEvent({ msg: { type: 'other' } }, source({ '*': { event: 'ignore' } }))).toEqual({ is: 'nothing' })
+  expect(vendorEvent({ msg: { type: 'other' } }, source({ '*': { event: 'ignore' } }))).toEqual({ type: 'nothing' })
   expect(vendorEvent({ msg: { type: 'constructor' } }, source({ k: { event: 'ignore' } }))).toBeUndefined()
 })
 
 test('a question is a form or a page, in the older way too; one of an unknown mode is none', () => {
   const schema = { type: 'object', properties: { name: { type: 'string' } } }
   const form = readElicitation({ message: 'Who?', requestedSchema: schema }, [])
-  expect(form).toMatchObject({ kind: 'question', request: { mode: 'form', message: 'Who?', schema } })
-  expect(form?.reply({ outcome: 'accept', content: { name: 'x' } })).toEqual({
+  expect(form).toMatchObject({ ask: { kind: 'question', mode: 'form', message: 'Who?', schema } })
+  expect(form?.result({ outcome: 'accept', content: { name: 'x' } })).toEqual({
     action: 'accept',
     content: { name: 'x' },
   })
-  expect(form?.reply({ outcome: 'decline' })).toEqual({ action: 'decline' })
-  expect(form?.reply({ outcome: 'cancelled' })).toEqual({ action: 'cancel' })
+  expect(form?.result({ outcome: 'decline' })).toEqual({ action: 'decline' })
+  expect(form?.result({ outcome: 'cancelled' })).toEqual({ action: 'cancel' })
   expect(readElicitation({ mode: 'url', url: 'https://x', message: 'Look' }, [])).toMatchObject({
-    request: { mode: 'url', url: 'https://x' },
+    ask: { mode: 'url', url: 'https://x' },
   })
   expect(readElicitation({ mode: 'dance' }, [])).toBeUndefined()
   expect(readElicitation({ mode: 'url' }, [])).toBeUndefined()
@@ -148,11 +149,15 @@ test('a permission is answered by its option’s reply, or by the one for no ans
     rules,
   )
   expect(asked).toMatchObject({
-    kind: 'permission',
-    tool: { toolCallId: 'c1', title: 'ls' },
-    options: [{ optionId: 'y', name: 'y' }],
+    ask: {
+      kind: 'permission',
+      toolCall: { toolCallId: 'c1', title: 'ls' },
+      options: [{ optionId: 'y', name: 'y' }],
+    },
   })
-  expect(asked?.reply({ outcome: 'selected', optionId: 'y' })).toEqual({ action: 'accept', decision: 'approved' })
-  expect(asked?.reply({ outcome: 'selected', optionId: 'forged' })).toEqual({ action: 'cancel' })
-  expect(readElicitation({ kind: 'exec', more: { level: 1 }, id: 'c1' }, rules)).toMatchObject({ kind: 'question' })
+  expect(asked?.result({ outcome: 'selected', optionId: 'y' })).toEqual({ action: 'accept', decision: 'approved' })
+  expect(asked?.result({ outcome: 'selected', optionId: 'forged' })).toEqual({ action: 'cancel' })
+  expect(readElicitation({ kind: 'exec', more: { level: 1 }, id: 'c1' }, rules)).toMatchObject({
+    ask: { kind: 'question' },
+  })
 })

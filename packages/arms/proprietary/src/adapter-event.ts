@@ -1,25 +1,18 @@
-import type { ToolUpdate } from '@agentproto/arm-kit'
 import {
   type AgentNotice,
+  type AgentPrompt,
   type AgentRequest,
   asRecord,
   asString,
   defined,
   isRecord,
   type Json,
-  type StreamError,
+  type ToolCall,
+  type ToolResult,
   TURN_END_REASONS,
   type TurnEnd,
 } from '@agentproto/contracts'
-
-/** What an adapter emitted, once it was looked at: nothing about it is believed before. */
-export type AdapterEvent =
-  | { readonly is: 'said'; readonly type: 'text-delta' | 'thought'; readonly text: string; readonly messageId?: string }
-  | { readonly is: 'tool'; readonly update: ToolUpdate }
-  | { readonly is: 'asked'; readonly requestId: string; readonly request: AgentRequest }
-  | { readonly is: 'error'; readonly error: Omit<StreamError, 'type'> }
-  | { readonly is: 'turn-end'; readonly end: TurnEnd }
-  | { readonly is: 'notice'; readonly notice: AgentNotice }
+import type { AgentCliEvent } from '@agentproto/contracts/agent'
 
 const NOTICES: ReadonlySet<unknown> = new Set<AgentNotice['type']>([
   'plan',
@@ -30,45 +23,33 @@ const NOTICES: ReadonlySet<unknown> = new Set<AgentNotice['type']>([
   'notice',
   'extension',
 ])
-const REASONS: ReadonlySet<unknown> = new Set(TURN_END_REASONS)
 
-/** Reads an event of an adapter; what it is not is kept as an extension. */
-export function readEvent(value: unknown): AdapterEvent {
+/** Checks an event of an adapter, of which nothing is believed before; what is not one is kept as an extension. */
+export function readEvent(value: unknown): AgentCliEvent {
   const event = asRecord(value)
-  return (
-    known(event) ?? {
-      is: 'notice',
-      notice: { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: value },
-    }
-  )
+  return known(event) ?? { type: 'extension', kind: asString(event['type']) ?? 'unknown', payload: value }
 }
 
-function known(event: Json): AdapterEvent | undefined {
+function known(event: Json): AgentCliEvent | undefined {
   switch (event['type']) {
     case 'text-delta':
     case 'thought': {
-      const said = asString(event['text'])
-      return said === undefined
-        ? undefined
-        : { is: 'said', type: event['type'], text: said, ...defined({ messageId: asString(event['messageId']) }) }
+      const text = asString(event['text'])
+      const messageId = asString(event['messageId'])
+      return text === undefined ? undefined : { type: event['type'], text, ...defined({ messageId }) }
     }
     case 'tool-call':
+      return typeof event['toolCallId'] === 'string' ? toolCall(event) : undefined
     case 'tool-result':
-      return tool(event, event['type'])
-    case 'agent-prompt': {
-      const requestId = asString(event['requestId'])
-      return requestId !== undefined && isRequest(event['request'])
-        ? { is: 'asked', requestId, request: event['request'] }
-        : undefined
-    }
-    case 'error': {
-      const { type: _, ...error } = event
-      return { is: 'error', error: { ...error, message: asString(event['message']) ?? 'The adapter reports an error' } }
-    }
+      return typeof event['toolCallId'] === 'string' ? toolResult(event) : undefined
+    case 'agent-prompt':
+      return prompt(event)
+    case 'error':
+      return { ...event, type: 'error', message: asString(event['message']) ?? 'The adapter reports an error' }
     case 'turn-end':
-      return { is: 'turn-end', end: turnEnd(event) }
+      return turnEnd(event)
     default:
-      return NOTICES.has(event['type']) ? { is: 'notice', notice: notice(event) } : undefined
+      return NOTICES.has(event['type']) ? notice(event) : undefined
   }
 }
 
@@ -77,24 +58,23 @@ function notice({ permissionMode: _, ...event }: Json): AgentNotice {
   return event as unknown as AgentNotice
 }
 
-function tool(event: Json, type: 'tool-call' | 'tool-result'): AdapterEvent | undefined {
-  const toolCallId = asString(event['toolCallId'])
-  if (toolCallId === undefined) return undefined
-  const { type: _, status, ...rest } = event
-  const call = type === 'tool-call'
-  const ended = status === 'completed' ? ('completed' as const) : ('failed' as const)
+function toolCall({ status, ...call }: Json): ToolCall {
   const open = status === 'pending' || status === 'in_progress' ? { status } : {}
-  return {
-    is: 'tool',
-    update: { ...(rest as Omit<ToolUpdate, 'status'>), toolCallId, ...(call ? open : { status: ended }) } as ToolUpdate,
-  }
+  return { ...call, ...open } as unknown as ToolCall
 }
 
+/** An unknown status is a failure, never a success. */
+const toolResult = (event: Json): ToolResult =>
+  ({ ...event, status: event['status'] === 'completed' ? 'completed' : 'failed' }) as unknown as ToolResult
+
 /** An unknown reason is an error, never a success. */
-function turnEnd(event: Json): TurnEnd {
-  const { reason, usage } = event
-  const stated = REASONS.has(reason) ? (reason as TurnEnd['reason']) : 'error'
+function turnEnd({ reason, usage }: Json): TurnEnd {
+  const stated = TURN_END_REASONS.find((each) => each === reason) ?? 'error'
   return { type: 'turn-end', reason: stated, ...(isRecord(usage) ? { usage } : {}) }
+}
+
+function prompt({ requestId, request }: Json): AgentPrompt | undefined {
+  return typeof requestId === 'string' && isRequest(request) ? { type: 'agent-prompt', requestId, request } : undefined
 }
 
 function isRequest(value: unknown): value is AgentRequest {

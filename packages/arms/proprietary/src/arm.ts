@@ -1,5 +1,5 @@
-import { exitMessage, NO_CAPABILITIES, startCancelled, within } from '@agentproto/arm-kit'
-import { type AgentInfo, AgentprotoError, defined, isAgentprotoError, toAgentprotoError } from '@agentproto/contracts'
+import { exitMessage, NO_CAPABILITIES, notResumable, startCancelled, startFailure, within } from '@agentproto/arm-kit'
+import { type AgentInfo, AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type {
   AgentCliEnd,
   AgentCliInfo,
@@ -73,7 +73,7 @@ class AdapterConnection implements ArmConnection {
       return this
     } catch (thrown) {
       await this.close()
-      throw signal.aborted ? startCancelled() : startFailure(thrown)
+      throw signal.aborted ? startCancelled() : connectFailure(thrown)
     }
   }
 
@@ -81,9 +81,7 @@ class AdapterConnection implements ArmConnection {
     const { origin, mcpServers } = options
     const { resume, capabilities } = this.#profile
     if (origin.how !== 'new' && (resume !== origin.agentSessionId || !capabilities.resumable)) {
-      throw new AgentprotoError('not_resumable', `The agent cannot ${origin.how} a session`, {
-        given: origin.agentSessionId,
-      })
+      throw notResumable(origin)
     }
     if (this.#session) throw new AgentprotoError('not_supported', 'An adapter’s client holds one session')
     const warnings = mcpServers.map(({ name }) => `The adapter takes no MCP servers: "${name}" is not mounted.`)
@@ -159,11 +157,8 @@ function infoOf(connected: AgentCliInfo | void): Pick<AgentInfo, 'name' | 'versi
   return { ...(typeof name === 'string' ? { name } : {}), ...(typeof version === 'string' ? { version } : {}) }
 }
 
-function startFailure(thrown: unknown): AgentprotoError {
-  if (!isAgentprotoError(thrown)) {
-    const what = thrown instanceof Error ? thrown.message : String(thrown)
-    return new AgentprotoError('handshake_failed', `The adapter could not connect: ${what}`, { cause: thrown })
-  }
-  if (thrown.code !== 'agent_exited') return thrown
-  return toAgentprotoError(new AgentprotoError('handshake_failed', thrown.message, { ...thrown.parts, cause: thrown }))
+function connectFailure(thrown: unknown): AgentprotoError {
+  if (isAgentprotoError(thrown)) return startFailure(thrown)
+  const what = thrown instanceof Error ? thrown.message : String(thrown)
+  return new AgentprotoError('handshake_failed', `The adapter could not connect: ${what}`, { cause: thrown })
 }

@@ -1,12 +1,11 @@
 import type { AgentCliClient, AgentCliEvent } from '@agentproto/contracts/agent'
 import { readEvent } from './adapter-event.js'
-import type { AdapterEvent } from './adapter-event.js'
 
 /** Largest batch of events. */
 const MAX_BATCH = 256
 
 export interface FeedTarget {
-  take(event: AdapterEvent): void
+  take(event: AgentCliEvent): void
   /** Emits what was taken; the promise is the host's back-pressure. */
   flush(): Promise<unknown> | undefined
   /** The events ended, or failed. */

@@ -1,15 +1,19 @@
 import { Conversation, within } from '@agentproto/arm-kit'
-import type { Turn, TurnOutcome } from '@agentproto/arm-kit'
+import type { Turn, TurnOutcome, UserAsk } from '@agentproto/arm-kit'
 import {
   type AgentAnswer,
+  type AgentPrompt,
   AgentprotoError,
   type Clock,
   type ContentBlock,
+  defined,
+  type PermissionRequest,
   promptText,
   randomId,
+  type StreamError,
+  type TurnEnd,
 } from '@agentproto/contracts'
-import type { AgentCliClient, AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
-import type { AdapterEvent } from './adapter-event.js'
+import type { AgentCliClient, AgentCliEvent, AgentSink, ArmSession, ConfigChange } from '@agentproto/contracts/agent'
 import { EventFeed } from './event-feed.js'
 
 /** AIP-45: a cancelled turn ends within a second; what is left of it is the arm's. */
@@ -105,49 +109,43 @@ export class ProprietarySession implements ArmSession {
     void settled(() => this.#client.send(this.#turnId, message)).catch(failed)
   }
 
-  #take(event: AdapterEvent): void {
+  #take(event: AgentCliEvent): void {
     if (this.#taken(event)) return
     // Events after the end of a turn are kept, but belong to no turn.
-    const { is, ...payload } = event
-    this.#conversation.addNotice({ type: 'extension', kind: `stray-${is}`, payload })
+    const { type, ...payload } = event
+    this.#conversation.addNotice({ type: 'extension', kind: `stray-${type}`, payload })
   }
 
-  #taken(event: AdapterEvent): boolean {
-    const turn = this.#conversation.turn
-    switch (event.is) {
-      case 'said':
-        return this.#conversation.addText(event.type, event.text, event.messageId)
-      case 'tool':
-        return this.#conversation.addToolUpdate(event.update)
-      case 'notice':
-        this.#conversation.addNotice(event.notice)
-        return true
+  #taken(event: AgentCliEvent): boolean {
+    const { turn } = this.#conversation
+    switch (event.type) {
       case 'error':
         return turn !== undefined && this.#errs(turn, event)
-      case 'asked':
+      case 'agent-prompt':
         return turn !== undefined && this.#asks(event)
       case 'turn-end':
         return turn !== undefined && this.#ends(turn, event)
+      default:
+        return this.#conversation.add(event)
     }
   }
 
   /** An error ends the turn; most adapters send a `turn-end` after it. */
-  #errs(turn: Turn, { error }: Extract<AdapterEvent, { is: 'error' }>): boolean {
+  #errs(turn: Turn, error: StreamError): boolean {
     this.#failed = true
-    this.#conversation.addError(error)
+    this.#conversation.add(error)
     const end = { by: 'agent' as const, verdict: { reason: 'error' as const } }
     this.#context.clock.after(ERROR_SETTLE_MS, () => this.#conversation.end(turn, end))
     return true
   }
 
-  #ends(turn: Turn, { end }: Extract<AdapterEvent, { is: 'turn-end' }>): boolean {
-    const { usage } = end
-    const reason = this.#failed && end.reason === 'end_turn' ? 'error' : end.reason
-    this.#conversation.finish(turn, { reason, ...(usage ? { usage } : {}) })
+  #ends(turn: Turn, { reason, usage }: TurnEnd): boolean {
+    const stated = this.#failed && reason === 'end_turn' ? 'error' : reason
+    this.#conversation.finish(turn, { reason: stated, ...defined({ usage }) })
     return true
   }
 
-  #asks({ requestId, request }: Extract<AdapterEvent, { is: 'asked' }>): boolean {
+  #asks({ requestId, request }: AgentPrompt): boolean {
     const answering = this.#client.answer?.bind(this.#client)
     const reply = (answer: AgentAnswer): void => {
       if (answering) void settled(async () => answering(requestId, answer)).catch(() => {})
@@ -156,11 +154,7 @@ export class ProprietarySession implements ArmSession {
       reply({ outcome: 'cancelled' })
       return false
     }
-    if (request.kind === 'question') this.#conversation.ask(requestId, { request, reply })
-    else {
-      const { type: _, ...tool } = request.toolCall
-      this.#conversation.askPermission(requestId, { tool, options: request.options, reply })
-    }
+    this.#conversation.ask(requestId, request.kind === 'question' ? request : permissionOf(request), { reply })
     return true
   }
 
@@ -174,6 +168,11 @@ export class ProprietarySession implements ArmSession {
   async #guarded(call: () => Promise<unknown>, ms: number): Promise<void> {
     await within(settled(call), 'The adapter did not settle', { ms, clock: this.#context.clock }).catch(() => {})
   }
+}
+
+function permissionOf(request: PermissionRequest): UserAsk {
+  const { type: _, ...toolCall } = request.toolCall
+  return { ...request, toolCall }
 }
 
 const failure = (message: string): TurnOutcome => ({ by: 'failure', error: { message } })

@@ -1,0 +1,32 @@
+import { asRecord, type ContentBlock, isRecord } from '@agentproto/contracts'
+
+/** Reads what an agent sends, of which nothing is sure. */
+
+/** A JSON object or list, or nothing: agents print banners and warnings between their messages. */
+export function parseLine(line: string): unknown {
+  if (!line.startsWith('{') && !line.startsWith('[')) return undefined
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a value is a content block, whose shapes MCP and ACP share. */
+export function isContentBlock(value: unknown): value is ContentBlock {
+  const block = asRecord(value)
+  const has = (...names: readonly string[]): boolean => names.every((name) => typeof block[name] === 'string')
+  switch (block['type']) {
+    case 'text':
+      return has('text')
+    case 'image':
+    case 'audio':
+      return has('data', 'mimeType')
+    case 'resource_link':
+      return has('uri', 'name')
+    case 'resource':
+      return isRecord(block['resource']) && typeof block['resource']['uri'] === 'string'
+    default:
+      return false
+  }
+}

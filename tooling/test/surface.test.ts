@@ -95,16 +95,16 @@ test('what each package exports', () => {
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
       EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest Interrupted
-      JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader PROVISION_PHASES ParamsOf
-      PermissionService PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest
-      PruneRequest PruneResult QueryOf RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit
-      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
-      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
-      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
-      UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      contentBlockSchema createTokenSchema eventSchema isTerminalRecord isWithinDepth mayUse
-      mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService
+      PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
+      QueryOf RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery SearchResult
+      ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter SessionPage
+      SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest TOOLS TOOL_OUTPUT_LINES
+      TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript UnreadableEvents
+      addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf contentBlockSchema
+      createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema operationOf parseWire
+      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
+      toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd

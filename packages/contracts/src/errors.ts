@@ -1,3 +1,5 @@
+import { asRecord, asString, defined } from './json.js'
+
 /**
  * The table of error codes. HTTP problems, MCP results and CLI exit codes are derived from it; a test compares it with
  * `docs/errors.md` in both directions.
@@ -154,18 +156,6 @@ export interface Problem {
 }
 
 const BRAND = Symbol.for('agentproto.error')
-const PROBLEM_MEMBERS = new Set([
-  'type',
-  'title',
-  'status',
-  'code',
-  'detail',
-  'retryable',
-  'expected',
-  'given',
-  'hint',
-  'instance',
-])
 
 /**
  * The error that every package throws. Compare `code`, or use {@link isAgentprotoError}: `instanceof`
@@ -190,18 +180,10 @@ export class AgentprotoError extends Error {
   /** The problem document of this error, without stack and cause. */
   toProblem(): Problem {
     const { expected, given, hint, data } = this.parts
-    return {
-      ...data,
-      type: `urn:agentproto:error:${this.code}`,
-      title: this.row.title,
-      status: this.row.status,
-      code: this.code,
-      detail: this.message,
-      retryable: this.row.retryable,
-      ...(expected === undefined ? {} : { expected }),
-      ...(given === undefined ? {} : { given: cut(given) }),
-      ...(hint === undefined ? {} : { hint }),
-    }
+    const { title, status, retryable } = this.row
+    const type = `urn:agentproto:error:${this.code}`
+    const document = { ...data, type, title, status, code: this.code, detail: this.message, retryable }
+    return { ...document, ...defined({ expected, given: given === undefined ? undefined : cut(given), hint }) }
   }
 }
 
@@ -219,18 +201,15 @@ export function toAgentprotoError(thrown: unknown, fallback: ErrorCode = 'intern
 
 /** Converts a received problem document back to its error; an unknown shape becomes `internal`. */
 export function fromProblem(problem: unknown): AgentprotoError {
-  const p = (typeof problem === 'object' && problem !== null ? problem : {}) as Partial<Problem>
-  const known = typeof p.code === 'string' && Object.hasOwn(ERRORS, p.code)
-  const data = Object.fromEntries(Object.entries(p).filter(([key]) => !PROBLEM_MEMBERS.has(key)))
-  const error = new AgentprotoError(known && p.code !== undefined ? p.code : 'internal', '', {
-    ...(typeof p.expected === 'string' ? { expected: p.expected } : {}),
-    ...(typeof p.given === 'string' ? { given: p.given } : {}),
-    ...(typeof p.hint === 'string' ? { hint: p.hint } : {}),
-    data,
-  })
-  error.message = typeof p.detail === 'string' ? p.detail : 'The answer of the gateway is not a problem document.'
+  const { type: _type, title: _title, status: _status, retryable: _retryable, ...members } = asRecord(problem)
+  const { code, detail, expected, given, hint, instance: _instance, ...data } = members
+  const parts = defined({ expected: asString(expected), given: asString(given), hint: asString(hint) })
+  const error = new AgentprotoError(isCode(code) ? code : 'internal', '', { ...parts, data })
+  error.message = asString(detail) ?? 'The answer of the gateway is not a problem document.'
   return error
 }
+
+const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code)
 
 function sentence(what: string, { expected, given, hint }: ErrorParts): string {
   const parts = [stop(what)]

@@ -17,15 +17,7 @@ export interface ToolCall {
 }
 
 /** The end of a tool call. The host sets `interrupted` if the agent reported no end. */
-export interface ToolResult {
+export interface ToolResult extends Omit<ToolCall, 'type' | 'status'> {
   readonly type: 'tool-result'
-  readonly toolCallId: string
   readonly status: 'completed' | 'failed' | 'interrupted'
-  readonly toolName?: string
-  readonly title?: string
-  readonly kind?: ToolKind
-  readonly locations?: readonly ToolLocation[]
-  readonly content?: readonly ToolContent[]
-  readonly input?: unknown
-  readonly output?: unknown
 }

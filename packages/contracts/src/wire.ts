@@ -57,7 +57,6 @@ export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'
 export type { ExportFormat, PruneRequest, SearchQuery } from './wire/archive-requests.js'
 export type { SessionArchive } from './wire/session-archive.js'
 export type { PermissionService } from './wire/permission-service.js'
-export { PROVISION_PHASES } from './wire/provisioning.js'
 export type {
   AdapterService,
   AuthState,
@@ -66,7 +65,6 @@ export type {
   ProvisionPhase,
   ProvisionRequest,
 } from './wire/provisioning.js'
-export { isTerminalRecord } from './wire/session-service.js'
 export type {
   EventReader,
   HookStop,

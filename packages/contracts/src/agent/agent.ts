@@ -1,5 +1,7 @@
 import type { AgentAnswer, AgentRequest } from '../agent-request.js'
 import type { ContentBlock } from '../wire/content-block.js'
+import type { mcpServerSchema } from '../wire/requests.js'
+import type { ValueOf } from '../wire/value-of.js'
 import type { AgentNotice } from '../notice.js'
 import type { AgentInfo, SessionSandbox, StoredAgentSession } from '../session.js'
 import type { StreamEvent } from '../stream-event.js'
@@ -25,24 +27,15 @@ export interface AgentSink {
 }
 
 /** An MCP server that the agent launches, in ACP's shape. */
-export interface StdioMcpServer {
-  readonly name: string
-  readonly command: string
-  readonly args: readonly string[]
-  readonly env: readonly { readonly name: string; readonly value: string }[]
-}
+export type StdioMcpServer = ValueOf<(typeof mcpServerSchema)['options'][0]>
 
 /** An MCP server for the agent to use, in ACP's shape. */
 export type McpServer =
   | StdioMcpServer
-  | {
-      readonly type: 'http' | 'sse'
-      readonly name: string
-      readonly url: string
-      readonly headers: readonly { readonly name: string; readonly value: string }[]
+  | (ValueOf<(typeof mcpServerSchema)['options'][1]> & {
       /** The same server as a program, for agents without HTTP support; never sent to others. */
       readonly otherwise?: StdioMcpServer
-    }
+    })
 
 /** How the conversation starts. */
 export type SessionOrigin =

@@ -33,26 +33,20 @@ export interface Launch {
 }
 
 /** Time limits in milliseconds. */
-export interface ArmLimits {
-  /** Spawn to the end of the protocol's handshake. Default 60 000. */
-  readonly handshakeMs: number
-  /** Opening, loading or resuming a session. Default 60 000. */
-  readonly openMs: number
-  /** Any other control request. Default 10 000. */
-  readonly requestMs: number
-  /** From the end of stdin to SIGTERM. Default 1 500. */
-  readonly stdinGraceMs: number
-  /** From SIGTERM to SIGKILL (AIP-45). Default 5 000. */
-  readonly termGraceMs: number
-}
+export type ArmLimits = { readonly [Limit in keyof typeof DEFAULT_ARM_LIMITS]: number }
 
-export const DEFAULT_ARM_LIMITS: ArmLimits = {
+export const DEFAULT_ARM_LIMITS = {
+  /** Spawn to the end of the protocol's handshake. */
   handshakeMs: 60_000,
+  /** Opening, loading or resuming a session. */
   openMs: 60_000,
+  /** Any other control request. */
   requestMs: 10_000,
+  /** From the end of stdin to SIGTERM. */
   stdinGraceMs: 1_500,
+  /** From SIGTERM to SIGKILL (AIP-45). */
   termGraceMs: 5_000,
-}
+} as const
 
 export interface ArmConnectOptions {
   readonly launch: Launch

@@ -1,63 +1,51 @@
 import * as ask from './archive-requests.js'
-import { created, ok, type Operations } from './operation.js'
+import { admin, created, ok, operate, type Operations, read } from './operation.js'
 import * as is from './session-responses.js'
 
 /** Stored sessions as documents. */
 export const archiveOperations = {
-  'GET /search': {
-    name: 'search',
+  'GET /search': read('search', {
     summary: 'Searches the transcripts for a text',
-    scope: 'read',
     calls: 'archive.search',
     query: ask.searchQuerySchema,
     answers: ok(is.searchResult, 'The hits, newest session first'),
     errors: ['cancelled'],
-  },
-  'POST /sessions/import': {
-    name: 'importSession',
+  }),
+  'POST /sessions/import': admin('importSession', {
     summary: 'Imports an exported session; the body may also be JSON Lines (application/x-ndjson)',
-    scope: 'admin',
     calls: 'archive.import',
     action: 'import',
     answers: created(is.session, 'The session, which is never resumable', '/sessions/:id'),
     errors: ['invalid_request', 'payload_too_large', 'unsupported_media_type', 'storage_failed'],
-  },
-  'POST /sessions/prune': {
-    name: 'pruneSessions',
+  }),
+  'POST /sessions/prune': admin('pruneSessions', {
     summary: 'Deletes sessions that ended long ago, with their logs',
-    scope: 'admin',
     calls: 'archive.prune',
     action: 'prune',
     body: ask.pruneRequestSchema,
     answers: ok(is.pruned, 'The deleted sessions'),
     errors: ['storage_failed'],
-  },
-  'GET /sessions/:id/export': {
-    name: 'exportSession',
+  }),
+  'GET /sessions/:id/export': read('exportSession', {
     summary: 'Returns the session with its whole log, or as Markdown',
-    scope: 'read',
     calls: 'archive.export',
     query: ask.exportQuerySchema,
     answers: ok(is.exported, 'In the requested `format`', { text: ['application/x-ndjson', 'text/markdown'] }),
     errors: ['session_not_found', 'storage_failed'],
-  },
-  'GET /sessions/:id/transcript': {
-    name: 'getTranscript',
+  }),
+  'GET /sessions/:id/transcript': read('getTranscript', {
     summary: 'Returns the conversation, turn by turn',
-    scope: 'read',
     calls: 'archive.export',
     query: ask.transcriptQuerySchema,
     answers: ok(is.transcript, 'The turns; as Markdown if `format` or Accept asks for it', { text: ['text/markdown'] }),
     errors: ['session_not_found', 'storage_failed'],
-  },
-  'POST /sessions/:id/repair': {
-    name: 'repairSession',
+  }),
+  'POST /sessions/:id/repair': operate('repairSession', {
     summary: 'Checks an ended session against its log and repairs it by appending',
-    scope: 'operate',
     calls: 'archive.repair',
     action: 'repair',
     query: ask.repairQuerySchema,
     answers: ok(is.repairReport, 'The findings'),
     errors: ['session_not_found', 'session_live', 'storage_failed'],
-  },
+  }),
 } as const satisfies Operations

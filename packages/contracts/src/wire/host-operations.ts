@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js'
-import { created, ok, type Operations, tagged } from './operation.js'
+import { admin, created, ok, open, type Operations, read, tagged } from './operation.js'
 import * as ask from './host-requests.js'
 import * as is from './host-responses.js'
 import { agentRequests, rule, ruleRemoved, rules } from './session-responses.js'
@@ -8,7 +8,6 @@ import * as tools from './tools.js'
 const WORKSPACE_RULES = ['workspace_not_found', 'cwd_invalid', 'storage_failed'] as const satisfies readonly ErrorCode[]
 
 const provision = {
-  scope: 'admin',
   calls: 'adapters.provision',
   body: ask.provisionRequestSchema,
   answers: ok(is.adapterState, 'The state of the adapter', {
@@ -28,236 +27,183 @@ const PROVISION = [
 
 /** Everything that belongs to the gateway and not to one session. */
 export const hostOperations = {
-  'GET /health': {
-    name: 'health',
+  'GET /health': open('health', {
     summary: 'Reports that a gateway is running',
-    scope: 'open',
     calls: 'health',
     answers: ok(is.health, 'It is running'),
-  },
-  'GET /openapi.json': {
-    name: 'openApi',
+  }),
+  'GET /openapi.json': read('openApi', {
     summary: 'Returns this document',
-    scope: 'read',
     calls: 'openApi',
     answers: ok(is.openApi, 'OpenAPI 3.1', { etag: true }),
-  },
-  'GET /metrics': {
-    name: 'metrics',
+  }),
+  'GET /metrics': read('metrics', {
     summary: 'Returns metrics in the text format of Prometheus',
-    scope: 'read',
     calls: 'metrics',
     answers: { 200: { description: 'Counters and gauges', text: ['text/plain'] } },
-  },
+  }),
   // Each tool needs the scope of its own operation.
-  'ALL /mcp': {
-    name: 'mcp',
+  'ALL /mcp': read('mcp', {
     summary: 'Speaks MCP over streamable HTTP',
-    scope: 'read',
     calls: 'mcp',
     answers: { 200: { description: 'An MCP message' } },
-  },
-  'GET /events': {
-    name: 'watchSessions',
+  }),
+  'GET /events': read('watchSessions', {
     summary: 'Follows the changes of all sessions',
-    scope: 'read',
     calls: 'sessions.watch',
     answers: { 200: { description: '`ready` first, then `session` and `forgotten`', streamOnly: true } },
     errors: ['stream_limit_reached'],
-  },
-  'GET /requests': {
-    name: 'listRequests',
+  }),
+  'GET /requests': read('listRequests', {
     summary: 'Lists the requests of all sessions that wait for a person',
-    scope: 'read',
     calls: 'sessions.requests',
     answers: tagged(agentRequests, 'Pending requests, and interrupted ones of sessions that can be resumed'),
-  },
-  'GET /workspaces': {
-    name: 'listWorkspaces',
+  }),
+  'GET /workspaces': read('listWorkspaces', {
     summary: 'Lists the named folders (AIP-46 §Workspaces)',
-    scope: 'read',
     calls: 'workspaces.list',
     answers: tagged(is.workspaces, 'The workspaces file'),
     tool: tools.listWorkspaces,
-  },
-  'POST /workspaces': {
-    name: 'addWorkspace',
+  }),
+  'POST /workspaces': admin('addWorkspace', {
     summary: 'Adds a named folder',
-    scope: 'admin',
     calls: 'workspaces.add',
     action: 'workspace-add',
     body: ask.addWorkspaceSchema,
     answers: created(is.workspace, 'The workspace', '/workspaces/:slug'),
     errors: ['workspace_exists', 'workspace_invalid', 'path_invalid', 'storage_failed'],
-  },
-  'DELETE /workspaces/:slug': {
-    name: 'removeWorkspace',
+  }),
+  'DELETE /workspaces/:slug': admin('removeWorkspace', {
     summary: 'Removes the name; the folder stays',
-    scope: 'admin',
     calls: 'workspaces.remove',
     action: 'workspace-remove',
     answers: ok(is.workspaceRemoved, 'It is removed'),
     errors: ['workspace_not_found', 'storage_failed'],
-  },
-  'POST /workspaces/:slug/use': {
-    name: 'useWorkspace',
+  }),
+  'POST /workspaces/:slug/use': admin('useWorkspace', {
     summary: 'Makes it the active workspace',
-    scope: 'admin',
     calls: 'workspaces.use',
     action: 'workspace-use',
     answers: ok(is.workspace, 'The active workspace'),
     errors: ['workspace_not_found', 'storage_failed'],
-  },
-  'GET /workspaces/:slug/rules': {
-    name: 'listWorkspaceRules',
+  }),
+  'GET /workspaces/:slug/rules': admin('listWorkspaceRules', {
     summary: 'Lists the permission rules of a workspace',
-    scope: 'admin',
     calls: 'permissions.rules',
     answers: tagged(rules, 'The rules'),
     errors: WORKSPACE_RULES,
-  },
-  'POST /workspaces/:slug/rules': {
-    name: 'addWorkspaceRule',
+  }),
+  'POST /workspaces/:slug/rules': admin('addWorkspaceRule', {
     summary: 'Adds a permission rule; pending requests that match are answered by it',
-    scope: 'admin',
     calls: 'permissions.addRule',
     action: 'rule-add',
     body: ask.workspaceRuleSchema,
     answers: created(rule, 'The rule, or the same rule if it already existed'),
     errors: [...WORKSPACE_RULES, 'rule_limit_reached'],
-  },
-  'DELETE /workspaces/:slug/rules/:ruleId': {
-    name: 'removeWorkspaceRule',
+  }),
+  'DELETE /workspaces/:slug/rules/:ruleId': admin('removeWorkspaceRule', {
     summary: 'Removes a permission rule',
-    scope: 'admin',
     calls: 'permissions.removeRule',
     action: 'rule-remove',
     answers: ok(ruleRemoved, 'It is removed'),
     errors: [...WORKSPACE_RULES, 'rule_not_found'],
-  },
-  'GET /adapters': {
-    name: 'listAdapters',
+  }),
+  'GET /adapters': read('listAdapters', {
     summary: 'Lists the adapters, which can be started',
-    scope: 'read',
     calls: 'adapters.list',
     answers: tagged(is.adapters, 'The adapters'),
     tool: tools.listAdapters,
-  },
-  'POST /adapters': {
-    name: 'addAdapter',
+  }),
+  'POST /adapters': admin('addAdapter', {
     summary: 'Adds or replaces an adapter of the owner',
-    scope: 'admin',
     calls: 'adapters.add',
     action: 'adapter-add',
     body: ask.addAdapterSchema,
     answers: created(is.adapter, 'The adapter', '/adapters/:slug'),
     errors: ['manifest_invalid', 'path_invalid', 'install_failed'],
-  },
-  'GET /adapters/:slug': {
-    name: 'getAdapter',
+  }),
+  'GET /adapters/:slug': read('getAdapter', {
     summary: 'Returns one adapter',
-    scope: 'read',
     calls: 'adapters.get',
     answers: ok(is.adapter, 'The adapter'),
     errors: ['adapter_not_found'],
-  },
-  'GET /adapters/:slug/state': {
-    name: 'getAdapterState',
+  }),
+  'GET /adapters/:slug/state': read('getAdapterState', {
     summary: 'Returns whether the agent is installed, checked, set up and logged in; runs nothing',
-    scope: 'read',
     calls: 'adapters.state',
     answers: ok(is.adapterState, 'The state'),
     errors: ['adapter_not_found'],
-  },
-  'POST /adapters/:slug/install': {
-    name: 'installAgent',
+  }),
+  'POST /adapters/:slug/install': admin('installAgent', {
     summary: 'Installs the agent',
     action: 'adapter-install',
     ...provision,
     errors: PROVISION,
-  },
-  'POST /adapters/:slug/setup': {
-    name: 'setUpAgent',
+  }),
+  'POST /adapters/:slug/setup': admin('setUpAgent', {
     summary: 'Sets up the agent',
     action: 'adapter-setup',
     ...provision,
     errors: [...PROVISION, 'setup_required', 'setup_failed'],
-  },
-  'POST /adapters/:slug/login': {
-    name: 'logInAgent',
+  }),
+  'POST /adapters/:slug/login': admin('logInAgent', {
     summary: 'Logs in the agent',
     action: 'adapter-login',
     ...provision,
     errors: [...PROVISION, 'setup_required', 'setup_failed', 'auth_required'],
-  },
-  'POST /adapters/:slug/doctor': {
-    name: 'examineAgent',
+  }),
+  'POST /adapters/:slug/doctor': admin('examineAgent', {
     summary: 'Checks the agent',
-    scope: 'admin',
     calls: 'adapters.doctor',
     action: 'adapter-doctor',
     body: ask.doctorRequestSchema,
     answers: ok(is.doctorReport, 'The report', { stream: 'One `check` per finding; `report` is the last message' }),
     errors: ['adapter_not_found', 'stream_limit_reached'],
-  },
-  'GET /secrets': {
-    name: 'listSecrets',
+  }),
+  'GET /secrets': admin('listSecrets', {
     summary: 'Lists which secrets exist and which are set; never a value',
-    scope: 'admin',
     calls: 'adapters.secrets',
     answers: tagged(is.secrets, 'The secrets'),
-  },
-  'GET /tokens': {
-    name: 'listTokens',
+  }),
+  'GET /tokens': admin('listTokens', {
     summary: 'Lists the named tokens, without their values',
-    scope: 'admin',
     calls: 'tokens.list',
     answers: tagged(is.tokens, 'The tokens'),
-  },
-  'POST /tokens': {
-    name: 'createToken',
+  }),
+  'POST /tokens': admin('createToken', {
     summary: 'Creates a token; only this answer has its value',
-    scope: 'admin',
     calls: 'tokens.create',
     action: 'token-create',
     body: ask.createTokenSchema,
     answers: created(is.newToken, 'The token', '/tokens/:name'),
     errors: ['token_exists', 'token_limit_reached', 'storage_failed'],
-  },
-  'DELETE /tokens/:name': {
-    name: 'revokeToken',
+  }),
+  'DELETE /tokens/:name': admin('revokeToken', {
     summary: 'Revokes a token and closes its open streams',
-    scope: 'admin',
     calls: 'tokens.revoke',
     action: 'token-revoke',
     answers: ok(is.tokenRevoked, 'It is revoked'),
     errors: ['token_not_found', 'storage_failed'],
-  },
-  'POST /tokens/:name/rotate': {
-    name: 'rotateToken',
+  }),
+  'POST /tokens/:name/rotate': admin('rotateToken', {
     summary: 'Gives a token a new value',
-    scope: 'admin',
     calls: 'tokens.rotate',
     action: 'token-rotate',
     answers: ok(is.newToken, 'The token'),
     errors: ['token_not_found', 'storage_failed'],
-  },
+  }),
   // No action: a code opens nothing. Its exchange creates a token, which is logged as token-create.
-  'POST /auth/code': {
-    name: 'createBrowserCode',
+  'POST /auth/code': admin('createBrowserCode', {
     summary: 'Creates a code that logs in one browser, once and within a minute',
-    scope: 'admin',
     calls: 'browsers.code',
     answers: created(is.browserCode, 'The code, and the path to open'),
     errors: ['token_limit_reached'],
-  },
-  'GET /auth/exchange': {
-    name: 'exchangeBrowserCode',
+  }),
+  'GET /auth/exchange': open('exchangeBrowserCode', {
     summary: 'Exchanges a code for an HttpOnly cookie, which holds a named token of 12 hours',
-    scope: 'open',
     calls: 'browsers.exchange',
     query: ask.exchangeQuerySchema,
     answers: ok(is.browserLogin, 'The cookie is set', { cookie: true }),
     errors: ['unauthorized', 'token_limit_reached', 'storage_failed'],
-  },
+  }),
 } as const satisfies Operations

@@ -81,6 +81,23 @@ export interface ToolDefinition {
 /** `METHOD /path/:param` → operation. */
 export type Operations = Readonly<Record<`${'GET' | 'POST' | 'DELETE' | 'ALL'} /${string}`, Operation>>
 
+/** Makes operations that need a scope; a member that no operation has does not compile. */
+const needing =
+  <const S extends Operation['scope']>(scope: S) =>
+  <const O extends Omit<Operation, 'name' | 'scope'>>(name: string, operation: O & Only<keyof Operation, O>) => ({
+    name,
+    scope,
+    ...(operation as O),
+  })
+
+type Only<Names, O> = { readonly [N in Exclude<keyof O, Names>]: never }
+
+/** Operations by the scope that their caller needs; `name` is the OpenAPI `operationId`. `open` needs no token. */
+export const open = needing('open')
+export const read = needing('read')
+export const operate = needing('operate')
+export const admin = needing('admin')
+
 /** An answer of 200 with JSON. */
 export const ok = <S extends z.ZodType>(
   schema: S,

@@ -8,9 +8,8 @@ import type { AdapterState, AdapterSummary, DoctorCheck, SecretStatus, SetupStep
 /** AIP-29's states of a login; `not_needed` if the manifest has no `auth`. */
 export type AuthState = AdapterState['auth']
 
-export type ProvisionPhase = 'install' | 'version_check' | 'setup' | 'login'
 /** In the order in which they run. */
-export const PROVISION_PHASES: readonly ProvisionPhase[] = ['install', 'version_check', 'setup', 'login']
+export type ProvisionPhase = 'install' | 'version_check' | 'setup' | 'login'
 
 export interface ProvisionRequest extends Readonly<z.infer<typeof provisionRequestSchema>> {
   /** The last phase to run; those before it run if needed. Default `install` with its version check. */

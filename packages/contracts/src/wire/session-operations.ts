@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../errors.js'
-import { created, ok, type Operations, tagged } from './operation.js'
+import { admin, created, ok, operate, type Operations, read, tagged } from './operation.js'
 import * as ask from './requests.js'
 import * as is from './session-responses.js'
 import * as tools from './tools.js'
@@ -47,7 +47,6 @@ const TURN = [
 
 const started = created(is.session, 'The running session', '/sessions/:id')
 const interrupt = {
-  scope: 'operate',
   calls: 'sessions.interrupt',
   action: 'interrupt',
   body: ask.interruptRequestSchema,
@@ -57,48 +56,38 @@ const interrupt = {
 
 /** `/sessions` and `/agents/:agent/sessions` (AIP-46 §HTTP surface, and additions). */
 export const sessionOperations = {
-  'GET /sessions': {
-    name: 'listSessions',
+  'GET /sessions': read('listSessions', {
     summary: 'Lists sessions, newest first',
-    scope: 'read',
     calls: 'sessions.list',
     query: ask.listQuerySchema,
     answers: tagged(is.sessionPage, 'One page'),
     tool: tools.listSessions,
-  },
-  'POST /sessions/agent': {
-    name: 'spawnAgent',
+  }),
+  'POST /sessions/agent': operate('spawnAgent', {
     summary: 'Starts an agent; answers when it is running or, with a prompt, when that is accepted',
-    scope: 'operate',
     calls: 'sessions.spawn',
     action: 'spawn',
     body: ask.spawnAgentSchema,
     answers: started,
     errors: START,
     tool: tools.startSession,
-  },
-  'GET /sessions/:id': {
-    name: 'getSession',
+  }),
+  'GET /sessions/:id': read('getSession', {
     summary: 'Returns one session',
-    scope: 'read',
     calls: 'sessions.get',
     answers: tagged(is.session, 'The session'),
     errors: SESSION,
     tool: tools.getSession,
-  },
-  'DELETE /sessions/:id': {
-    name: 'forgetSession',
+  }),
+  'DELETE /sessions/:id': operate('forgetSession', {
     summary: 'Ends the session if it is live, then deletes it and its log',
-    scope: 'operate',
     calls: 'sessions.forget',
     action: 'forget',
     answers: ok(is.acknowledged, 'It is deleted'),
     errors: [...SESSION, 'termination_failed'],
-  },
-  'POST /sessions/:id/prompt': {
-    name: 'promptSession',
+  }),
+  'POST /sessions/:id/prompt': operate('promptSession', {
     summary: 'Sends a prompt, which starts one turn',
-    scope: 'operate',
     calls: 'sessions.prompt',
     action: 'prompt',
     body: ask.promptRequestSchema,
@@ -112,89 +101,72 @@ export const sessionOperations = {
     },
     errors: [...SESSION, ...TURN, ...START],
     tool: tools.promptSession,
-  },
-  'POST /sessions/:id/interrupt': {
-    name: 'interruptSession',
+  }),
+  'POST /sessions/:id/interrupt': operate('interruptSession', {
     summary: 'Ends the running turn, or the given one; the session stays live',
     ...interrupt,
     tool: tools.interruptSession,
-  },
-  'POST /sessions/:id/cancel': { name: 'cancelSession', summary: 'The same as interrupt', ...interrupt },
-  'POST /sessions/:id/resume': {
-    name: 'resumeSession',
+  }),
+  'POST /sessions/:id/cancel': operate('cancelSession', { summary: 'The same as interrupt', ...interrupt }),
+  'POST /sessions/:id/resume': operate('resumeSession', {
     summary: 'Starts the agent of an ended session again',
-    scope: 'operate',
     calls: 'sessions.resume',
     action: 'resume',
     body: ask.resumeRequestSchema,
     answers: ok(is.session, 'The session, running again'),
     errors: [...SESSION, ...START, 'session_live', 'not_resumable', 'session_starting'],
     tool: tools.resumeSession,
-  },
-  'POST /sessions/:id/config': {
-    name: 'configureSession',
+  }),
+  'POST /sessions/:id/config': operate('configureSession', {
     summary: 'Sets mode, model and options of the running agent, and how its requests are answered',
-    scope: 'operate',
     calls: 'sessions.configure',
     action: 'configure',
     body: ask.configRequestSchema,
     answers: ok(is.session, 'The configured session'),
     errors: [...SESSION, 'session_ended', 'session_starting', 'not_supported', 'mode_unknown', 'option_invalid'],
-  },
-  'POST /sessions/:id/fork': {
-    name: 'forkSession',
+  }),
+  'POST /sessions/:id/fork': operate('forkSession', {
     summary: 'Starts a new session that knows the conversation so far',
-    scope: 'operate',
     calls: 'sessions.fork',
     action: 'fork',
     body: ask.forkRequestSchema,
     answers: started,
     errors: [...SESSION, ...START, 'not_supported', 'turn_in_progress'],
-  },
-  'POST /sessions/:id/kill': {
-    name: 'killSession',
+  }),
+  'POST /sessions/:id/kill': operate('killSession', {
     summary: 'Ends the session; answers when its whole process tree is gone',
-    scope: 'operate',
     calls: 'sessions.kill',
     action: 'kill',
     body: ask.killRequestSchema,
     answers: ok(is.acknowledged, '`ok` is false if it had already ended'),
     errors: [...SESSION, 'termination_failed'],
     tool: tools.killSession,
-  },
-  'GET /sessions/:id/output': {
-    name: 'getOutput',
+  }),
+  'GET /sessions/:id/output': read('getOutput', {
     summary: 'Returns the last lines, oldest first',
-    scope: 'read',
     calls: 'sessions.output',
     query: ask.outputQuerySchema,
     answers: ok(is.lines, 'The lines'),
     errors: SESSION,
     tool: tools.getOutput,
-  },
-  'GET /sessions/:id/turns': {
-    name: 'listTurns',
+  }),
+  'GET /sessions/:id/turns': read('listTurns', {
     summary: 'Lists the turns of a session that have begun, oldest first',
-    scope: 'read',
     calls: 'sessions.turns',
     query: ask.turnsQuerySchema,
     answers: tagged(is.turns, 'One page'),
     errors: SESSION,
-  },
-  'GET /sessions/:id/turns/:turn': {
-    name: 'getTurn',
+  }),
+  'GET /sessions/:id/turns/:turn': read('getTurn', {
     summary: 'Returns one turn with its prompt and its output so far; `waitSeconds` waits for its end',
-    scope: 'read',
     calls: 'sessions.turn',
     query: ask.turnQuerySchema,
     answers: ok(is.turnDetail, 'The turn, or the prompt that is queued for it'),
     errors: [...SESSION, 'turn_not_found', 'cancelled'],
     tool: tools.waitTurn,
-  },
-  'GET /sessions/:id/stream': {
-    name: 'streamLines',
+  }),
+  'GET /sessions/:id/stream': read('streamLines', {
     summary: 'Follows a session as lines (AIP-46 §SSE event format)',
-    scope: 'read',
     calls: 'sessions.followOutput',
     query: ask.streamQuerySchema,
     answers: {
@@ -202,11 +174,9 @@ export const sessionOperations = {
       204: { description: 'The session has ended and the cursor is at its end' },
     },
     errors: [...SESSION, 'stream_limit_reached'],
-  },
-  'GET /sessions/:id/events': {
-    name: 'readEvents',
+  }),
+  'GET /sessions/:id/events': read('readEvents', {
     summary: 'Returns a page of the log as JSON, or follows it as a stream',
-    scope: 'read',
     calls: 'sessions.events',
     query: ask.eventsQuerySchema,
     answers: {
@@ -218,70 +188,56 @@ export const sessionOperations = {
       204: { description: 'As a stream: the session has ended and the cursor is at its end' },
     },
     errors: [...SESSION, 'stream_limit_reached'],
-  },
-  'GET /sessions/:id/requests': {
-    name: 'listSessionRequests',
+  }),
+  'GET /sessions/:id/requests': read('listSessionRequests', {
     summary: 'Lists what the agent asked: pending, resolved and interrupted requests',
-    scope: 'read',
     calls: 'sessions.requests',
     answers: tagged(is.agentRequests, 'The requests'),
     errors: SESSION,
-  },
-  'POST /sessions/:id/requests/:requestId': {
-    name: 'answerRequest',
+  }),
+  'POST /sessions/:id/requests/:requestId': operate('answerRequest', {
     summary: 'Answers a permission request or a question',
-    scope: 'operate',
     calls: 'sessions.answer',
     action: 'answer',
     body: ask.answerRequestSchema,
     answers: ok(is.agentRequest, 'The resolved request'),
     errors: [...SESSION, 'request_not_found', 'request_resolved', 'request_interrupted'],
     tool: tools.answerRequest,
-  },
-  'GET /sessions/:id/rules': {
-    name: 'listSessionRules',
+  }),
+  'GET /sessions/:id/rules': read('listSessionRules', {
     summary: 'Lists the permission rules of a session, then those of its workspace',
-    scope: 'read',
     calls: 'permissions.rules',
     answers: tagged(is.rules, 'The rules'),
     errors: [...SESSION, 'storage_failed'],
-  },
-  'POST /sessions/:id/rules': {
-    name: 'addSessionRule',
+  }),
+  'POST /sessions/:id/rules': admin('addSessionRule', {
     summary: 'Adds a permission rule; pending requests that match are answered by it',
-    scope: 'admin',
     calls: 'permissions.addRule',
     action: 'rule-add',
     body: ask.addRuleSchema,
     answers: created(is.rule, 'The rule, or the same rule if it already existed'),
     errors: [...SESSION, 'rule_limit_reached', 'storage_failed'],
-  },
-  'DELETE /sessions/:id/rules/:ruleId': {
-    name: 'removeSessionRule',
+  }),
+  'DELETE /sessions/:id/rules/:ruleId': admin('removeSessionRule', {
     summary: 'Removes a permission rule',
-    scope: 'admin',
     calls: 'permissions.removeRule',
     action: 'rule-remove',
     answers: ok(is.ruleRemoved, 'It is removed'),
     errors: [...SESSION, 'rule_not_found', 'storage_failed'],
-  },
-  'GET /agents/:agent/sessions': {
-    name: 'listAgentSessions',
+  }),
+  'GET /agents/:agent/sessions': read('listAgentSessions', {
     summary: 'Lists the sessions of one agent; all routes of /sessions/{id} exist below it',
-    scope: 'read',
     calls: 'sessions.list',
     query: ask.listQuerySchema,
     answers: tagged(is.sessionPage, 'One page'),
     errors: ['adapter_not_found'],
-  },
-  'POST /agents/:agent/sessions': {
-    name: 'spawnThatAgent',
+  }),
+  'POST /agents/:agent/sessions': operate('spawnThatAgent', {
     summary: 'Starts a session of that agent',
-    scope: 'operate',
     calls: 'sessions.spawn',
     action: 'spawn',
     body: ask.agentSpawnSchema,
     answers: started,
     errors: START,
-  },
+  }),
 } as const satisfies Operations

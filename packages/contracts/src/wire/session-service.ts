@@ -1,6 +1,6 @@
 import type { SessionBounds } from './access.js'
 import type { AgentAnswer } from '../agent-request.js'
-import type { EventBatch, EventRecord } from '../event-log.js'
+import type { EventBatch } from '../event-log.js'
 import type { OutputItem } from '../output-line.js'
 import type { Principal } from '../principal.js'
 import type { Session, SessionFailure } from '../session.js'
@@ -154,6 +154,3 @@ export interface SessionWatcher {
 export type SessionChange =
   | { readonly type: 'session'; readonly session: Session }
   | { readonly type: 'forgotten'; readonly id: string }
-
-/** Whether a record ends a run of the agent. */
-export const isTerminalRecord = (record: EventRecord): boolean => record.type === 'session-stopped'

@@ -90,7 +90,7 @@ test('what each package exports', () => {
       TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
       TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList
       asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord promptText randomId
-      systemClock toAgentprotoError traceIdOf traceOf
+      settlesWithin systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
@@ -173,8 +173,9 @@ test('what each package exports', () => {
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
       AgentProcess EnvironmentParts EnvironmentPolicy ExecutableSearch Graces LineSplitter MAX_LINE_BYTES
-      MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkLaunch commandFor
-      endProcesses findExecutable findMarkedProcesses healPath identify isSecretName spawnAgentProcess
+      MarkedProcess SESSION_MARKER SpawnOptions TakeLines buildEnvironment checkFolder checkLaunch
+      commandFor endProcesses findExecutable findMarkedProcesses healPath identify isSecretName
+      spawnAgentProcess
     @agentproto/workspaces
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp

@@ -22,6 +22,18 @@ export const systemClock: Clock = {
   },
 }
 
+/** Whether work settles in time (milliseconds), with or without an error. */
+export function settlesWithin(ms: number, work: Promise<unknown>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(ms, () => resolve(false))
+    const settled = (): void => {
+      timer.cancel()
+      resolve(true)
+    }
+    work.then(settled, settled)
+  })
+}
+
 /** Creates a unique id with the given prefix. */
 export type NewId = (prefix: string) => string
 

@@ -9,11 +9,7 @@ import type { Launch } from '@agentproto/contracts/agent'
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`
  */
 export function checkLaunch({ command, cwd }: Launch): void {
-  if (cwd.includes('\0')) throw cwdInvalid('The working directory contains a NUL character', cwd)
-  if (!isAbsolute(cwd)) throw cwdInvalid('The working directory is not absolute', cwd)
-  const folder = statOf(cwd, (code) => cwdInvalid(`The working directory cannot be read (${code})`, cwd))
-  if (!folder) throw cwdInvalid('The working directory does not exist', cwd)
-  if (!folder.isDirectory()) throw cwdInvalid('The working directory is not a directory', cwd)
+  checkFolder(cwd, 'working directory')
   if (!isAbsolute(command))
     throw new AgentprotoError('spawn_failed', 'The path of the executable is not absolute', { given: command })
   const file = statOf(command, (code) => cannotLook(code, command))
@@ -24,6 +20,19 @@ export function checkLaunch({ command, cwd }: Launch): void {
     })
   }
   if (!file.isFile()) throw new AgentprotoError('spawn_failed', 'The executable is not a file', { given: command })
+}
+
+/**
+ * Refuses what is not the absolute path of an existing folder.
+ * @param what the folder in messages, such as `working directory`
+ * @throws `cwd_invalid`
+ */
+export function checkFolder(path: string, what: string): void {
+  if (path.includes('\0')) throw cwdInvalid(`The ${what} contains a NUL character`, path)
+  if (!isAbsolute(path)) throw cwdInvalid(`The ${what} is not absolute`, path)
+  const folder = statOf(path, (code) => cwdInvalid(`The ${what} cannot be read (${code})`, path))
+  if (!folder) throw cwdInvalid(`The ${what} does not exist`, path)
+  if (!folder.isDirectory()) throw cwdInvalid(`The ${what} is not a directory`, path)
 }
 
 /** Maps the error of a spawn to its reason. */

@@ -1,4 +1,4 @@
-import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, settlesWithin, systemClock } from '@agentproto/contracts'
 import type { AgentProcessInfo, ArmLimits } from '@agentproto/contracts/agent'
 import { ProcessTree } from './process-tree.js'
 import type { ProcessRow } from './process-table.js'
@@ -30,7 +30,7 @@ export async function endTree({ tree, clock, graces, endStdin, exit }: Ladder): 
     // Before anything is signalled: orphans can no longer be found by their parent.
     tree.collect()
     endStdin?.()
-    if (exit) await raceTimeout(exit, graces.stdinGraceMs, clock)
+    if (exit) await settlesWithin(graces.stdinGraceMs, exit, clock)
     if (await signalUntilGone(tree, { signal: 'SIGTERM', withinMs: graces.termGraceMs, clock })) return
     if (await signalUntilGone(tree, { signal: 'SIGKILL', withinMs: KILL_GRACE_MS, clock })) return
     throw survivors(tree.remaining())
@@ -109,16 +109,6 @@ interface Round {
 }
 
 const pause = (ms: number, clock: Clock): Promise<void> => new Promise((resolve) => clock.after(ms, resolve))
-
-async function raceTimeout(wait: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = clock.after(ms, resolve)
-    void wait.finally(() => {
-      timer.cancel()
-      resolve()
-    })
-  })
-}
 
 function survivors(rows: readonly ProcessRow[]): AgentprotoError {
   const pids = rows.map(({ pid }) => pid)

@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path'
-import type { TraceContext } from '@agentproto/contracts'
+import { defined, type TraceContext } from '@agentproto/contracts'
 import type { AgentCliManifest, CompiledLaunch, SandboxProfile } from '@agentproto/manifest'
 import { declaredVariables } from '@agentproto/manifest'
 import { buildEnvironment, healPath, SESSION_MARKER } from '@agentproto/subprocess'
@@ -45,18 +45,14 @@ function searchPath({ env, bin }: AgentHost): string {
   return [own, ...healed.split(delimiter).filter((folder) => folder !== own)].join(delimiter)
 }
 
-interface Injected {
-  readonly sessionId: string
-  readonly adapterSlug: string
-  readonly env: Readonly<Record<string, string>>
+interface Injected extends Pick<EnvironmentRequest, 'sessionId' | 'adapterSlug' | 'env' | 'trace'> {
   readonly home: string | undefined
   readonly model: string | undefined
-  readonly trace?: TraceContext
 }
 
 /** The table of docs/environment.md; a variable that does not apply is not set, and never inherited. */
 function injected(manifest: AgentCliManifest, host: AgentHost, session: Injected): Record<string, string> {
-  const all: Readonly<Record<string, string | undefined>> = {
+  return defined({
     [SESSION_MARKER]: session.sessionId,
     AGENTPROTO_AGENT: session.adapterSlug,
     AGENTPROTO_AGENT_NAME: manifest.name,
@@ -70,7 +66,5 @@ function injected(manifest: AgentCliManifest, host: AgentHost, session: Injected
     TRACEPARENT: session.trace?.traceparent,
     TRACESTATE: session.trace?.tracestate,
     ...session.env,
-  }
-  const set = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return Object.fromEntries(set)
+  })
 }

@@ -1,8 +1,8 @@
-import type { Clock, SessionSandbox } from '@agentproto/contracts'
+import { type Clock, defined } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import type { Sandboxes } from '@agentproto/sandbox'
+import type { ConfinedLaunch, Sandboxes } from '@agentproto/sandbox'
 import { checkLaunch } from '@agentproto/subprocess'
 import { agentHome } from './agent-home.js'
 import type { AgentHost } from '../agent-host.js'
@@ -18,14 +18,9 @@ export interface Confining {
 }
 
 /** A launch after its sandbox has changed it. */
-export interface ConfinedAgent {
-  readonly launch: Launch
-  readonly sandbox: SessionSandbox
-  readonly warnings: readonly string[]
+export interface ConfinedAgent extends ConfinedLaunch {
   /** Whether the process is not confined, so that sessions may share it. */
   readonly plain: boolean
-  /** Frees its resources, once nothing of it runs. Idempotent. */
-  release(): Promise<void>
 }
 
 const BY_HOST = new WeakMap<AgentHost, Promise<Sandboxes>>()
@@ -52,8 +47,7 @@ export async function confineAgent({ launch, adapter, host, ...confining }: Conf
     writable: home === undefined ? [] : [home.path],
     clock: confining.clock,
     signal: confining.signal,
-    ...(directory === '' ? {} : { manifestDirectory: directory }),
-    ...(launch.env['HOME'] === undefined ? {} : { home: launch.env['HOME'] }),
+    ...defined({ manifestDirectory: directory || undefined, home: launch.env['HOME'] }),
   })
   return { ...confined, release: () => confined.release(), plain: false }
 }

@@ -3,6 +3,7 @@ import {
   AgentprotoError,
   type Clock,
   type ContentBlock,
+  settlesWithin,
   type SessionSandbox,
   type StoredAgentSession,
   type TraceContext,
@@ -123,16 +124,4 @@ export class StartedAgent implements RunningAgent {
     await this.#session.cancel()
     return settlesWithin(CANCEL_MS, turn, this.#clock)
   }
-}
-
-/** Whether work settles in time (milliseconds), with or without an error. */
-export function settlesWithin(ms: number, work: Promise<unknown>, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.after(ms, () => resolve(false))
-    const settled = (): void => {
-      timer.cancel()
-      resolve(true)
-    }
-    work.then(settled, settled)
-  })
 }

@@ -1,6 +1,5 @@
-import { realpath, stat } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { realpath } from 'node:fs/promises'
+import { checkFolder } from '@agentproto/subprocess'
 
 export interface WorkingDirectories {
   /** Without symbolic links. */
@@ -23,16 +22,6 @@ export async function resolveDirectories({
 }
 
 async function folder(path: string, what: string): Promise<string> {
-  if (path.includes('\0')) throw invalid(`The ${what} holds a NUL character`, path)
-  if (!isAbsolute(path)) throw invalid(`The ${what} is not absolute`, path)
-  try {
-    const resolved = await realpath(path)
-    if ((await stat(resolved)).isDirectory()) return resolved
-  } catch (cause) {
-    throw invalid(`The ${what} does not exist`, path, cause)
-  }
-  throw invalid(`The ${what} is not a directory`, path)
+  checkFolder(path, what)
+  return realpath(path)
 }
-
-const invalid = (what: string, given: string, cause?: unknown): AgentprotoError =>
-  new AgentprotoError('cwd_invalid', what, { expected: 'an absolute path of an existing directory', given, cause })

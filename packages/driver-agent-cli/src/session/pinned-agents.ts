@@ -1,14 +1,5 @@
-import {
-  type AgentInfo,
-  AgentprotoError,
-  type Clock,
-  type ContentBlock,
-  type StoredAgentSession,
-  type Timer,
-  type TraceContext,
-} from '@agentproto/contracts'
-import type { AgentEnd, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
-import { settlesWithin } from '../launch/running-agent.js'
+import { AgentprotoError, type Clock, settlesWithin, type Timer } from '@agentproto/contracts'
+import type { ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
 import type { Launched } from './session-sink.js'
 
 /** Processes that are kept at once. The one that was idle for longest is ended first. */
@@ -101,7 +92,7 @@ class Pin {
     this.users++
     this.#eviction?.cancel()
     const { agent, sink } = await this.launching
-    return { agent: new BorrowedAgent(agent, this.#clock, (usable) => this.#giveBack(usable)), sink }
+    return { agent: borrowed(agent, this.#clock, (usable) => this.#giveBack(usable)), sink }
   }
 
   async end(): Promise<ProcessExit> {
@@ -120,62 +111,47 @@ class Pin {
   }
 }
 
-/** A kept agent as one session uses it. */
-class BorrowedAgent implements RunningAgent {
-  readonly info: AgentInfo
-  readonly warnings: readonly string[]
-  readonly ended: Promise<AgentEnd>
-  readonly #agent: RunningAgent
-  readonly #clock: Clock
-  readonly #giveBack: (usable: boolean) => Promise<ProcessExit>
-  #turn: Promise<void> | undefined
-  #stopping: Promise<ProcessExit> | undefined
+/**
+ * A kept agent as one session uses it: the session knows its own turns, and its stop gives the agent back.
+ * @param giveBack is called once, with whether other sessions can use the agent
+ */
+function borrowed(
+  agent: RunningAgent,
+  clock: Clock,
+  giveBack: (usable: boolean) => Promise<ProcessExit>,
+): RunningAgent {
+  let running: Promise<void> | undefined
+  let stopping: Promise<ProcessExit> | undefined
 
-  constructor(agent: RunningAgent, clock: Clock, giveBack: (usable: boolean) => Promise<ProcessExit>) {
-    this.#agent = agent
-    this.#clock = clock
-    this.#giveBack = giveBack
-    this.info = agent.info
-    this.warnings = agent.warnings
-    this.ended = agent.ended
-  }
-
-  get agentSessionId(): string {
-    return this.#agent.agentSessionId
-  }
-
-  async send(prompt: readonly ContentBlock[], trace?: TraceContext): Promise<void> {
-    const turn = this.#agent.send(prompt, trace)
-    this.#turn = turn
+  async function send(...prompt: Parameters<RunningAgent['send']>): Promise<void> {
+    const turn = agent.send(...prompt)
+    running = turn
     try {
       await turn
     } finally {
-      this.#turn = undefined
+      running = undefined
     }
   }
 
-  cancel(): Promise<void> {
-    return this.#agent.cancel()
+  /** Other sessions would see the events of a turn that cannot be cancelled. */
+  async function settled(): Promise<boolean> {
+    if (running === undefined) return true
+    const turn = running
+    await agent.cancel()
+    return settlesWithin(CANCEL_MS, turn, clock)
   }
 
-  configure(change: ConfigChange): Promise<void> {
-    return this.#agent.configure(change)
-  }
-
-  async storedSessions(cwd?: string): Promise<readonly StoredAgentSession[]> {
-    return (await this.#agent.storedSessions?.(cwd)) ?? []
-  }
-
-  stop(): Promise<ProcessExit> {
-    this.#stopping ??= this.#settled().then(this.#giveBack)
-    return this.#stopping
-  }
-
-  /** Whether other sessions can use the agent: they would see the events of a turn that cannot be cancelled. */
-  async #settled(): Promise<boolean> {
-    const turn = this.#turn
-    if (!turn) return true
-    await this.#agent.cancel()
-    return settlesWithin(CANCEL_MS, turn, this.#clock)
+  return {
+    info: agent.info,
+    warnings: agent.warnings,
+    ended: agent.ended,
+    get agentSessionId() {
+      return agent.agentSessionId
+    },
+    send,
+    cancel: () => agent.cancel(),
+    configure: (change) => agent.configure(change),
+    storedSessions: async (cwd) => (await agent.storedSessions?.(cwd)) ?? [],
+    stop: () => (stopping ??= settled().then(giveBack)),
   }
 }

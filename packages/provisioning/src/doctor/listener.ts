@@ -1,20 +1,23 @@
-import type { AgentAnswer, AgentRequest, Clock, TurnEnd } from '@agentproto/contracts'
+import { type AgentAnswer, type AgentRequest, type Clock, settlesWithin, type TurnEnd } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 
 /** Collects what an agent says, and denies its requests. */
 export class Listener implements AgentSink {
   readonly #clock: Clock
+  readonly #signal: AbortSignal
   #turn: HeardTurn | undefined
   /** Number of text deltas. */
   deltas = 0
 
-  constructor(clock: Clock) {
+  /** @param signal ends every wait */
+  constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock
+    this.#signal = signal
   }
 
   /** Sends a prompt and collects its turn. */
   turn(send: () => Promise<void>): HeardTurn {
-    const turn = new HeardTurn(this.#clock)
+    const turn = new HeardTurn(this.#clock, this.#signal)
     this.#turn = turn
     send().catch((thrown: unknown) => turn.fail(thrown instanceof Error ? thrown.message : String(thrown)))
     return turn
@@ -41,12 +44,16 @@ class HeardTurn {
   text = ''
   error: string | undefined
   readonly #clock: Clock
-  readonly #end = deferred<TurnEnd>()
+  readonly #end = deferred<TurnEnd | undefined>()
   /** The first output. */
   readonly #sign = deferred<undefined>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, signal: AbortSignal) {
     this.#clock = clock
+    const stop = (): void => this.#finish(undefined)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    void this.#end.promise.then(() => signal.removeEventListener('abort', stop))
   }
 
   hear(signal: AgentSignal): void {
@@ -63,16 +70,16 @@ class HeardTurn {
   }
 
   /** The end of the turn; undefined when it did not come in time (milliseconds). */
-  ended(withinMs: number, signal: AbortSignal): Promise<TurnEnd | undefined> {
-    return within(this.#end.promise, withinMs, { clock: this.#clock, signal })
+  async ended(withinMs: number): Promise<TurnEnd | undefined> {
+    return (await settlesWithin(withinMs, this.#end.promise, this.#clock)) ? this.#end.promise : undefined
   }
 
   /** Settles with the first output, the end, or after so many milliseconds. */
-  begun(withinMs: number, signal: AbortSignal): Promise<void> {
-    return within(this.#sign.promise, withinMs, { clock: this.#clock, signal })
+  begun(withinMs: number): Promise<unknown> {
+    return settlesWithin(withinMs, this.#sign.promise, this.#clock)
   }
 
-  #finish(end: TurnEnd): void {
+  #finish(end: TurnEnd | undefined): void {
     this.#end.resolve(end)
     this.#sign.resolve(undefined)
   }
@@ -82,21 +89,4 @@ function deferred<T>() {
   let resolve: (value: T) => void = () => undefined
   const promise = new Promise<T>((settle) => (resolve = settle))
   return { promise, resolve }
-}
-
-function within<T>(
-  work: Promise<T>,
-  ms: number,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
-): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const stop = (): void => resolve(undefined)
-    if (signal.aborted) return stop()
-    const timer = clock.after(ms, stop)
-    signal.addEventListener('abort', stop, { once: true })
-    void work.then(resolve).finally(() => {
-      timer.cancel()
-      signal.removeEventListener('abort', stop)
-    })
-  })
 }

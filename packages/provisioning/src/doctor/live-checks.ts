@@ -78,7 +78,7 @@ interface Starting extends Pick<DoctorCheck, 'id' | 'title'> {
 async function start(examination: RunningExamination, { cwd, origin, id, title }: Starting): Promise<Live | undefined> {
   const { adapter, host, report, signal } = examination
   const clock = host.clock ?? systemClock
-  const listener = new Listener(clock)
+  const listener = new Listener(clock, signal)
   const began = clock.now()
   try {
     const agent = await launchAgent(adapter.manifest, {
@@ -110,11 +110,11 @@ const named = ({ info: { name, version } }: RunningAgent): string =>
 
 async function answers(
   { agent, listener }: Live,
-  { report, signal }: RunningExamination,
+  { report }: RunningExamination,
   { text, ...check }: Pick<DoctorCheck, 'id' | 'title'> & { readonly text: string },
 ): Promise<boolean> {
   const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
-  const end = await turn.ended(ANSWER_MS, signal)
+  const end = await turn.ended(ANSWER_MS)
   if (end === undefined) await agent.cancel()
   const fine = end?.reason === 'end_turn' && end.empty !== true && turn.error === undefined
   const why =
@@ -140,16 +140,12 @@ const streamingCheck = ({ deltas }: Listener): DoctorCheck => ({
 })
 
 /** The turn must have started: a cancel before the first output proves nothing. */
-async function interrupted(
-  { agent, listener }: Live,
-  { report, signal }: RunningExamination,
-  text: string,
-): Promise<void> {
+async function interrupted({ agent, listener }: Live, { report }: RunningExamination, text: string): Promise<void> {
   const base = { id: 'live.interrupt', title: 'Is interrupted' }
   const turn = listener.turn(() => agent.send([{ type: 'text', text }]))
-  await turn.begun(ANSWER_MS, signal)
+  await turn.begun(ANSWER_MS)
   await agent.cancel()
-  const end = await turn.ended(CANCEL_MS, signal)
+  const end = await turn.ended(CANCEL_MS)
   if (end?.reason === 'cancelled') return report({ ...base, verdict: 'ok', detail: 'the turn ended as cancelled' })
   if (end === undefined) return report({ ...base, verdict: 'fail', detail: `it continued for ${CANCEL_MS / 1_000} s` })
   report({

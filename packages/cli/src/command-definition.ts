@@ -1,29 +1,10 @@
 import { PERMISSION_MODES, type PermissionMode } from '@agentproto/contracts'
 import { CONTINUATION_STRATEGIES, type ContinuationStrategy } from '@agentproto/contracts/agent'
 import type { PromptRequest } from '@agentproto/contracts/wire'
-import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { CliContext } from './cli-context.js'
+import { InvalidArgumentError, Option } from 'commander'
+import type { CliCommand } from './cli-command.js'
 
-/** What the files of `commands/` are made of: their shape, the options that several share, and parsers of values. */
-
-/** Makes an action from the work of a command. The number it resolves to is the exit code; nothing means 0. */
-export type Run = <Args extends readonly unknown[]>(
-  work: (context: CliContext, ...args: Args) => Promise<number | void>,
-) => (...args: Args) => Promise<void>
-
-/** A file of `commands/`: it adds description, options, examples and action to the command that is named like it. */
-export interface CommandFile {
-  define(command: Command, run: Run): void
-  readonly children?: CommandFiles
-  /** A group that is also a command of its own: without a further word, its children are not loaded. */
-  readonly runsAlone?: boolean
-}
-
-export type CommandFiles = Readonly<Record<string, () => Promise<CommandFile>>>
-
-/** The examples at the end of a command's help. Tests check that each names a command. */
-export const examples = (...lines: readonly string[]): string =>
-  `\nExamples:\n${lines.map((line) => `  $ ${line.includes('| agentproto ') ? line : `agentproto ${line}`}`).join('\n')}`
+/** What the files of `commands/` are made of: the options that several share, and parsers of values. */
 
 export interface JsonOption {
   readonly json?: boolean
@@ -50,7 +31,7 @@ export const agentOption = (): Option =>
     .default({}, 'none')
 
 /** The options of `run` and `sessions start` that say how the agent runs. */
-export const addAgentOptions = (command: Command, permissions = permissionsOption()): Command =>
+export const addAgentOptions = (command: CliCommand, permissions = permissionsOption()): CliCommand =>
   command
     .option('--mode <id>', "one of the adapter's modes")
     .option('--instructions <text>', 'instructions for the whole conversation; @file reads a file')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CommandFiles, Run } from './command-definition.js'
+import type { CliCommand, CommandFiles } from './cli-command.js'
 
 /** All commands, in the order of the help. */
 const COMMANDS: CommandFiles = {
@@ -32,17 +32,12 @@ const NEEDS_GATEWAY = new Set(['sessions', 'adapters', 'permissions', 'acp', 'mc
  * of its level, for the help, for suggestions and for completion.
  * @param words The words of the command line; all commands are added without them
  */
-export async function addCommands(program: Command, run: Run, words?: readonly string[]): Promise<void> {
-  await addLevel(program, COMMANDS, { run, words })
+export async function addCommands(program: CliCommand, words?: readonly string[]): Promise<void> {
+  await addLevel(program, COMMANDS, words)
   for (const command of program.commands) if (NEEDS_GATEWAY.has(command.name())) addNoStart(command)
 }
 
-interface Adding {
-  readonly run: Run
-  readonly words: readonly string[] | undefined
-}
-
-async function addLevel(parent: Command, files: CommandFiles, { run, words }: Adding): Promise<void> {
+async function addLevel(parent: CliCommand, files: CommandFiles, words?: readonly string[]): Promise<void> {
   const [word = '', ...rest] = words ?? []
   const isNamed = Object.hasOwn(files, word)
   const entries = isNamed ? Object.entries(files).filter(([name]) => name === word) : Object.entries(files)
@@ -50,10 +45,9 @@ async function addLevel(parent: Command, files: CommandFiles, { run, words }: Ad
   for (const { name, file } of loaded) {
     // `sessions` allows excess arguments, to suggest a command; its children must not.
     const command = parent.command(name).allowExcessArguments(false)
-    file.define(command, run)
+    file.define(command)
     const needsChildren = words === undefined || (isNamed && (rest.length > 0 || file.runsAlone !== true))
-    if (file.children !== undefined && needsChildren)
-      await addLevel(command, file.children, { run, words: words && rest })
+    if (file.children !== undefined && needsChildren) await addLevel(command, file.children, words && rest)
   }
 }
 

@@ -1,7 +1,7 @@
 import { EXIT } from '@agentproto/contracts'
-import { Command, CommanderError } from 'commander'
-import { paintFor, type CliContext } from './cli-context.js'
-import type { Run } from './command-definition.js'
+import { CommanderError } from 'commander'
+import { CliCommand, type CommandResult, type Run } from './cli-command.js'
+import { paintFor, print, printJson, type CliContext } from './cli-context.js'
 import { addCommands } from './commands.js'
 import { addCompleteCommand } from './completion/complete-command.js'
 import { reportFailure } from './failure-report.js'
@@ -29,15 +29,19 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 timeout, 4 no session or empty turn, 5 de
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
   let autoStart = !context.env['AGENTPROTO_NO_START']
+  let asJson = false
   const run: Run =
     (work) =>
     async (...args) => {
-      exitCode = (await work({ ...context, autoStart }, ...args)) ?? EXIT.ok
+      const result = await work({ ...context, autoStart }, ...args)
+      exitCode = typeof result === 'object' ? printResult(context, result, asJson) : (result ?? EXIT.ok)
     }
   try {
     const program = await createProgram(context, run, wordsOf(argv))
     program.hook('preAction', (_, command) => {
-      if (command.opts()['start'] === false) autoStart = false
+      const { start, json } = command.opts()
+      if (start === false) autoStart = false
+      asJson = json === true
     })
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
@@ -48,12 +52,19 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
   }
 }
 
+function printResult(context: CliContext, { json, text, note, exit }: CommandResult, asJson: boolean): number {
+  if (asJson) printJson(context, json)
+  if (!asJson && text !== undefined) print(context.stdout, text)
+  if (!asJson && note !== undefined) print(context.stderr, note)
+  return exit ?? EXIT.ok
+}
+
 /**
  * The command line as a tree, from which help, completion and man pages are made.
  * @param words Load the commands that these words name, instead of all
  */
-export async function createProgram(context: CliContext, run: Run, words?: readonly string[]): Promise<Command> {
-  const program = new Command('agentproto')
+export async function createProgram(context: CliContext, run: Run, words?: readonly string[]): Promise<CliCommand> {
+  const program = new CliCommand('agentproto', run)
     .description('The control plane for coding-agent CLIs: start, drive and watch many of them.')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
@@ -66,8 +77,8 @@ export async function createProgram(context: CliContext, run: Run, words?: reado
       outputError: (text, write) =>
         write(`${paintFor(context, context.stderr).red('agentproto:')} ${usageLine(text)}\n`),
     })
-  await addCommands(program, run, words)
-  addCompleteCommand(program, run)
+  await addCommands(program, words)
+  addCompleteCommand(program)
   return program
 }
 

@@ -3,9 +3,9 @@ import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server
 import type { Client } from '@agentproto/client'
 import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
 import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
-import { agentOption, type AgentOptions, permissionsOption, type Run } from '../command-definition.js'
+import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { lineWriter } from '../line-writer.js'
 import { findSession } from '../session-ref.js'
@@ -28,7 +28,7 @@ interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
   readonly label?: string
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('serve the sessions of the gateway as an ACP agent on stdin and stdout, for editors')
     .option('--adapter <slug>', 'adapter of new sessions (default: the only one that is installed)')
@@ -40,7 +40,7 @@ export function define(command: Command, run: Run): void {
     .addOption(permissionsOption())
     .option('--login', 'log the agent in at this terminal, and exit; editors run it')
     .addHelpText('after', HELP)
-    .action(run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options)))
+    .run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options))
 }
 
 /** Serves until the client disconnects. */

@@ -1,6 +1,5 @@
-import { Argument, type Command } from 'commander'
-import { print } from '../cli-context.js'
-import type { Run } from '../command-definition.js'
+import { Argument } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { completionScript, SHELLS, type Shell } from '../completion/scripts.js'
 
 const HELP = `
@@ -11,10 +10,10 @@ Examples:
 
 It completes commands, options and their values, sessions, workspaces, adapters and settings.`
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices([...SHELLS]))
     .addHelpText('after', HELP)
-    .action(run(async ({ stdout }, shell: Shell) => print(stdout, completionScript(shell).trimEnd())))
+    .run(async (_, shell: Shell) => ({ text: completionScript(shell).trimEnd() }))
 }

@@ -1,12 +1,11 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Command } from 'commander'
-import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
-import { examples, type JsonOption, type Run } from '../command-definition.js'
+import type { CliCommand, CommandResult } from '../cli-command.js'
+import { print, type CliContext } from '../cli-context.js'
 import type { ConfigKey } from '../config/config-keys.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
-import { printTable } from '../render/table.js'
+import { tableFor } from '../render/table.js'
 
 const HELP = `
 Examples:
@@ -17,43 +16,40 @@ Examples:
 The gateway reads config.json when it starts. An invalid value is refused and not written.`
 
 /** These commands edit config.json of the home, and need no gateway. */
-export function define(config: Command, run: Run): void {
+export function define(config: CliCommand): void {
   config.description('the settings of the gateway').addHelpText('after', HELP)
   config
     .command('list')
     .description('list every key with its value and what it does')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('config list', 'config list --json'))
-    .action(run(list))
+    .json()
+    .examples('config list', 'config list --json')
+    .run(list)
   config
     .command('get')
     .description('print the value of a key, set or default')
     .argument('<key>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('config get sessions.maxSessions'))
-    .action(run(get))
+    .json()
+    .examples('config get sessions.maxSessions')
+    .run(get)
   config
     .command('set')
     .description('set a key')
     .argument('<key>')
     .argument('<value>', 'a list is separated by commas, or JSON')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'config set sessions.idleMs 300000',
-        'config set allowedHosts agents.example,agents.internal',
-        'config set executables.claude /opt/claude/bin/claude',
-      ),
+    .json()
+    .examples(
+      'config set sessions.idleMs 300000',
+      'config set allowedHosts agents.example,agents.internal',
+      'config set executables.claude /opt/claude/bin/claude',
     )
-    .action(run(change))
+    .run(change)
   config
     .command('unset')
     .description('restore the default of a key')
     .argument('<key>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('config unset sessions.idleMs'))
-    .action(run((context, name: string, options: JsonOption) => change(context, name, undefined, options)))
+    .json()
+    .examples('config unset sessions.idleMs')
+    .run((context, name: string) => change(context, name))
 }
 
 /** Loaded when a command runs: the validator takes longer to load than `--help` to print. */
@@ -62,49 +58,39 @@ const loadConfig = async () => ({
   ...(await import('../config/config-keys.js')),
 })
 
-async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+async function list(context: CliContext): Promise<CommandResult> {
   const { configKeys, readConfigFile, valueAt } = await loadConfig()
   const tree = await readConfigFile(homeOf(context).config)
   const rows = configKeys().map((key) => {
     const own = valueAt(tree, key.path)
     return { ...key, value: own ?? key.fallback, isSet: own !== undefined }
   })
-  if (json === true) {
-    const entries = rows.map(({ name, value, isSet }) => [name, { value: value ?? null, set: isSet }])
-    return printJson(context, { config: Object.fromEntries(entries) })
-  }
-  const paint = paintFor(context, context.stdout)
-  printTable(
-    context,
-    [
-      { title: 'KEY', cell: ({ name }) => name, paint: paint.cyan },
-      {
-        title: 'VALUE',
-        cell: ({ value }) => valueText(value),
-        shrinkTo: 12,
-        paint: (text, { isSet }) => (isSet ? paint.bold(text) : paint.dim(text)),
-      },
-      { title: 'SET', cell: ({ isSet }) => (isSet ? 'yes' : ''), dropOrder: 1 },
-      { title: 'WHAT IT DOES', cell: ({ description }) => description, shrinkTo: 20, dropOrder: 2, paint: paint.dim },
-    ],
-    rows,
-  )
+  const entries = rows.map(({ name, value, isSet }) => [name, { value: value ?? null, set: isSet }])
+  const text = tableFor(context, rows, (paint) => [
+    { title: 'KEY', cell: ({ name }) => name, paint: paint.cyan },
+    {
+      title: 'VALUE',
+      cell: ({ value }) => valueText(value),
+      shrinkTo: 12,
+      paint: (cell, { isSet }) => (isSet ? paint.bold(cell) : paint.dim(cell)),
+    },
+    { title: 'SET', cell: ({ isSet }) => (isSet ? 'yes' : ''), dropOrder: 1 },
+    { title: 'WHAT IT DOES', cell: ({ description }) => description, shrinkTo: 20, dropOrder: 2, paint: paint.dim },
+  ])
+  return { json: { config: Object.fromEntries(entries) }, text }
 }
 
-async function get(context: CliContext, name: string, { json }: JsonOption): Promise<void> {
+async function get(context: CliContext, name: string): Promise<CommandResult> {
   const { configKey, readConfigFile, valueAt } = await loadConfig()
   const key = configKey(name)
   const own = valueAt(await readConfigFile(homeOf(context).config), key.path)
   const value = own ?? key.fallback
-  if (json === true) printJson(context, { key: key.name, value: value ?? null, set: own !== undefined })
-  else if (value !== undefined) print(context.stdout, valueText(value))
+  const json = { key: key.name, value: value ?? null, set: own !== undefined }
+  return { json, text: value === undefined ? undefined : valueText(value) }
 }
 
 /** Sets the typed value of a key, or restores its default without one. */
-async function change(
-  context: CliContext,
-  ...[name, text, { json }]: [string, string | undefined, JsonOption]
-): Promise<void> {
+async function change(context: CliContext, name: string, text?: string): Promise<CommandResult> {
   const { configKey, readConfigFile, withValue, writeConfigFile } = await loadConfig()
   const home = homeOf(context)
   const key = configKey(name)
@@ -114,10 +100,9 @@ async function change(
   await withAudit(context, entry, async () =>
     writeConfigFile(home.config, withValue(await readConfigFile(home.config), key.path, value)),
   )
-  if (json === true)
-    printJson(context, { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined })
   if ((await daemonProcess(home)) !== undefined)
     print(context.stderr, 'Restart the gateway to apply it: agentproto stop && agentproto serve --detach')
+  return { json: { key: key.name, value: value ?? key.fallback ?? null, set: value !== undefined } }
 }
 
 const valueText = (value: unknown): string =>

@@ -1,8 +1,8 @@
 import { watch } from 'node:fs'
 import { EXIT } from '@agentproto/contracts'
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
-import { type JsonOption, type Run, toCount } from '../command-definition.js'
+import { type JsonOption, toCount } from '../command-definition.js'
 import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon/daemon-log.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { interruptible } from '../signals.js'
@@ -23,14 +23,14 @@ interface LogsOptions extends JsonOption {
 /** Some file systems do not report changes; then the log is polled at this interval, in milliseconds. */
 const POLL_MS = 500
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('print the log of the gateway')
     .option('-n, --lines <count>', 'number of lines, from the end', toCount, 200)
     .option('-f, --follow', 'print new lines until Ctrl-C')
-    .option('--json', 'the structured log instead, one JSON document per line')
+    .json('the structured log instead, one JSON document per line')
     .addHelpText('after', HELP)
-    .action(run(printLog))
+    .run(printLog)
 }
 
 async function printLog(context: CliContext, { lines, follow, json }: LogsOptions): Promise<number> {

@@ -1,9 +1,9 @@
 import { EXIT } from '@agentproto/contracts'
 import type { ManifestProblem } from '@agentproto/manifest'
 import type { CheckedFile } from '@agentproto/manifest/node'
-import { Option, type Command } from 'commander'
-import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
-import { examples, type JsonOption, type Run } from '../command-definition.js'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../cli-command.js'
+import { paintFor, type CliContext } from '../cli-context.js'
 import { githubAnnotation, renderProblem } from '../render/manifest-problem.js'
 import type { Paint } from '../render/paint.js'
 
@@ -14,33 +14,38 @@ Examples:
 
 The exit code is 1 when a file has an error. Warnings pass.`
 
-interface ValidateOptions extends JsonOption {
+interface ValidateOptions {
   readonly format: 'text' | 'json' | 'github'
 }
 
-export function define(manifest: Command, run: Run): void {
-  manifest
-    .description('work on AIP-45 manifests')
-    .addHelpText('after', examples('manifest validate my-agent/AGENT-CLI.md'))
+export function define(manifest: CliCommand): void {
+  manifest.description('work on AIP-45 manifests').examples('manifest validate my-agent/AGENT-CLI.md')
   manifest
     .command('validate')
     .description('check manifests; each problem is reported with line, column and suggestion')
     .argument('<path...>', 'manifest files, and folders to search')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'github']).default('text'))
-    .option('--json', 'the same as --format json')
+    .json('the same as --format json')
     .addHelpText('after', VALIDATE_HELP)
-    .action(run(validate))
+    .run(validate)
 }
 
-async function validate(context: CliContext, paths: readonly string[], options: ValidateOptions): Promise<number> {
+async function validate(
+  context: CliContext,
+  paths: readonly string[],
+  { format }: ValidateOptions,
+): Promise<CommandResult> {
   const { checkManifestFiles } = await import('@agentproto/manifest/node')
   const files = await checkManifestFiles(paths)
   const ok = files.every((file) => file.ok)
-  const format = options.json === true ? 'json' : options.format
-  const paint = paintFor(context, context.stdout)
-  if (format === 'json') printJson(context, { ok, files })
-  else print(context.stdout, format === 'github' ? annotations(files) : report(files, paint))
-  return ok ? EXIT.ok : EXIT.failed
+  const json = { ok, files }
+  const exit = ok ? EXIT.ok : EXIT.failed
+  if (format === 'json') return { json, text: JSON.stringify(json, undefined, 2), exit }
+  return {
+    json,
+    text: format === 'github' ? annotations(files) : report(files, paintFor(context, context.stdout)),
+    exit,
+  }
 }
 
 function report(files: readonly CheckedFile[], paint: Paint): string[] {

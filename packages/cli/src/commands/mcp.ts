@@ -1,7 +1,6 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { clientServices } from '../client-services.js'
-import type { Run } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { version } from '../version.js'
 
@@ -13,11 +12,11 @@ With Claude Code: claude mcp add agentproto -- agentproto mcp
 
 stdout carries only the protocol. A client that speaks HTTP can use the gateway's /mcp instead.`
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('serve the tools of the gateway as an MCP server on stdin and stdout')
     .addHelpText('after', HELP)
-    .action(run(serveMcp))
+    .run(serveMcp)
 }
 
 /** Serves until the client disconnects. The sessions that it started keep running. */

@@ -7,12 +7,13 @@ import {
   type ToolKind,
 } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import { Option, type Command } from 'commander'
-import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
-import { examples, type JsonOption, type Run } from '../command-definition.js'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../cli-command.js'
+import { print, printJson, type CliContext } from '../cli-context.js'
+import type { JsonOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
-import { printTable } from '../render/table.js'
-import { age } from '../render/age.js'
+import { tableFor } from '../render/table.js'
+import { ageSince } from '../render/age.js'
 import { oneLine } from '../render/printable.js'
 import { findSession } from '../session-ref.js'
 
@@ -39,78 +40,72 @@ interface RuleOptions extends ScopeOptions {
   readonly once?: boolean
 }
 
-export function define(permissions: Command, run: Run): void {
+export function define(permissions: CliCommand): void {
   permissions.description('rules that answer permission requests').addHelpText('after', HELP)
   scoped(permissions.command('list'))
     .description('list the rules of a workspace, or all that apply to a session')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('permissions list', 'permissions list --session try --json'))
-    .action(run(list))
-  defineRule(permissions.command('allow'), 'allow', run).addHelpText(
-    'after',
-    examples('permissions allow --command "npm run *"', 'permissions allow --tool read --path "src/**" --session try'),
+    .json()
+    .examples('permissions list', 'permissions list --session try --json')
+    .run(list)
+  defineRule(permissions.command('allow'), 'allow').examples(
+    'permissions allow --command "npm run *"',
+    'permissions allow --tool read --path "src/**" --session try',
   )
-  defineRule(permissions.command('deny'), 'deny', run).addHelpText(
-    'after',
-    examples('permissions deny --tool edit --path ".github/**" --workspace shop'),
+  defineRule(permissions.command('deny'), 'deny').examples(
+    'permissions deny --tool edit --path ".github/**" --workspace shop',
   )
   scoped(permissions.command('remove'))
     .description('remove rules, and print the id of each')
     .argument('<ruleId...>', 'as listed; the first characters are enough')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('permissions remove pr_1a2b', 'permissions remove pr_1a2b --session try'))
-    .action(run(remove))
+    .json()
+    .examples('permissions remove pr_1a2b', 'permissions remove pr_1a2b --session try')
+    .run(remove)
 }
 
-const defineRule = (command: Command, decision: PermissionRule['decision'], run: Run): Command =>
+const defineRule = (command: CliCommand, decision: PermissionRule['decision']): CliCommand =>
   scoped(command)
     .description(`create a rule that ${decision === 'allow' ? 'allows' : 'denies'}, and print its id`)
     .addOption(new Option('--tool <kind>', 'kind of the tool').choices([...TOOL_KINDS]))
     .option('--path <pattern>', 'path that the tool works on; * and ? within a name, ** for any folders')
     .option('--command <words>', "command that the tool runs; * within a word, a last '**' for any words")
     .addOption(new Option('--once', 'with --session: answer one request, then expire').conflicts('workspace'))
-    .option('--json', 'print the rule as JSON')
-    .action(run((context, options: RuleOptions) => add(context, decision, options)))
+    .json('print the rule as JSON')
+    .run((context, options: RuleOptions) => add(context, decision, options))
 
-const scoped = (command: Command): Command =>
+const scoped = (command: CliCommand): CliCommand =>
   command
     .addOption(new Option('--session <id>', 'rules of this session').conflicts('workspace'))
     .option('--workspace <slug>', 'rules of this workspace (default: the active one)')
 
-async function list(context: CliContext, options: ScopeOptions): Promise<void> {
+async function list(context: CliContext, options: ScopeOptions): Promise<CommandResult> {
   const client = await connect(context)
   const rules = await client.permissions.list(await scopeOf(client, options))
-  if (options.json === true) return printJson(context, { rules })
-  if (rules.length === 0)
-    return print(
-      context.stderr,
-      'No rules. Create one from an answer: agentproto sessions answer <id> --allow --remember session',
-    )
-  const paint = paintFor(context, context.stdout)
-  printTable<PermissionRule>(
-    context,
-    [
-      { title: 'ID', cell: ({ ruleId }) => ruleId, paint: paint.cyan },
-      { title: 'DOES', cell: ({ decision }) => decision },
-      { title: 'WHAT', cell: ruleText, shrinkTo: 16 },
-      { title: 'FOR', cell: ({ lifetime }) => lifetime },
-      { title: 'BY', cell: ({ createdBy }) => createdBy, dropOrder: 2 },
-      { title: 'AGE', cell: ({ createdAt }) => age(Date.now() - Date.parse(createdAt)), dropOrder: 1 },
-    ],
-    rules,
-  )
+  if (rules.length === 0) return { json: { rules }, note: NO_RULES }
+  const text = tableFor<PermissionRule>(context, rules, (paint) => [
+    { title: 'ID', cell: ({ ruleId }) => ruleId, paint: paint.cyan },
+    { title: 'DOES', cell: ({ decision }) => decision },
+    { title: 'WHAT', cell: ruleText, shrinkTo: 16 },
+    { title: 'FOR', cell: ({ lifetime }) => lifetime },
+    { title: 'BY', cell: ({ createdBy }) => createdBy, dropOrder: 2 },
+    { title: 'AGE', cell: ({ createdAt }) => ageSince(createdAt), dropOrder: 1 },
+  ])
+  return { json: { rules }, text }
 }
 
-async function add(context: CliContext, decision: PermissionRule['decision'], options: RuleOptions): Promise<void> {
+const NO_RULES = 'No rules. Create one from an answer: agentproto sessions answer <id> --allow --remember session'
+
+async function add(
+  context: CliContext,
+  decision: PermissionRule['decision'],
+  options: RuleOptions,
+): Promise<CommandResult> {
   const { tool, path, command, once } = options
   const client = await connect(context)
   const rule = await client.permissions.add(await scopeOf(client, options), {
     decision,
-    ...defined({ toolKind: tool, path, command }),
-    ...(once === true ? { lifetime: 'once' } : {}),
+    ...defined({ toolKind: tool, path, command, lifetime: once === true ? ('once' as const) : undefined }),
   })
-  if (options.json === true) printJson(context, rule)
-  else print(context.stdout, rule.ruleId)
+  return { json: rule, text: rule.ruleId }
 }
 
 async function remove(context: CliContext, refs: readonly string[], options: ScopeOptions): Promise<void> {

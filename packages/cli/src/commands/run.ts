@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { defined } from '@agentproto/contracts'
-import type { Command } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
 import {
   addAgentOptions,
@@ -9,7 +9,6 @@ import {
   type OutputMode,
   outputOption,
   permissionsOption,
-  type Run,
   toSeconds,
 } from '../command-definition.js'
 import { withGateway } from '../in-process.js'
@@ -34,7 +33,7 @@ interface RunOptions extends AgentOptions, JsonOption {
   readonly timeout?: number
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('send one prompt to a new agent, without a gateway')
     .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
@@ -43,10 +42,10 @@ export function define(command: Command, run: Run): void {
     .option('--cwd <folder>', 'folder to run in (default: this one)')
   addAgentOptions(command, permissionsOption().default('ask'))
     .addOption(outputOption())
-    .option('--json', 'the same as --output json')
+    .json('the same as --output json')
     .option('--timeout <seconds>', 'interrupt after this time and exit with 3', toSeconds)
     .addHelpText('after', HELP)
-    .action(run(runOnce))
+    .run(runOnce)
 }
 
 /**

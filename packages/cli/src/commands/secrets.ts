@@ -1,15 +1,15 @@
-import { text } from 'node:stream/consumers'
+import { text as textOf } from 'node:stream/consumers'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { Secrets, SecretValue } from '@agentproto/secrets'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../cli-command.js'
 import { openAdapters } from '../adapters/open-adapters.js'
-import { paintFor, print, printJson, warn, type CliContext } from '../cli-context.js'
-import { examples, type JsonOption, type Run } from '../command-definition.js'
+import { warn, type CliContext } from '../cli-context.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withAudit } from '../home-audit.js'
-import { printTable } from '../render/table.js'
-import { age } from '../render/age.js'
+import { tableFor } from '../render/table.js'
+import { ageSince } from '../render/age.js'
 
 const HELP = `
 Examples:
@@ -20,12 +20,12 @@ Examples:
 A value is never printed, and never an argument, because other users can see arguments in the process list.
 An agent gets only the secrets that its adapter declares, in its environment.`
 
-interface SetOptions extends JsonOption {
+interface SetOptions {
   readonly store?: 'keyring' | 'file'
   readonly oauth?: boolean
 }
 
-export function define(secrets: Command, run: Run): void {
+export function define(secrets: CliCommand): void {
   secrets.description('keys and tokens for agents').addHelpText('after', HELP)
   secrets
     .command('set')
@@ -38,28 +38,25 @@ export function define(secrets: Command, run: Run): void {
       ]),
     )
     .option('--oauth', 'tokens: JSON with access_token, refresh_token and expires_at')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key'),
-    )
-    .action(run(set))
+    .json()
+    .examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key')
+    .run(set)
   secrets
     .command('list')
     .description('list the secrets, and whether each is set; never a value')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('secrets list'))
-    .action(run(list))
+    .json()
+    .examples('secrets list')
+    .run(list)
   secrets
     .command('rm')
     .description('remove a secret')
     .argument('<slug>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('secrets rm acme/key'))
-    .action(run(remove))
+    .json()
+    .examples('secrets rm acme/key')
+    .run(remove)
 }
 
-async function set(context: CliContext, slug: string, { store, oauth, json }: SetOptions): Promise<void> {
+async function set(context: CliContext, slug: string, { store, oauth }: SetOptions): Promise<CommandResult> {
   const { isSecretSlug, REDACTABLE_CHARS_MIN } = await import('@agentproto/secrets')
   const secrets = await openSecrets(context)
   // Fails before the user is asked for a value.
@@ -70,42 +67,32 @@ async function set(context: CliContext, slug: string, { store, oauth, json }: Se
   )
   if (value.kind !== 'oauth' && value.value.length < REDACTABLE_CHARS_MIN)
     warn(context, 'The value is too short to be redacted: logs may contain it.')
-  if (json === true) printJson(context, { slug, place, set: true })
-  else print(context.stderr, `${slug} is set, in the ${place ?? 'store'}.`)
+  return { json: { slug, place, set: true }, note: `${slug} is set, in the ${place ?? 'store'}.` }
 }
 
 /** Those that are set, and those that an adapter declares. */
-async function list(context: CliContext, { json }: JsonOption): Promise<void> {
+async function list(context: CliContext): Promise<CommandResult> {
   const secrets = await (await openAdapters(context)).secrets()
-  if (json === true) return printJson(context, { secrets })
-  if (secrets.length === 0) return print(context.stdout, 'No secrets. Set one with: agentproto secrets set <slug>')
-  const paint = paintFor(context, context.stdout)
-  printTable<SecretStatus>(
-    context,
-    [
-      { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
-      { title: 'KIND', cell: ({ kind }) => kind, dropOrder: 2 },
-      {
-        title: 'SET',
-        cell: ({ set: isSet, place }) => (isSet ? (place ?? 'yes') : 'no'),
-        paint: (cell, { set: isSet }) => (isSet ? paint.green(cell) : paint.dim(cell)),
-      },
-      { title: 'VARIABLES', cell: ({ variables }) => variables.join(', '), shrinkTo: 8, dropOrder: 1 },
-      {
-        title: 'AGE',
-        cell: ({ updatedAt }) => (updatedAt === undefined ? '' : age(Date.now() - Date.parse(updatedAt))),
-        dropOrder: 3,
-      },
-    ],
-    secrets,
-  )
+  if (secrets.length === 0)
+    return { json: { secrets }, text: 'No secrets. Set one with: agentproto secrets set <slug>' }
+  const text = tableFor<SecretStatus>(context, secrets, (paint) => [
+    { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
+    { title: 'KIND', cell: ({ kind }) => kind, dropOrder: 2 },
+    {
+      title: 'SET',
+      cell: ({ set: isSet, place }) => (isSet ? (place ?? 'yes') : 'no'),
+      paint: (cell, { set: isSet }) => (isSet ? paint.green(cell) : paint.dim(cell)),
+    },
+    { title: 'VARIABLES', cell: ({ variables }) => variables.join(', '), shrinkTo: 8, dropOrder: 1 },
+    { title: 'AGE', cell: ({ updatedAt }) => (updatedAt === undefined ? '' : ageSince(updatedAt)), dropOrder: 3 },
+  ])
+  return { json: { secrets }, text }
 }
 
-async function remove(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+async function remove(context: CliContext, slug: string): Promise<CommandResult> {
   const secrets = await openSecrets(context)
   await withAudit(context, { action: 'secret-remove', secret: slug }, () => secrets.remove(slug))
-  if (json === true) printJson(context, { slug, set: false })
-  else print(context.stderr, `${slug} is removed.`)
+  return { json: { slug, set: false }, note: `${slug} is removed.` }
 }
 
 async function openSecrets(context: CliContext): Promise<Secrets> {
@@ -116,7 +103,8 @@ async function openSecrets(context: CliContext): Promise<Secrets> {
 
 async function plainValue(context: CliContext, slug: string): Promise<SecretValue> {
   const { stdin } = context
-  const value = stdin.isTTY === true ? await askHidden(context, `Value of ${slug}`) : withoutNewline(await text(stdin))
+  const value =
+    stdin.isTTY === true ? await askHidden(context, `Value of ${slug}`) : withoutNewline(await textOf(stdin))
   if (value === '') throw noValue(`printf %s "$KEY" | agentproto secrets set ${slug}`)
   return { kind: value.includes('\n') && value.includes('-----BEGIN') ? 'keypair' : 'opaque', value }
 }
@@ -129,7 +117,7 @@ async function oauthValue(context: CliContext, slug: string): Promise<SecretValu
     const refreshToken = await askHidden(context, 'Refresh token (Enter for none)', '')
     return parseSecretValue({ kind: 'oauth', accessToken, ...(refreshToken === '' ? {} : { refreshToken }) })
   }
-  const given = parseJson(await text(context.stdin))
+  const given = parseJson(await textOf(context.stdin))
   if (typeof given !== 'object' || given === null) throw noValue(`agentproto secrets set ${slug} --oauth < tokens.json`)
   const part = (...names: readonly string[]): unknown =>
     names.map((name) => (given as Record<string, unknown>)[name]).find((each) => each !== undefined)

@@ -2,9 +2,9 @@ import { resolve as resolvePath } from 'node:path'
 import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { TlsOptions } from '@agentproto/runtime'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import type { CliCommand } from '../cli-command.js'
 import { print, warn, type CliContext } from '../cli-context.js'
-import type { Run } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
 
@@ -27,7 +27,7 @@ interface ServeOptions {
   readonly tlsClientCa?: string
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('run the gateway of this home')
     .option('-d, --detach', 'run in the background')
@@ -38,9 +38,7 @@ export function define(command: Command, run: Run): void {
     .option('--tls-key <file>', 'PEM key of the certificate')
     .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients')
     .addHelpText('after', HELP)
-    .action(
-      run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options)),
-    )
+    .run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options))
 }
 
 /** Serves until SIGINT, SIGTERM or SIGHUP. */

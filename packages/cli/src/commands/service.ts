@@ -4,9 +4,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { dirname } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
-import { examples, type Run } from '../command-definition.js'
 import { daemonLog } from '../daemon/daemon-log.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { launchdService, systemdService, type Service } from '../service/service-unit.js'
@@ -24,7 +24,7 @@ interface ServiceOptions {
   readonly manager?: 'systemd' | 'launchd'
 }
 
-export function define(service: Command, run: Run): void {
+export function define(service: CliCommand): void {
   service.description('start the gateway when you log in').addHelpText('after', HELP)
   const manager = (): Option =>
     new Option('--manager <name>', 'service manager (default: the one of this system)').choices(['systemd', 'launchd'])
@@ -33,20 +33,20 @@ export function define(service: Command, run: Run): void {
     .description('write the unit and start it')
     .option('--print', 'print the unit, and change nothing')
     .addOption(manager())
-    .addHelpText('after', examples('service install', 'service install --print'))
-    .action(run(install))
+    .examples('service install', 'service install --print')
+    .run(install)
   service
     .command('uninstall')
     .description('stop it and remove the unit')
     .option('--print', 'print the path of the unit, and change nothing')
     .addOption(manager())
-    .addHelpText('after', examples('service uninstall'))
-    .action(run(uninstall))
+    .examples('service uninstall')
+    .run(uninstall)
 }
 
-async function install(context: CliContext, options: ServiceOptions): Promise<void> {
+async function install(context: CliContext, options: ServiceOptions): Promise<CommandResult | void> {
   const { path, text, start } = serviceOf(context, options)
-  if (options.print === true) return print(context.stdout, text.trimEnd())
+  if (options.print === true) return { text: text.trimEnd() }
   await mkdir(dirname(path), { recursive: true })
   await mkdir(homeOf(context).logs, { recursive: true, mode: 0o700 })
   await writeFile(path, text)
@@ -55,13 +55,13 @@ async function install(context: CliContext, options: ServiceOptions): Promise<vo
 }
 
 /** Idempotent. */
-async function uninstall(context: CliContext, options: ServiceOptions): Promise<void> {
+async function uninstall(context: CliContext, options: ServiceOptions): Promise<CommandResult> {
   const { path, stop } = serviceOf(context, options)
-  if (options.print === true) return print(context.stdout, path)
-  if (!existsSync(path)) return print(context.stderr, `There is no unit at ${path}.`)
+  if (options.print === true) return { text: path }
+  if (!existsSync(path)) return { note: `There is no unit at ${path}.` }
   runAll(context, stop)
   await rm(path, { force: true })
-  print(context.stdout, path)
+  return { text: path }
 }
 
 const MANAGERS: Readonly<Partial<Record<NodeJS.Platform, 'systemd' | 'launchd'>>> = {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Command } from 'commander'
-import { print, printJson, type CliContext } from '../cli-context.js'
-import { type JsonOption, type Run, toSeconds } from '../command-definition.js'
+import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CliContext } from '../cli-context.js'
+import { toSeconds } from '../command-definition.js'
 import { daemonProcess, type DaemonProcess } from '../daemon/daemon-process.js'
 import { homeOf } from '../daemon/daemon-record.js'
 import { withProgress } from '../progress.js'
@@ -14,7 +14,7 @@ Examples:
 
 It returns when the gateway and all its agents have ended. Resumable sessions continue after the next start.`
 
-interface StopOptions extends JsonOption {
+interface StopOptions {
   readonly force?: boolean
   /** In seconds. */
   readonly timeout: number
@@ -22,23 +22,21 @@ interface StopOptions extends JsonOption {
 
 const POLL_MS = 50
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('stop the gateway of this home, and all its agents')
     .option('--force', 'kill it at once; the next start ends its agents')
     .option('--timeout <seconds>', 'how long to wait for it', toSeconds, 60)
-    .option('--json', 'as JSON')
+    .json()
     .addHelpText('after', HELP)
-    .action(run(stop))
+    .run(stop)
 }
 
-async function stop(context: CliContext, options: StopOptions): Promise<void> {
+async function stop(context: CliContext, options: StopOptions): Promise<CommandResult> {
   const daemon = await daemonProcess(homeOf(context))
-  if (daemon !== undefined) {
-    await withProgress(context, 'Stopping the gateway and its agents', () => end(daemon, options))
-  }
-  if (options.json === true) printJson(context, { stopped: daemon !== undefined, ...(daemon && { pid: daemon.pid }) })
-  else print(context.stderr, daemon === undefined ? 'No gateway was running.' : `Stopped process ${daemon.pid}.`)
+  if (daemon === undefined) return { json: { stopped: false }, note: 'No gateway was running.' }
+  await withProgress(context, 'Stopping the gateway and its agents', () => end(daemon, options))
+  return { json: { stopped: true, pid: daemon.pid }, note: `Stopped process ${daemon.pid}.` }
 }
 
 async function end(daemon: DaemonProcess, { force = false, timeout }: StopOptions): Promise<void> {

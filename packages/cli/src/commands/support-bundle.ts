@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { Command } from 'commander'
-import { print, printJson, type CliContext } from '../cli-context.js'
-import type { JsonOption, Run } from '../command-definition.js'
+import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CliContext } from '../cli-context.js'
 import { withProgress } from '../progress.js'
 
 const HELP = `
@@ -13,20 +12,16 @@ Examples:
 It contains versions, the results of doctor, settings, the state of the sessions, the end of the gateway's log and crash
 bundles. It contains no prompt, no answer and no secret. A crash bundle quotes what the agent wrote to stderr.`
 
-interface BundleOptions extends JsonOption {
-  readonly output?: string
-}
-
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('write a file for support, without secrets, and print its path')
     .option('--output <file>', 'where to write it (default: in this folder)')
-    .option('--json', 'as JSON')
+    .json()
     .addHelpText('after', HELP)
-    .action(run(makeBundle))
+    .run(makeBundle)
 }
 
-async function makeBundle(context: CliContext, { output, json }: BundleOptions): Promise<void> {
+async function makeBundle(context: CliContext, { output }: { readonly output?: string }): Promise<CommandResult> {
   const { bundleFiles, writeBundle } = await import('../support/support-bundle.js')
   const now = new Date()
   const stamp = now.toISOString().slice(0, 19).replace(/[:T]/g, '-')
@@ -39,7 +34,9 @@ async function makeBundle(context: CliContext, { output, json }: BundleOptions):
       cause,
     })
   })
-  if (json === true) return printJson(context, { path, files: files.map(({ name }) => name) })
-  print(context.stdout, path)
-  print(context.stderr, `Secrets are redacted. Review it before you send it: tar -xzf ${path}`)
+  return {
+    json: { path, files: files.map(({ name }) => name) },
+    text: path,
+    note: `Secrets are redacted. Review it before you send it: tar -xzf ${path}`,
+  }
 }

@@ -11,6 +11,9 @@ export function age(ms: number): string {
   return `${Math.max(0, Math.floor(ms / size))}${unit}`
 }
 
+/** The age of what happened at this time, an ISO date. */
+export const ageSince = (at: string, now = Date.now()): string => age(now - Date.parse(at))
+
 /** A more exact duration: `0.4 s`, `12 s`, `3 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 10_000) return `${(Math.max(0, ms) / 1_000).toFixed(1)} s`

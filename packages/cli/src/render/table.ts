@@ -1,5 +1,6 @@
-import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
+import { paintFor, widthOf, type CliContext } from '../cli-context.js'
 import { columnsOf, cut, pad } from './fit.js'
+import type { Paint } from './paint.js'
 
 export interface Column<Row> {
   readonly title: string
@@ -75,8 +76,13 @@ function shrink<Row>(sized: readonly Sized<Row>[], excess: number): Sized<Row>[]
   return result
 }
 
-/** Prints a table with bold titles on stdout. */
-export function printTable<Row>(context: CliContext, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const [titles = '', ...lines] = renderTable(columns, rows, widthOf(context.stdout))
-  print(context.stdout, [paintFor(context, context.stdout).bold(titles), ...lines])
+/** The lines of a table for stdout, with bold titles. */
+export function tableFor<Row>(
+  context: CliContext,
+  rows: readonly Row[],
+  columnsIn: (paint: Paint) => readonly Column<Row>[],
+): string[] {
+  const paint = paintFor(context, context.stdout)
+  const [titles = '', ...lines] = renderTable(columnsIn(paint), rows, widthOf(context.stdout))
+  return [paint.bold(titles), ...lines]
 }

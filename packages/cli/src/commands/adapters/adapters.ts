@@ -1,5 +1,4 @@
-import type { Command } from 'commander'
-import type { CommandFiles } from '../../command-definition.js'
+import type { CliCommand, CommandFiles } from '../../cli-command.js'
 
 const HELP = `
 Examples:
@@ -10,7 +9,7 @@ Examples:
 
 Agents from npm are installed into a folder of their own in the home: without root, and without changing PATH.`
 
-export function define(command: Command): void {
+export function define(command: CliCommand): void {
   command.description('the agents that can be started').addHelpText('after', HELP)
 }
 

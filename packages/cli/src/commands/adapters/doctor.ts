@@ -1,9 +1,9 @@
 import { defined, EXIT } from '@agentproto/contracts'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
-import type { Command } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import type { JsonOption } from '../../command-definition.js'
 import { checkLines, checksSummary } from '../../render/checks.js'
 import { interruptible } from '../../signals.js'
 
@@ -13,16 +13,16 @@ interface DoctorOptions extends JsonOption {
   readonly longPrompt?: string
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('check an agent; the exit code is 1 when a check fails')
     .argument('<slug>')
     .option('--live', 'also start it, prompt it, interrupt, resume and stop it')
     .option('--prompt <text>', 'prompt for the live check')
     .option('--long-prompt <text>', 'prompt with a long answer, which is interrupted')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('adapters doctor opencode', 'adapters doctor demo --live'))
-    .action(run(check))
+    .json()
+    .examples('adapters doctor opencode', 'adapters doctor demo --live')
+    .run(check)
 }
 
 function check(context: CliContext, slug: string, { json, live, prompt, longPrompt }: DoctorOptions): Promise<number> {

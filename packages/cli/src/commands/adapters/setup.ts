@@ -1,8 +1,9 @@
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { provisionUntil } from '../../adapters/provision.js'
-import { addOptionValue, examples, type Run } from '../../command-definition.js'
+import { addOptionValue } from '../../command-definition.js'
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('run the setup steps of an agent that are not done')
     .argument('<slug>')
@@ -13,7 +14,7 @@ export function define(command: Command, run: Run): void {
         .argParser(addOptionValue)
         .default({}, 'none'),
     )
-    .option('--json', 'print the new state as JSON')
-    .addHelpText('after', examples('adapters setup shop --input url=http://127.0.0.1:9000'))
-    .action(run(provisionUntil('setup')))
+    .json('print the new state as JSON')
+    .examples('adapters setup shop --input url=http://127.0.0.1:9000')
+    .run(provisionUntil('setup'))
 }

@@ -1,26 +1,24 @@
 import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { AdapterState } from '@agentproto/contracts/wire'
-import type { Command } from 'commander'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
-import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { paintFor, type CliContext } from '../../cli-context.js'
 import type { Paint } from '../../render/paint.js'
 import { oneLine } from '../../render/printable.js'
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('show an adapter, and whether its agent is installed, set up and logged in')
     .argument('<slug>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('adapters show opencode'))
-    .action(run(show))
+    .json()
+    .examples('adapters show opencode')
+    .run(show)
 }
 
-async function show(context: CliContext, slug: string, { json }: JsonOption): Promise<void> {
+async function show(context: CliContext, slug: string): Promise<CommandResult> {
   const adapters = await openAdapters(context)
   const [summary, state] = await Promise.all([adapters.get(slug), adapters.state(slug)])
-  if (json === true) printJson(context, { ...summary, state })
-  else print(context.stdout, details(summary, state, paintFor(context, context.stdout)))
+  return { json: { ...summary, state }, text: details(summary, state, paintFor(context, context.stdout)) }
 }
 
 function details(summary: AdapterSummary, state: AdapterState, paint: Paint): string[] {

@@ -1,13 +1,13 @@
 import { AgentprotoError, RULE_LIFETIMES, type RuleLifetime, type SessionRequest } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
-import { Option, type Command } from 'commander'
-import { print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CliContext } from '../../cli-context.js'
 import { requestTitle } from '../../render/request-title.js'
 import { allowOnce, denyOnce } from '../../requests/one-time-answer.js'
 import { openSession } from '../../session-ref.js'
 
-interface AnswerOptions extends JsonOption {
+interface AnswerOptions {
   readonly option?: string
   readonly allow?: boolean
   readonly deny?: boolean
@@ -15,7 +15,7 @@ interface AnswerOptions extends JsonOption {
   readonly remember?: RuleLifetime
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('answer a request of an agent')
     .argument('<id>')
@@ -35,31 +35,27 @@ export function define(command: Command, run: Run): void {
         .choices([...RULE_LIFETIMES])
         .conflicts('content'),
     )
-    .option('--json', 'print the answered request as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'sessions answer try --allow',
-        'sessions answer try --allow --remember session',
-        'sessions answer try --option reject-once',
-        'sessions answer try --content \'{"colour": "red"}\'',
-      ),
+    .json('print the answered request as JSON')
+    .examples(
+      'sessions answer try --allow',
+      'sessions answer try --allow --remember session',
+      'sessions answer try --option reject-once',
+      'sessions answer try --content \'{"colour": "red"}\'',
     )
-    .action(run(answer))
+    .run(answer)
 }
 
 async function answer(
   context: CliContext,
   ...[ref, requestId, options]: [string, string | undefined, AnswerOptions]
-): Promise<void> {
+): Promise<CommandResult> {
   const { client, session } = await openSession(context, ref)
   const requests = await client.sessions.requests(session.id)
   const request = pick(answerable(requests, options.remember !== undefined, requestId !== undefined), requestId)
   const given = withLifetime(answerOf(request, options), options)
   const answered = await client.sessions.answer(session.id, request.requestId, given)
-  if (options.json === true) return printJson(context, answered)
   const result = request.state === 'pending' ? 'Answered' : 'Decided for the next time'
-  print(context.stderr, `${result}: ${requestTitle(request.request)}`)
+  return { json: answered, note: `${result}: ${requestTitle(request.request)}` }
 }
 
 /** Pending requests, and with `--remember` interrupted ones: the rule answers them the next time. */

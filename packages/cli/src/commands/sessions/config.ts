@@ -1,27 +1,20 @@
 import { type AgentConfig, defined, PERMISSION_MODES, type PermissionMode, type Session } from '@agentproto/contracts'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
-import type { Command } from 'commander'
-import { paintFor, printJson, type CliContext } from '../../cli-context.js'
-import {
-  agentOption,
-  examples,
-  type JsonOption,
-  type OptionValues,
-  permissionsOption,
-  type Run,
-} from '../../command-definition.js'
-import { printTable } from '../../render/table.js'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CliContext } from '../../cli-context.js'
+import { agentOption, type OptionValues, permissionsOption } from '../../command-definition.js'
+import { tableFor } from '../../render/table.js'
 import { oneLine } from '../../render/printable.js'
 import { openSession } from '../../session-ref.js'
 
-interface ConfigOptions extends JsonOption {
+interface ConfigOptions {
   readonly mode?: string
   readonly model?: string
   readonly option: OptionValues
   readonly permissions?: PermissionMode
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('show or set mode, model and options of the running agent, and its permission mode')
     .argument('<id>')
@@ -29,20 +22,17 @@ export function define(command: Command, run: Run): void {
     .option('--model <id>', 'one of its models')
     .addOption(agentOption())
     .addOption(permissionsOption())
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'sessions config try',
-        'sessions config try --model demo-2 --mode plan',
-        'sessions config try --permissions approve-all',
-      ),
+    .json()
+    .examples(
+      'sessions config try',
+      'sessions config try --model demo-2 --mode plan',
+      'sessions config try --permissions approve-all',
     )
-    .action(run(configure))
+    .run(configure)
 }
 
 /** Sets what is given, then prints every setting and its choices. */
-async function configure(context: CliContext, ref: string, options: ConfigOptions): Promise<void> {
+async function configure(context: CliContext, ref: string, options: ConfigOptions): Promise<CommandResult> {
   const request = requestOf(options)
   const { client, session } = await openSession(context, ref)
   const isChange = Object.keys(request).length > 0
@@ -50,17 +40,12 @@ async function configure(context: CliContext, ref: string, options: ConfigOption
     ? await client.sessions.configure(session.id, request)
     : await client.sessions.get(session.id)
   const { config = {}, permissionMode } = current
-  if (options.json === true) return printJson(context, { ...config, permissionMode })
-  const paint = paintFor(context, context.stdout)
-  printTable<Setting>(
-    context,
-    [
-      { title: 'WHAT', cell: ({ name }) => oneLine(name), paint: paint.cyan },
-      { title: 'IS', cell: ({ value }) => oneLine(value), shrinkTo: 8 },
-      { title: 'CAN BE', cell: ({ allowed }) => oneLine(allowed), paint: paint.dim, shrinkTo: 12 },
-    ],
-    settingsOf(current),
-  )
+  const text = tableFor<Setting>(context, settingsOf(current), (paint) => [
+    { title: 'WHAT', cell: ({ name }) => oneLine(name), paint: paint.cyan },
+    { title: 'IS', cell: ({ value }) => oneLine(value), shrinkTo: 8 },
+    { title: 'CAN BE', cell: ({ allowed }) => oneLine(allowed), paint: paint.dim, shrinkTo: 12 },
+  ])
+  return { json: { ...config, permissionMode }, text }
 }
 
 function requestOf({ mode, model, option, permissions }: ConfigOptions): ConfigRequest {

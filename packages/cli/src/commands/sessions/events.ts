@@ -1,7 +1,7 @@
 import { type EventGap, EXIT, type SessionEvent } from '@agentproto/contracts'
-import type { Command } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import { type JsonOption, toCount } from '../../command-definition.js'
 import { eventLine } from '../../render/event-line.js'
 import { openSession } from '../../session-ref.js'
 import { interruptible } from '../../signals.js'
@@ -13,18 +13,15 @@ interface EventsOptions extends JsonOption {
 
 const PAGE = 1_000
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('print the event log of a session')
     .argument('<id>')
     .option('--after <seq>', 'only events after this sequence number', toCount, 0)
     .option('-f, --follow', 'print new events until the session ends')
-    .option('--json', 'one JSON document per line')
-    .addHelpText(
-      'after',
-      examples('sessions events try', 'sessions events try -f --json', 'sessions events try --after 120'),
-    )
-    .action(run(printEvents))
+    .json('one JSON document per line')
+    .examples('sessions events try', 'sessions events try -f --json', 'sessions events try --after 120')
+    .run(printEvents)
 }
 
 async function printEvents(

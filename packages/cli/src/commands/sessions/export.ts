@@ -3,9 +3,9 @@ import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { print, type CliContext } from '../../cli-context.js'
-import { examples, type Run } from '../../command-definition.js'
 import { openSession } from '../../session-ref.js'
 
 interface ExportOptions {
@@ -14,7 +14,7 @@ interface ExportOptions {
   readonly force?: boolean
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('export a session with its log, to archive, to import elsewhere, or to read')
     .argument('<id>')
@@ -25,8 +25,8 @@ export function define(command: Command, run: Run): void {
     )
     .option('-o, --output <file>', 'write a new file (default: stdout)')
     .option('--force', 'overwrite an existing file')
-    .addHelpText('after', examples('sessions export try -o try.jsonl', 'sessions export try --format md'))
-    .action(run(exportSession))
+    .examples('sessions export try -o try.jsonl', 'sessions export try --format md')
+    .run(exportSession)
 }
 
 async function exportSession(

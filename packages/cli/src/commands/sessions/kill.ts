@@ -1,7 +1,8 @@
 import { defined } from '@agentproto/contracts'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { withProgress } from '../../progress.js'
 import { findSession } from '../../session-ref.js'
@@ -12,14 +13,14 @@ interface KillOptions extends JsonOption {
   readonly reason?: (typeof REASONS)[number]
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('kill sessions with all their processes, and print the id of each')
     .argument('<id...>')
     .addOption(new Option('--reason <reason>', 'reason to record').choices([...REASONS]))
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded'))
-    .action(run(kill))
+    .json()
+    .examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded')
+    .run(kill)
 }
 
 async function kill(context: CliContext, refs: readonly string[], { reason, json }: KillOptions): Promise<void> {

@@ -1,8 +1,8 @@
 import { EXIT, type OutputLine } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import type { Command } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { paintFor, print, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import { type JsonOption, toCount } from '../../command-definition.js'
 import { printable } from '../../render/printable.js'
 import { openSession } from '../../session-ref.js'
 import { interruptible } from '../../signals.js'
@@ -15,15 +15,15 @@ interface LogsOptions extends JsonOption {
 /** The gateway keeps this many lines of a session. */
 const KEPT_LINES = 2_000
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('print the output of a session')
     .argument('<id>')
     .option('-n, --lines <count>', 'number of lines, from the end', toCount, 200)
     .option('-f, --follow', 'print new lines until the session ends')
-    .option('--json', 'one JSON document per line')
-    .addHelpText('after', examples('sessions logs try -n 20', 'sessions logs try -f'))
-    .action(run(printLogs))
+    .json('one JSON document per line')
+    .examples('sessions logs try -n 20', 'sessions logs try -f')
+    .run(printLogs)
 }
 
 async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {

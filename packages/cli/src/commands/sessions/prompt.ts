@@ -1,15 +1,8 @@
 import { defined } from '@agentproto/contracts'
-import { type Command, Option } from 'commander'
-import { print, printJson, type CliContext } from '../../cli-context.js'
-import {
-  examples,
-  type JsonOption,
-  type OutputMode,
-  outputOption,
-  type Run,
-  toSeconds,
-  type WhenBusy,
-} from '../../command-definition.js'
+import { Option } from 'commander'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CliContext } from '../../cli-context.js'
+import { type JsonOption, type OutputMode, outputOption, toSeconds, type WhenBusy } from '../../command-definition.js'
 import { promptSteps, withNextStep } from '../../next-steps.js'
 import { readPrompt } from '../../prompt/prompt-text.js'
 import { openSession } from '../../session-ref.js'
@@ -23,7 +16,7 @@ interface PromptOptions extends JsonOption {
   readonly timeout?: number
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('send a prompt, and print the number of its turn')
     .argument('<id>')
@@ -35,23 +28,20 @@ export function define(command: Command, run: Run): void {
     )
     .option('--wait', 'wait for the end of the turn and print the answer')
     .addOption(outputOption('format of stdout with --wait'))
-    .option('--json', 'as JSON')
+    .json()
     .option('--timeout <seconds>', 'with --wait: interrupt after this time and exit with 3', toSeconds)
-    .addHelpText(
-      'after',
-      examples(
-        'sessions prompt try "read README.md" --wait',
-        'sessions prompt try "explain @src/cart.ts" --wait',
-        'git diff | agentproto sessions prompt try - --when-busy queue',
-      ),
+    .examples(
+      'sessions prompt try "read README.md" --wait',
+      'sessions prompt try "explain @src/cart.ts" --wait',
+      'git diff | agentproto sessions prompt try - --when-busy queue',
     )
-    .action(run(prompt))
+    .run(prompt)
 }
 
 async function prompt(
   context: CliContext,
   ...[ref, text, { wait, json, output, timeout, whenBusy }]: [string, string, PromptOptions]
-): Promise<number | void> {
+): Promise<CommandResult | number> {
   const content = await readPrompt(context, text)
   const { client, session } = await openSession(context, ref)
   if (wait === true) {
@@ -64,6 +54,5 @@ async function prompt(
   const accepted = await withNextStep(promptSteps(ref), () =>
     client.sessions.prompt(session.id, { prompt: content, ...defined({ whenBusy }) }),
   )
-  if (json === true) printJson(context, accepted)
-  else print(context.stdout, String(accepted.turn))
+  return { json: accepted, text: String(accepted.turn) }
 }

@@ -1,32 +1,31 @@
-import { InvalidArgumentError, type Command } from 'commander'
-import { print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import { InvalidArgumentError } from 'commander'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import { print, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
 
-interface PruneOptions extends JsonOption {
+interface PruneOptions {
   /** Milliseconds. */
   readonly olderThan: number
   readonly dryRun?: boolean
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('remove sessions that ended long ago, with their logs, and print the id of each')
     .requiredOption('--older-than <time>', 'such as 30d, 12h or 90m', toMilliseconds)
     .option('--dry-run', 'only print which')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('sessions prune --older-than 30d --dry-run', 'sessions prune --older-than 12h'))
-    .action(run(prune))
+    .json()
+    .examples('sessions prune --older-than 30d --dry-run', 'sessions prune --older-than 12h')
+    .run(prune)
 }
 
-async function prune(context: CliContext, { olderThan, dryRun = false, json }: PruneOptions): Promise<void> {
+async function prune(context: CliContext, { olderThan, dryRun = false }: PruneOptions): Promise<CommandResult> {
   const client = await connect(context)
   const result = await client.archive.prune({ olderThanMs: olderThan, dryRun })
   const { pruned } = result
-  if (json === true) printJson(context, result)
-  else for (const { id } of pruned) print(context.stdout, id)
   const sessions = `${pruned.length} session${pruned.length === 1 ? '' : 's'}`
   print(context.stderr, dryRun ? `${sessions} would be removed.` : `${sessions} removed.`)
+  return { json: result, text: pruned.length === 0 ? undefined : pruned.map(({ id }) => id) }
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }

@@ -1,17 +1,17 @@
-import type { Command } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import { print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { withProgress } from '../../progress.js'
 import { findSession } from '../../session-ref.js'
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('remove sessions and their logs, and print the id of each; running ones are killed first')
     .argument('<id...>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('sessions rm try'))
-    .action(run(remove))
+    .json()
+    .examples('sessions rm try')
+    .run(remove)
 }
 
 async function remove(context: CliContext, refs: readonly string[], { json }: JsonOption): Promise<void> {

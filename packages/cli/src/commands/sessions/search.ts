@@ -1,50 +1,42 @@
 import { defined, EXIT } from '@agentproto/contracts'
 import type { SearchHit, SearchResult } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
-import type { Command } from 'commander'
-import { paintFor, print, printJson, warn, widthOf, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run, toCount } from '../../command-definition.js'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
+import { toCount } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { cut } from '../../render/fit.js'
 import { oneLine } from '../../render/printable.js'
 import { shortId } from '../../render/session-text.js'
 
-interface SearchOptions extends JsonOption {
+interface SearchOptions {
   readonly limit: number
   readonly adapter?: string
   readonly workspace?: string
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('search prompts and answers for a text; the exit code is 4 when nothing is found')
     .argument('<text>')
     .option('-n, --limit <count>', 'maximum number of results', toCount, 20)
     .option('--adapter <slug>', 'only sessions of this adapter')
     .option('--workspace <slug>', 'only sessions of this workspace')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      examples('sessions search "connection refused"', 'sessions search cart --adapter opencode --json'),
-    )
-    .action(run(search))
+    .json()
+    .examples('sessions search "connection refused"', 'sessions search cart --adapter opencode --json')
+    .run(search)
 }
 
-async function search(context: CliContext, text: string, options: SearchOptions): Promise<number> {
+async function search(context: CliContext, text: string, options: SearchOptions): Promise<CommandResult> {
   const { hits, nextCursor, unreadable = [] } = await findAll(await connect(context), text, options)
-  if (options.json === true) {
-    const rest = { nextCursor, unreadable: unreadable.length === 0 ? undefined : unreadable }
-    printJson(context, { hits, ...defined(rest) })
-  } else {
-    for (const hit of hits) print(context.stdout, hitLine(context, hit))
-    if (hits.length === 0) print(context.stderr, 'Nothing was found.')
-  }
   for (const { sessionId, events } of unreadable) {
     const what = events === 1 ? 'an event' : `${events} events`
     warn(context, `${what} of ${sessionId} cannot be read. See: agentproto sessions repair ${sessionId} --dry-run`)
   }
   if (nextCursor !== undefined) print(context.stderr, `There may be more; use --limit ${options.limit * 2}.`)
-  return hits.length === 0 ? EXIT.empty : EXIT.ok
+  const json = { hits, ...defined({ nextCursor, unreadable: unreadable.length === 0 ? undefined : unreadable }) }
+  if (hits.length === 0) return { json, note: 'Nothing was found.', exit: EXIT.empty }
+  return { json, text: hits.map((hit) => hitLine(context, hit)) }
 }
 
 /** The gateway answers a long search in pages. */

@@ -1,8 +1,9 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
 import { closest } from 'fastest-levenshtein'
-import { isInteractive, paintFor, print, printJson, widthOf, type CliContext } from '../../cli-context.js'
-import type { CommandFiles, JsonOption, Run } from '../../command-definition.js'
+import type { CliCommand, CommandFiles, CommandResult } from '../../cli-command.js'
+import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
+import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { inOrder, SORT_KEYS, type SessionOrder, type SortKey } from '../../render/session-order.js'
 import { lastLinesOf } from '../../session-lines.js'
@@ -27,7 +28,7 @@ interface SessionsOptions extends JsonOption {
   readonly sort?: SortKey
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('list, watch, attach to and drive sessions')
     .enablePositionalOptions()
@@ -36,10 +37,10 @@ export function define(command: Command, run: Run): void {
     .addOption(new Option('--sort <column>', 'column to sort by, also for --watch').choices([...SORT_KEYS]))
     .option('--alive', 'only those with a running agent')
     .option('--tree', 'show each session below the one that started it')
-    .option('--json', 'as JSON')
+    .json()
     .allowExcessArguments()
     .addHelpText('after', HELP)
-    .action(run(show))
+    .run(show)
 }
 
 /** Without a further word, `sessions` is the list. */
@@ -66,7 +67,11 @@ export const children: CommandFiles = {
   repair: () => import('./repair.js'),
 }
 
-async function show(context: CliContext, options: SessionsOptions, { args: [word] }: Command): Promise<void> {
+async function show(
+  context: CliContext,
+  options: SessionsOptions,
+  { args: [word] }: CliCommand,
+): Promise<CommandResult | void> {
   if (word !== undefined) throw unknownCommand(word)
   const { attach, json, tree, watch } = options
   if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)
@@ -82,15 +87,16 @@ const unknownCommand = (word: string): AgentprotoError =>
     hint: `Did you mean: agentproto sessions ${closest(word, Object.keys(children))}? The list is: agentproto sessions`,
   })
 
-async function list(context: CliContext, { alive, sort, json }: SessionsOptions): Promise<void> {
+async function list(context: CliContext, { alive, sort, json }: SessionsOptions): Promise<CommandResult> {
   const client = await connect(context)
   const { sessions } = await client.sessions.list(alive === true ? { onlyAlive: true } : {})
   const order: SessionOrder | undefined = sort && { key: sort, isReversed: false }
   const sorted = order === undefined ? sessions : inOrder(sessions, order)
-  if (json === true) return printJson(context, { sessions: sorted })
+  if (json === true) return { json: { sessions: sorted } }
   // Loaded only for a table: measuring text takes longer to load than the gateway to answer.
   const { renderSessions } = await import('../../render/sessions-table.js')
   const { stdout } = context
   const frame = { now: Date.now(), width: widthOf(stdout), paint: paintFor(context, stdout) }
-  print(stdout, renderSessions({ sessions: sorted, lastLines: await lastLinesOf(client, sorted), order, ...frame }))
+  const text = renderSessions({ sessions: sorted, lastLines: await lastLinesOf(client, sorted), order, ...frame })
+  return { text }
 }

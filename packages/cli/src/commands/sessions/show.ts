@@ -1,23 +1,23 @@
-import type { Command } from 'commander'
-import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
-import { examples, type JsonOption, type Run } from '../../command-definition.js'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
+import { paintFor, type CliContext } from '../../cli-context.js'
+import type { JsonOption } from '../../command-definition.js'
 import { renderSession, SHOWN_TURNS } from '../../render/session-details.js'
 import { openSession } from '../../session-ref.js'
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('show all details of a session')
     .argument('<id>')
-    .option('--json', 'as JSON')
-    .addHelpText('after', examples('sessions show try', 'sessions show try --json'))
-    .action(run(show))
+    .json()
+    .examples('sessions show try', 'sessions show try --json')
+    .run(show)
 }
 
-async function show(context: CliContext, ref: string, { json }: JsonOption): Promise<void> {
+async function show(context: CliContext, ref: string, { json }: JsonOption): Promise<CommandResult> {
   const opened = await openSession(context, ref)
   const { sessions } = opened.client
   const session = await sessions.get(opened.session.id)
-  if (json === true) return printJson(context, session)
+  if (json === true) return { json: session }
   const { id, turnCount } = session
   const [requests, turns] = await Promise.all([
     sessions.requests(id),
@@ -25,5 +25,5 @@ async function show(context: CliContext, ref: string, { json }: JsonOption): Pro
   ])
   const pending = requests.filter(({ state }) => state === 'pending')
   const frame = { now: Date.now(), paint: paintFor(context, context.stdout) }
-  print(context.stdout, renderSession({ session, pending, turns }, frame))
+  return { json: session, text: renderSession({ session, pending, turns }, frame) }
 }

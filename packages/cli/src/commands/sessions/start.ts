@@ -2,9 +2,9 @@ import { resolve } from 'node:path'
 import { defined } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
-import type { Command } from 'commander'
+import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
-import { addAgentOptions, type AgentOptions, examples, type JsonOption, type Run } from '../../command-definition.js'
+import { addAgentOptions, type AgentOptions, type JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
@@ -18,7 +18,7 @@ interface StartOptions extends AgentOptions, JsonOption {
   readonly delegate?: boolean
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('start a session and print its id')
     .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
@@ -29,19 +29,16 @@ export function define(command: Command, run: Run): void {
   addAgentOptions(command)
     .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
     .option('-a, --attach', 'attach to it')
-    .option('--json', 'print the session as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        'sessions start demo --label try',
-        'sessions start opencode --workspace shop -p "Why is the cart empty?"',
-        'sessions start demo --attach',
-      ),
+    .json('print the session as JSON')
+    .examples(
+      'sessions start demo --label try',
+      'sessions start opencode --workspace shop -p "Why is the cart empty?"',
+      'sessions start demo --attach',
     )
-    .action(run(start))
+    .run(start)
 }
 
-async function start(context: CliContext, adapter: string, options: StartOptions): Promise<void> {
+async function start(context: CliContext, adapter: string, options: StartOptions): Promise<CommandResult | void> {
   const request = await spawnRequest(context, adapter, options)
   const client = await connect(context)
   const session = await withNextStep(startSteps(adapter), () =>

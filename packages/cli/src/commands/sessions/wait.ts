@@ -1,15 +1,7 @@
 import { AgentprotoError, EXIT, isAgentprotoError, type Turn } from '@agentproto/contracts'
-import type { Command } from 'commander'
+import type { CliCommand } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
-import {
-  examples,
-  type JsonOption,
-  type OutputMode,
-  outputOption,
-  type Run,
-  toCount,
-  toSeconds,
-} from '../../command-definition.js'
+import { type JsonOption, type OutputMode, outputOption, toCount, toSeconds } from '../../command-definition.js'
 import { reportFailure } from '../../failure-report.js'
 import { openSession } from '../../session-ref.js'
 import { interruptible } from '../../signals.js'
@@ -24,19 +16,16 @@ interface WaitOptions extends JsonOption {
   readonly timeout?: number
 }
 
-export function define(command: Command, run: Run): void {
+export function define(command: CliCommand): void {
   command
     .description('wait for the end of a turn, and print the answer')
     .argument('<id>')
     .option('--turn <number>', 'number of the turn (default: the last one)', toCount)
     .addOption(outputOption())
-    .option('--json', 'the same as --output json')
+    .json('the same as --output json')
     .option('--timeout <seconds>', 'stop waiting after this time and exit with 3; the turn continues', toSeconds)
-    .addHelpText(
-      'after',
-      examples('sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60'),
-    )
-    .action(run(waitForTurn))
+    .examples('sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60')
+    .run(waitForTurn)
 }
 
 /** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */

@@ -22,9 +22,12 @@ export type Work<Args extends readonly unknown[]> = (
 /** Makes an action from work. */
 export type Run = <Args extends readonly unknown[]>(work: Work<Args>) => (...args: Args) => Promise<void>
 
-/** A file of `commands/`: it adds description, options, examples and action to the command that is named like it. */
+/** Adds description, options, examples and action to a command. */
+export type Define = (command: CliCommand) => void
+
+/** A file of `commands/`, for the command that is named like it. */
 export interface CommandFile {
-  define(command: CliCommand): void
+  readonly define: Define
   readonly children?: CommandFiles
   /** A group that is also a command of its own: without a further word, its children are not loaded. */
   readonly runsAlone?: boolean
@@ -43,6 +46,11 @@ export class CliCommand extends Command {
 
   override createCommand(name: string): CliCommand {
     return new CliCommand(name, this.#run)
+  }
+
+  /** @param usage Name and arguments, such as `get <key>` */
+  subcommand(usage: string, description: string): CliCommand {
+    return this.command(usage).description(description)
   }
 
   json(description = 'as JSON'): this {

@@ -3,7 +3,7 @@ import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server
 import type { Client } from '@agentproto/client'
 import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
 import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
-import type { CliCommand } from '../cli-command.js'
+import type { Define } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
@@ -28,7 +28,7 @@ interface AcpOptions extends Omit<AgentOptions, 'cwd'> {
   readonly label?: string
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('serve the sessions of the gateway as an ACP agent on stdin and stdout, for editors')
     .option('--adapter <slug>', 'adapter of new sessions (default: the only one that is installed)')
@@ -41,7 +41,6 @@ export function define(command: CliCommand): void {
     .option('--login', 'log the agent in at this terminal, and exit; editors run it')
     .addHelpText('after', HELP)
     .run((context, options: AcpOptions) => (options.login === true ? logIn : serveAcp)(context, options))
-}
 
 /** Serves until the client disconnects. */
 async function serveAcp(context: CliContext, options: AcpOptions): Promise<void> {

@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import type { CliCommand } from '../cli-command.js'
+import type { Define } from '../cli-command.js'
 import { completionScript, SHELLS, type Shell } from '../completion/scripts.js'
 
 const HELP = `
@@ -10,10 +10,9 @@ Examples:
 
 It completes commands, options and their values, sessions, workspaces, adapters and settings.`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('print the completion script of a shell')
     .addArgument(new Argument('<shell>').choices([...SHELLS]))
     .addHelpText('after', HELP)
     .run(async (_, shell: Shell) => ({ text: completionScript(shell).trimEnd() }))
-}

@@ -19,22 +19,17 @@ The gateway reads config.json when it starts. An invalid value is refused and no
 export function define(config: CliCommand): void {
   config.description('the settings of the gateway').addHelpText('after', HELP)
   config
-    .command('list')
-    .description('list every key with its value and what it does')
+    .subcommand('list', 'list every key with its value and what it does')
     .json()
     .examples('config list', 'config list --json')
     .run(list)
   config
-    .command('get')
-    .description('print the value of a key, set or default')
-    .argument('<key>')
+    .subcommand('get <key>', 'print the value of a key, set or default')
     .json()
     .examples('config get sessions.maxSessions')
     .run(get)
   config
-    .command('set')
-    .description('set a key')
-    .argument('<key>')
+    .subcommand('set <key>', 'set a key')
     .argument('<value>', 'a list is separated by commas, or JSON')
     .json()
     .examples(
@@ -44,9 +39,7 @@ export function define(config: CliCommand): void {
     )
     .run(change)
   config
-    .command('unset')
-    .description('restore the default of a key')
-    .argument('<key>')
+    .subcommand('unset <key>', 'restore the default of a key')
     .json()
     .examples('config unset sessions.idleMs')
     .run((context, name: string) => change(context, name))

@@ -1,5 +1,5 @@
 import { EXIT } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CommandResult, Define } from '../cli-command.js'
 import { paintFor, type CliContext } from '../cli-context.js'
 import { withProgress } from '../progress.js'
 import { checkLines, checksSummary } from '../render/checks.js'
@@ -11,13 +11,12 @@ Examples:
 
 It changes nothing. To check one agent: agentproto adapters doctor <slug>`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('check this machine, the home, the gateway and the agents')
     .json()
     .addHelpText('after', HELP)
     .run(doctor)
-}
 
 /** Exit code 1 when a check fails. Warnings pass. */
 async function doctor(context: CliContext): Promise<CommandResult> {

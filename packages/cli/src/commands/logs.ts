@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import { EXIT } from '@agentproto/contracts'
-import type { CliCommand } from '../cli-command.js'
+import type { Define } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
 import { type JsonOption, toCount } from '../command-definition.js'
 import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon/daemon-log.js'
@@ -23,7 +23,7 @@ interface LogsOptions extends JsonOption {
 /** Some file systems do not report changes; then the log is polled at this interval, in milliseconds. */
 const POLL_MS = 500
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('print the log of the gateway')
     .option('-n, --lines <count>', 'number of lines, from the end', toCount, 200)
@@ -31,7 +31,6 @@ export function define(command: CliCommand): void {
     .json('the structured log instead, one JSON document per line')
     .addHelpText('after', HELP)
     .run(printLog)
-}
 
 async function printLog(context: CliContext, { lines, follow, json }: LogsOptions): Promise<number> {
   const { stdout, stderr } = context

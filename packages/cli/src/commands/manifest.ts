@@ -21,8 +21,7 @@ interface ValidateOptions {
 export function define(manifest: CliCommand): void {
   manifest.description('work on AIP-45 manifests').examples('manifest validate my-agent/AGENT-CLI.md')
   manifest
-    .command('validate')
-    .description('check manifests; each problem is reported with line, column and suggestion')
+    .subcommand('validate', 'check manifests; each problem is reported with line, column and suggestion')
     .argument('<path...>', 'manifest files, and folders to search')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'github']).default('text'))
     .json('the same as --format json')

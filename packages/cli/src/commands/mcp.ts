@@ -1,4 +1,4 @@
-import type { CliCommand } from '../cli-command.js'
+import type { Define } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { clientServices } from '../client-services.js'
 import { connect } from '../daemon/connect.js'
@@ -12,12 +12,11 @@ With Claude Code: claude mcp add agentproto -- agentproto mcp
 
 stdout carries only the protocol. A client that speaks HTTP can use the gateway's /mcp instead.`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('serve the tools of the gateway as an MCP server on stdin and stdout')
     .addHelpText('after', HELP)
     .run(serveMcp)
-}
 
 /** Serves until the client disconnects. The sessions that it started keep running. */
 async function serveMcp(context: CliContext): Promise<void> {

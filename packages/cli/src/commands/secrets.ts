@@ -28,8 +28,7 @@ interface SetOptions {
 export function define(secrets: CliCommand): void {
   secrets.description('keys and tokens for agents').addHelpText('after', HELP)
   secrets
-    .command('set')
-    .description('store a secret; the value comes from stdin or a prompt')
+    .subcommand('set', 'store a secret; the value comes from stdin or a prompt')
     .argument('<slug>', 'its name, such as acme/key')
     .addOption(
       new Option('--store <store>', 'where to store it (default: the keyring, if there is one)').choices([
@@ -42,18 +41,11 @@ export function define(secrets: CliCommand): void {
     .examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key')
     .run(set)
   secrets
-    .command('list')
-    .description('list the secrets, and whether each is set; never a value')
+    .subcommand('list', 'list the secrets, and whether each is set; never a value')
     .json()
     .examples('secrets list')
     .run(list)
-  secrets
-    .command('rm')
-    .description('remove a secret')
-    .argument('<slug>')
-    .json()
-    .examples('secrets rm acme/key')
-    .run(remove)
+  secrets.subcommand('rm <slug>', 'remove a secret').json().examples('secrets rm acme/key').run(remove)
 }
 
 async function set(context: CliContext, slug: string, { store, oauth }: SetOptions): Promise<CommandResult> {

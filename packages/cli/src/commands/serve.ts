@@ -3,7 +3,7 @@ import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contrac
 import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { TlsOptions } from '@agentproto/runtime'
 import { InvalidArgumentError } from 'commander'
-import type { CliCommand } from '../cli-command.js'
+import type { Define } from '../cli-command.js'
 import { print, warn, type CliContext } from '../cli-context.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
@@ -27,7 +27,7 @@ interface ServeOptions {
   readonly tlsClientCa?: string
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('run the gateway of this home')
     .option('-d, --detach', 'run in the background')
@@ -39,7 +39,6 @@ export function define(command: CliCommand): void {
     .option('--tls-client-ca <file>', 'PEM certificate of a CA that must have signed the certificates of clients')
     .addHelpText('after', HELP)
     .run((context, options: ServeOptions) => (options.detach === true ? serveDetached : serve)(context, options))
-}
 
 /** Serves until SIGINT, SIGTERM or SIGHUP. */
 async function serve(context: CliContext, { host, port, allowRemote, ...options }: ServeOptions): Promise<void> {

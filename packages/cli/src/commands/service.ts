@@ -29,15 +29,13 @@ export function define(service: CliCommand): void {
   const manager = (): Option =>
     new Option('--manager <name>', 'service manager (default: the one of this system)').choices(['systemd', 'launchd'])
   service
-    .command('install')
-    .description('write the unit and start it')
+    .subcommand('install', 'write the unit and start it')
     .option('--print', 'print the unit, and change nothing')
     .addOption(manager())
     .examples('service install', 'service install --print')
     .run(install)
   service
-    .command('uninstall')
-    .description('stop it and remove the unit')
+    .subcommand('uninstall', 'stop it and remove the unit')
     .option('--print', 'print the path of the unit, and change nothing')
     .addOption(manager())
     .examples('service uninstall')

@@ -1,5 +1,5 @@
 import { isLive } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CommandResult, Define } from '../cli-command.js'
 import type { CliContext } from '../cli-context.js'
 import { connect, findDaemon } from '../daemon/connect.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
@@ -12,13 +12,12 @@ Examples:
 
 It never starts a gateway. When none is running, the exit code is 1.`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('show whether a gateway is running, where, and its number of sessions')
     .json()
     .addHelpText('after', HELP)
     .run((context) => status({ ...context, autoStart: false }))
-}
 
 /** @throws `daemon_not_running` when no gateway answers */
 async function status(context: CliContext): Promise<CommandResult> {

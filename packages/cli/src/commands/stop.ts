@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CommandResult, Define } from '../cli-command.js'
 import type { CliContext } from '../cli-context.js'
 import { toSeconds } from '../command-definition.js'
 import { daemonProcess, type DaemonProcess } from '../daemon/daemon-process.js'
@@ -22,7 +22,7 @@ interface StopOptions {
 
 const POLL_MS = 50
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('stop the gateway of this home, and all its agents')
     .option('--force', 'kill it at once; the next start ends its agents')
@@ -30,7 +30,6 @@ export function define(command: CliCommand): void {
     .json()
     .addHelpText('after', HELP)
     .run(stop)
-}
 
 async function stop(context: CliContext, options: StopOptions): Promise<CommandResult> {
   const daemon = await daemonProcess(homeOf(context))

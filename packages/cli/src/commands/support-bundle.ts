@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../cli-command.js'
+import type { CommandResult, Define } from '../cli-command.js'
 import type { CliContext } from '../cli-context.js'
 import { withProgress } from '../progress.js'
 
@@ -12,14 +12,13 @@ Examples:
 It contains versions, the results of doctor, settings, the state of the sessions, the end of the gateway's log and crash
 bundles. It contains no prompt, no answer and no secret. A crash bundle quotes what the agent wrote to stderr.`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('write a file for support, without secrets, and print its path')
     .option('--output <file>', 'where to write it (default: in this folder)')
     .json()
     .addHelpText('after', HELP)
     .run(makeBundle)
-}
 
 async function makeBundle(context: CliContext, { output }: { readonly output?: string }): Promise<CommandResult> {
   const { bundleFiles, writeBundle } = await import('../support/support-bundle.js')

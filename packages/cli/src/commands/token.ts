@@ -32,8 +32,7 @@ interface CreateOptions {
 export function define(token: CliCommand): void {
   token.description('tokens for other programs and people').addHelpText('after', HELP)
   token
-    .command('create')
-    .description('create a token and print it once')
+    .subcommand('create', 'create a token and print it once')
     .requiredOption('--name <name>', 'name of the token')
     .addOption(new Option('--scope <scope>', 'what it allows').choices([...SCOPES]).makeOptionMandatory())
     .option('--workspace <slug...>', 'allow only the sessions of these workspaces')
@@ -43,20 +42,16 @@ export function define(token: CliCommand): void {
       const tokens = await openTokens(context)
       return newToken(context, await tokens.create({ name, scope, ...defined({ workspaces: workspace }) }))
     })
-  token.command('list').description('list the tokens, without their values').json().examples('token list').run(list)
+  token.subcommand('list', 'list the tokens, without their values').json().examples('token list').run(list)
   token
-    .command('revoke')
-    .description('revoke a token, and close the streams that use it')
-    .argument('<name>')
+    .subcommand('revoke <name>', 'revoke a token, and close the streams that use it')
     .examples('token revoke ci')
     .run(async (context, name: string) => {
       await (await openTokens(context)).revoke(name)
       return { note: `${name} is revoked.` }
     })
   token
-    .command('rotate')
-    .description('replace the value of a token and print the new one once')
-    .argument('<name>')
+    .subcommand('rotate <name>', 'replace the value of a token and print the new one once')
     .json()
     .examples('token rotate ci')
     .run(async (context, name: string) => newToken(context, await (await openTokens(context)).rotate(name)))

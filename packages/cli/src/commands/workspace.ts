@@ -29,8 +29,7 @@ interface AddOptions {
 export function define(workspace: CliCommand): void {
   workspace.description('name the folders that sessions run in').addHelpText('after', HELP)
   workspace
-    .command('add')
-    .description('add a folder, and print the slug of the workspace')
+    .subcommand('add', 'add a folder, and print the slug of the workspace')
     .argument('[path]', 'the folder', '.')
     .option('--slug <slug>', 'its name (default: from the folder name)')
     .option('--label <text>', 'a description')
@@ -39,15 +38,13 @@ export function define(workspace: CliCommand): void {
     .examples('workspace add . --use', 'workspace add ~/code/shop --slug shop --label "Web shop"')
     .run(add)
   workspace
-    .command('list')
-    .description('list the workspaces; * marks the active one')
+    .subcommand('list', 'list the workspaces; * marks the active one')
     .json()
     .examples('workspace list', 'workspace list --json')
     .run(list)
   withSlug(workspace, 'remove', 'remove a workspace; the folder stays').run(remove)
   workspace
-    .command('show')
-    .description('show a workspace, and whether its folder exists and is trusted')
+    .subcommand('show', 'show a workspace, and whether its folder exists and is trusted')
     .argument('[slug]', 'default: the active workspace')
     .json()
     .examples('workspace show', 'workspace show shop --json')

@@ -1,4 +1,4 @@
-import type { CliCommand, CommandFiles } from '../../cli-command.js'
+import type { CommandFiles, Define } from '../../cli-command.js'
 
 const HELP = `
 Examples:
@@ -9,9 +9,8 @@ Examples:
 
 Agents from npm are installed into a folder of their own in the home: without root, and without changing PATH.`
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command.description('the agents that can be started').addHelpText('after', HELP)
-}
 
 export const children: CommandFiles = {
   list: () => import('./list.js'),

@@ -1,6 +1,6 @@
 import { defined, EXIT } from '@agentproto/contracts'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, print, printJson, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
@@ -13,7 +13,7 @@ interface DoctorOptions extends JsonOption {
   readonly longPrompt?: string
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('check an agent; the exit code is 1 when a check fails')
     .argument('<slug>')
@@ -23,7 +23,6 @@ export function define(command: CliCommand): void {
     .json()
     .examples('adapters doctor opencode', 'adapters doctor demo --live')
     .run(check)
-}
 
 function check(context: CliContext, slug: string, { json, live, prompt, longPrompt }: DoctorOptions): Promise<number> {
   return interruptible(async (signal) => {

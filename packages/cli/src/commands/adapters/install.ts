@@ -1,7 +1,7 @@
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { provisionUntil } from '../../adapters/provision.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('install an agent and check its version; at a terminal, also set it up and log in')
     .argument('<slug>')
@@ -10,4 +10,3 @@ export function define(command: CliCommand): void {
     .json('print the new state as JSON')
     .examples('adapters install opencode', 'adapters install opencode --force')
     .run(provisionUntil('install'))
-}

@@ -1,16 +1,15 @@
 import type { AdapterSummary } from '@agentproto/contracts/agent'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
 import { tableFor } from '../../render/table.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('list the adapters, and whether the agent of each is installed')
     .json()
     .examples('adapters list', 'adapters list --json')
     .run(list)
-}
 
 async function list(context: CliContext): Promise<CommandResult> {
   const adapters = await (await openAdapters(context)).list()

@@ -1,7 +1,7 @@
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { provisionUntil } from '../../adapters/provision.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('log in to an agent')
     .argument('<slug>')
@@ -9,4 +9,3 @@ export function define(command: CliCommand): void {
     .json('print the new state as JSON')
     .examples('adapters login claude-code')
     .run(provisionUntil('login'))
-}

@@ -1,9 +1,9 @@
 import { Option } from 'commander'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { provisionUntil } from '../../adapters/provision.js'
 import { addOptionValue } from '../../command-definition.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('run the setup steps of an agent that are not done')
     .argument('<slug>')
@@ -17,4 +17,3 @@ export function define(command: CliCommand): void {
     .json('print the new state as JSON')
     .examples('adapters setup shop --input url=http://127.0.0.1:9000')
     .run(provisionUntil('setup'))
-}

@@ -1,19 +1,18 @@
 import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { AdapterState } from '@agentproto/contracts/wire'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { openAdapters } from '../../adapters/open-adapters.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
 import type { Paint } from '../../render/paint.js'
 import { oneLine } from '../../render/printable.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('show an adapter, and whether its agent is installed, set up and logged in')
     .argument('<slug>')
     .json()
     .examples('adapters show opencode')
     .run(show)
-}
 
 async function show(context: CliContext, slug: string): Promise<CommandResult> {
   const adapters = await openAdapters(context)

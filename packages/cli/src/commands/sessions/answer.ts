@@ -1,7 +1,7 @@
 import { AgentprotoError, RULE_LIFETIMES, type RuleLifetime, type SessionRequest } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { Option } from 'commander'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { requestTitle } from '../../render/request-title.js'
 import { allowOnce, denyOnce } from '../../requests/one-time-answer.js'
@@ -15,7 +15,7 @@ interface AnswerOptions {
   readonly remember?: RuleLifetime
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('answer a request of an agent')
     .argument('<id>')
@@ -43,7 +43,6 @@ export function define(command: CliCommand): void {
       'sessions answer try --content \'{"colour": "red"}\'',
     )
     .run(answer)
-}
 
 async function answer(
   context: CliContext,

@@ -1,6 +1,6 @@
 import { type AgentConfig, defined, PERMISSION_MODES, type PermissionMode, type Session } from '@agentproto/contracts'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { agentOption, type OptionValues, permissionsOption } from '../../command-definition.js'
 import { tableFor } from '../../render/table.js'
@@ -14,7 +14,7 @@ interface ConfigOptions {
   readonly permissions?: PermissionMode
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('show or set mode, model and options of the running agent, and its permission mode')
     .argument('<id>')
@@ -29,7 +29,6 @@ export function define(command: CliCommand): void {
       'sessions config try --permissions approve-all',
     )
     .run(configure)
-}
 
 /** Sets what is given, then prints every setting and its choices. */
 async function configure(context: CliContext, ref: string, options: ConfigOptions): Promise<CommandResult> {

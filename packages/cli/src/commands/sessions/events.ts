@@ -1,5 +1,5 @@
 import { type EventGap, EXIT, type SessionEvent } from '@agentproto/contracts'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
 import { eventLine } from '../../render/event-line.js'
@@ -13,7 +13,7 @@ interface EventsOptions extends JsonOption {
 
 const PAGE = 1_000
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('print the event log of a session')
     .argument('<id>')
@@ -22,7 +22,6 @@ export function define(command: CliCommand): void {
     .json('one JSON document per line')
     .examples('sessions events try', 'sessions events try -f --json', 'sessions events try --after 120')
     .run(printEvents)
-}
 
 async function printEvents(
   context: CliContext,

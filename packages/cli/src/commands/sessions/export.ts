@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { Option } from 'commander'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { print, type CliContext } from '../../cli-context.js'
 import { openSession } from '../../session-ref.js'
 
@@ -14,7 +14,7 @@ interface ExportOptions {
   readonly force?: boolean
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('export a session with its log, to archive, to import elsewhere, or to read')
     .argument('<id>')
@@ -27,7 +27,6 @@ export function define(command: CliCommand): void {
     .option('--force', 'overwrite an existing file')
     .examples('sessions export try -o try.jsonl', 'sessions export try --format md')
     .run(exportSession)
-}
 
 async function exportSession(
   context: CliContext,

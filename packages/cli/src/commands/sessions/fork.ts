@@ -1,5 +1,5 @@
 import { defined } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { withProgress } from '../../progress.js'
 import { readPrompt } from '../../prompt/prompt-text.js'
@@ -10,7 +10,7 @@ interface ForkOptions {
   readonly label?: string
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('start a new session whose agent knows the conversation so far, and print its id')
     .argument('<id>')
@@ -19,7 +19,6 @@ export function define(command: CliCommand): void {
     .json('print the session as JSON')
     .examples('sessions fork try --label other', 'sessions fork try -p "and now in Rust"')
     .run(fork)
-}
 
 async function fork(context: CliContext, ref: string, { prompt, label }: ForkOptions): Promise<CommandResult> {
   const first = prompt === undefined ? undefined : await readPrompt(context, prompt)

@@ -1,18 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { AgentprotoError } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { print, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('import an export (jsonl or json) and print the id of the session')
     .argument('<file>', '- reads it from stdin')
     .json('print the session as JSON')
     .examples('sessions import try.jsonl')
     .run(importSession)
-}
 
 async function importSession(context: CliContext, file: string): Promise<CommandResult> {
   const content = file === '-' ? await text(context.stdin) : await readFile(file, 'utf8').catch(cannotRead)

@@ -1,6 +1,6 @@
 import { defined } from '@agentproto/contracts'
 import { Option } from 'commander'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -13,7 +13,7 @@ interface KillOptions extends JsonOption {
   readonly reason?: (typeof REASONS)[number]
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('kill sessions with all their processes, and print the id of each')
     .argument('<id...>')
@@ -21,7 +21,6 @@ export function define(command: CliCommand): void {
     .json()
     .examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded')
     .run(kill)
-}
 
 async function kill(context: CliContext, refs: readonly string[], { reason, json }: KillOptions): Promise<void> {
   const client = await connect(context)

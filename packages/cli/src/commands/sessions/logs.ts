@@ -1,6 +1,6 @@
 import { EXIT, type OutputLine } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { paintFor, print, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
 import { printable } from '../../render/printable.js'
@@ -15,7 +15,7 @@ interface LogsOptions extends JsonOption {
 /** The gateway keeps this many lines of a session. */
 const KEPT_LINES = 2_000
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('print the output of a session')
     .argument('<id>')
@@ -24,7 +24,6 @@ export function define(command: CliCommand): void {
     .json('one JSON document per line')
     .examples('sessions logs try -n 20', 'sessions logs try -f')
     .run(printLogs)
-}
 
 async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {
   const { client, session } = await openSession(context, ref)

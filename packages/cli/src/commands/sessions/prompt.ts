@@ -1,6 +1,6 @@
 import { defined } from '@agentproto/contracts'
 import { Option } from 'commander'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { type JsonOption, type OutputMode, outputOption, toSeconds, type WhenBusy } from '../../command-definition.js'
 import { promptSteps, withNextStep } from '../../next-steps.js'
@@ -16,7 +16,7 @@ interface PromptOptions extends JsonOption {
   readonly timeout?: number
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('send a prompt, and print the number of its turn')
     .argument('<id>')
@@ -36,7 +36,6 @@ export function define(command: CliCommand): void {
       'git diff | agentproto sessions prompt try - --when-busy queue',
     )
     .run(prompt)
-}
 
 async function prompt(
   context: CliContext,

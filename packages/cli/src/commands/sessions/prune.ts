@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { print, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
 
@@ -9,7 +9,7 @@ interface PruneOptions {
   readonly dryRun?: boolean
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('remove sessions that ended long ago, with their logs, and print the id of each')
     .requiredOption('--older-than <time>', 'such as 30d, 12h or 90m', toMilliseconds)
@@ -17,7 +17,6 @@ export function define(command: CliCommand): void {
     .json()
     .examples('sessions prune --older-than 30d --dry-run', 'sessions prune --older-than 12h')
     .run(prune)
-}
 
 async function prune(context: CliContext, { olderThan, dryRun = false }: PruneOptions): Promise<CommandResult> {
   const client = await connect(context)

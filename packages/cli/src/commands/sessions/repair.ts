@@ -1,9 +1,9 @@
 import { EXIT } from '@agentproto/contracts'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { openSession } from '../../session-ref.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('check an ended session against its log, and repair it by appending')
     .argument('<id>')
@@ -11,7 +11,6 @@ export function define(command: CliCommand): void {
     .json()
     .examples('sessions repair try --dry-run', 'sessions repair try')
     .run(repair)
-}
 
 /** Exit code 1 when a problem remains. */
 async function repair(

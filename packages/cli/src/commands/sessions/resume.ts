@@ -1,6 +1,6 @@
 import { defined, type Session } from '@agentproto/contracts'
 import type { ContinuationStrategy } from '@agentproto/contracts/agent'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { continuationOption } from '../../command-definition.js'
 import { resumeSteps, withNextStep } from '../../next-steps.js'
@@ -12,7 +12,7 @@ interface ResumeOptions {
   readonly continuation?: ContinuationStrategy
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('start the agent of an ended session again, in the same conversation, and print the id')
     .argument('<id>')
@@ -21,7 +21,6 @@ export function define(command: CliCommand): void {
     .json('print the session as JSON')
     .examples('sessions resume try', 'sessions resume try --fresh', 'sessions resume try --continuation transcript')
     .run(resume)
-}
 
 async function resume(context: CliContext, ref: string, options: ResumeOptions): Promise<CommandResult> {
   const { fresh, continuation } = options

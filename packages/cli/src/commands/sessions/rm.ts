@@ -1,18 +1,17 @@
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { withProgress } from '../../progress.js'
 import { findSession } from '../../session-ref.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('remove sessions and their logs, and print the id of each; running ones are killed first')
     .argument('<id...>')
     .json()
     .examples('sessions rm try')
     .run(remove)
-}
 
 async function remove(context: CliContext, refs: readonly string[], { json }: JsonOption): Promise<void> {
   const client = await connect(context)

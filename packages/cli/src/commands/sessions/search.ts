@@ -1,7 +1,7 @@
 import { defined, EXIT } from '@agentproto/contracts'
 import type { SearchHit, SearchResult } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { toCount } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -15,7 +15,7 @@ interface SearchOptions {
   readonly workspace?: string
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('search prompts and answers for a text; the exit code is 4 when nothing is found')
     .argument('<text>')
@@ -25,7 +25,6 @@ export function define(command: CliCommand): void {
     .json()
     .examples('sessions search "connection refused"', 'sessions search cart --adapter opencode --json')
     .run(search)
-}
 
 async function search(context: CliContext, text: string, options: SearchOptions): Promise<CommandResult> {
   const { hits, nextCursor, unreadable = [] } = await findAll(await connect(context), text, options)

@@ -1,7 +1,7 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import { Option } from 'commander'
 import { closest } from 'fastest-levenshtein'
-import type { CliCommand, CommandFiles, CommandResult } from '../../cli-command.js'
+import type { CliCommand, CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -28,7 +28,7 @@ interface SessionsOptions extends JsonOption {
   readonly sort?: SortKey
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('list, watch, attach to and drive sessions')
     .enablePositionalOptions()
@@ -41,7 +41,6 @@ export function define(command: CliCommand): void {
     .allowExcessArguments()
     .addHelpText('after', HELP)
     .run(show)
-}
 
 /** Without a further word, `sessions` is the list. */
 export const runsAlone = true

@@ -1,17 +1,16 @@
-import type { CliCommand, CommandResult } from '../../cli-command.js'
+import type { CommandResult, Define } from '../../cli-command.js'
 import { paintFor, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { renderSession, SHOWN_TURNS } from '../../render/session-details.js'
 import { openSession } from '../../session-ref.js'
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('show all details of a session')
     .argument('<id>')
     .json()
     .examples('sessions show try', 'sessions show try --json')
     .run(show)
-}
 
 async function show(context: CliContext, ref: string, { json }: JsonOption): Promise<CommandResult> {
   const opened = await openSession(context, ref)

@@ -1,5 +1,5 @@
 import { AgentprotoError, EXIT, isAgentprotoError, type Turn } from '@agentproto/contracts'
-import type { CliCommand } from '../../cli-command.js'
+import type { Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { type JsonOption, type OutputMode, outputOption, toCount, toSeconds } from '../../command-definition.js'
 import { reportFailure } from '../../failure-report.js'
@@ -16,7 +16,7 @@ interface WaitOptions extends JsonOption {
   readonly timeout?: number
 }
 
-export function define(command: CliCommand): void {
+export const define: Define = (command) =>
   command
     .description('wait for the end of a turn, and print the answer')
     .argument('<id>')
@@ -26,7 +26,6 @@ export function define(command: CliCommand): void {
     .option('--timeout <seconds>', 'stop waiting after this time and exit with 3; the turn continues', toSeconds)
     .examples('sessions wait try', 'sessions wait try --turn 2 --json', 'sessions wait try --timeout 60')
     .run(waitForTurn)
-}
 
 /** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */
 async function waitForTurn(context: CliContext, ref: string, options: WaitOptions): Promise<number> {

@@ -6,7 +6,7 @@ import { traceOptions } from './trace-options.js'
  * Runs work against a gateway inside this process. It does not listen and stores nothing, and every agent has ended
  * when it resolves. The client uses the same HTTP interface as over a socket, so that there is one path.
  */
-export async function withGateway(context: CliContext, work: (client: Client) => Promise<number>): Promise<number> {
+export async function withGateway(context: CliContext, work: (client: Client) => Promise<void>): Promise<void> {
   const { createGateway } = await import('@agentproto/runtime')
   const gateway = await createGateway({
     store: 'memory',

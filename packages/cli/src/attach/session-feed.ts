@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { type EventGap, isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { Client, ConnectionState } from '@agentproto/client'
 
@@ -46,7 +47,8 @@ async function resumes(options: FeedOptions): Promise<boolean> {
     const now = await stateOf(options)
     if (now === 'gone' || signal.aborted) return false
     if (now === 'live') return true
-    if (await Promise.race([nextPrompt().then(() => true), delay(signal)])) return true
+    const nextPoll = delay(POLL_MS, false, { signal }).catch(() => false)
+    if (await Promise.race([nextPrompt().then(() => true), nextPoll])) return true
   }
 }
 
@@ -66,17 +68,4 @@ async function stateOf({
     onDisconnect()
     return 'hibernated'
   }
-}
-
-/** @returns false */
-function delay(signal: AbortSignal): Promise<false> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, POLL_MS)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve(false)
-    }
-  })
 }

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { EXIT } from '@agentproto/contracts'
 import type { Define } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
@@ -20,8 +20,8 @@ interface LogsOptions extends JsonOption {
   readonly follow?: boolean
 }
 
-/** Some file systems do not report changes; then the log is polled at this interval, in milliseconds. */
-const POLL_MS = 500
+/** The log is polled: some file systems do not report changes. */
+const POLL_MS = 100
 
 export const define: Define = (command) =>
   command
@@ -45,36 +45,16 @@ async function printLog(context: CliContext, { lines, follow, json }: LogsOption
 }
 
 /** Passes on what is appended to a file, until the signal aborts. A rotated file is followed into its successor. */
-function followFile(
+async function followFile(
   { path, from }: { readonly path: string; readonly from: number },
   write: (text: string) => void,
   signal: AbortSignal,
 ): Promise<number> {
-  let at = from
-  function readNew(): void {
+  for (let at = from; !signal.aborted; await delay(POLL_MS)) {
     const size = sizeOf(path)
     if (size < at) at = 0
-    if (size === at) return
-    write(readFrom(path, at, size))
+    if (size > at) write(readFrom(path, at, size))
     at = size
   }
-  return new Promise((resolve) => {
-    const timer = setInterval(readNew, POLL_MS)
-    const watcher = watchIfPresent(path, readNew)
-    readNew()
-    signal.addEventListener('abort', onAbort, { once: true })
-    function onAbort(): void {
-      clearInterval(timer)
-      watcher?.close()
-      resolve(EXIT.interrupted)
-    }
-  })
-}
-
-function watchIfPresent(path: string, onChange: () => void): ReturnType<typeof watch> | undefined {
-  try {
-    return watch(path, onChange).on('error', () => undefined)
-  } catch {
-    return undefined
-  }
+  return EXIT.interrupted
 }

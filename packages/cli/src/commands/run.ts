@@ -55,7 +55,7 @@ export function define(command: CliCommand): void {
 async function runOnce(
   context: CliContext,
   ...[adapter, argument, options]: [string, string | undefined, RunOptions]
-): Promise<number> {
+): Promise<void> {
   const prompt = await readPrompt(context, options.prompt ?? argument)
   const { cwd = '.', mode, option, permissions, continuation, timeout } = options
   const request = {

@@ -1,5 +1,5 @@
 import { type Session, type SessionRequest, STOP_REASON_TEXT, type Turn } from '@agentproto/contracts'
-import { age, duration } from './age.js'
+import { ageSince, duration } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle } from './request-title.js'
@@ -48,8 +48,8 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['mode', config?.modeId],
     ['model', config?.modelId],
     ['permissions', session.permissionMode],
-    ['started', `${age(now - Date.parse(session.startedAt))} ago (${session.startedAt})`],
-    ['last output', session.lastOutputAt && `${age(now - Date.parse(session.lastOutputAt))} ago`],
+    ['started', `${ageSince(session.startedAt, now)} ago (${session.startedAt})`],
+    ['last output', session.lastOutputAt && `${ageSince(session.lastOutputAt, now)} ago`],
     ['resumable', session.resumable ? 'yes' : 'no'],
     ['warnings', session.warnings.join('; ') || undefined],
   ]

@@ -1,5 +1,5 @@
 import type { Session } from '@agentproto/contracts'
-import { age } from './age.js'
+import { ageSince } from './age.js'
 import type { Frame, Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
@@ -16,39 +16,35 @@ export interface SessionsView extends Frame {
   readonly order?: SessionOrder | undefined
 }
 
-const TITLES: Readonly<Record<SortKey, string>> = {
-  age: 'AGE',
-  state: 'STATE',
-  title: 'TITLE',
-  adapter: 'ADAPTER',
-  activity: 'LAST OUTPUT',
-}
-
 /** The table of `agentproto sessions`, as lines. */
 export function renderSessions(view: SessionsView): string[] {
   if (view.sessions.length === 0) return ['No sessions. Start one with: agentproto sessions start <adapter>']
-  const [titles = '', ...rows] = renderTable(marked(columns(view), view.order), view.sessions, view.width)
+  const [titles = '', ...rows] = renderTable(columns(view), view.sessions, view.width)
   return [view.paint.bold(titles), ...rows]
 }
 
-function marked(all: readonly Column<Session>[], order: SessionOrder | undefined): readonly Column<Session>[] {
-  if (order === undefined) return all
-  const title = TITLES[order.key]
-  return all.map((column) => (column.title === title ? { ...column, title: `${title} ${orderMark(order)}` } : column))
-}
-
-function columns({ now, paint, lastLines }: SessionsView): Column<Session>[] {
-  const since = (at: string): string => age(now - Date.parse(at))
+function columns({ now, paint, lastLines, order }: SessionsView): Column<Session>[] {
+  const since = (at: string): string => ageSince(at, now)
+  const sortable = (title: string, key: SortKey): string =>
+    order?.key === key ? `${title} ${orderMark(order)}` : title
   return [
     { title: 'ID', cell: ({ id }) => shortId(id), paint: paint.cyan },
-    { title: 'TITLE', cell: (session) => oneLine(session.label ?? session.title ?? '–'), shrinkTo: 12 },
-    { title: 'ADAPTER', cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 2 },
-    { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 5 },
-    { title: 'STATE', cell: sessionState, paint: (text, session) => paintState(paint, session)(text) },
-    { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
-    { title: 'AGE', cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
     {
-      title: 'LAST OUTPUT',
+      title: sortable('TITLE', 'title'),
+      cell: (session) => oneLine(session.label ?? session.title ?? '–'),
+      shrinkTo: 12,
+    },
+    { title: sortable('ADAPTER', 'adapter'), cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 2 },
+    { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 5 },
+    {
+      title: sortable('STATE', 'state'),
+      cell: sessionState,
+      paint: (text, session) => paintState(paint, session)(text),
+    },
+    { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
+    { title: sortable('AGE', 'age'), cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
+    {
+      title: sortable('LAST OUTPUT', 'activity'),
       cell: (session) => lastOutput(session, { since, line: lastLines?.get(session.id) }),
       paint: paint.dim,
       shrinkTo: 11,

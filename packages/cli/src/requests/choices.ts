@@ -1,5 +1,6 @@
 import type { AgentRequest, PermissionOption, PermissionOptionKind } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
+import { fieldsOf } from './question-form.js'
 
 /** An answer and the keys that give it. */
 export interface Choice {
@@ -7,7 +8,6 @@ export interface Choice {
   readonly keys: readonly string[]
   readonly label: string
   readonly answer: AnswerRequest
-  readonly refuses: boolean
 }
 
 /** A letter for the first option of each kind; every option also has its number. */
@@ -21,15 +21,10 @@ const LETTERS: Readonly<Record<PermissionOptionKind, string>> = {
 /** The answers that one key can give; undefined for a question with a form. */
 export function choicesOf(request: AgentRequest): readonly Choice[] | undefined {
   if (request.kind === 'permission') return permissionChoices(request.options)
-  if (request.mode === 'form' && hasFields(request.schema)) return undefined
+  if (request.mode === 'form' && fieldsOf(request.schema).length > 0) return undefined
   return [
-    {
-      keys: ['y'],
-      label: request.mode === 'url' ? 'I have done it' : 'accept',
-      answer: { action: 'accept' },
-      refuses: false,
-    },
-    { keys: ['n'], label: 'decline', answer: { action: 'decline' }, refuses: true },
+    { keys: ['y'], label: request.mode === 'url' ? 'I have done it' : 'accept', answer: { action: 'accept' } },
+    { keys: ['n'], label: 'decline', answer: { action: 'decline' } },
   ]
 }
 
@@ -43,12 +38,6 @@ function permissionChoices(options: readonly PermissionOption[]): Choice[] {
       keys: [...(isFirst ? [letter] : []), ...(index < 9 ? [String(index + 1)] : [])],
       label: name,
       answer: { optionId },
-      refuses: kind.startsWith('reject'),
     }
   })
 }
-
-const hasFields = (schema: unknown): boolean =>
-  typeof schema === 'object' &&
-  schema !== null &&
-  Object.keys((schema as { properties?: object }).properties ?? {}).length > 0

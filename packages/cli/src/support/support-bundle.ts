@@ -83,18 +83,8 @@ async function sessionStates(context: CliContext): Promise<unknown> {
 /** No label, title, folder or output: those are private. */
 function stateOf(session: Session): object {
   const { id, adapterSlug, status, stopReason, failure, turnCount, startedAt, agent, sandbox } = session
-  return {
-    id,
-    adapterSlug,
-    status,
-    stopReason,
-    failure,
-    turnCount,
-    turn: session.turn.state,
-    startedAt,
-    agent,
-    sandbox,
-  }
+  const turn = session.turn.state
+  return { id, adapterSlug, status, stopReason, failure, turnCount, turn, startedAt, agent, sandbox }
 }
 
 async function crashBundles(folder: string): Promise<BundleFile[]> {

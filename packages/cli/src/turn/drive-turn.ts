@@ -1,9 +1,8 @@
-import { defined, EXIT, isAgentprotoError, type Session } from '@agentproto/contracts'
+import { defined, isAgentprotoError, type Session } from '@agentproto/contracts'
 import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import { print, type CliContext } from '../cli-context.js'
 import type { OutputMode, WhenBusy } from '../command-definition.js'
-import { reportFailure } from '../failure-report.js'
 import { followTurn } from './follow-turn.js'
 import { answererFor } from './request-answerer.js'
 import { turnFailure } from './turn-exit.js'
@@ -21,8 +20,8 @@ interface DriveOptions {
   readonly detailsCommand: string
 }
 
-/** Sends one prompt and follows its turn to the end. @returns the exit code of the turn */
-export async function driveTurn(context: CliContext, options: DriveOptions): Promise<number> {
+/** Sends one prompt and follows its turn to the end. @throws what a failed turn means for the command */
+export async function driveTurn(context: CliContext, options: DriveOptions): Promise<void> {
   const { client, session, prompt, whenBusy, output, limits, detailsCommand } = options
   const { turn } = await limits.race(() => client.sessions.prompt(session.id, { prompt, ...defined({ whenBusy }) }))
   async function cancel(): Promise<void> {
@@ -46,7 +45,7 @@ export async function driveTurn(context: CliContext, options: DriveOptions): Pro
       signal: limits.signal,
     })
     const failure = limits.stoppedBy ?? turnFailure(outcome, detailsCommand)
-    return failure === undefined ? EXIT.ok : reportFailure(context, failure, output.startsWith('json'))
+    if (failure !== undefined) throw failure
   } catch (thrown) {
     if (isAgentprotoError(thrown) && thrown.code === 'cancelled') throw limits.stoppedBy ?? thrown
     throw thrown

@@ -40,7 +40,7 @@ export const define: Define = (command) =>
 async function prompt(
   context: CliContext,
   ...[ref, text, { wait, json, output, timeout, whenBusy }]: [string, string, PromptOptions]
-): Promise<CommandResult | number> {
+): Promise<CommandResult | void> {
   const content = await readPrompt(context, text)
   const { client, session } = await openSession(context, ref)
   if (wait === true) {

@@ -2,7 +2,6 @@ import { AgentprotoError, EXIT, isAgentprotoError, type Turn } from '@agentproto
 import type { Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { type JsonOption, type OutputMode, outputOption, toCount, toSeconds } from '../../command-definition.js'
-import { reportFailure } from '../../failure-report.js'
 import { openSession } from '../../session-ref.js'
 import { interruptible } from '../../signals.js'
 import { followTurn } from '../../turn/follow-turn.js'
@@ -45,7 +44,8 @@ async function waitForTurn(context: CliContext, ref: string, options: WaitOption
   )
   if (typeof outcome === 'number') return outcome
   const failure = turnFailure(outcome, `agentproto sessions events ${session.id}`)
-  return failure === undefined ? EXIT.ok : reportFailure(context, failure, output.startsWith('json'))
+  if (failure !== undefined) throw failure
+  return EXIT.ok
 }
 
 function pick(turns: readonly Turn[], number: number | undefined): Turn {

@@ -89,8 +89,8 @@ test('what each package exports', () => {
       TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
       TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
       TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList
-      asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord promptText randomId
-      settlesWithin systemClock toAgentprotoError traceIdOf traceOf
+      asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord parseJson
+      promptText randomId settlesWithin systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest

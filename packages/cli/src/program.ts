@@ -1,5 +1,5 @@
 import { EXIT } from '@agentproto/contracts'
-import { CommanderError } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { CliCommand, type CommandResult, type Run } from './cli-command.js'
 import { paintFor, print, printJson, type CliContext } from './cli-context.js'
 import { addCommands } from './commands.js'
@@ -63,7 +63,7 @@ function printResult(context: CliContext, { json, text, note, exit }: CommandRes
  * The command line as a tree, from which help, completion and man pages are made.
  * @param words Load the commands that these words name, instead of all
  */
-export async function createProgram(context: CliContext, run: Run, words?: readonly string[]): Promise<CliCommand> {
+export async function createProgram(context: CliContext, run: Run, words?: readonly string[]): Promise<Command> {
   const program = new CliCommand('agentproto', run)
     .description('The control plane for coding-agent CLIs: start, drive and watch many of them.')
     .version(version(), '-V, --version', 'print the version')

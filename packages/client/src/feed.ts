@@ -1,4 +1,4 @@
-import { fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import { fromProblem, isAgentprotoError, parseJson } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import { cancelled, unreachable } from './connection-error.js'
@@ -70,7 +70,7 @@ async function* oneConnection<T>(transport: Transport, feed: Feed<T>, outage: Ou
 /** The items of messages. @throws the error of a `problem` message */
 export function* itemsOf<T>(feed: Feed<T>, messages: readonly EventSourceMessage[]): Generator<T> {
   for (const message of messages) {
-    if (message.event === 'problem') throw fromProblem(parsed(message.data))
+    if (message.event === 'problem') throw fromProblem(parseJson(message.data))
     yield* feed.apply(message)
   }
 }
@@ -127,13 +127,5 @@ class Outage {
     this.#pauseMs = Math.min(ms * 2, LONGEST_PAUSE_MS)
     await pause(this.#transport.settings.clock, ms, signal)
     if (signal?.aborted !== true) await this.#transport.relocate(signal)
-  }
-}
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return undefined
   }
 }

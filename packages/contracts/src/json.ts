@@ -5,6 +5,15 @@ export type Json = Readonly<Record<string, unknown>>
 export const isRecord = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The value of a JSON text; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** The value as an object; anything else becomes an object without members. */
 export const asRecord = (value: unknown): Json => (isRecord(value) ? value : {})
 

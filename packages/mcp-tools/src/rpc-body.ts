@@ -1,3 +1,4 @@
+import { parseJson } from '@agentproto/contracts'
 import { BOUNDS, isWithinDepth } from '@agentproto/contracts/wire'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
 import { parsed } from './stringified.js'
@@ -14,20 +15,11 @@ export async function readRpcBody(request: Request): Promise<RpcBody> {
   const read = await readRequestBody(request, BOUNDS.bodyBytes).catch(() => undefined)
   if (read === undefined) return refusal(400, PARSE_ERROR, 'The connection closed before the whole body arrived')
   if (read.tooLarge) return refusal(413, INVALID_REQUEST, `The body is larger than ${BOUNDS.bodyBytes} bytes`)
-  const body = parsedJson(read.text)
+  const body = parseJson(read.text)
   if (body === undefined) return refusal(400, PARSE_ERROR, 'The body is not JSON')
   if (!isWithinDepth(body, BOUNDS.jsonDepth))
     return refusal(400, INVALID_REQUEST, `The body has more than ${BOUNDS.jsonDepth} levels`)
   return { parsedBody: withParsedArguments(body) }
-}
-
-/** Undefined if it is not JSON. */
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const refusal = (status: number, code: number, message: string): RpcBody => ({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, parseJson } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import type { SetupStep } from '@agentproto/manifest'
 import * as z from 'zod'
@@ -68,19 +68,11 @@ async function read(path: string): Promise<Ledger | undefined> {
     if (codeOf(thrown) === 'ENOENT') return undefined
     throw new AgentprotoError('storage_failed', `The ledger cannot be read: ${path}`, { cause: thrown })
   }
-  const result = ledgerSchema.safeParse(parsed(text))
+  const result = ledgerSchema.safeParse(parseJson(text))
   if (result.success) return result.data
   // Its content can be determined again: it only has to be moved aside.
   await rename(path, `${path}.unreadable-${Date.now()}`).catch(() => undefined)
   return undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Replaces a ledger as a whole. @throws `storage_failed` */

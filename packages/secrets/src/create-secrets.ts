@@ -1,10 +1,10 @@
-import { AgentprotoError, type Clock, defined, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, defined, parseJson, systemClock } from '@agentproto/contracts'
 import { homeLayout, type SecretKind, type SecretPlace, type SecretStatus } from '@agentproto/contracts/agent'
 import { type Keyring, openKeyring } from './keyring.js'
 import type { Redactor } from './redactor.js'
 import { checkSlug } from './secret-slug.js'
 import { confidentialParts, parseSecretValue, type SecretValue, textOf } from './secret-value.js'
-import { changeSecrets, parsed, readSecrets, type StoredSecret, type StoredSecrets } from './secrets-file.js'
+import { changeSecrets, readSecrets, type StoredSecret, type StoredSecrets } from './secrets-file.js'
 
 /** A secret as a SECRETS.md declares it. */
 export interface DeclaredSecret {
@@ -130,7 +130,7 @@ class HomeSecrets implements Secrets {
 
   async #readKeyring(slug: string): Promise<SecretValue | undefined> {
     const payload = await (await this.#openKeyring())?.get(slug)
-    return payload === undefined ? undefined : parseSecretValue(parsed(payload))
+    return payload === undefined ? undefined : parseSecretValue(parseJson(payload))
   }
 
   /** Whether the keyring has stored it. If the caller did not ask for the keyring, a failure means the file is used. */

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, parseJson } from '@agentproto/contracts'
 import * as z from 'zod'
 import { valueSchema } from './secret-value.js'
 
@@ -66,17 +66,8 @@ async function readState(path: string): Promise<State> {
     if (codeOf(thrown) === 'ENOENT') return { state: 'absent' }
     throw failed(path, 'read', thrown)
   }
-  const result = fileSchema.safeParse(parsed(text))
+  const result = fileSchema.safeParse(parseJson(text))
   return result.success ? { state: 'read', secrets: result.data.secrets } : { state: 'unreadable' }
-}
-
-/** The value of a JSON text; undefined for any other text. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A backup or an editor may have made the file readable by others. */

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { AgentprotoError, type Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, parseJson } from '@agentproto/contracts'
 import type * as z from 'zod'
 
 export interface JsonFileOptions<T> {
@@ -85,14 +85,6 @@ export class JsonFile<T> {
     } catch (thrown) {
       throw new AgentprotoError('storage_failed', `The ${what} cannot be written: ${path}.`, { cause: thrown })
     }
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

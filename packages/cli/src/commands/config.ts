@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, parseJson } from '@agentproto/contracts'
 import type { CliCommand, CommandResult } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
 import type { ConfigKey } from '../config/config-keys.js'
@@ -109,21 +109,19 @@ function valueOf({ name, type }: ConfigKey, text: string): unknown {
     case 'boolean':
       return text === 'true' || text === 'false' ? text === 'true' : text
     case 'list':
-      return text.trimStart().startsWith('[') ? parseJson(name, text) : text.split(',').map((each) => each.trim())
+      return text.trimStart().startsWith('[') ? jsonOf(name, text) : text.split(',').map((each) => each.trim())
     case 'map':
-      return parseJson(name, text)
+      return jsonOf(name, text)
     case 'choice':
       return text
   }
 }
 
-function parseJson(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new AgentprotoError('invalid_request', `The value of ${name} is not JSON`, {
-      given: text,
-      hint: `To set one member, run: agentproto config set ${name}.<name> <value>`,
-    })
-  }
+function jsonOf(name: string, text: string): unknown {
+  const value = parseJson(text)
+  if (value !== undefined) return value
+  throw new AgentprotoError('invalid_request', `The value of ${name} is not JSON`, {
+    given: text,
+    hint: `To set one member, run: agentproto config set ${name}.<name> <value>`,
+  })
 }

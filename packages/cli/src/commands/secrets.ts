@@ -1,5 +1,5 @@
 import { text as textOf } from 'node:stream/consumers'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord, parseJson } from '@agentproto/contracts'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { Secrets, SecretValue } from '@agentproto/secrets'
 import { Option } from 'commander'
@@ -110,9 +110,9 @@ async function oauthValue(context: CliContext, slug: string): Promise<SecretValu
     return parseSecretValue({ kind: 'oauth', accessToken, ...(refreshToken === '' ? {} : { refreshToken }) })
   }
   const given = parseJson(await textOf(context.stdin))
-  if (typeof given !== 'object' || given === null) throw noValue(`agentproto secrets set ${slug} --oauth < tokens.json`)
+  if (!isRecord(given)) throw noValue(`agentproto secrets set ${slug} --oauth < tokens.json`)
   const part = (...names: readonly string[]): unknown =>
-    names.map((name) => (given as Record<string, unknown>)[name]).find((each) => each !== undefined)
+    names.map((name) => given[name]).find((each) => each !== undefined)
   const [refreshToken, expiresAt] = [part('refreshToken', 'refresh_token'), part('expiresAt', 'expires_at')]
   return parseSecretValue({
     kind: 'oauth',
@@ -136,14 +136,6 @@ async function askHidden(context: CliContext, prompt: string, fallback?: string)
 
 /** `echo` adds one newline. Any other belongs to the value. */
 const withoutNewline = (value: string): string => value.replace(/\r?\n$/, '')
-
-function parseJson(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return undefined
-  }
-}
 
 const noValue = (example: string): AgentprotoError =>
   new AgentprotoError('invalid_request', 'stdin holds no value', { hint: `Pipe it in: ${example}` })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord, parseJson } from '@agentproto/contracts'
 import { type DaemonRecord, homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { CliContext } from '../cli-context.js'
 
@@ -8,9 +8,12 @@ export const homeOf = ({ env }: Pick<CliContext, 'env'>): HomeLayout => homeLayo
 
 /** The home's daemon record; undefined when there is no valid one. */
 export async function readDaemon(home: HomeLayout): Promise<DaemonRecord | undefined> {
-  const record = parsed(await readHomeFile(home.daemon))
+  const record = parseJson((await readHomeFile(home.daemon)) ?? '')
   return isDaemonRecord(record) ? record : undefined
 }
+
+const isDaemonRecord = (value: unknown): value is DaemonRecord =>
+  isRecord(value) && typeof value['pid'] === 'number' && typeof value['url'] === 'string'
 
 /** A file of the home; undefined when it does not exist. @throws `unauthorized` when it cannot be read */
 export async function readHomeFile(path: string): Promise<string | undefined> {
@@ -23,18 +26,4 @@ export async function readHomeFile(path: string): Promise<string | undefined> {
       cause: thrown,
     })
   }
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isDaemonRecord(value: unknown): value is DaemonRecord {
-  if (typeof value !== 'object' || value === null) return false
-  const { pid, url } = value as Partial<DaemonRecord>
-  return typeof pid === 'number' && typeof url === 'string'
 }

@@ -1,4 +1,4 @@
-import { AgentprotoError, isRecord } from '@agentproto/contracts'
+import { AgentprotoError, isRecord, parseJson } from '@agentproto/contracts'
 import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
 
 /** An export: JSON Lines, read line by line, or one JSON document. */
@@ -13,9 +13,9 @@ const FORMAT = 'agentproto.session.v1'
 export async function exportedIn(text: AsyncIterable<string>): Promise<Exported> {
   const lines = linesIn(text)
   const { value: first = '' } = await lines.next()
-  const head = parsed(first)
+  const head = parseJson(first)
   if (isHead(head) && head['events'] === undefined) return { head, events: eventsIn(lines) }
-  const document = isHead(head) ? head : parsed(await whole(first, lines))
+  const document = isHead(head) ? head : parseJson(await whole(first, lines))
   if (isHead(document) && Array.isArray(document['events'])) return { head: document, events: each(document['events']) }
   throw new AgentprotoError('invalid_request', 'The text is not an export of a session', {
     expected: `what \`agentproto sessions export --format jsonl\` gives: a first line with "format":"${FORMAT}"`,
@@ -28,7 +28,7 @@ const isHead = (value: unknown): value is Head =>
   isRecord(value) && value['format'] === FORMAT && isRecord(value['session'])
 
 async function* eventsIn(lines: AsyncIterable<string>): AsyncGenerator {
-  for await (const line of lines) if (line.trim() !== '') yield parsed(line)
+  for await (const line of lines) if (line.trim() !== '') yield parseJson(line)
 }
 
 async function* each(events: readonly unknown[]): AsyncGenerator {
@@ -57,15 +57,6 @@ async function* linesIn(text: AsyncIterable<string>): AsyncGenerator<string, und
   }
   if (rest !== '') yield rest
   return undefined
-}
-
-/** Undefined for anything but JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const tooLarge = (max: number): AgentprotoError =>

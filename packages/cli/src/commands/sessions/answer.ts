@@ -1,4 +1,11 @@
-import { AgentprotoError, RULE_LIFETIMES, type RuleLifetime, type SessionRequest } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  isRecord,
+  parseJson,
+  RULE_LIFETIMES,
+  type RuleLifetime,
+  type SessionRequest,
+} from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import { Option } from 'commander'
 import type { CommandResult, Define } from '../../cli-command.js'
@@ -98,7 +105,7 @@ function pick(requests: readonly SessionRequest[], requestId: string | undefined
 
 function answerOf({ request }: SessionRequest, { option, allow, deny, content }: AnswerOptions): AnswerRequest {
   if (option !== undefined) return { optionId: option }
-  if (content !== undefined) return { action: 'accept', content: parseObject(content) }
+  if (content !== undefined) return { action: 'accept', content: objectIn(content) }
   if (allow === true) return allowOnce(request)
   if (deny === true) return denyOnce(request)
   const options =
@@ -109,13 +116,9 @@ function answerOf({ request }: SessionRequest, { option, allow, deny, content }:
   })
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // Reported below, like any text that is not an object.
-  }
+function objectIn(text: string): Readonly<Record<string, unknown>> {
+  const value = parseJson(text)
+  if (isRecord(value)) return value
   throw new AgentprotoError('invalid_request', 'The answer is not a JSON object', {
     expected: `--content '{"name": "value"}'`,
     given: text,

@@ -3,7 +3,7 @@ import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { EventLog } from '../src/log/event-log.js'
 
-function memoryLog(stored: () => void = () => undefined): EventLog {
+function memoryLog(effective: () => void = () => undefined): EventLog {
   return new EventLog({
     sessionId: 's_00000001',
     store: new MemoryEventStore(),
@@ -11,7 +11,7 @@ function memoryLog(stored: () => void = () => undefined): EventLog {
     lastSeq: 0,
     isOver: () => false,
     onIdle: () => undefined,
-    observer: { effective: () => undefined, stored, closed: () => undefined },
+    observer: { effective, flushed: () => undefined, closed: () => undefined },
   })
 }
 

@@ -68,6 +68,31 @@ test('F49 text without a newline becomes a line after 250 ms of silence, and not
   expect((await registry.output(id)).map(({ line }) => line)).toEqual(['[user] x', 'thinking'])
 })
 
+test('F49 a stream gets text without a newline after the silence, and a cancelled read loses nothing', async () => {
+  const quiet: Script = async (turn) => {
+    await turn.emit({ type: 'text-delta', text: 'thinking' })
+    await turn.cancelled
+    await turn.emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry, clock } = await memoryRegistry(scripted(quiet))
+  const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+  await settled()
+  const reader = await registry.followOutput(id)
+  expect(lines((await reader.next()) ?? [])).toEqual(['[user] x'])
+  const cancelled = new AbortController()
+  const unread = reader.next(cancelled.signal)
+  await clock.advance(249)
+  const before = clock.pending
+  cancelled.abort()
+  expect(await unread).toBeUndefined()
+  expect(clock.pending).toBe(before - 1)
+  const reading = reader.next()
+  await clock.advance(1)
+  expect(lines((await reading) ?? [])).toEqual(['thinking'])
+  reader.close()
+  expect(await reader.next()).toBeUndefined()
+})
+
 test('a stream begins with the buffered lines, goes on live, and ends with the terminal status', async () => {
   const { registry } = await memoryRegistry(scripted())
   const { id } = await registry.spawn({ adapter: 'fake', prompt: 'one' }, owner)

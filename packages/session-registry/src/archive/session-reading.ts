@@ -1,12 +1,11 @@
 import type { EventRecord, EventStore } from '@agentproto/contracts/agent'
 import { eventOf } from '../log/event-record.js'
+import { batchesOf } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 import type { SessionCache } from '../session-cache.js'
 import { eventsFrom } from '../turns/turn-log.js'
 
 /** Reads whole logs, for search, exports and checks. */
-
-const READ = 2_048
 
 /**
  * All events of a session, with notices of gaps. An open log is read through its session; any other log is not opened for
@@ -40,13 +39,7 @@ async function* withGaps(batches: AsyncIterable<readonly EventRecord[]>, lastSeq
 async function* opened(id: string, logs: EventStore): AsyncGenerator<readonly EventRecord[]> {
   const { log } = await logs.open(id)
   try {
-    for (let cursor = 0; ;) {
-      const { records, gap } = await log.read(cursor, READ)
-      yield records
-      const next = records.at(-1)?.seq ?? (gap === undefined ? undefined : gap.first - 1)
-      if (next === undefined) return
-      cursor = next
-    }
+    for await (const { records } of batchesOf(log, 0)) yield records
   } finally {
     await log.close()
   }

@@ -35,8 +35,8 @@ export interface EntryGroup {
 export interface LogObserver {
   /** Events that took effect: they are stored, or held back until the store accepts writes again. Called once per event. */
   effective(events: readonly SessionEvent[]): void
-  /** Events that are stored. The first `held` of them took effect earlier. */
-  stored(events: readonly SessionEvent[], held: number): void
+  /** Events that took effect earlier are stored now. */
+  flushed(): void
   /** The log is being closed. */
   closed(): void
 }
@@ -223,7 +223,7 @@ export class EventLog {
         if (flushed > 0) this.#pending = this.#pending.slice(flushed)
         const fresh = held === 0 ? events : events.slice(held)
         if (fresh.length > 0) observer.effective(fresh)
-        observer.stored(events, held)
+        if (held > 0) observer.flushed()
         if (this.#readers > 0) this.#wakeup.wake(records)
       }
     } finally {

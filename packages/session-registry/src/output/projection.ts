@@ -19,12 +19,6 @@ const SILENCE_MS = 250
 const MAX_LINE = 64 * 1024
 const MAX_KNOWN_TOOLS = 4_096
 
-/** A place in the projection: after the n-th thing that event `seq` completed. */
-export interface Cursor {
-  readonly seq: number
-  readonly n: number
-}
-
 interface Partial {
   readonly prefix: string
   text: string
@@ -51,14 +45,8 @@ export class Projection {
   skip(gap: EventGap): OutputItem[] {
     this.#flush()
     this.#seq = gap.first - 1
-    this.#n = Infinity
     this.#out.push({ cursor: String(this.#seq), type: 'gap', gap })
     return this.#drain()
-  }
-
-  /** After everything that was given out so far; whatever comes later lies behind it. */
-  get position(): Cursor {
-    return { seq: this.#seq, n: this.#n }
   }
 
   /** Milliseconds since the epoch at which {@link flushSilent} is due; undefined when nothing waits. */

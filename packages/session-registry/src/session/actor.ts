@@ -64,11 +64,8 @@ export class SessionActor implements SessionHandle {
       onIdle: () => host.onUnread(this),
       observer: {
         effective: (events) => this.#apply(events),
-        stored: (events, held) => {
-          // The record may have what the log has now.
-          if (held > 0) host.onChange(this, true)
-          this.#output?.stored(events)
-        },
+        // The record may have what the log has now.
+        flushed: () => host.onChange(this, true),
         closed: () => this.#output?.closed(),
       },
     })
@@ -236,8 +233,7 @@ export class SessionActor implements SessionHandle {
       case 'next':
         return void this.#mailbox.unshift({ input: { type: 'next' } })
       case 'settle':
-        this.log.settle()
-        return this.#output?.settle()
+        return this.log.settle()
     }
   }
 

@@ -13,11 +13,11 @@ import type { TurnQuery } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
 import { LoggedTurns } from './turn-history.js'
 import type { SessionHandle } from '../session/session-handle.js'
+import { batchesOf } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
 
 /** Turns that are no longer in memory, read from the log. */
 
-const READ = 2_048
 const MAX_PAGE = 1_000
 
 /** A page of the turns of a session that have begun, oldest first. */
@@ -100,13 +100,8 @@ async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
 }
 
 async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
-  for (let cursor = from - 1; ;) {
-    const { records, gap } = await session.log.read(cursor, READ)
-    // Events beyond the end are not lost, they do not exist yet.
-    if (gap !== undefined && gap.first > cursor + 1) yield gapNotice(gap)
+  for await (const { records, gap } of batchesOf(session.log, from - 1)) {
+    if (gap !== undefined) yield gapNotice(gap)
     yield* records
-    const last = records.at(-1)?.seq ?? (gap === undefined ? cursor : gap.first - 1)
-    if (last <= cursor) return
-    cursor = last
   }
 }

@@ -1,15 +1,9 @@
-import type { Clock, Timer } from '@agentproto/contracts'
-import type { SessionStore } from '@agentproto/contracts/agent'
+import type { Timer } from '@agentproto/contracts'
 import { messageOf } from './lifecycle/ending.js'
+import type { SessionHost } from './session-host.js'
 import type { SessionHandle } from './session/session-handle.js'
 
 /** Saves records when they change: at once for a change of state, a little later for mere activity. */
-
-export interface RecordSaverOptions {
-  readonly store: SessionStore
-  readonly clock: Clock
-  readonly onProblem: (problem: string) => void
-}
 
 /**
  * A state that follows another this closely is saved with it, in milliseconds. Nothing depends on it: after
@@ -19,11 +13,11 @@ const URGENT_MS = 100
 const ACTIVITY_MS = 2_000
 
 export class RecordSaver {
-  readonly #options: RecordSaverOptions
+  readonly #options: Pick<SessionHost, 'store' | 'clock' | 'onProblem'>
   readonly #due = new Map<SessionHandle, { readonly timer: Timer; readonly isUrgent: boolean }>()
   readonly #forgotten = new WeakSet<SessionHandle>()
 
-  constructor(options: RecordSaverOptions) {
+  constructor(options: Pick<SessionHost, 'store' | 'clock' | 'onProblem'>) {
     this.#options = options
   }
 

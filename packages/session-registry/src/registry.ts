@@ -48,7 +48,7 @@ import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
 import { configureSession } from './session/configure.js'
 import { SessionCache } from './session-cache.js'
-import { withDefaults } from './session-host.js'
+import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
 
 /**
@@ -89,9 +89,10 @@ class Registry implements SessionRegistry {
     this.#spawned = new Idempotency(clock)
     this.#prompted = new Idempotency(clock)
     this.#saver = new RecordSaver(options)
+    const keep: SessionHost['keep'] = (session) => this.#saver.save(session)
     this.#sessions = new SessionCache({
       ...options,
-      keep: (session) => this.#saver.save(session),
+      keep,
       onChange: (session, isUrgent) => {
         this.#saver.changed(session, isUrgent)
         if (this.#feed.watchers.size > 0) this.#feed.changed(session, isUrgent)
@@ -99,18 +100,9 @@ class Registry implements SessionRegistry {
       childrenOf: (id) => this.#sessions.childrenOf(id),
       onUnread: (session) => void (this.#saver.isDue(session) || this.#sessions.evict(session.id)),
     })
-    this.permissions = permissionService({
-      ...options,
-      session: (id) => this.#sessions.get(id),
-      sessions: () => this.#sessions.live,
-      save: (session) => this.#saver.save(session),
-    })
-    this.archive = new Archive({
-      ...options,
-      sessions: this.#sessions,
-      forget: (id, by) => this.forget(id, by),
-      save: (session) => this.#saver.save(session),
-    })
+    const sessions = this.#sessions
+    this.permissions = permissionService({ ...options, sessions, keep })
+    this.archive = new Archive({ ...options, sessions, keep, forget: (id, by) => this.forget(id, by) })
   }
 
   async load(): Promise<void> {

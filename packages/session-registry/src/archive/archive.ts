@@ -1,15 +1,12 @@
 import {
   AgentprotoError,
-  type Clock,
   defined,
   type EventGap,
   isLive,
-  type NewId,
   type Principal,
   type Session,
   type Timer,
 } from '@agentproto/contracts'
-import type { EventStore, SessionStore } from '@agentproto/contracts/agent'
 import {
   ARCHIVE_BOUNDS,
   type ExportFormat,
@@ -24,7 +21,6 @@ import {
   type UnreadableEvents,
 } from '@agentproto/contracts/wire'
 import { messageOf } from '../lifecycle/ending.js'
-import type { SessionActor } from '../session/actor.js'
 import { sizeOfGap } from '../log/log-gap.js'
 import { exportOf } from './session-export.js'
 import { sessionNotFound } from '../records/session-id.js'
@@ -32,22 +28,18 @@ import { importSession } from './session-import.js'
 import { cursorOf, startOf } from '../records/session-page.js'
 import { allEventsOf } from './session-reading.js'
 import { repairSession } from './session-repair.js'
-import { findIn, type Searching } from './session-search.js'
+import { findIn } from './session-search.js'
 import { descriptorOf, type SessionCache, type CachedSession } from '../session-cache.js'
+import type { SessionHost } from '../session-host.js'
 
 /** See {@link SessionArchive}: the stored sessions of one registry. */
 
-export interface ArchiveHost {
+export interface ArchiveHost extends Pick<
+  SessionHost,
+  'logs' | 'store' | 'clock' | 'newId' | 'redact' | 'keep' | 'onProblem'
+> {
   readonly sessions: SessionCache
-  readonly logs: EventStore
-  readonly store: SessionStore
-  readonly clock: Clock
-  readonly newId: NewId
-  readonly redact?: (text: string) => string
   readonly forget: (id: string, by: Principal) => Promise<void>
-  /** Stores a record that has changed. */
-  readonly save: (session: SessionActor) => Promise<void>
-  readonly onProblem: (problem: string) => void
 }
 
 const DEFAULT_HITS = 20
@@ -57,14 +49,6 @@ const SEARCH_MS = 20_000
 const RETENTION_MS = 60 * 60_000
 /** The configuration asked for it. */
 const RETENTION: Principal = { type: 'owner', name: 'retention' }
-
-interface Collecting {
-  readonly q: string
-  readonly limit: number
-  readonly hits: SearchHit[]
-  readonly unreadable: UnreadableEvents[]
-  readonly signal: AbortSignal | undefined
-}
 
 export class Archive implements SessionArchive {
   readonly #host: ArchiveHost
@@ -76,34 +60,39 @@ export class Archive implements SessionArchive {
 
   async search(query: SearchQuery, within?: SessionBounds, signal?: AbortSignal): Promise<SearchResult> {
     const { sessions, clock } = this.#host
-    const { limit = DEFAULT_HITS, q } = query
+    const { limit = DEFAULT_HITS } = query
     const isReached = sessions.scope(within)
     const all = sessions.all
     const until = clock.now() + SEARCH_MS
-    const [hits, unreadable]: [SearchHit[], UnreadableEvents[]] = [[], []]
+    const hits: SearchHit[] = []
+    const unreadable: UnreadableEvents[] = []
     const found = (): SearchResult => ({ hits, ...(unreadable.length === 0 ? {} : { unreadable }) })
     for (let at = startOf(all, query.after); at >= 0; at -= 1) {
       const session = descriptorOf(all[at] as CachedSession)
       if (!isReached(session) || !isMeant(session, query)) continue
-      await this.#collect(session, { q, limit, hits, unreadable, signal })
+      const events = await this.#collect(session, query, hits)
+      if (events > 0) unreadable.push({ sessionId: session.id, events })
+      if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'The search was cancelled by its caller')
       const isFull = hits.length >= limit || unreadable.length >= ARCHIVE_BOUNDS.searchUnreadable
-      const isDue = isFull || clock.now() >= until
-      if (isDue && at > 0) return { ...found(), nextCursor: cursorOf(all, at) }
-      if (isDue) break
+      if (isFull || clock.now() >= until) return { ...found(), ...(at > 0 ? { nextCursor: cursorOf(all, at) } : {}) }
     }
     return found()
   }
 
-  /** @throws `cancelled` */
-  async #collect(session: Session, { q, limit, hits, unreadable, signal }: Collecting): Promise<void> {
+  /** Adds the hits of one session. @returns how many of its events could not be searched */
+  async #collect(session: Session, { q: text, limit = DEFAULT_HITS }: SearchQuery, hits: SearchHit[]): Promise<number> {
     let events = 0
     const onGap = (gap: EventGap): void => void (events += sizeOfGap(gap))
-    for await (const hit of this.#findIn(session, { text: q, onGap })) {
-      hits.push(hit)
-      if (hits.length >= limit) break
+    try {
+      for await (const hit of findIn(session, allEventsOf(session.id, this.#host), { text, onGap })) {
+        hits.push(hit)
+        if (hits.length >= limit) break
+      }
+    } catch (error) {
+      // A session may be forgotten during the search.
+      if (this.#host.sessions.descriptor(session.id) !== undefined) throw error
     }
-    if (events > 0) unreadable.push({ sessionId: session.id, events })
-    if (signal?.aborted === true) throw new AgentprotoError('cancelled', 'The search was cancelled by its caller')
+    return events
   }
 
   async prune({ olderThanMs, dryRun = false }: PruneRequest, by: Principal): Promise<PruneResult> {
@@ -134,10 +123,10 @@ export class Archive implements SessionArchive {
   }
 
   async repair(id: string, { dryRun }: { readonly dryRun: boolean }): Promise<RepairReport> {
-    const { sessions, save } = this.#host
+    const { sessions, keep } = this.#host
     const session = sessions.get(id)
     const findings = await repairSession(session, this.#host, dryRun)
-    if (findings.some(({ mended }) => mended)) await save(session)
+    if (findings.some(({ mended }) => mended)) await keep(session)
     return { id, dryRun, findings }
   }
 
@@ -151,19 +140,10 @@ export class Archive implements SessionArchive {
     const { sessions, store, logs, newId, redact } = this.#host
     const isTaken = (id: string): boolean => sessions.descriptor(id) !== undefined
     const now = this.#now()
-    const stored = await importSession(text, { logs, newId, isTaken, now, ...(redact === undefined ? {} : { redact }) })
+    const stored = await importSession(text, { logs, newId, isTaken, now, ...defined({ redact }) })
     await store.save(stored)
     sessions.put(stored)
     return stored.session
-  }
-
-  /** A session may be forgotten during the search. */
-  async *#findIn(session: Session, searching: Searching): AsyncGenerator<SearchHit> {
-    try {
-      yield* findIn(session, allEventsOf(session.id, this.#host), searching)
-    } catch (error) {
-      if (this.#host.sessions.descriptor(session.id) !== undefined) throw error
-    }
   }
 
   #now(): string {

@@ -20,17 +20,14 @@ interface Message {
   text: string
 }
 
-export interface Searching {
-  readonly text: string
-  /** Called for events that could not be searched. */
-  readonly onGap: (gap: EventGap) => void
-}
-
-/** Matches in one session, at most one for each message. */
+/**
+ * Matches in one session, at most one for each message.
+ * @param onGap called for events that could not be searched
+ */
 export async function* findIn(
   session: Session,
   events: AsyncIterable<LogItem>,
-  { text, onGap }: Searching,
+  { text, onGap }: { readonly text: string; readonly onGap: (gap: EventGap) => void },
 ): AsyncGenerator<SearchHit> {
   const search = new MessageSearch(session, text)
   for await (const event of events) {

@@ -1,5 +1,6 @@
 import type { SessionFailure } from '@agentproto/contracts'
-import { crashBundle, type CrashBundleStore } from './crash-bundle.js'
+import type { SessionHost } from '../session-host.js'
+import { crashBundle, type CrashFacts } from './crash-bundle.js'
 import { type Ending, failureOf } from './ending.js'
 
 /** Ends that a person or a hook of the host asked for. */
@@ -7,20 +8,11 @@ const DELIBERATE: ReadonlySet<SessionFailure['kind']> = new Set(['cancellation',
 
 const CANCELLED_START = failureOf('cancellation', 'The session was ended before its agent had started')
 
-/** Where crash bundles go, if anywhere. */
-export interface BundleTarget {
-  readonly crashBundles?: CrashBundleStore
-  readonly redact?: (text: string) => string
-}
-
-/** What is known of a run at its end. */
-export type RunFacts = Omit<Parameters<typeof crashBundle>[0], 'ending'>
-
 /** The failure of an ending, also of a cancelled start, with the path of its crash bundle. */
 export async function keptFailure(
   ending: Ending,
-  { crashBundles, redact }: BundleTarget,
-  facts: RunFacts,
+  { crashBundles, redact }: Pick<SessionHost, 'crashBundles' | 'redact'>,
+  facts: Omit<CrashFacts, 'ending'>,
 ): Promise<SessionFailure | undefined> {
   const { failure = facts.session.status === 'starting' ? CANCELLED_START : undefined } = ending
   if (failure === undefined || crashBundles === undefined || DELIBERATE.has(failure.kind)) return failure

@@ -1,20 +1,16 @@
 import { isLive, type SessionStatus } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import { UnheardAnswers } from '../permissions/unheard-answers.js'
+import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { eventsFrom } from '../turns/turn-log.js'
 import { type Ending, failureOf, messageOf } from './ending.js'
-
-interface RepairOptions {
-  readonly endLeftovers?: ((stored: StoredSession) => Promise<void>) | undefined
-  readonly onProblem: (problem: string) => void
-}
 
 /** Repairs a session that a dead host left live, after its processes were ended. @returns whether that was possible */
 export async function repairStored(
   session: SessionHandle,
   stored: StoredSession,
-  { endLeftovers, onProblem }: RepairOptions,
+  { endLeftovers, onProblem }: Pick<SessionHost, 'endLeftovers' | 'onProblem'>,
 ): Promise<boolean> {
   try {
     await endLeftovers?.(stored)

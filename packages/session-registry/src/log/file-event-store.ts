@@ -9,6 +9,7 @@ import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
 import { assertSessionId } from '../records/session-id.js'
+import { storageFailed } from '../records/stored-file.js'
 
 /**
  * `sessions/<id>/events.jsonl`: one event per line; line n holds seq n.
@@ -235,10 +236,3 @@ function takeLines(
   }
   return from
 }
-
-const storageFailed = (what: string, cause: unknown): AgentprotoError =>
-  new AgentprotoError('storage_failed', what, {
-    given: cause instanceof Error ? cause.message : cause,
-    hint: 'Check the free space and the permissions of the agentproto home',
-    cause,
-  })

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
+import { asRecord, isRecord, type PermissionRule, RULE_LIFETIMES } from '@agentproto/contracts'
 import type { RuleStore } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
+import { moveAside, storageFailed } from '../records/stored-file.js'
 
 /**
  * The rules of workspaces, one file each below the home, readable by the owner alone. A file is of a folder and not
@@ -28,10 +29,12 @@ export class FileRuleStore implements RuleStore {
     const path = this.#pathOf(workspace)
     const text = await readFile(path, 'utf8').catch((thrown: NodeJS.ErrnoException) => {
       if (thrown.code === 'ENOENT') return undefined
-      throw failed(path, 'read', thrown)
+      throw storageFailed(`The rules in ${path} could not be read`, thrown)
     })
-    if (text === undefined) return []
-    return rulesOf(text, workspace) ?? (await this.#moveAside(path))
+    const rules = text === undefined ? [] : rulesOf(text, workspace)
+    if (rules === undefined)
+      this.#options.onProblem?.(`The rules of ${workspace} do not hold: ${await moveAside(path)}`)
+    return rules ?? []
   }
 
   async save(workspace: string, rules: readonly PermissionRule[]): Promise<void> {
@@ -40,20 +43,13 @@ export class FileRuleStore implements RuleStore {
       await mkdir(this.#options.directory, { recursive: true, mode: 0o700 })
       await writeFileAtomic(path, `${JSON.stringify({ version: 1, workspace, rules }, null, 2)}\n`, { mode: 0o600 })
     } catch (thrown) {
-      throw failed(path, 'written', thrown)
+      throw storageFailed(`The rules in ${path} could not be written`, thrown)
     }
   }
 
   #pathOf(workspace: string): string {
     const name = createHash('sha256').update(workspace).digest('hex').slice(0, 32)
     return join(this.#options.directory, `${name}.json`)
-  }
-
-  async #moveAside(path: string): Promise<readonly PermissionRule[]> {
-    const aside = `${path}.unreadable-${process.pid}`
-    await rename(path, aside).catch(() => undefined)
-    this.#options.onProblem?.(`Rules in ${path} could not be read and do not hold; the file was moved to ${aside}`)
-    return []
   }
 }
 
@@ -74,9 +70,8 @@ export class MemoryRuleStore implements RuleStore {
 /** Undefined for a file that this version did not write, or of another folder. */
 function rulesOf(text: string, workspace: string): readonly PermissionRule[] | undefined {
   try {
-    const file = JSON.parse(text) as { version?: unknown; workspace?: unknown; rules?: unknown } | null
-    if (file?.version !== 1 || file.workspace !== workspace || !Array.isArray(file.rules)) return undefined
-    return file.rules.every(isRule) ? file.rules : undefined
+    const { version, workspace: of, rules } = asRecord(JSON.parse(text))
+    return version === 1 && of === workspace && Array.isArray(rules) && rules.every(isRule) ? rules : undefined
   } catch {
     return undefined
   }
@@ -84,23 +79,15 @@ function rulesOf(text: string, workspace: string): readonly PermissionRule[] | u
 
 /** A rule with an unknown member is refused: without that member it would match too much. */
 export function isRule(value: unknown): value is PermissionRule {
-  const { ruleId, decision, lifetime, match } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const { ruleId, decision, lifetime, match } = asRecord(value)
   return (
     typeof ruleId === 'string' &&
     (decision === 'allow' || decision === 'deny') &&
-    (lifetime === 'once' || lifetime === 'session' || lifetime === 'workspace') &&
-    typeof match === 'object' &&
-    match !== null &&
+    RULE_LIFETIMES.some((each) => each === lifetime) &&
+    isRecord(match) &&
     Object.keys(match).length > 0 &&
     Object.entries(match).every(([key, member]) => MATCHES.has(key) && typeof member === 'string')
   )
 }
 
 const MATCHES: ReadonlySet<string> = new Set(['toolKind', 'path', 'command', 'call'])
-
-const failed = (path: string, what: string, cause: unknown): AgentprotoError =>
-  new AgentprotoError('storage_failed', `The rules in ${path} could not be ${what}`, {
-    given: cause instanceof Error ? cause.message : cause,
-    hint: 'Check the free space and the permissions of the agentproto home',
-    cause,
-  })

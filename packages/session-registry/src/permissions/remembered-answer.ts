@@ -1,6 +1,7 @@
 import type { AgentAnswer, AnsweredBy, SessionRequest } from '@agentproto/contracts'
 import { matchOfCall, matchOfRequest } from './rule-making.js'
-import type { RuleDraft, SessionPermissions } from './session-permissions.js'
+import type { RuleDraft } from './rule-book.js'
+import type { SessionPermissions } from './session-permissions.js'
 
 /** How an answer becomes a rule. */
 

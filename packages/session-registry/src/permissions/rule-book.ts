@@ -1,4 +1,5 @@
 import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
+import type { SessionHost } from '../session-host.js'
 import { ruleHolds } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
@@ -6,6 +7,15 @@ import type { ToolFacts } from './tool-facts.js'
 
 export const MAX_SESSION_RULES = 200
 export const MAX_WORKSPACE_RULES = 1_000
+
+/** A rule before it is made. */
+export type RuleDraft = Omit<PermissionRule, 'ruleId' | 'createdAt'>
+
+export const ruleOf = (draft: RuleDraft, { clock, newId }: Pick<SessionHost, 'clock' | 'newId'>): PermissionRule => ({
+  ruleId: newId('pr_'),
+  createdAt: new Date(clock.now()).toISOString(),
+  ...draft,
+})
 
 /**
  * The rule that decides about a call: any that denies, else one that allows; of these a lasting one before one that is

@@ -1,75 +1,48 @@
 import type {
   AgentRequest,
-  Clock,
-  NewId,
   PermissionMode,
   PermissionRequest,
   PermissionRule,
-  RuleLifetime,
-  RuleMatch,
+  Session,
   SessionEvent,
 } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
+import type { SessionHost } from '../session-host.js'
 import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
 import { realPath } from './real-path.js'
-import { decidingRule, MAX_SESSION_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
+import {
+  decidingRule,
+  MAX_SESSION_RULES,
+  type RuleDraft,
+  ruleOf,
+  sameRule,
+  withoutRule,
+  withRule,
+} from './rule-book.js'
 import { factsOf } from './tool-facts.js'
-import type { WorkspaceRules } from './workspace-rules.js'
 
 /** Answers one session's permission requests before a person does: its rules, its workspace's, then its mode. */
 
-export interface SessionPermissionsOptions {
-  readonly sessionId: string
-  /** Resolved. */
-  readonly cwd: string
-  readonly additionalDirectories: readonly string[]
-  readonly workspaceSlug: string
+export interface SessionPermissionsOptions extends Pick<
+  SessionHost,
+  'clock' | 'newId' | 'workspaceRules' | 'onProblem'
+> {
   readonly mode: () => PermissionMode
-  readonly workspaces: WorkspaceRules
-  readonly clock: Clock
-  readonly newId: NewId
   /** The session's own rules have changed. */
   readonly onChange: () => void
-  /** Called with the reason why the rules of the workspace could not be read. */
-  readonly onProblem: (problem: unknown) => void
-}
-
-/** What sessions of a host share. */
-export interface PermissionHost extends Pick<SessionPermissionsOptions, 'clock' | 'newId'> {
-  readonly workspaceRules: WorkspaceRules
-  readonly onProblem: (problem: string) => void
-}
-
-/** A rule before it is made. */
-export interface RuleDraft {
-  readonly decision: PermissionRule['decision']
-  readonly lifetime: RuleLifetime
-  readonly match: RuleMatch
-  readonly createdBy: string
-  readonly from?: NonNullable<PermissionRule['from']>
 }
 
 export class SessionPermissions {
   readonly #options: SessionPermissionsOptions
+  readonly #session: Session
   #own: readonly PermissionRule[]
 
-  /** Those of a stored session. */
-  static of(
-    { clock, newId, workspaceRules, onProblem }: PermissionHost,
-    { session, rules = [] }: StoredSession,
-    live: Pick<SessionPermissionsOptions, 'mode' | 'onChange'>,
-  ): SessionPermissions {
-    const { id: sessionId, cwd, workspaceSlug, additionalDirectories = [] } = session
-    const report = (problem: unknown): void => onProblem(`Rules of session ${sessionId}: ${messageOf(problem)}`)
-    const options = { sessionId, cwd, workspaceSlug, additionalDirectories, clock, newId, workspaces: workspaceRules }
-    return new SessionPermissions({ ...options, ...live, onProblem: report }, rules.filter(isRule))
-  }
-
-  constructor(options: SessionPermissionsOptions, own: readonly PermissionRule[]) {
+  constructor(options: SessionPermissionsOptions, { session, rules = [] }: Pick<StoredSession, 'session' | 'rules'>) {
     this.#options = options
-    this.#own = own
+    this.#session = session
+    this.#own = rules.filter(isRule)
   }
 
   /** The session's own rules. */
@@ -78,7 +51,7 @@ export class SessionPermissions {
   }
 
   get cwd(): string {
-    return this.#options.cwd
+    return this.#session.cwd
   }
 
   /** All rules of the session, its own first. */
@@ -89,7 +62,8 @@ export class SessionPermissions {
 
   /** Undefined when a person has to be asked. Uses up a rule for once. */
   async decide(request: AgentRequest): Promise<PolicyAnswer | undefined> {
-    const { mode, cwd, additionalDirectories } = this.#options
+    const { mode } = this.#options
+    const { cwd, additionalDirectories = [] } = this.#session
     if (request.kind === 'question') return answerOfMode(request, mode(), { roots: [] })
     const facts = await factsOf(request.toolCall, cwd)
     if (facts.nul) return answerOfNul(request)
@@ -105,9 +79,8 @@ export class SessionPermissions {
 
   /** @throws `rule_limit_reached`; of a workspace's rule also `invalid_request`, `storage_failed` */
   async add(draft: RuleDraft): Promise<PermissionRule> {
-    const { clock, newId, workspaces, workspaceSlug } = this.#options
-    const rule: PermissionRule = { ruleId: newId('pr_'), createdAt: new Date(clock.now()).toISOString(), ...draft }
-    if (rule.lifetime === 'workspace') return workspaces.add(workspaceSlug, rule)
+    const rule = ruleOf(draft, this.#options)
+    if (rule.lifetime === 'workspace') return this.#options.workspaceRules.add(this.#session.workspaceSlug, rule)
     const known = sameRule(this.#own, rule)
     if (known === undefined) this.#change(withRule(this.#own, rule, MAX_SESSION_RULES))
     return known ?? rule
@@ -115,7 +88,7 @@ export class SessionPermissions {
 
   /** Whether a rule of the workspace can be made here. @throws `invalid_request`, `workspace_not_found`, `cwd_invalid` */
   async assertWorkspace(): Promise<void> {
-    await this.#options.workspaces.folder(this.#options.workspaceSlug)
+    await this.#options.workspaceRules.folder(this.#session.workspaceSlug)
   }
 
   /** @throws `rule_not_found` */
@@ -137,11 +110,11 @@ export class SessionPermissions {
   }
 
   #ofWorkspace(): Promise<readonly PermissionRule[]> {
-    return this.#options.workspaces.of(this.#options.workspaceSlug)
+    return this.#options.workspaceRules.of(this.#session.workspaceSlug)
   }
 
   #unknown(problem: unknown): undefined {
-    this.#options.onProblem(problem)
+    this.#options.onProblem(`Rules of session ${this.#session.id}: ${messageOf(problem)}`)
     return undefined
   }
 

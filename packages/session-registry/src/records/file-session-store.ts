@@ -1,11 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentprotoError, type Clock, type Session, type Timer } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, type Clock, type Timer } from '@agentproto/contracts'
 import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
 import { assertSessionId } from './session-id.js'
-import { parseStoredSession } from './stored-session.js'
+import { moveAside, storageFailed } from './stored-file.js'
+import { byStart, parseStoredSession } from './stored-session.js'
 
 /**
  * `sessions/<id>/meta.json` per session, and `sessions.json`, AIP-46's snapshot of all descriptors: the
@@ -21,6 +22,8 @@ export interface FileSessionStoreOptions {
 const INDEX_DELAY_MS = 500
 /** Writing the index takes at most about this share of the time. */
 const INDEX_SHARE = 20
+/** Records in one write. */
+const INDEX_GROUP = 128
 /** Clock granularity of file systems, in milliseconds: closer than this, the directory is read again. */
 const MTIME_SLACK_MS = 2_000
 
@@ -49,8 +52,7 @@ export class FileSessionStore implements SessionStore {
       sessions.push(found.record)
       this.#records.set(found.record.session.id, found.json)
     }
-    sessions.sort((a, b) => byStart(a.session, b.session))
-    return { sessions, problems }
+    return { sessions: sessions.sort(byStart), problems }
   }
 
   save(record: StoredSession): Promise<void> {
@@ -120,8 +122,9 @@ export class FileSessionStore implements SessionStore {
     try {
       await file.write(`{"version":1,"savedAt":"${new Date(began).toISOString()}","sessions":[\n`)
       let written = 0
-      for (const group of chunks([...this.#records.keys()], 128)) {
-        const records = group.flatMap((id) => this.#records.get(id) ?? [])
+      const ids = [...this.#records.keys()]
+      for (let at = 0; at < ids.length; at += INDEX_GROUP) {
+        const records = ids.slice(at, at + INDEX_GROUP).flatMap((id) => this.#records.get(id) ?? [])
         if (records.length > 0) await file.write(`${written > 0 ? ',\n' : ''}${records.join(',\n')}`)
         written += records.length
       }
@@ -188,19 +191,13 @@ interface Index {
   readonly records: ReadonlyMap<string, Found>
 }
 
-/** Its first line. */
-interface IndexHead {
-  readonly version?: unknown
-  readonly savedAt?: unknown
-}
-
 const EMPTY_INDEX: Index = { savedAt: 0, records: new Map() }
 const NEWLINE = 10
 
 /** The index has one record in each line, so that none has to be serialised again. Throws if it is not an index. */
 function parseIndex(bytes: Buffer): Index {
   const head = bytes.indexOf(NEWLINE)
-  const { version, savedAt } = JSON.parse(`${bytes.toString('utf8', 0, head)}]}`) as IndexHead
+  const { version, savedAt } = asRecord(JSON.parse(`${bytes.toString('utf8', 0, head)}]}`))
   if (version !== 1) throw new AgentprotoError('storage_corrupt', 'The index of the sessions is of another version')
   const time = typeof savedAt === 'string' ? Date.parse(savedAt) : Number.NaN
   if (Number.isNaN(time)) return EMPTY_INDEX
@@ -229,30 +226,4 @@ function readRecord(path: string): Found | undefined {
   }
 }
 
-const byStart = (a: Session, b: Session): number => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0)
-
 const closedError = (): AgentprotoError => new AgentprotoError('shutting_down', 'The session store is closed')
-
-const storageFailed = (what: string, cause: unknown): AgentprotoError =>
-  new AgentprotoError('storage_failed', what, {
-    given: cause instanceof Error ? cause.message : cause,
-    hint: 'Check the free space and the permissions of the agentproto home',
-    cause,
-  })
-
-/** An unreadable file is kept under another name, never overwritten (failure mode 45). */
-async function moveAside(path: string): Promise<string> {
-  const aside = `${path}.unreadable-${process.pid}`
-  try {
-    await rename(path, aside)
-    return `${path} could not be read and was moved to ${aside}`
-  } catch (error) {
-    return `${path} could not be read, nor moved aside: ${error instanceof Error ? error.message : String(error)}`
-  }
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  const groups: T[][] = []
-  for (let i = 0; i < items.length; i += size) groups.push(items.slice(i, i + size))
-  return groups
-}

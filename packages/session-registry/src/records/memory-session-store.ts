@@ -1,5 +1,6 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
+import { byStart } from './stored-session.js'
 
 /** Records that live as long as their process: for one-shot runs and tests. The next host opens them with `load`. */
 export class MemorySessionStore implements SessionStore {
@@ -30,6 +31,3 @@ export class MemorySessionStore implements SessionStore {
     if (this.#closed) throw new AgentprotoError('shutting_down', 'The session store is closed')
   }
 }
-
-const byStart = ({ session: a }: StoredSession, { session: b }: StoredSession): number =>
-  a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0

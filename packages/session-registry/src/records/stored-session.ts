@@ -24,3 +24,7 @@ function isSession(session: Record<string, unknown>): boolean {
 
 const TEXTS = ['id', 'adapterSlug', 'workspaceSlug', 'cwd', 'startedAt', 'permissionMode', 'lastActiveAt']
 const COUNTS = ['turnCount', 'lastSeq']
+
+/** Oldest first. */
+export const byStart = ({ session: a }: StoredSession, { session: b }: StoredSession): number =>
+  a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0

@@ -1,4 +1,4 @@
-import { isLive, type Session, type SessionEvent, type Timer } from '@agentproto/contracts'
+import { isLive, type PermissionMode, type Session, type SessionEvent, type Timer } from '@agentproto/contracts'
 import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
@@ -69,10 +69,8 @@ export class SessionActor implements SessionHandle {
         closed: () => this.#output?.closed(),
       },
     })
-    this.permissions = SessionPermissions.of(host, stored, {
-      mode: () => this.state.session.permissionMode,
-      onChange: () => host.onChange(this, true),
-    })
+    const mode = (): PermissionMode => this.state.session.permissionMode
+    this.permissions = new SessionPermissions({ ...host, mode, onChange: () => host.onChange(this, true) }, stored)
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
   }

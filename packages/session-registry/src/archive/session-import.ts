@@ -1,17 +1,20 @@
 import {
   AgentprotoError,
+  asString,
+  defined,
   type EventGap,
-  isLive,
+  type Json,
   type NewId,
   type Session,
   type SessionEvent,
 } from '@agentproto/contracts'
 import type { EventRecord, EventStore, StoredLog, StoredSession } from '@agentproto/contracts/agent'
 import { ARCHIVE_BOUNDS } from '@agentproto/contracts/wire'
+import { eventsOf } from '../log/event-log.js'
 import { isEvent, isGapNotice } from '../log/event-shape.js'
 import { exportedIn } from './exported-text.js'
 import { sizeOfGap } from '../log/log-gap.js'
-import { endOfRepair } from '../session/run.js'
+import { newSession } from '../lifecycle/spawn-request.js'
 import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
 import { SessionRebuild } from './session-rebuild.js'
 
@@ -58,35 +61,20 @@ function freeId(given: unknown, { isTaken, newId }: ImportHost): string {
 }
 
 /** What is used of a session that ran elsewhere. */
-function sessionOf(given: Readonly<Record<string, unknown>>, id: string, now: string): Session {
-  const text = (key: string, fallback: string): string => {
-    const value = given[key]
-    return typeof value === 'string' && value !== '' ? value.slice(0, MAX_NAME) : fallback
-  }
-  const named = (key: 'label' | 'title'): object => (typeof given[key] === 'string' ? { [key]: text(key, '') } : {})
-  const startedAt = text('startedAt', now)
-  const hostId = text('hostId', 'unknown')
+function sessionOf(given: Json, id: string, now: string): Session {
+  const text = (key: string): string | undefined => asString(given[key])?.slice(0, MAX_NAME)
+  const startedAt = Date.parse(text('startedAt') ?? now)
+  const hostId = text('hostId') || 'unknown'
+  const request = defined({ adapter: text('adapterSlug') || 'unknown', label: text('label'), title: text('title') })
+  const creation = { id, now: Number.isNaN(startedAt) ? now : new Date(startedAt).toISOString(), hostId }
   return {
-    id,
-    adapterSlug: text('adapterSlug', 'unknown'),
-    workspaceSlug: text('workspaceSlug', 'imported'),
-    cwd: text('cwd', '/'),
-    status: 'starting',
-    startedAt: Number.isNaN(Date.parse(startedAt)) ? now : new Date(startedAt).toISOString(),
-    ...named('label'),
-    ...named('title'),
-    hostId,
-    type: 'user',
-    turnCount: 0,
-    turn: { number: 0, state: 'idle' },
+    ...newSession(request, { type: 'owner', name: 'import' }, creation),
+    adapterSlug: request.adapter,
+    workspaceSlug: text('workspaceSlug') || 'imported',
+    cwd: text('cwd') || '/',
     lastActiveAt: now,
-    connection: 'disconnected',
-    resumable: false,
-    permissionMode: 'ask',
     warnings: [],
-    pendingRequests: 0,
-    lastSeq: 0,
-    imported: { at: now, id: text('id', id), hostId },
+    imported: { at: now, id: text('id') || id, hostId },
   }
 }
 
@@ -106,7 +94,11 @@ async function copy(events: AsyncIterable<unknown>, writer: Writer, rebuild: Ses
     await writer.write(event)
   }
   if (rebuild.lastSeq === 0) throw invalid('The export has no event', { expected: 'events from seq 1 on' })
-  for (const event of missingEnd(rebuild)) {
+  // It was exported while it ran, so its log has no end.
+  const ending = { status: 'error', stopReason: 'error' } as const
+  const ends = rebuild.missingEnds({ detail: 'The session was exported before it had ended', ending })
+  const { lastActiveAt: ts, id: sessionId } = rebuild.session
+  for (const event of eventsOf(ends, { seq: rebuild.lastSeq + 1, ts, sessionId })) {
     rebuild.apply(event)
     await writer.write(event)
   }
@@ -127,18 +119,6 @@ function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
   return value
 }
 
-/** It was exported while it ran, so its log has no end. */
-function missingEnd(rebuild: SessionRebuild): readonly SessionEvent[] {
-  const { session, lastSeq } = rebuild
-  const detail = 'The session was exported before it had ended'
-  const ending = { status: 'error', stopReason: 'error' } as const
-  const groups = [...rebuild.closing(detail), ...(isLive(session) ? [endOfRepair(session, { detail, ending })] : [])]
-  const envelope = { ts: session.lastActiveAt, sessionId: session.id }
-  return groups
-    .flatMap(({ entries, turn }) => entries.map((entry) => ({ ...(turn === undefined ? {} : { turn }), ...entry })))
-    .map((entry, at) => ({ seq: lastSeq + 1 + at, ...envelope, ...entry }))
-}
-
 const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })
 
 class Writer {
@@ -154,8 +134,7 @@ class Writer {
   }
 
   async write({ seq, ts, sessionId: _, turn, type, ...payload }: SessionEvent): Promise<void> {
-    const where = turn === undefined ? {} : { turn }
-    const json = this.#redact(JSON.stringify({ seq, ts, sessionId: this.#id, ...where, type, ...payload }))
+    const json = this.#redact(JSON.stringify({ seq, ts, sessionId: this.#id, turn, type, ...payload }))
     if (json.length > ARCHIVE_BOUNDS.importLineChars) throw invalid(`Event ${seq} is too large`, {})
     this.#batch.push({ seq, type, json })
     if (this.#batch.length >= BATCH) await this.flush()

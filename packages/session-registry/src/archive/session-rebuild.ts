@@ -2,10 +2,9 @@ import type { EventGap, Session, SessionEvent } from '@agentproto/contracts'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogItem } from '../log/log-gap.js'
 import { DEFAULT_REGISTRY_CONFIG } from '../registry-config.js'
-import { closing } from '../session/closing.js'
 import { replayEvent } from '../session/events.js'
-import { GATEWAY_END } from '../session/run.js'
-import { IDLE, openTurn, type SessionState, snapshotOf, stateOf, type TurnState } from '../session/state.js'
+import { type MissingEnds, missingEnds } from '../session/run.js'
+import { IDLE, type SessionState, snapshotOf, stateOf, type TurnState } from '../session/state.js'
 import { TurnHistory } from '../turns/turn-history.js'
 
 /** Rebuilds a session's state and turns from its log and what its start decided. */
@@ -34,12 +33,9 @@ export class SessionRebuild {
     return { ...snapshot, turnCount, turn: { ...snapshot.turn, number: turnCount } }
   }
 
-  /** What the log lacks at the end of its last turn, if that has none. */
-  closing(message: string): readonly EntryGroup[] {
-    const turn = openTurn(this.#state)
-    return turn === undefined
-      ? []
-      : [closing(this.#state, { turn, reason: 'error', error: { message }, by: GATEWAY_END })]
+  /** What the log lacks at its end. */
+  missingEnds(ends: MissingEnds): readonly EntryGroup[] {
+    return missingEnds(this.#state, ends)
   }
 
   /** Whether a turn can begin with this prompt. */

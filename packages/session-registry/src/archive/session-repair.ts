@@ -1,9 +1,8 @@
-import { AgentprotoError, isLive } from '@agentproto/contracts'
+import { AgentprotoError, defined, isLive } from '@agentproto/contracts'
 import type { EventStore } from '@agentproto/contracts/agent'
 import type { RepairFinding } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Ending } from '../lifecycle/ending.js'
-import { endOfRepair } from '../session/run.js'
 import { allEventsOf } from './session-reading.js'
 import { SessionRebuild } from './session-rebuild.js'
 import type { SessionCache } from '../session-cache.js'
@@ -78,9 +77,8 @@ async function fix(session: SessionHandle, sources: RepairSources, rebuild: Sess
   assertEnded(session)
   const detail = 'The log was completed by a repair'
   const { status, stopReason = 'error', failure } = session.snapshot()
-  const ending = { status: status as Ending['status'], stopReason, ...(failure === undefined ? {} : { failure }) }
-  const end = isLive(rebuild.session) ? [endOfRepair(rebuild.session, { detail, ending })] : []
-  await log.append([...rebuild.closing(detail), ...end])
+  const ending = { status: status as Ending['status'], stopReason, ...defined({ failure }) }
+  await log.append(rebuild.missingEnds({ detail, ending }))
   const fixed = await rebuilt(session, sources)
   await session.post({ type: 'rebuilt', session: fixed.session })
   session.turns.restore(fixed.turns)

@@ -1,7 +1,7 @@
 import { type Clock, type SessionEvent, type Timer, toAgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
-import { type LogEntry, number } from './event-record.js'
+import { eventWith, type LogEntry, number, type Stamp } from './event-record.js'
 import { Follower } from './follower.js'
 import { Wakeup } from './wakeup.js'
 
@@ -31,6 +31,12 @@ export interface EntryGroup {
   readonly entries: readonly LogEntry[]
   readonly turn?: number | undefined
 }
+
+/** Groups as they will be stored. @param first the envelope of the first one */
+export const eventsOf = (groups: readonly EntryGroup[], { seq, ...first }: Omit<Stamp, 'turn'>): SessionEvent[] =>
+  groups
+    .flatMap(({ entries, turn }) => entries.map((entry) => ({ entry, turn })))
+    .map(({ entry, turn }, at) => eventWith(entry, { seq: seq + at, ...first, turn }))
 
 export interface LogObserver {
   /** Events that took effect: they are stored, or held back until the store accepts writes again. Called once per event. */
@@ -241,11 +247,9 @@ export class EventLog {
 
   /** Events as they will be stored, with the numbers that they will have. */
   #expected(groups: readonly EntryGroup[]): SessionEvent[] {
-    const envelope = { sessionId: this.#options.sessionId, ts: this.#timestamp() }
-    let seq = this.#nextSeq + this.#pending.reduce((sum, { entries }) => sum + entries.length, 0)
-    return groups.flatMap(({ entries, turn }) =>
-      entries.map((entry) => ({ seq: seq++, ...envelope, ...(turn === undefined ? {} : { turn }), ...entry })),
-    )
+    const held = this.#pending.reduce((sum, { entries }) => sum + entries.length, 0)
+    const { sessionId } = this.#options
+    return eventsOf(groups, { seq: this.#nextSeq + held, ts: this.#timestamp(), sessionId })
   }
 
   #closeLater(): void {

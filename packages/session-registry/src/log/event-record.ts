@@ -1,4 +1,11 @@
-import type { Envelope, HostEvent, SessionEvent, SessionEventType, StreamEvent } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type Envelope,
+  type HostEvent,
+  type SessionEvent,
+  type SessionEventType,
+  type StreamEvent,
+} from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
 
 /** Numbers and serialises events once, and reads stored ones without parsing them. */
@@ -28,14 +35,24 @@ export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) =>
   const body = serialise(entry)
   const fits = body.length <= MAX_EVENT_BYTES ? body : serialise(cutEntry(entry, body.length))
   const clean = redact === undefined ? fits : redact(fits)
-  const untouched = clean === body
   const turn = stamp.turn === undefined ? '' : `"turn":${stamp.turn},`
   const json = `{"seq":${stamp.seq},"ts":"${stamp.ts}","sessionId":"${stamp.sessionId}",${turn}${clean.slice(1)}`
-  if (!untouched) return { record: { seq: stamp.seq, type: entry.type, json }, event: JSON.parse(json) as SessionEvent }
-  const { seq, ts, sessionId } = stamp
-  const envelope = stamp.turn === undefined ? { seq, ts, sessionId } : { seq, ts, sessionId, turn: stamp.turn }
-  const event: SessionEvent = { ...envelope, ...entry }
-  return { record: { seq: stamp.seq, type: entry.type, json }, event }
+  const record: EventRecord = { seq: stamp.seq, type: entry.type, json }
+  return { record, event: clean === body ? eventWith(entry, stamp) : eventOf(record) }
+}
+
+/** An entry with its envelope. */
+export const eventWith = (entry: LogEntry, { turn, ...envelope }: Stamp): SessionEvent =>
+  turn === undefined ? { ...envelope, ...entry } : { ...envelope, turn, ...entry }
+
+/** @throws `storage_failed` for a batch that a log cannot take */
+export function assertFollows([first]: readonly EventRecord[], lastSeq: number, isClosed: boolean): void {
+  if (isClosed) throw new AgentprotoError('storage_failed', 'The event log is closed')
+  if (first === undefined || first.seq === lastSeq + 1) return
+  throw new AgentprotoError('storage_failed', 'A batch does not follow the log', {
+    expected: `seq ${lastSeq + 1}`,
+    given: first.seq,
+  })
 }
 
 /** Reads the head of a stored line. Undefined for a line that is not an event. */

@@ -2,9 +2,8 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, re
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from '@agentproto/contracts/agent'
-import { recordOf, wholeRecordOf } from './event-record.js'
+import { assertFollows, recordOf, wholeRecordOf } from './event-record.js'
 import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
@@ -38,10 +37,9 @@ export class FileEventStore implements EventStore {
   }
 
   async open(sessionId: string): Promise<{ log: StoredLog; repairs: readonly string[] }> {
-    const directory = join(this.#options.directory, assertSessionId(sessionId))
+    const path = this.#path(sessionId)
     try {
-      makeFolder(directory)
-      const path = join(directory, 'events.jsonl')
+      makeFolder(dirname(path))
       const { lastSeq, repairs } = await recoverTail(path)
       const fd = openSync(path, 'a+', 0o600)
       return { log: new FileStoredLog(fd, lastSeq, this.#options.durability === 'disk'), repairs }
@@ -96,13 +94,7 @@ class FileStoredLog implements StoredLog {
   async append(batch: readonly EventRecord[]): Promise<void> {
     const first = batch[0]
     if (first === undefined) return
-    if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
-    if (first.seq !== this.#lastSeq + 1) {
-      throw new AgentprotoError('storage_failed', 'A batch does not follow the log', {
-        expected: `seq ${this.#lastSeq + 1}`,
-        given: first.seq,
-      })
-    }
+    assertFollows(batch, this.#lastSeq, this.#closed)
     let text = ''
     for (const record of batch) text += `${record.json}\n`
     const start = this.#size

@@ -12,10 +12,11 @@ export interface LinePosition {
 
 const STRIDE = 1_024
 const MAX_HINTS = 128
+const START: LinePosition = { seq: 1, offset: 0 }
 
 export class LineIndex {
   /** Ascending in both; holds a position about each STRIDE lines. */
-  readonly #table: LinePosition[] = [{ seq: 1, offset: 0 }]
+  readonly #table: LinePosition[] = [START]
   readonly #hints = new Map<number, number>()
   /** The first line that the table wants next. */
   nextSeq = 1 + STRIDE
@@ -39,13 +40,6 @@ export class LineIndex {
   at(seq: number): LinePosition {
     const offset = this.#hints.get(seq)
     if (offset !== undefined) return { seq, offset }
-    let low = 0
-    let high = this.#table.length - 1
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if ((this.#table[middle]?.seq ?? Infinity) <= seq) low = middle
-      else high = middle - 1
-    }
-    return this.#table[low] ?? { seq: 1, offset: 0 }
+    return this.#table.findLast((known) => known.seq <= seq) ?? START
   }
 }

@@ -1,12 +1,12 @@
-import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
+import { assertFollows } from './event-record.js'
 
 /** A log that lives as long as its process: for one-shot runs and tests. At its bound the oldest events are dropped. */
 
 const MAX_CHARS = 64 * 1024 * 1024
 
 export class MemoryEventStore implements EventStore {
-  readonly #logs = new Map<string, MemoryStoredLog>()
+  readonly #logs = new Map<string, KeptLog>()
   readonly #maxChars: number
 
   /** @param maxChars bound of one session's log, in characters */
@@ -15,9 +15,9 @@ export class MemoryEventStore implements EventStore {
   }
 
   open(sessionId: string): Promise<{ log: StoredLog; repairs: readonly string[] }> {
-    const log = this.#logs.get(sessionId) ?? new MemoryStoredLog(this.#maxChars)
-    this.#logs.set(sessionId, log)
-    return Promise.resolve({ log: new OpenedLog(log), repairs: [] })
+    const kept = this.#logs.get(sessionId) ?? { records: [], dropped: 0, chars: 0 }
+    this.#logs.set(sessionId, kept)
+    return Promise.resolve({ log: new MemoryStoredLog(kept, this.#maxChars), repairs: [] })
   }
 
   delete(sessionId: string): Promise<void> {
@@ -26,81 +26,60 @@ export class MemoryEventStore implements EventStore {
   }
 }
 
+interface KeptLog {
+  records: EventRecord[]
+  dropped: number
+  /** Characters of the records. */
+  chars: number
+}
+
 /** The log as one host has it open. */
-class OpenedLog implements StoredLog {
-  readonly #log: MemoryStoredLog
+class MemoryStoredLog implements StoredLog {
+  readonly #kept: KeptLog
+  readonly #maxChars: number
   #closed = false
 
-  constructor(log: MemoryStoredLog) {
-    this.#log = log
+  constructor(kept: KeptLog, maxChars: number) {
+    this.#kept = kept
+    this.#maxChars = maxChars
   }
 
   get lastSeq(): number {
-    return this.#log.lastSeq
+    return this.#kept.dropped + this.#kept.records.length
   }
 
-  append(batch: readonly EventRecord[]): Promise<void> {
-    if (!this.#closed) return this.#log.append(batch)
-    return Promise.reject(new AgentprotoError('storage_failed', 'The event log is closed'))
+  async append(batch: readonly EventRecord[]): Promise<void> {
+    assertFollows(batch, this.lastSeq, this.#closed)
+    for (const { seq, type, json } of batch) {
+      this.#kept.records.push({ seq, type, json })
+      this.#kept.chars += json.length
+    }
+    this.#trim()
   }
 
   read(after: number, limit: number): Promise<EventBatch> {
-    return this.#closed ? Promise.resolve({ records: [] }) : this.#log.read(after, limit)
+    const { records, dropped } = this.#kept
+    if (this.#closed) return Promise.resolve({ records: [] })
+    const from = Math.max(after - dropped, 0)
+    const gap = after < dropped ? { gap: { after, first: dropped + 1 } } : {}
+    return Promise.resolve({ records: records.slice(from, from + limit), ...gap })
   }
 
   close(): Promise<void> {
     this.#closed = true
     return Promise.resolve()
   }
-}
-
-class MemoryStoredLog {
-  #records: EventRecord[] = []
-  #dropped = 0
-  #chars = 0
-  readonly #maxChars: number
-
-  constructor(maxChars: number) {
-    this.#maxChars = maxChars
-  }
-
-  get lastSeq(): number {
-    return this.#dropped + this.#records.length
-  }
-
-  append(batch: readonly EventRecord[]): Promise<void> {
-    if (batch[0] !== undefined && batch[0].seq !== this.lastSeq + 1) {
-      return Promise.reject(
-        new AgentprotoError('storage_failed', 'A batch does not follow the log', {
-          given: batch[0].seq,
-          expected: `seq ${this.lastSeq + 1}`,
-        }),
-      )
-    }
-    for (const { seq, type, json } of batch) {
-      this.#records.push({ seq, type, json })
-      this.#chars += json.length
-    }
-    this.#trim()
-    return Promise.resolve()
-  }
-
-  read(after: number, limit: number): Promise<EventBatch> {
-    const from = Math.max(after, this.#dropped)
-    const records = this.#records.slice(from - this.#dropped, from - this.#dropped + limit)
-    const gap = after < this.#dropped ? { gap: { after, first: this.#dropped + 1 } } : {}
-    return Promise.resolve({ records, ...gap })
-  }
 
   #trim(): void {
-    if (this.#chars <= this.#maxChars) return
+    const kept = this.#kept
+    if (kept.chars <= this.#maxChars) return
     let drop = 0
     // A quarter at a time, so that a log at its bound is not sliced at each append.
-    while (this.#chars > this.#maxChars * 0.75 && drop < this.#records.length - 1) {
-      this.#chars -= this.#records[drop]?.json.length ?? 0
+    while (kept.chars > this.#maxChars * 0.75 && drop < kept.records.length - 1) {
+      kept.chars -= kept.records[drop]?.json.length ?? 0
       drop += 1
     }
-    this.#records = this.#records.slice(drop)
-    this.#dropped += drop
+    kept.records = kept.records.slice(drop)
+    kept.dropped += drop
   }
 }

@@ -1,4 +1,4 @@
-import { AgentprotoError, type AnsweredBy, isLive, type Session } from '@agentproto/contracts'
+import { AgentprotoError, type AnsweredBy, defined, isLive, type Session } from '@agentproto/contracts'
 import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
 import { isResumable, resumptionOf } from '../lifecycle/resume.js'
@@ -163,32 +163,31 @@ export function runOver(state: SessionState): Step {
 }
 
 /** Completes the log of a run that a dead host left open; its processes are gone. */
-export function repair(state: SessionState, { detail, ending }: InputOf<'repair'>): Step {
-  const turn = openTurn(state)
-  const groups = [
-    ...(turn === undefined
-      ? []
-      : [closing(state, { turn, reason: 'error', error: { message: detail }, by: GATEWAY_END })]),
-    endOfRepair(state.session, { detail, ending }),
-  ]
-  return step(state, { do: 'append', groups, hold: true })
-}
+export const repair = (state: SessionState, { detail, ending }: InputOf<'repair'>): Step =>
+  step(state, { do: 'append', groups: missingEnds(state, { detail, ending }), hold: true })
 
-/** The last events of a run that has no end in the log. */
-export function endOfRepair(
-  { status: previous }: Pick<Session, 'status'>,
-  { detail, ending }: { readonly detail: string; readonly ending: Pick<Ending, 'status' | 'stopReason' | 'failure'> },
-): EntryGroup {
+/** What the log of a run lacks at its end: the end of its open turn, and its own. */
+export function missingEnds(state: SessionState, { detail, ending }: MissingEnds): EntryGroup[] {
+  const { status: previous } = state.session
   const { status, stopReason, failure } = ending
+  const turn = openTurn(state)
+  const by: AnsweredBy = { type: 'gateway-end' }
   const entries: LogEntry[] = [
     { type: 'repair', detail },
     { type: 'status', status, previous },
-    { type: 'session-stopped', status, stopReason, ...(failure === undefined ? {} : { failure }) },
+    { type: 'session-stopped', status, stopReason, ...defined({ failure }) },
   ]
-  return { entries }
+  return [
+    ...(turn === undefined ? [] : [closing(state, { turn, reason: 'error', error: { message: detail }, by })]),
+    ...(isLive(state.session) ? [{ entries }] : []),
+  ]
 }
 
-export const GATEWAY_END: AnsweredBy = { type: 'gateway-end' }
+export interface MissingEnds {
+  /** For people. */
+  readonly detail: string
+  readonly ending: Pick<Ending, 'status' | 'stopReason' | 'failure'>
+}
 
 function launch(state: SessionState, effect: StartEffect, call: Call): Step {
   const { status } = state.session
@@ -212,7 +211,7 @@ function withAgent(session: Session, { spawn }: SessionState, facts: AgentFacts)
     agent: info,
     connection: 'connected',
     ...(agentSessionId === '' ? {} : { agentSessionId }),
-    ...(sandbox === undefined ? {} : { sandbox }),
+    ...defined({ sandbox }),
   }
   return warnings.reduce(withWarning, started)
 }
@@ -240,16 +239,9 @@ function endOfRun(
   // A start that was killed never ran: its row of the table has only one way out.
   const status = previous === 'starting' ? 'error' : cause.status
   assertTransition(previous, status)
-  const { exitCode } = exit
   const entries: LogEntry[] = [
-    { type: 'status', status, previous, ...(exitCode === undefined ? {} : { exitCode }) },
-    {
-      type: 'session-stopped',
-      status,
-      stopReason: cause.stopReason,
-      ...(failure === undefined ? {} : { failure }),
-      ...exit,
-    },
+    { type: 'status', status, previous, ...defined({ exitCode: exit.exitCode }) },
+    { type: 'session-stopped', status, stopReason: cause.stopReason, ...defined({ failure }), ...exit },
   ]
   return { entries }
 }

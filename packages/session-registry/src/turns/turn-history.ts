@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  defined,
   type EventGap,
   type SessionEvent,
   type Turn,
@@ -198,14 +199,7 @@ const begunTurn = (
   number: number,
   { queuedAt, sent }: Pick<UserPrompt, 'queuedAt' | 'sent'>,
   { seq, ts }: Place,
-): Turn => ({
-  number,
-  state: 'running',
-  ...(queuedAt === undefined ? {} : { queuedAt }),
-  startedAt: ts,
-  ...(sent === undefined ? {} : { sent }),
-  firstSeq: seq,
-})
+): Turn => ({ number, state: 'running', startedAt: ts, firstSeq: seq, ...defined({ queuedAt, sent }) })
 
 const endedTurn = (
   turn: Turn,
@@ -218,9 +212,7 @@ const endedTurn = (
   durationMs: Math.max(0, Date.parse(ts) - Date.parse(turn.startedAt)),
   reason,
   lastSeq: seq,
-  ...(empty === true ? { empty: true } : {}),
-  ...(usage === undefined ? {} : { usage }),
-  ...(error === undefined ? {} : { error }),
+  ...defined({ empty: empty || undefined, usage, error }),
 })
 
 /**

@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  defined,
   type GapNotice,
   type QueuedTurn,
   type Turn,
@@ -56,7 +57,7 @@ export async function readTurnDetail(session: SessionHandle, number: number): Pr
     if (event.type === 'gap') continue
     if (event.type !== 'user-prompt' || event.turn !== number) break
     const { content: prompt, preface } = event
-    return { ...result, prompt, ...(preface === undefined ? {} : { preface }) }
+    return { ...result, prompt, ...defined({ preface }) }
   }
   return { ...result, prompt: [] }
 }

@@ -3,41 +3,34 @@ import {
   AgentprotoError,
   type ContentBlock,
   isLive,
-  type OutputLine,
   type Principal,
   type Session,
   type SessionRequest,
   type TurnResult,
 } from '@agentproto/contracts'
-import type { EventBatch, StoredSession } from '@agentproto/contracts/agent'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import {
   assertMayDecideAhead,
   type ConfigRequest,
-  type EventReader,
   type ForkRequest,
-  type Interrupted,
-  type InterruptRequest,
-  type OutputReader,
   type PermissionService,
   type PromptRequest,
   type RequestKey,
   type ResumeRequest,
   type SessionBounds,
-  type SessionFilter,
-  type SessionPage,
-  type SessionWatcher,
   type SpawnAgentRequest,
 } from '@agentproto/contracts/wire'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
 import { assertMayAnswer, assertNoAgent } from './delegation/delegation.js'
 import { Idempotency } from './idempotency.js'
-import { type Creation, planSession } from './lifecycle/creation.js'
+import { planSession } from './lifecycle/creation.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
 import { forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
 import type { Resumption, ResumeCall } from './lifecycle/resume.js'
+import type { Creation } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './records/session-id.js'
@@ -134,9 +127,8 @@ class Registry implements SessionRegistry {
     return this.#launch({ ...request, stored: { session, spawn }, origin, by })
   }
 
-  async list(filter: SessionFilter = {}, within?: SessionBounds): Promise<SessionPage> {
-    return pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
-  }
+  list: SessionRegistry['list'] = async (filter = {}, within) =>
+    pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
 
   async get(id: string, within?: SessionBounds): Promise<Session> {
     const session = this.#sessions.descriptor(id)
@@ -182,13 +174,11 @@ class Registry implements SessionRegistry {
     return session.turns.wait(turn, session.state.queue.length, signal) ?? readTurn(session, turn)
   }
 
-  async interrupt(id: string, _by: Principal, { turn }: InterruptRequest = {}): Promise<Interrupted> {
-    return this.#sessions.get(id).call('interrupt', { turn })
-  }
+  interrupt: SessionRegistry['interrupt'] = async (id, _by, { turn } = {}) =>
+    this.#sessions.get(id).call('interrupt', { turn })
 
-  async kill(id: string, _by: Principal, reason?: Parameters<typeof endingOfKill>[0]): Promise<{ ok: boolean }> {
-    return this.#sessions.get(id).call('kill', { ending: endingOfKill(reason) })
-  }
+  kill: SessionRegistry['kill'] = async (id, _by, reason) =>
+    this.#sessions.get(id).call('kill', { ending: endingOfKill(reason) })
 
   async forget(id: string, by: Principal): Promise<void> {
     const session = this.#sessions.get(id)
@@ -203,25 +193,12 @@ class Registry implements SessionRegistry {
     this.#feed.forgotten(last)
   }
 
-  async output(id: string, lastN = 200): Promise<readonly OutputLine[]> {
-    return this.#sessions.get(id).output.lines(lastN)
-  }
-
-  async events(id: string, after: number, limit: number): Promise<EventBatch> {
-    return this.#sessions.get(id).log.read(after, limit)
-  }
-
-  async follow(id: string, after: number): Promise<EventReader> {
-    return this.#sessions.get(id).log.follow(after)
-  }
-
-  async followOutput(id: string, cursor?: string): Promise<OutputReader> {
-    return this.#sessions.get(id).output.follow(cursor)
-  }
-
-  async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
-    return id === undefined ? waitingIn(this.#sessions, within) : this.#sessions.get(id).state.requests
-  }
+  output: SessionRegistry['output'] = async (id, lastN = 200) => this.#sessions.get(id).output.lines(lastN)
+  followOutput: SessionRegistry['followOutput'] = async (id, cursor) => this.#sessions.get(id).output.follow(cursor)
+  events: SessionRegistry['events'] = async (id, after, limit) => this.#sessions.get(id).log.read(after, limit)
+  follow: SessionRegistry['follow'] = async (id, after) => this.#sessions.get(id).log.follow(after)
+  requests: SessionRegistry['requests'] = async (id, within) =>
+    id === undefined ? waitingIn(this.#sessions, within) : this.#sessions.get(id).state.requests
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#sessions.get(id)
@@ -236,9 +213,8 @@ class Registry implements SessionRegistry {
     return answered
   }
 
-  watch(within?: SessionBounds): SessionWatcher {
-    return this.#feed.watch(within === undefined ? undefined : this.#sessions.scope(within))
-  }
+  watch: SessionRegistry['watch'] = (within) =>
+    this.#feed.watch(within === undefined ? undefined : this.#sessions.scope(within))
 
   close(): Promise<void> {
     this.#closing ??= this.#close()

@@ -33,7 +33,7 @@ export async function* findIn(
   for await (const event of events) {
     if (event.type === 'gap') onGap(event.gap)
     // An event after a gap is not part of the message before it.
-    const hit = event.type === 'gap' ? search.over() : search.take(event)
+    const hit = event.type === 'gap' ? search.end() : search.take(event)
     if (hit !== undefined) yield hit
   }
   const last = search.end()
@@ -66,14 +66,9 @@ class MessageSearch {
     return before
   }
 
-  /** The message is complete. */
+  /** The message is complete: what follows belongs to another one. */
   end(): SearchHit | undefined {
-    return this.#message === undefined || this.#found ? undefined : this.#look(false)
-  }
-
-  /** The next event belongs to another message. */
-  over(): SearchHit | undefined {
-    const hit = this.end()
+    const hit = this.#message === undefined || this.#found ? undefined : this.#look(false)
     this.#message = undefined
     return hit
   }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined, type Session } from '@agentproto/contracts'
+import { defined, type Session, type SessionFailure } from '@agentproto/contracts'
 import type { AgentProcessInfo, ProcessExit } from '@agentproto/contracts/agent'
-import type { Ending } from './ending.js'
+import type { SessionHost } from '../session-host.js'
+import { type Ending, failureOf } from './ending.js'
 
 /** What is kept of a failure for its analysis: bounded, redacted, readable by the owner only. */
 
@@ -24,27 +25,44 @@ export interface CrashBundleStore {
   write(bundle: CrashBundle, redact?: (text: string) => string): Promise<string>
 }
 
-export interface CrashFacts {
+/** What is known of a run at its end. */
+interface RunFacts {
   readonly session: Session
-  readonly ending: Ending & { readonly failure: NonNullable<Ending['failure']> }
   readonly process?: AgentProcessInfo | undefined
   readonly exit: ProcessExit
   readonly at: string
 }
 
-export function crashBundle({ session, ending, process, exit, at }: CrashFacts): CrashBundle {
+/** The failure of an ending, also of a cancelled start, with the path of its crash bundle. */
+export async function keptFailure(
+  ending: Ending,
+  { crashBundles, redact }: Pick<SessionHost, 'crashBundles' | 'redact'>,
+  facts: RunFacts,
+): Promise<SessionFailure | undefined> {
+  const { failure = facts.session.status === 'starting' ? CANCELLED_START : undefined } = ending
+  if (failure === undefined || crashBundles === undefined || DELIBERATE.has(failure.kind)) return failure
+  const path = await crashBundles.write(crashBundle(facts, ending, failure), redact).catch(() => undefined)
+  return path === undefined ? failure : { ...failure, crashBundlePath: path }
+}
+
+/** Ends that a person or a hook of the host asked for. */
+const DELIBERATE: ReadonlySet<SessionFailure['kind']> = new Set(['cancellation', 'permission_failure'])
+
+const CANCELLED_START = failureOf('cancellation', 'The session was ended before its agent had started')
+
+function crashBundle({ session, process, exit, at }: RunFacts, ending: Ending, failure: SessionFailure): CrashBundle {
   const { id, adapterSlug, workspaceSlug, cwd, startedAt, turnCount, hostId, agent, agentSessionId } = session
   return {
     schema: 'agentproto.session_crash_bundle.v1',
     at,
     session: { id, adapterSlug, workspaceSlug, cwd, startedAt, turnCount, hostId },
-    ...(agent === undefined
-      ? {}
-      : { agent: defined({ name: agent.name, version: agent.version, sessionId: agentSessionId }) }),
-    failure: ending.failure,
+    ...defined({
+      agent: agent && defined({ name: agent.name, version: agent.version, sessionId: agentSessionId }),
+      stderrTail: ending.stderrTail,
+    }),
+    failure,
     stopReason: ending.stopReason,
     process: { ...process, ...exit },
-    ...(ending.stderrTail === undefined ? {} : { stderrTail: ending.stderrTail }),
   }
 }
 

@@ -8,9 +8,8 @@ import {
 import type { AdapterCatalog, StoredSpawn } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
-import { workspaceRootOf } from '../delegation/workspace-root.js'
+import { childRootOf, workspaceRootOf } from '../delegation/root-folder.js'
 import type { SessionActor } from '../session/actor.js'
-import { childRootOf } from '../delegation/child-root.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
 import { adapterFor, type Creation, newSession, spawnOf } from './spawn-request.js'
@@ -72,5 +71,3 @@ function parentOf({ sessionId }: SessionPrincipal, { sessions }: Registrar): Ses
   if (parent?.isLive === true && !isEnding(parent.state)) return parent
   throw new AgentprotoError('delegation_denied', 'The session that made the request has ended', { given: sessionId })
 }
-
-export type { Creation } from './spawn-request.js'

@@ -1,17 +1,11 @@
-import type { EventBatch, EventRecord } from '@agentproto/contracts/agent'
+import type { EventBatch, EventRecord, StoredLog } from '@agentproto/contracts/agent'
 import type { EventReader } from '@agentproto/contracts/wire'
 import type { Wakeup } from './wakeup.js'
 
 /** A reader of one session's log that pulls, and waits until something is published. */
 
-/** What it reads. */
-export interface PublishedLog {
-  readonly lastSeq: number
-  read(after: number, limit: number): Promise<EventBatch>
-}
-
 export interface FollowerOptions {
-  readonly log: PublishedLog
+  readonly log: Pick<StoredLog, 'lastSeq' | 'read'>
   /** Wakes with each published batch. */
   readonly wakeup: Wakeup<readonly EventRecord[]>
   /** Whether no more events are expected for now. */

@@ -6,7 +6,7 @@ import type {
   PermissionRequest,
   PermissionRule,
 } from '@agentproto/contracts'
-import { isInside } from './rule-match.js'
+import { isInside } from './real-path.js'
 import type { ToolFacts } from './tool-facts.js'
 
 /** The answers of rules and permission modes, with their reason. */

@@ -24,9 +24,9 @@ export async function realPathsOf(path: string, bases: readonly string[]): Promi
   return real.every((each) => each !== undefined) ? [...new Set(real)] : undefined
 }
 
-/** Whether a path lies in a folder, or is it; both are resolved. */
-export const isWithin = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+/** Whether a path lies in one of these folders, or is one; all are resolved. */
+export const isInside = (path: string, folders: readonly string[]): boolean =>
+  folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
 
 /** The real path of what exists of it, with the rest; a link that leads to nothing yet is followed too. */
 export async function realPath(path: string, links = 0): Promise<string | undefined> {

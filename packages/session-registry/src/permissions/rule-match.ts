@@ -1,7 +1,7 @@
 import type { PermissionRule, RuleMatch } from '@agentproto/contracts'
 import { looseWords, simpleCommands } from './command-words.js'
 import { matchesPath, matchesWords, occursIn } from './pattern.js'
-import { isWithin } from './real-path.js'
+import { isInside } from './real-path.js'
 import type { ToolFacts } from './tool-facts.js'
 
 /**
@@ -44,5 +44,3 @@ function allowsCommands(pattern: string, { commands, folders }: ToolFacts, roots
   if (commands.length === 0 || !folders.every((folder) => isInside(folder, roots))) return false
   return commands.every((line) => simpleCommands(line)?.every((words) => matchesWords(pattern, words)) ?? false)
 }
-
-export const isInside = (path: string, roots: readonly string[]): boolean => roots.some((root) => isWithin(root, path))

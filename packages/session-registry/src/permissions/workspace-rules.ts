@@ -5,7 +5,7 @@ import { MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-boo
 /** The rules of all workspaces of a host; each file is read once and written at every change. */
 
 /** AIP-46's slug of a session that runs in no workspace. */
-const NO_WORKSPACE = 'default'
+export const NO_WORKSPACE = 'default'
 
 export class WorkspaceRules {
   readonly #store: RuleStore

@@ -1,7 +1,7 @@
 import type { AgentSink, RunningAgent } from '@agentproto/contracts/agent'
+import { keptFailure } from '../lifecycle/crash-bundle.js'
 import { endAll } from '../lifecycle/end-all.js'
 import { type Ending, messageOf } from '../lifecycle/ending.js'
-import { keptFailure } from '../lifecycle/kept-failure.js'
 import type { SessionHost } from '../session-host.js'
 import { startAgent } from './agent-start.js'
 import type { Input } from './input.js'

@@ -1,4 +1,10 @@
-import { AgentprotoError, type ContentBlock, type PromptContextPart, type UserPrompt } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  type ContentBlock,
+  defined,
+  type PromptContextPart,
+  type UserPrompt,
+} from '@agentproto/contracts'
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
@@ -156,8 +162,7 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
     content,
     origin,
     ...(preface.length === 0 ? {} : { preface }),
-    ...(waited === undefined ? {} : { queuedAt: waited.queuedAt }),
-    ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
+    ...defined({ queuedAt: waited?.queuedAt, traceparent: trace?.traceparent }),
   }
   const turn = state.session.turnCount + 1
   const admitted: SessionState = {

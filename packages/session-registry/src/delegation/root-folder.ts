@@ -1,13 +1,18 @@
+import { realpath } from 'node:fs/promises'
+import { isAbsolute, resolve } from 'node:path'
 import {
   AgentprotoError,
   defined,
   isAgentprotoError,
   type Principal,
   type ResolvedCwd,
+  type Session,
   type TokenPrincipal,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { isInside } from '../permissions/real-path.js'
+import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
 /** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5). */
 
@@ -26,6 +31,22 @@ export async function workspaceRootOf(
   if (by.type !== 'token') return workspaces.resolve(placeOf(asked))
   const root = await resolveFor(by, workspaces, placeOf(asked))
   for (const cwd of asked.additionalDirectories ?? []) await resolveFor(by, workspaces, { cwd })
+  return root
+}
+
+/**
+ * The root folder of a child: its parent's folder, or one within the parent's folders, symbolic links resolved (F97).
+ * @throws `cwd_outside_parent`, `cwd_invalid`, `workspace_not_found`
+ */
+export async function childRootOf(
+  workspaces: WorkspaceResolver,
+  { cwd, workspaceSlug, additionalDirectories = [] }: Asked,
+  parent: Pick<Session, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>,
+): Promise<ResolvedCwd> {
+  const roots = await Promise.all([parent.cwd, ...(parent.additionalDirectories ?? [])].map(realOr))
+  const place = cwd === undefined && workspaceSlug !== undefined ? { workspaceSlug } : { cwd: cwd ?? parent.cwd }
+  const root = await resolveInside(workspaces, place, roots)
+  for (const folder of additionalDirectories) await resolveInside(workspaces, { cwd: folder }, roots)
   return root
 }
 
@@ -59,8 +80,24 @@ function only({ workspaces }: TokenPrincipal, { cwd, workspaceSlug }: Place): Pl
 const covers = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
   slug !== NO_WORKSPACE && (workspaces === undefined || workspaces.includes(slug))
 
-/** AIP-46: the slug of what runs in no workspace. */
-const NO_WORKSPACE = 'default'
+async function resolveInside(
+  workspaces: WorkspaceResolver,
+  place: Place,
+  roots: readonly string[],
+): Promise<ResolvedCwd> {
+  const root = await workspaces.resolve(place).catch((thrown: unknown) => {
+    // The caller must not learn whether a folder outside exists.
+    if (isAgentprotoError(thrown) && place.cwd !== undefined && isAmong(place.cwd, roots)) throw thrown
+    throw outsideParent(place, roots)
+  })
+  if (isAmong(await realOr(root.cwd), roots)) return root
+  throw outsideParent(place, roots)
+}
+
+const realOr = (path: string): Promise<string> => realpath(path).catch(() => path)
+
+const isAmong = (path: string, roots: readonly string[]): boolean =>
+  isAbsolute(path) && !path.includes('\0') && isInside(resolve(path), roots)
 
 /** The same error as for an unknown slug: what a caller may not see does not exist for it. */
 const noWorkspace = (given: string): AgentprotoError =>
@@ -75,4 +112,10 @@ const outside = ({ workspaces }: TokenPrincipal, { cwd }: Place): AgentprotoErro
       workspaces === undefined ? 'a folder of a workspace' : `a folder of the workspace ${workspaces.join(', ')}`,
     given: cwd ?? 'no folder and no workspace',
     hint: 'Name a workspace with workspaceSlug',
+  })
+
+const outsideParent = ({ cwd, workspaceSlug }: Place, roots: readonly string[]): AgentprotoError =>
+  new AgentprotoError('cwd_outside_parent', 'A child runs inside the folders of its parent', {
+    expected: `a folder within ${roots.join(', ')}`,
+    given: cwd ?? workspaceSlug,
   })

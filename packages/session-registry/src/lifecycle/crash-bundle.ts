@@ -3,7 +3,6 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined, type Session, type SessionFailure } from '@agentproto/contracts'
 import type { AgentProcessInfo, ProcessExit } from '@agentproto/contracts/agent'
-import type { SessionHost } from '../session-host.js'
 import { type Ending, failureOf } from './ending.js'
 
 /** What is kept of a failure for its analysis: bounded, redacted, readable by the owner only. */
@@ -36,7 +35,7 @@ interface RunFacts {
 /** The failure of an ending, also of a cancelled start, with the path of its crash bundle. */
 export async function keptFailure(
   ending: Ending,
-  { crashBundles, redact }: Pick<SessionHost, 'crashBundles' | 'redact'>,
+  { crashBundles, redact }: { readonly crashBundles?: CrashBundleStore; readonly redact?: (text: string) => string },
   facts: RunFacts,
 ): Promise<SessionFailure | undefined> {
   const { failure = facts.session.status === 'starting' ? CANCELLED_START : undefined } = ending

@@ -1,5 +1,4 @@
-import { AgentprotoError, type PermissionRule } from '@agentproto/contracts'
-import type { SessionHost } from '../session-host.js'
+import { AgentprotoError, type Clock, type NewId, type PermissionRule } from '@agentproto/contracts'
 import { ruleHolds } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
@@ -11,7 +10,13 @@ export const MAX_WORKSPACE_RULES = 1_000
 /** A rule before it is made. */
 export type RuleDraft = Omit<PermissionRule, 'ruleId' | 'createdAt'>
 
-export const ruleOf = (draft: RuleDraft, { clock, newId }: Pick<SessionHost, 'clock' | 'newId'>): PermissionRule => ({
+/** What makes a rule of a draft. */
+export interface RuleMaker {
+  readonly clock: Clock
+  readonly newId: NewId
+}
+
+export const ruleOf = (draft: RuleDraft, { clock, newId }: RuleMaker): PermissionRule => ({
   ruleId: newId('pr_'),
   createdAt: new Date(clock.now()).toISOString(),
   ...draft,

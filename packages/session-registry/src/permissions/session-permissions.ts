@@ -8,7 +8,6 @@ import type {
 } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
-import type { SessionHost } from '../session-host.js'
 import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
 import { realPath } from './real-path.js'
@@ -16,19 +15,20 @@ import {
   decidingRule,
   MAX_SESSION_RULES,
   type RuleDraft,
+  type RuleMaker,
   ruleOf,
   sameRule,
   withoutRule,
   withRule,
 } from './rule-book.js'
 import { factsOf } from './tool-facts.js'
+import type { WorkspaceRules } from './workspace-rules.js'
 
 /** Answers one session's permission requests before a person does: its rules, its workspace's, then its mode. */
 
-export interface SessionPermissionsOptions extends Pick<
-  SessionHost,
-  'clock' | 'newId' | 'workspaceRules' | 'onProblem'
-> {
+export interface SessionPermissionsOptions extends RuleMaker {
+  readonly workspaceRules: WorkspaceRules
+  readonly onProblem: (problem: string) => void
   readonly mode: () => PermissionMode
   /** The session's own rules have changed. */
   readonly onChange: () => void

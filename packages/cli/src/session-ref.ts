@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, isLive, type Session } from '@agentproto/contracts'
+import { AgentprotoError, everySession, isLive, type Session } from '@agentproto/contracts'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliContext } from './cli-context.js'
@@ -29,12 +29,7 @@ async function candidates(client: Client, ref: string): Promise<readonly Session
   const found: Session[] = []
   // Longer than any label, and than what the gateway accepts as a search text.
   if (ref === '' || ref.length > BOUNDS.labelChars) return found
-  let after: string | undefined
-  do {
-    const page = await client.sessions.list({ q: ref, limit: BOUNDS.listMax, ...defined({ after }) })
-    found.push(...page.sessions.filter((session) => matches(session, ref)))
-    after = page.nextCursor
-  } while (after !== undefined)
+  for await (const session of everySession(client.sessions, { q: ref })) if (matches(session, ref)) found.push(session)
   return found
 }
 

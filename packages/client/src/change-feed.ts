@@ -1,5 +1,5 @@
-import type { Session } from '@agentproto/contracts'
-import type { SessionChange } from '@agentproto/contracts/wire'
+import { everySession, type Session } from '@agentproto/contracts'
+import type { SessionChange, SessionService } from '@agentproto/contracts/wire'
 import type { EventSourceMessage } from 'eventsource-parser'
 import type { OnConnectionState } from './connection-state.js'
 import type { Feed } from './feed.js'
@@ -18,7 +18,7 @@ export interface WatchOptions {
  * deleted ones, so that nothing of an outage is lost.
  */
 export function changeFeed(
-  listAll: () => Promise<readonly Session[]>,
+  source: Pick<SessionService, 'list'>,
   { signal, onState, listed = true }: WatchOptions,
 ): Feed<SessionChange> {
   const known = new Set<string>()
@@ -28,7 +28,8 @@ export function changeFeed(
     onState,
     async onConnect() {
       if (!listed) return []
-      const sessions = await listAll()
+      const sessions: Session[] = []
+      for await (const session of everySession(source)) sessions.push(session)
       const present = new Set(sessions.map((session) => session.id))
       const gone = [...known].filter((id) => !present.has(id))
       const changes: SessionChange[] = [

@@ -7,7 +7,7 @@ import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
 import { tokensClient, workspacesClient, type WorkspacesClient } from './host-clients.js'
 import { permissionsClient, type PermissionsClient } from './permissions-client.js'
-import { allSessions, sessionsClient, type SessionsClient } from './sessions-client.js'
+import { sessionsClient, type SessionsClient } from './sessions-client.js'
 import { Transport } from './transport.js'
 
 /** The answer of `GET /health`, which needs no token. */
@@ -51,10 +51,6 @@ export function createClient(options: ClientOptions): Client {
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),
     tokens: tokensClient(transport),
-    watch: (watching = {}) =>
-      follow(
-        transport,
-        changeFeed(() => allSessions(sessions), watching),
-      ),
+    watch: (watching = {}) => follow(transport, changeFeed(sessions, watching)),
   }
 }

@@ -1,7 +1,6 @@
 import type {
   OutputItem,
   OutputLine,
-  Session,
   SessionEvent,
   SessionRequest,
   TraceContext,
@@ -120,16 +119,4 @@ export function sessionsClient(transport: Transport) {
       call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),
   }
   return sessions
-}
-
-/** Every session, page by page. */
-export async function allSessions(sessions: Pick<SessionsClient, 'list'>): Promise<readonly Session[]> {
-  const all: Session[] = []
-  let after: string | undefined
-  do {
-    const page = await sessions.list({ limit: 1_000, after })
-    all.push(...page.sessions)
-    after = page.nextCursor
-  } while (after !== undefined)
-  return all
 }

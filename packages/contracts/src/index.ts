@@ -48,6 +48,7 @@ export type {
   UserPrompt,
 } from './host-event.js'
 export type { Envelope, EventGap, GapNotice, SessionEvent, SessionEventType } from './event-log.js'
+export { everySession } from './every-session.js'
 export { FAILURE_KINDS, isLive, SESSION_HEALTHS, SESSION_STATUSES, STOP_REASON_TEXT, STOP_REASONS } from './session.js'
 export type {
   AgentCapabilities,
@@ -83,7 +84,7 @@ export type { BrowserLogin, TokenRequest, TokenService } from './wire/token-serv
 export { traceIdOf, traceOf } from './trace-context.js'
 export type { TraceCarrier, TraceContext } from './trace-context.js'
 export { SCOPES } from './principal.js'
-export type { Authenticate, Principal, Scope, SessionPrincipal, TokenPrincipal } from './principal.js'
+export type { Authenticate, Principal, Refusal, Scope, SessionPrincipal, TokenPrincipal } from './principal.js'
 export type { OutputItem } from './output-line.js'
 export { asList, asNumber, asRecord, asString, defined, isRecord, parseJson } from './json.js'
 export type { Defined, Json } from './json.js'

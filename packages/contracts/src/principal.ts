@@ -1,3 +1,4 @@
+import type { ErrorCode } from './errors.js'
 import type { TraceContext } from './trace-context.js'
 
 /** What a principal may do: read; drive sessions; change the gateway. Each scope includes the ones before it. */
@@ -34,6 +35,20 @@ export interface SessionPrincipal {
   readonly sessionId: string
   /** Whether its session was granted delegation. */
   readonly delegates: boolean
+}
+
+/** A request that was rejected before any service was called. */
+export interface Refusal {
+  readonly code: ErrorCode
+  /** The caller, if known. */
+  readonly by?: Principal
+  readonly method?: string
+  /** Without its query. */
+  readonly path?: string
+  /** Address of the other end of the connection; a proxy's, where one stands between. */
+  readonly from?: string
+  /** Of MCP. */
+  readonly tool?: string
 }
 
 /** Returns the principal of a bearer token; undefined for an unknown token. */

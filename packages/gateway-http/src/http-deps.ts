@@ -1,36 +1,14 @@
-import type {
-  Authenticate,
-  BrowserLogin,
-  Clock,
-  ErrorCode,
-  Principal,
-  TokenService,
-  WorkspaceService,
-} from '@agentproto/contracts'
-import type {
-  AdapterService,
-  PermissionService,
-  SessionArchive,
-  SessionBounds,
-  SessionService,
-} from '@agentproto/contracts/wire'
+import type { Authenticate, Clock, Principal, Refusal } from '@agentproto/contracts'
+import type { Services, SessionBounds } from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
-/** The services and settings of the HTTP surface. */
-export interface HttpDeps {
-  readonly sessions: SessionService
-  readonly adapters: AdapterService
-  readonly workspaces: WorkspaceService
-  /** Without it the `rules` routes do not exist. */
-  readonly permissions?: PermissionService
-  /** Returns the principal of a bearer token; compares in constant time. */
+/** The services and settings of the HTTP surface. The routes of a service that is absent do not exist. */
+export interface HttpDeps
+  extends
+    Pick<Services, 'sessions' | 'adapters' | 'workspaces'>,
+    Partial<Omit<Services, 'sessions' | 'adapters' | 'workspaces'>> {
+  /** Returns the principal of a bearer token; compares in constant time. Without `browsers` cookies are ignored. */
   readonly authenticate: Authenticate
-  /** The named tokens; without them `/tokens` does not exist. */
-  readonly tokens?: TokenService
-  /** Logs in browsers by a code; without it `/auth` does not exist and cookies are ignored. */
-  readonly browsers?: BrowserLogin
-  /** The stored sessions; without it search, export, import, repair and prune do not exist. */
-  readonly archive?: SessionArchive
   /** A signal that aborts when the token of a principal is revoked, which ends its open streams. */
   readonly revoked?: (by: Principal) => AbortSignal | undefined
   /** Of the gateway; shown by `/health`. */
@@ -51,7 +29,7 @@ export interface HttpDeps {
   /** Receives errors that are not ours and were answered with 500. Must not throw. */
   readonly onError?: (error: unknown, where: { readonly method: string; readonly path: string }) => void
   /** Receives requests that were rejected before a service was called: 401 and 403. Must not throw. */
-  readonly onRefused?: (refused: Refused) => void
+  readonly onRefused?: (refusal: Refusal) => void
   /** Milliseconds of silence after which a stream sends a comment; default 25 000 (AIP-46 §sse). */
   readonly keepAliveMs?: number
   /** Streams that may be open at once; default 512. */
@@ -60,18 +38,6 @@ export interface HttpDeps {
   readonly health?: () => object
   /** Ends every open stream when it aborts, so that a server can close. */
   readonly signal?: AbortSignal
-}
-
-/** A request that was rejected before a service was called. */
-export interface Refused {
-  readonly code: ErrorCode
-  /** The caller, if known. */
-  readonly by?: Principal
-  readonly method: string
-  /** Without its query. */
-  readonly path: string
-  /** Address of the other end of the connection; a proxy's, where one stands between. */
-  readonly from?: string
 }
 
 /** The event streams of one app. */

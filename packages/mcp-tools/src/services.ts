@@ -1,4 +1,4 @@
-import type { Clock, ErrorCode, Principal, WorkspaceService } from '@agentproto/contracts'
+import type { Clock, Principal, Refusal, WorkspaceService } from '@agentproto/contracts'
 import type { AdapterCatalog } from '@agentproto/contracts/agent'
 import type { SessionBounds, SessionService } from '@agentproto/contracts/wire'
 
@@ -30,7 +30,7 @@ export interface McpDeps {
   /** Default: the system's. */
   readonly clock?: Clock
   /** Receives each call that the scope of its caller does not cover. Must not throw. */
-  readonly onRefused?: (refused: { readonly code: ErrorCode; readonly by: Principal; readonly tool: string }) => void
+  readonly onRefused?: (refusal: Refusal) => void
   /** Receives every error that is not one of ours, and what the protocol refuses. Must not throw. */
   readonly onError?: (error: unknown) => void
 }

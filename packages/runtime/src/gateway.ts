@@ -1,23 +1,13 @@
-import type { TokenService, WorkspaceService } from '@agentproto/contracts'
-import type { AdapterService, PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
+import type { Services } from '@agentproto/contracts/wire'
 import type { HttpApp } from '@agentproto/gateway-http'
 import type { ListenOptions } from '@agentproto/server'
 
 /** All of agentproto in one object. */
-export interface Gateway extends AsyncDisposable {
-  readonly sessions: SessionService
-  /** The rules that answer agents' permission requests. */
-  readonly permissions: PermissionService
-  /** The stored sessions as documents: search, export, import, prune, repair. */
-  readonly archive: SessionArchive
-  readonly workspaces: WorkspaceService
-  readonly adapters: AdapterService
+export interface Gateway extends Omit<Services, 'browsers'>, AsyncDisposable {
   /** The HTTP surface, to be mounted in any server: `app.fetch(request)`. */
   readonly app: HttpApp
   /** The owner's token. */
   readonly token: string
-  /** The named tokens beside it. */
-  readonly tokens: TokenService
   /** Folder of the state. */
   readonly home: string
   /**

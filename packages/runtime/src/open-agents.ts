@@ -1,6 +1,5 @@
-import type { WorkspaceService } from '@agentproto/contracts'
 import type { StartAgent } from '@agentproto/contracts/agent'
-import type { AdapterService } from '@agentproto/contracts/wire'
+import type { Services } from '@agentproto/contracts/wire'
 import { launchAgent } from '@agentproto/driver-agent-cli'
 import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
@@ -8,9 +7,7 @@ import { agentHost, type AgentParts } from './agent-host.js'
 import type { Settings } from './settings.js'
 
 /** The agents of a host, and the folders that they work in. */
-export interface Agents {
-  readonly workspaces: WorkspaceService
-  readonly adapters: AdapterService
+export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
 }
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
+import type { Services } from '@agentproto/contracts/wire'
 import { type Access, Hooks, withSessionToken } from '@agentproto/server'
 import { openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -10,10 +10,7 @@ import type { Settings } from './settings.js'
 import { stores } from './stores.js'
 
 /** The sessions of a gateway, as their callers see them: with hooks and audit. */
-export interface Sessions {
-  readonly sessions: SessionService
-  readonly permissions: PermissionService
-  readonly archive: SessionArchive
+export interface Sessions extends Pick<Services, 'sessions' | 'permissions' | 'archive'> {
   close(): Promise<void>
 }
 

@@ -11,11 +11,15 @@ import type { BrowserLogin, TokenService } from './token-service.js'
 /** The services that answer operations, by the name that {@link Operation.calls} begins with. */
 export interface Services {
   readonly sessions: SessionService
+  /** The rules that answer agents' permission requests. */
   readonly permissions: PermissionService
+  /** The stored sessions as documents: search, export, import, prune, repair. */
   readonly archive: SessionArchive
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
+  /** The named tokens, beside that of the owner. */
   readonly tokens: TokenService
+  /** Logs in browsers by a code. */
   readonly browsers: BrowserLogin
 }
 

@@ -1,7 +1,7 @@
-import type { SessionEvent } from '@agentproto/contracts'
+import type { Refusal, SessionEvent } from '@agentproto/contracts'
 import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
-import { type Refusal, Refusals } from './refusals.js'
+import { Refusals } from './refusals.js'
 import { ToolAudit } from './tool-audit.js'
 import { withAudit } from './with-audit.js'
 

@@ -1,16 +1,6 @@
-import { type Clock, type ErrorCode, type Principal, traceIdOf } from '@agentproto/contracts'
+import { type Clock, type Refusal, traceIdOf } from '@agentproto/contracts'
 import { RepeatLimit } from '../telemetry/repeat-limit.js'
 import type { AuditWriter } from './audit-log.js'
-
-/** A request that was rejected before any service was called. */
-export interface Refusal {
-  readonly code: ErrorCode
-  readonly by?: Principal
-  readonly method?: string
-  readonly path?: string
-  readonly from?: string
-  readonly tool?: string
-}
 
 /** Lines in a minute; more are counted, and the count is one line. */
 const BURST = 10

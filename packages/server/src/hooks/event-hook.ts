@@ -1,4 +1,11 @@
-import { type Clock, isAgentprotoError, isLive, type Session, type SessionEvent } from '@agentproto/contracts'
+import {
+  type Clock,
+  everySession,
+  isAgentprotoError,
+  isLive,
+  type Session,
+  type SessionEvent,
+} from '@agentproto/contracts'
 import type { EventReader, SessionService, SessionWatcher } from '@agentproto/contracts/wire'
 import { RepeatLimit } from '../telemetry/repeat-limit.js'
 import type { GatewayHooks } from './gateway-hooks.js'
@@ -38,12 +45,7 @@ export class EventHook {
   }
 
   async start(): Promise<void> {
-    let after: string | undefined
-    do {
-      const page = await this.#options.sessions.list({ limit: 1_000, ...(after === undefined ? {} : { after }) })
-      for (const { id, lastSeq } of page.sessions) this.#lastSeq.set(id, lastSeq)
-      after = page.nextCursor
-    } while (after !== undefined)
+    for await (const { id, lastSeq } of everySession(this.#options.sessions)) this.#lastSeq.set(id, lastSeq)
     this.#watching = this.#watch()
   }
 

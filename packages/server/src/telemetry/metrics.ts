@@ -1,5 +1,5 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
+import { everySession, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
 import type { SessionService } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
@@ -82,17 +82,12 @@ export class Metrics {
   async #setSessions(service: Pick<SessionService, 'list'>): Promise<void> {
     for (const status of SESSION_STATUSES) this.#sessions.set({ status }, 0)
     for (const gauge of [this.#busy, this.#awaitingInput, this.#queued]) gauge.set(0)
-    let after: string | undefined
-    do {
-      const page = await service.list({ limit: 1_000, ...(after === undefined ? {} : { after }) })
-      for (const { status, turn, queuedPrompts = 0 } of page.sessions) {
-        this.#sessions.inc({ status })
-        this.#queued.inc(queuedPrompts)
-        if (turn.state === 'busy') this.#busy.inc()
-        if (turn.state === 'awaiting-input') this.#awaitingInput.inc()
-      }
-      after = page.nextCursor
-    } while (after !== undefined)
+    for await (const { status, turn, queuedPrompts = 0 } of everySession(service)) {
+      this.#sessions.inc({ status })
+      this.#queued.inc(queuedPrompts)
+      if (turn.state === 'busy') this.#busy.inc()
+      if (turn.state === 'awaiting-input') this.#awaitingInput.inc()
+    }
   }
 
   #setProcess(): void {

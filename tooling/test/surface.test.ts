@@ -80,8 +80,8 @@ test('what each package exports', () => {
       NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
       PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
       PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
-      REQUEST_STATES RULE_LIFETIMES Repair ResolvedCwd RuleLifetime RuleMatch RuleScope RuntimeProgress
-      RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      REQUEST_STATES RULE_LIFETIMES Refusal Repair ResolvedCwd RuleLifetime RuleMatch RuleScope
+      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
       STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
       SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStatus SessionStopped
       SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
@@ -89,8 +89,8 @@ test('what each package exports', () => {
       TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
       TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
       TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList
-      asNumber asRecord asString defined fromProblem isAgentprotoError isLive isRecord parseJson
-      promptText randomId settlesWithin systemClock toAgentprotoError traceIdOf traceOf
+      asNumber asRecord asString defined everySession fromProblem isAgentprotoError isLive isRecord
+      parseJson promptText randomId settlesWithin systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
@@ -160,8 +160,8 @@ test('what each package exports', () => {
       Access AccessOptions Audit AuditLogOptions BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog
       GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions HostNames ListenOptions
       Listeners ListenersOptions LogLevel LogOptions Metrics OfflineAuditOptions OpenTokensOptions
-      PromptAttempt Refusal RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions
-      openAccess openAudit openHome openOfflineAudit openTokens withSessionToken
+      PromptAttempt RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions openAccess
+      openAudit openHome openOfflineAudit openTokens withSessionToken
     @agentproto/server/audit
       OfflineAuditOptions auditOffline
     @agentproto/session-registry

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import * as z from 'zod'
+import { errorText } from './error-text.js'
 import { MODELS, MODES, type SessionDefaults } from './session.js'
 import { WORDS } from './words.js'
 
@@ -9,29 +11,30 @@ export type Command =
   | { readonly run: 'refuse'; readonly message: string }
   | { readonly run: 'serve'; readonly defaults: SessionDefaults; readonly mcpHttp: boolean }
 
-export function parseCommandLine(argv: readonly string[]): Command {
-  let defaults: SessionDefaults = { modeId: MODES[0].id, modelId: MODELS[0].id }
-  let mcpHttp = true
-  for (let i = 0; i < argv.length; i++) {
-    const flag = argv[i]
-    if (flag === '--help' || flag === '-h') return { run: 'help' }
-    if (flag === '--version' || flag === '-V') return { run: 'version' }
-    if (flag === '--mcp-stdio-only') {
-      mcpHttp = false
-      continue
-    }
-    const allowed = flag === '--model' ? MODELS : flag === '--mode' ? MODES : undefined
-    if (!allowed) return refuse(`does not know ${flag}`)
-    const value = argv[++i]
-    if (!allowed.some((one) => one.id === value)) {
-      return refuse(`${flag} must be one of ${allowed.map((one) => one.id).join(', ')}, not ${value}`)
-    }
-    defaults = { ...defaults, [flag === '--model' ? 'modelId' : 'modeId']: value }
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'V' },
+  'mcp-stdio-only': { type: 'boolean', default: false },
+  mode: { type: 'string', default: MODES[0].id },
+  model: { type: 'string', default: MODELS[0].id },
+} as const
+
+export function parseCommandLine(args: readonly string[]): Command {
+  try {
+    const { values } = parseArgs({ args: [...args], options: OPTIONS })
+    if (values.help) return { run: 'help' }
+    if (values.version) return { run: 'version' }
+    const defaults = { modeId: oneOf(MODES, '--mode', values.mode), modelId: oneOf(MODELS, '--model', values.model) }
+    return { run: 'serve', defaults, mcpHttp: !values['mcp-stdio-only'] }
+  } catch (error) {
+    return { run: 'refuse', message: `agentproto-demo-agent: ${errorText(error)} (see --help)` }
   }
-  return { run: 'serve', defaults, mcpHttp }
 }
 
-const refuse = (what: string): Command => ({ run: 'refuse', message: `agentproto-demo-agent: ${what} (see --help)` })
+function oneOf(known: readonly { readonly id: string }[], flag: string, id: string): string {
+  if (known.some((one) => one.id === id)) return id
+  throw new Error(`${flag} must be one of ${known.map((one) => one.id).join(', ')}, not ${id}`)
+}
 
 /** Version of the package that this file was shipped in. */
 export function versionText(): string {

@@ -18,7 +18,8 @@ import type { Output } from './output.js'
 import { promptText } from './prompt-text.js'
 import { replayUpdates } from './replay.js'
 import type { SessionStore } from './session-store.js'
-import { DemoSession, MODELS, MODES, type SessionDefaults, type SessionRoots } from './session.js'
+import { DemoSession, MODELS, MODES, titleOf } from './session.js'
+import type { SessionDefaults, SessionRoots, SessionSettings } from './session.js'
 import type { StoredSession } from './stored-session.js'
 import { Turn, updateMessage, type TurnAnswer } from './turn.js'
 
@@ -32,9 +33,6 @@ export interface ConversationsOptions {
   readonly lifecycle: Lifecycle
 }
 
-/** The settings of a session, as the answers to new, load and resume report them. */
-type SessionSettings = Pick<NewSessionResponse, 'modes' | 'configOptions'>
-
 /** The open sessions of the process, and what the protocol can do with them. */
 export class Conversations {
   clientCapabilities: ClientCapabilities = {}
@@ -46,39 +44,31 @@ export class Conversations {
   }
 
   create(params: NewSessionRequest): NewSessionResponse {
-    const session = this.#adopt(newSession(params.cwd, this.#options.defaults), params)
-    this.#save(session)
-    return { sessionId: session.id, ...settings(session) }
+    return this.#begin(newState(params.cwd, this.#options.defaults), params)
   }
 
   /** The history goes out before the answer does. */
   load(params: LoadSessionRequest): SessionSettings {
     const session = this.#reopen(params)
-    for (const update of replayUpdates(session.turns)) this.#options.output.message(updateMessage(session.id, update))
-    return settings(session)
+    for (const update of replayUpdates(session.state.turns))
+      this.#options.output.message(updateMessage(session.id, update))
+    return session.settings()
   }
 
   resume(params: ResumeSessionRequest): SessionSettings {
-    return settings(this.#reopen(params))
+    return this.#reopen(params).settings()
   }
 
   /** A new conversation that remembers the other one's turns. */
   fork(params: ResumeSessionRequest): NewSessionResponse {
-    const open = this.#open.get(params.sessionId)
-    const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
-    if (!stored) throw RequestError.sessionNotFound(params.sessionId)
-    const { modeId, modelId, turnCount, turns } = stored
-    const created = newSession(params.cwd, { modeId, modelId })
-    const session = this.#adopt({ ...created, turnCount, turns }, params)
-    this.#save(session)
-    return { sessionId: session.id, ...settings(session) }
+    const { turnCount, turns, ...settings } = this.#stateOf(params.sessionId)
+    return this.#begin({ ...newState(params.cwd, settings), turnCount, turns }, params)
   }
 
   list(cwd: string | undefined): SessionInfo[] {
     this.#options.store.flush()
     const stored = this.#options.store.list().filter((session) => cwd === undefined || session.cwd === cwd)
-    const newestFirst = [...stored].sort((a, b) => b.updatedAt.localeCompare(a.updatedAt))
-    return newestFirst.map((one) => sessionInfo(new DemoSession(one)))
+    return stored.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)).map(sessionInfo)
   }
 
   close(sessionId: string): Record<string, never> {
@@ -90,24 +80,23 @@ export class Conversations {
   }
 
   setMode(sessionId: string, modeId: string): Record<string, never> {
-    const session = this.#get(sessionId)
-    this.#changeMode(session, modeId)
+    this.#changeMode(this.#get(sessionId), modeId)
     return {}
   }
 
-  setOption(params: SetSessionConfigOptionRequest): { configOptions: ReturnType<DemoSession['configOptions']> } {
+  setOption(params: SetSessionConfigOptionRequest): Pick<SessionSettings, 'configOptions'> {
     const session = this.#get(params.sessionId)
     const { configId, value } = params
     if (configId === 'mode') this.#changeMode(session, String(value))
-    else if (configId === 'model') session.modelId = knownId(MODELS, String(value), 'model')
+    else if (configId === 'model') session.set({ modelId: knownId(MODELS, String(value), 'model') })
     else throw RequestError.invalidParams({ configId }, 'unknown config option')
     this.#save(session)
-    return { configOptions: session.configOptions() }
+    return { configOptions: session.settings().configOptions }
   }
 
   #changeMode(session: DemoSession, modeId: string): void {
-    session.modeId = knownId(MODES, modeId, 'mode')
-    const update = { sessionUpdate: 'current_mode_update', currentModeId: session.modeId } as const
+    session.set({ modeId: knownId(MODES, modeId, 'mode') })
+    const update = { sessionUpdate: 'current_mode_update', currentModeId: modeId } as const
     this.#options.output.message(updateMessage(session.id, update))
     this.#save(session)
   }
@@ -117,8 +106,8 @@ export class Conversations {
     const signal = session.begin()
     if (!signal) throw RequestError.invalidRequest({ sessionId: session.id }, 'a turn is already running')
     const { output, lifecycle } = this.#options
-    const around = { client, clientCapabilities: this.clientCapabilities, output, lifecycle }
-    const turn = new Turn({ session, prompt: promptText(params.prompt), signal }, around)
+    const around = { signal, client, clientCapabilities: this.clientCapabilities, output, lifecycle }
+    const turn = new Turn(session, promptText(params.prompt), around)
     try {
       await answerPrompt(turn)
       return promptResponse(turn.answer)
@@ -144,46 +133,45 @@ export class Conversations {
     return session
   }
 
-  #reopen(params: SessionRoots & { readonly sessionId: string; readonly cwd: string }): DemoSession {
-    const open = this.#open.get(params.sessionId)
-    const stored = open?.toStored() ?? this.#options.store.read(params.sessionId)
-    if (!stored) throw RequestError.sessionNotFound(params.sessionId)
-    open?.cancel()
-    return this.#adopt({ ...stored, cwd: params.cwd }, params)
+  #stateOf(sessionId: string): StoredSession {
+    const state = this.#open.get(sessionId)?.state ?? this.#options.store.read(sessionId)
+    if (!state) throw RequestError.sessionNotFound(sessionId)
+    return state
   }
 
-  #adopt(stored: StoredSession, roots: SessionRoots): DemoSession {
+  #begin(state: StoredSession, roots: SessionRoots): NewSessionResponse {
+    const session = this.#adopt(state, roots)
+    this.#save(session)
+    return { sessionId: session.id, ...session.settings() }
+  }
+
+  #reopen(params: SessionRoots & { readonly sessionId: string; readonly cwd: string }): DemoSession {
+    const state = this.#stateOf(params.sessionId)
+    this.#open.get(params.sessionId)?.cancel()
+    return this.#adopt({ ...state, cwd: params.cwd }, params)
+  }
+
+  #adopt(state: StoredSession, roots: SessionRoots): DemoSession {
     if (this.#open.size >= MAX_OPEN) throw RequestError.internalError({}, `${MAX_OPEN} sessions are open already`)
-    const session = new DemoSession(stored, roots)
+    const session = new DemoSession(state, roots)
     this.#open.set(session.id, session)
     return session
   }
 
   #save(session: DemoSession): void {
-    this.#options.store.saveSoon(session.id, () => session.toStored())
+    this.#options.store.saveSoon(session.id, () => session.state)
   }
 }
 
-function newSession(cwd: string, { modeId, modelId }: SessionDefaults): StoredSession {
+function newState(cwd: string, { modeId, modelId }: SessionDefaults): StoredSession {
+  const sessionId = `demo-${crypto.randomUUID()}`
   const updatedAt = new Date().toISOString()
-  return {
-    version: 1,
-    sessionId: `demo-${crypto.randomUUID()}`,
-    cwd,
-    modeId,
-    modelId,
-    updatedAt,
-    turnCount: 0,
-    turns: [],
-  }
+  return { version: 1, sessionId, cwd, modeId, modelId, updatedAt, turnCount: 0, turns: [] }
 }
 
-const settings = (session: DemoSession): SessionSettings => ({
-  modes: session.modeState(),
-  configOptions: session.configOptions(),
-})
-
-function sessionInfo({ id: sessionId, cwd, updatedAt, title }: DemoSession): SessionInfo {
+function sessionInfo(state: StoredSession): SessionInfo {
+  const { sessionId, cwd, updatedAt } = state
+  const title = titleOf(state)
   return { sessionId, cwd, updatedAt, ...(title !== undefined && { title }) }
 }
 

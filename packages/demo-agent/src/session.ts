@@ -27,84 +27,79 @@ export interface SessionRoots {
 const MAX_TURNS = 100
 const MAX_TITLE_CHARS = 80
 
-/** One conversation: its settings, its memory, and the turn that runs. */
+/** The settings of a session, as the answers to new, load and resume report them. */
+export interface SessionSettings {
+  readonly modes: SessionModeState
+  readonly configOptions: SessionConfigOption[]
+}
+
+/** One conversation: what is remembered of it, and the turn that runs. */
 export class DemoSession {
-  readonly id: string
-  readonly cwd: string
+  /** What outlives the process. */
+  state: StoredSession
   readonly additionalDirectories: readonly string[]
   readonly mcpServers: readonly McpServer[]
-  modeId: string
-  modelId: string
-  updatedAt: string
-  /** Turns of the whole life of the session, also those it no longer remembers. */
-  turnCount: number
-  turns: readonly StoredTurn[]
   /** Tools that were allowed for the rest of the session. */
   readonly alwaysAllowed: Set<string> = new Set()
   #running: AbortController | undefined
 
-  constructor(stored: StoredSession, { additionalDirectories = [], mcpServers = [] }: SessionRoots = {}) {
-    this.id = stored.sessionId
-    this.cwd = stored.cwd
+  constructor(state: StoredSession, { additionalDirectories = [], mcpServers = [] }: SessionRoots) {
+    this.state = state
     this.additionalDirectories = additionalDirectories
     this.mcpServers = mcpServers
-    this.modeId = stored.modeId
-    this.modelId = stored.modelId
-    this.updatedAt = stored.updatedAt
-    this.turnCount = stored.turnCount
-    this.turns = stored.turns
   }
 
-  get title(): string | undefined {
-    const first = this.turns[0]
-    return first && cutText(first.prompt, MAX_TITLE_CHARS)
+  get id(): string {
+    return this.state.sessionId
   }
 
   /** Begins a turn; nothing is returned while one runs. */
   begin(): AbortSignal | undefined {
     if (this.#running) return undefined
     this.#running = new AbortController()
-    this.turnCount += 1
+    this.state = { ...this.state, turnCount: this.state.turnCount + 1 }
     return this.#running.signal
   }
 
   /** Ends the running turn and remembers it. */
   end(turn: StoredTurn): void {
     this.#running = undefined
-    this.updatedAt = new Date().toISOString()
-    this.turns = [...this.turns.slice(1 - MAX_TURNS), turn]
+    const turns = [...this.state.turns.slice(1 - MAX_TURNS), turn]
+    this.state = { ...this.state, updatedAt: new Date().toISOString(), turns }
   }
 
   cancel(): void {
     this.#running?.abort()
   }
 
-  toStored(): StoredSession {
-    const { id: sessionId, cwd, modeId, modelId, updatedAt, turnCount, turns } = this
-    return { version: 1, sessionId, cwd, modeId, modelId, updatedAt, turnCount, turns }
+  set(settings: Partial<SessionDefaults>): void {
+    this.state = { ...this.state, ...settings }
   }
 
-  modeState(): SessionModeState {
-    return { currentModeId: this.modeId, availableModes: [...MODES] }
-  }
-
-  configOptions(): SessionConfigOption[] {
-    return [
-      select({ id: 'mode', name: 'Mode', category: 'mode', currentValue: this.modeId, values: MODES }),
-      select({ id: 'model', name: 'Model', category: 'model', currentValue: this.modelId, values: MODELS }),
-    ]
+  settings(): SessionSettings {
+    const { modeId, modelId } = this.state
+    return {
+      modes: { currentModeId: modeId, availableModes: [...MODES] },
+      configOptions: [
+        { type: 'select', id: 'mode', name: 'Mode', category: 'mode', currentValue: modeId, options: choices(MODES) },
+        {
+          type: 'select',
+          id: 'model',
+          name: 'Model',
+          category: 'model',
+          currentValue: modelId,
+          options: choices(MODELS),
+        },
+      ],
+    }
   }
 }
 
-interface Choice {
-  readonly id: string
-  readonly name: string
-  readonly category: string
-  readonly currentValue: string
-  readonly values: readonly { readonly id: string; readonly name: string; readonly description: string }[]
-}
+type Choice = (typeof MODES | typeof MODELS)[number]
 
-function select({ values, ...option }: Choice): SessionConfigOption {
-  const options = values.map(({ id, name, description }) => ({ value: id, name, description }))
-  return { type: 'select', ...option, options }
-}
+const choices = (values: readonly Choice[]): { value: string; name: string; description: string }[] =>
+  values.map(({ id, name, description }) => ({ value: id, name, description }))
+
+/** A conversation begins with what it asked first. */
+export const titleOf = ({ turns: [first] }: StoredSession): string | undefined =>
+  first && cutText(first.prompt, MAX_TITLE_CHARS)

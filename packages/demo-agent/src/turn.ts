@@ -9,8 +9,10 @@ import type { ReplayEntry, StoredTurn } from './stored-session.js'
 const MAX_REPLAY_CHARS = 8_192
 const MAX_REPLAY_ENTRIES = 50
 
-/** What is the same for every turn of the process. */
+/** What a word can use beside the session. */
 export interface TurnSurroundings {
+  /** Aborts on `session/cancel` and when the agent ends. */
+  readonly signal: AbortSignal
   readonly client: AgentContext
   readonly clientCapabilities: ClientCapabilities
   readonly output: Output
@@ -24,28 +26,23 @@ export interface TurnAnswer {
 }
 
 /** One prompt being answered: what a word can say and see. */
-export class Turn implements TurnSurroundings {
+export class Turn {
   readonly session: DemoSession
   readonly prompt: string
-  /** Aborts on `session/cancel` and when the agent ends. */
-  readonly signal: AbortSignal
-  readonly client: AgentContext
-  readonly clientCapabilities: ClientCapabilities
-  readonly output: Output
-  readonly lifecycle: Lifecycle
+  readonly around: TurnSurroundings
   readonly answer: TurnAnswer = { stopReason: 'end_turn' }
   #toolCalls = 0
   #replay: ReplayEntry[] = []
   #replayChars = 0
 
-  constructor(start: { session: DemoSession; prompt: string; signal: AbortSignal }, around: TurnSurroundings) {
-    this.session = start.session
-    this.prompt = start.prompt
-    this.signal = start.signal
-    this.client = around.client
-    this.clientCapabilities = around.clientCapabilities
-    this.output = around.output
-    this.lifecycle = around.lifecycle
+  constructor(session: DemoSession, prompt: string, around: TurnSurroundings) {
+    this.session = session
+    this.prompt = prompt
+    this.around = around
+  }
+
+  get signal(): AbortSignal {
+    return this.around.signal
   }
 
   say(text: string): void {
@@ -59,28 +56,24 @@ export class Turn implements TurnSurroundings {
   }
 
   update(update: SessionUpdate): void {
-    this.output.message(updateMessage(this.session.id, update))
+    this.around.output.message(updateMessage(this.session.id, update))
   }
 
   /** An id that no other tool call of the session has. */
   nextToolCallId(): string {
     this.#toolCalls += 1
-    return `call-${this.session.turnCount}-${this.#toolCalls}`
+    return `call-${this.session.state.turnCount}-${this.#toolCalls}`
   }
 
   /** Keeps an entry for `session/load`, text joined to the text before it. */
   remember(entry: ReplayEntry): void {
-    const text = 'text' in entry ? entry.text.slice(0, MAX_REPLAY_CHARS - this.#replayChars) : ''
+    if (entry.kind === 'tool') return this.#append(entry)
+    const text = entry.text.slice(0, MAX_REPLAY_CHARS - this.#replayChars)
+    if (text === '') return
     this.#replayChars += text.length
-    if (entry.kind === 'tool') this.#append(entry)
-    else if (text === '') return
-    else this.#appendText(entry.kind, text)
-  }
-
-  #appendText(kind: 'message' | 'thought', text: string): void {
     const last = this.#replay.at(-1)
-    if (last?.kind === kind) this.#replay[this.#replay.length - 1] = { kind, text: last.text + text }
-    else this.#append({ kind, text })
+    if (last?.kind === entry.kind) this.#replay.splice(-1, 1, { kind: last.kind, text: last.text + text })
+    else this.#append({ kind: entry.kind, text })
   }
 
   #append(entry: ReplayEntry): void {

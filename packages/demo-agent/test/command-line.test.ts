@@ -38,9 +38,9 @@ test('--version is the version of the package', () => {
 })
 
 test.for([
-  [['--nope'], 'does not know --nope'],
+  [['--nope'], "Unknown option '--nope'"],
   [['--model', 'gpt'], '--model must be one of demo-1, demo-2, not gpt'],
-  [['--mode'], '--mode must be one of default, plan, not undefined'],
+  [['--mode'], "Option '--mode <value>' argument missing"],
 ] as const)('%s is refused', ([args, message]) => {
   const { status, stderr } = runAgent(...args)
   expect(status).toBe(2)

@@ -6,7 +6,7 @@ import { callTool, textContent, type ToolOutcome } from './tool-call.js'
 const MAX_OUTPUT_CHARS = 64 * 1024
 
 export async function run(turn: Turn, argument: string): Promise<void> {
-  if (turn.session.modeId === 'plan') return turn.say(`I would run ${argument}.`)
+  if (turn.session.state.modeId === 'plan') return turn.say(`I would run ${argument}.`)
   const title = cutText(`Run ${argument}`, 200)
   const start = { title, kind: 'execute', input: { command: argument } } as const
   const done = await callTool(turn, start, () => runTool(turn, argument))
@@ -17,7 +17,7 @@ export async function run(turn: Turn, argument: string): Promise<void> {
 function runTool(turn: Turn, command: string): Promise<ToolOutcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, {
-      cwd: turn.session.cwd,
+      cwd: turn.session.state.cwd,
       shell: true,
       detached: process.platform !== 'win32',
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -7,7 +7,7 @@ import { callTool, textContent, type ToolOutcome, type ToolStart } from './tool-
 const MAX_FILE_BYTES = 1024 * 1024
 
 export async function read(turn: Turn, argument: string): Promise<void> {
-  const path = resolve(turn.session.cwd, argument || '.')
+  const path = resolve(turn.session.state.cwd, argument || '.')
   const start: ToolStart = { title: `Read ${argument}`, kind: 'read', input: { path }, path }
   const done = await callTool(turn, start, () => readTool(turn, path))
   turn.say(done ? `I read ${argument}.` : `I could not read ${argument}.`)
@@ -23,7 +23,7 @@ async function readTool(turn: Turn, path: string): Promise<ToolOutcome> {
 
 export async function write(turn: Turn, argument: string): Promise<void> {
   const file = fileToWrite(turn, argument)
-  if (turn.session.modeId === 'plan') return turn.say(`I would write ${file.name}.`)
+  if (turn.session.state.modeId === 'plan') return turn.say(`I would write ${file.name}.`)
   const done = await callTool(turn, file.start, () => writeTool(turn, file))
   turn.say(done ? `I wrote ${file.name}.` : `I could not write ${file.name}.`)
 }
@@ -38,8 +38,8 @@ export interface FileToWrite {
 
 export function fileToWrite(turn: Turn, argument: string): FileToWrite {
   const [name, given] = firstAndRest(argument || 'demo.txt')
-  const path = resolve(turn.session.cwd, name)
-  const text = `${given || `Written by the demo agent in turn ${turn.session.turnCount}.`}\n`
+  const path = resolve(turn.session.state.cwd, name)
+  const text = `${given || `Written by the demo agent in turn ${turn.session.state.turnCount}.`}\n`
   return { name, path, text, start: { title: `Write ${name}`, kind: 'edit', input: { path, text }, path } }
 }
 
@@ -54,7 +54,9 @@ export async function writeTool(turn: Turn, { path, text }: FileToWrite): Promis
 /** The path with its existing part resolved; one that leads out of the session's folders is refused. */
 async function insideRoots(turn: Turn, path: string): Promise<string> {
   const real = await resolveExisting(path)
-  const folders = await Promise.all([turn.session.cwd, ...turn.session.additionalDirectories].map(resolveExisting))
+  const folders = await Promise.all(
+    [turn.session.state.cwd, ...turn.session.additionalDirectories].map(resolveExisting),
+  )
   if (!folders.some((folder) => isInside(folder, real))) throw new Error(`${path} is outside the working folder`)
   return real
 }

@@ -13,8 +13,8 @@ export async function flood(turn: Turn, argument: string): Promise<void> {
     const end = Math.min(next + LINES_AT_ONCE, updates + 1)
     let lines = ''
     for (; next < end; next++) lines += before + next + after
-    turn.output.raw(lines)
-    await turn.output.room()
+    turn.around.output.raw(lines)
+    await turn.around.output.room()
   }
 }
 

@@ -25,12 +25,12 @@ export function hangForever(): Promise<void> {
 /** Never settles: the turn has no answer, the process is gone. */
 export function crash(turn: Turn, argument: string): Promise<void> {
   const exitCode = wholeNumber(argument, 1, 255)
-  turn.output.raw('{"jsonrpc":"2.0","method":"session/upda')
-  return new Promise(() => turn.output.flush(() => process.exit(exitCode)))
+  turn.around.output.raw('{"jsonrpc":"2.0","method":"session/upda')
+  return new Promise(() => turn.around.output.flush(() => process.exit(exitCode)))
 }
 
 export function garbage(turn: Turn, argument: string): void {
-  turn.output.raw(`${argument || 'this is not JSON'}\n`)
+  turn.around.output.raw(`${argument || 'this is not JSON'}\n`)
   turn.say('There was garbage.')
 }
 
@@ -54,13 +54,13 @@ export function fail(_turn: Turn, argument: string): never {
 }
 
 export function stubborn(turn: Turn): void {
-  turn.lifecycle.becomeStubborn()
+  turn.around.lifecycle.becomeStubborn()
   turn.say('I will not go.')
 }
 
 /** The grandchild of a stubborn agent ignores SIGTERM too. */
 export function fork(turn: Turn): void {
-  const ignored = turn.lifecycle.stubborn ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : []
+  const ignored = turn.around.lifecycle.stubborn ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : []
   const ignore = `for (const signal of ${JSON.stringify(ignored)}) process.on(signal, () => {})`
   const code = `${ignore}; setTimeout(() => {}, ${GRANDCHILD_SECONDS * 1000})`
   const child = spawn(process.execPath, ['-e', code], { detached: true, stdio: 'ignore' })

@@ -1,7 +1,12 @@
-import type { CreateElicitationRequest, PermissionOption, RequestPermissionRequest } from '@agentclientprotocol/sdk'
+import type {
+  CreateElicitationRequest,
+  PermissionOption,
+  RequestPermissionRequest,
+  SendRequestOptions,
+} from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.js'
 import { fileToWrite, writeTool, type FileToWrite } from './files.js'
-import { announceTool, finishTool } from './tool-call.js'
+import { announceTool, finishTool, pendingCall } from './tool-call.js'
 
 const OPTIONS: PermissionOption[] = [
   { optionId: 'allow', name: 'Allow once', kind: 'allow_once' },
@@ -12,7 +17,7 @@ const OPTIONS: PermissionOption[] = [
 
 export async function ask(turn: Turn, argument: string): Promise<void> {
   const file = fileToWrite(turn, argument)
-  if (turn.session.modeId === 'plan') return turn.say(`I would ask to write ${file.name}.`)
+  if (turn.session.state.modeId === 'plan') return turn.say(`I would ask to write ${file.name}.`)
   const toolCallId = announceTool(turn, file.start)
   const { allowed, reason } = turn.session.alwaysAllowed.has('write')
     ? { allowed: true }
@@ -33,16 +38,12 @@ interface Permission {
 }
 
 async function askFor(turn: Turn, { start }: FileToWrite, toolCallId: string): Promise<Permission> {
-  const toolCall = {
-    toolCallId,
-    title: start.title,
-    kind: start.kind,
-    status: 'pending',
-    rawInput: start.input,
-    ...(start.path !== undefined && { locations: [{ path: start.path }] }),
-  } as const
+  const toolCall = pendingCall(start, toolCallId)
   const params: RequestPermissionRequest = { sessionId: turn.session.id, toolCall, options: OPTIONS }
-  const { outcome, _meta } = await untilCancelled(turn, turn.client.request('session/request_permission', params))
+  const { outcome, _meta } = await untilCancelled(
+    turn,
+    turn.around.client.request('session/request_permission', params),
+  )
   const reason = reasonIn(_meta)
   if (outcome.outcome !== 'selected') return { allowed: false, ...reason }
   if (outcome.optionId === 'always') turn.session.alwaysAllowed.add('write')
@@ -57,7 +58,7 @@ function reasonIn(meta: Readonly<Record<string, unknown>> | null | undefined): P
 }
 
 export async function question(turn: Turn, argument: string): Promise<void> {
-  if (!turn.clientCapabilities.elicitation?.form) return turn.say('The client takes no questions.')
+  if (!turn.around.clientCapabilities.elicitation?.form) return turn.say('The client takes no questions.')
   const params: CreateElicitationRequest = {
     mode: 'form',
     sessionId: turn.session.id,
@@ -71,22 +72,13 @@ export async function question(turn: Turn, argument: string): Promise<void> {
       required: ['colour'],
     },
   }
-  const answer = await untilCancelled(turn, turn.client.request('elicitation/create', params))
+  const answer = await turn.around.client.request('elicitation/create', params, untilCancelled(turn))
   const content = 'content' in answer ? ` ${JSON.stringify(answer.content)}` : ''
   turn.say(`The answer was ${answer.action}${content}.`)
 }
 
 /** The client must answer what is pending when it cancels a turn, but not every client does. */
-async function untilCancelled<T>(turn: Turn, answer: Promise<T>): Promise<T> {
-  const { signal } = turn
-  let stopWaiting = (): void => {}
-  const cancelled = new Promise<never>((_, reject) => {
-    stopWaiting = () => reject(signal.reason)
-    signal.addEventListener('abort', stopWaiting, { once: true })
-  })
-  try {
-    return await Promise.race([answer, cancelled])
-  } finally {
-    signal.removeEventListener('abort', stopWaiting)
-  }
-}
+const untilCancelled = ({ signal }: Turn): SendRequestOptions => ({
+  cancellationSignal: signal,
+  stopWaitingOnCancel: true,
+})

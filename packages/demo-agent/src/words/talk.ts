@@ -15,7 +15,7 @@ export async function stream(turn: Turn, argument: string): Promise<void> {
   for (let i = 1; i <= chunks && !turn.signal.aborted; i++) {
     turn.say(`chunk ${i}\n`)
     if (pauseMs > 0) await delay(pauseMs, undefined, { signal: turn.signal })
-    else if (i % CHUNKS_AT_ONCE === 0) await turn.output.room()
+    else if (i % CHUNKS_AT_ONCE === 0) await turn.around.output.room()
   }
 }
 
@@ -41,7 +41,7 @@ function stepStatus(index: number, done: number): 'completed' | 'in_progress' | 
 }
 
 export function usage(turn: Turn): void {
-  const { modelId, turnCount } = turn.session
+  const { modelId, turnCount } = turn.session.state
   const size = MODELS.find(({ id }) => id === modelId)?.contextTokens ?? MODELS[0].contextTokens
   const used = 1_000 * turnCount
   turn.update({ sessionUpdate: 'usage_update', used, size, cost: { amount: turnCount / 100, currency: 'USD' } })
@@ -50,7 +50,7 @@ export function usage(turn: Turn): void {
 }
 
 export function recall(turn: Turn): void {
-  const { turns, turnCount } = turn.session
+  const { turns, turnCount } = turn.session.state
   const firstNumber = turnCount - turns.length
   const lines = turns.map(({ prompt }, i) => `${firstNumber + i}: ${prompt}`)
   turn.say(lines.length > 0 ? lines.join('\n') : 'There was nothing before.')

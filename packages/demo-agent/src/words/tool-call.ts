@@ -1,4 +1,4 @@
-import type { ToolCallContent, ToolCallLocation } from '@agentclientprotocol/sdk'
+import type { ToolCall, ToolCallContent } from '@agentclientprotocol/sdk'
 import { errorText } from '../error-text.js'
 import type { Turn } from '../turn.js'
 
@@ -26,19 +26,14 @@ export async function callTool(turn: Turn, start: ToolStart, work: () => Promise
 /** @returns the id of the new tool call, which is pending */
 export function announceTool(turn: Turn, start: ToolStart): string {
   const toolCallId = turn.nextToolCallId()
-  turn.update({
-    sessionUpdate: 'tool_call',
-    toolCallId,
-    title: start.title,
-    kind: start.kind,
-    status: 'pending',
-    locations: locationsOf(start),
-    rawInput: start.input,
-  })
+  turn.update({ sessionUpdate: 'tool_call', ...pendingCall(start, toolCallId) })
   return toolCallId
 }
 
-const locationsOf = ({ path }: ToolStart): ToolCallLocation[] => (path === undefined ? [] : [{ path }])
+export function pendingCall({ title, kind, input, path }: ToolStart, toolCallId: string): ToolCall {
+  const locations = path === undefined ? [] : [{ path }]
+  return { toolCallId, title, kind, status: 'pending', locations, rawInput: input }
+}
 
 type AnnouncedTool = ToolStart & { readonly toolCallId: string }
 

@@ -26,7 +26,7 @@ import { requestFailure, stepFailure } from './failure.js'
 import { HostServices } from './host-services.js'
 import { Peer } from './peer.js'
 import { AcpSession } from './session.js'
-import type { SessionLink, SessionStart } from './session.js'
+import type { SessionLink } from './session.js'
 import { listStored } from './stored-sessions.js'
 
 /** How long a loaded session must be silent before its history counts as complete, in milliseconds. */
@@ -63,12 +63,6 @@ export interface AcpClient extends LineClient {
 /** Creates an ACP 1 client (AIP-44). Pass it every line that the agent writes, and call `initialize` first. */
 export function createAcpClient(options: AcpClientOptions): AcpClient {
   return new Client(options)
-}
-
-/** How a session is created. */
-interface Opening {
-  readonly method: 'session/new' | 'session/fork'
-  readonly params: object
 }
 
 class Client implements AcpClient, SessionLink {
@@ -108,10 +102,10 @@ class Client implements AcpClient, SessionLink {
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
     if (origin.how === 'fork') return this.forkSession(origin.agentSessionId, options, sink)
+    if (origin.how === 'new') return this.#create(options, sink)
+    if (!this.capabilities[origin.how]) throw notResumable(origin)
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
-    if (origin.how === 'new') return this.#create({ method: 'session/new', params }, { warnings, services }, sink)
-    if (!this.capabilities[origin.how]) throw notResumable(origin)
     const phase = origin.how === 'load' ? 'loading' : 'live'
     const session = new AcpSession(this, sink, { agentSessionId: origin.agentSessionId, warnings, phase, services })
     return this.#reopen(session, `session/${origin.how}`, params)
@@ -129,9 +123,7 @@ class Client implements AcpClient, SessionLink {
 
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
-    const { params, warnings } = openParams(options, this.capabilities)
-    const opening = { method: 'session/fork' as const, params: { ...params, sessionId: agentSessionId } }
-    return this.#create(opening, { warnings, services: this.#servicesFor(options, sink) }, sink)
+    return this.#create(options, sink, agentSessionId)
   }
 
   async authenticate(methodId: string): Promise<void> {
@@ -187,20 +179,19 @@ class Client implements AcpClient, SessionLink {
     return this.#handshake
   }
 
-  #create(
-    { method, params }: Opening,
-    start: Pick<SessionStart, 'warnings' | 'services'>,
-    sink: AgentSink,
-  ): Promise<AcpSession> {
+  #create(options: OpenSessionOptions, sink: AgentSink, forked?: string): Promise<AcpSession> {
+    const { params, warnings } = openParams(options, this.capabilities)
+    const services = this.#servicesFor(options, sink)
+    const [method, more] = forked === undefined ? ['session/new', {}] : ['session/fork', { sessionId: forked }]
     // An agent may replay the history of a fork, which is already in the log of the original session.
-    const phase = method === 'session/fork' ? 'loaded' : 'live'
+    const phase = forked === undefined ? 'live' : 'loaded'
     return this.peer.opening(async () => {
-      const result = asRecord(await this.#step(method, params, this.#limits.openMs))
+      const result = asRecord(await this.#step(method, { ...params, ...more }, this.#limits.openMs))
       const agentSessionId = asString(result['sessionId'])
       if (agentSessionId === undefined) {
         throw new AgentprotoError('handshake_failed', 'The agent opened a session without an id', { given: result })
       }
-      const session = new AcpSession(this, sink, { ...start, agentSessionId, phase })
+      const session = new AcpSession(this, sink, { agentSessionId, warnings, phase, services })
       this.#opened(session, result)
       this.peer.add(session)
       return session

@@ -61,32 +61,25 @@ export class SessionConfig {
    * @throws `not_supported`, `mode_unknown`, `option_invalid`
    */
   call(sessionId: string, change: ConfigChange): ConfigCall {
-    if ('mode' in change) return this.#modeCall(sessionId, change.mode)
-    if ('model' in change) return this.#modelCall(sessionId, change.model)
+    if ('mode' in change) return this.#choiceCall(sessionId, 'mode', change.mode)
+    if ('model' in change) return this.#choiceCall(sessionId, 'model', change.model)
     if (this.#options.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no options')
     const option = this.#options.find(({ id }) => id === change.optionId)
     if (!option) throw unknown('option_invalid', { what: 'option', given: change.optionId, known: this.#options })
     return this.#optionCall(sessionId, option, change.value)
   }
 
-  #modeCall(sessionId: string, modeId: string): ConfigCall {
-    const option = this.#option('mode')
-    const known = option ? choices(option) : this.#modes
-    if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no modes')
-    if (!known.some(({ id }) => id === modeId)) throw unknown('mode_unknown', { what: 'mode', given: modeId, known })
-    if (option) return this.#optionCall(sessionId, option, modeId)
-    return { method: 'session/set_mode', params: { sessionId, modeId }, agreed: () => ({ modeId }) }
-  }
-
-  #modelCall(sessionId: string, modelId: string): ConfigCall {
-    const option = this.#option('model')
-    const known = option ? choices(option) : this.#models
-    if (known.length === 0) throw new AgentprotoError('not_supported', 'The agent offers no models')
-    if (!known.some(({ id }) => id === modelId))
-      throw unknown('option_invalid', { what: 'model', given: modelId, known })
-    if (option) return this.#optionCall(sessionId, option, modelId)
-    // No longer in the protocol; older agents speak it.
-    return { method: 'session/set_model', params: { sessionId, modelId }, agreed: () => ({ modelId }) }
+  /** A mode or a model: an option of that category, else a request of its own. */
+  #choiceCall(sessionId: string, what: 'mode' | 'model', id: string): ConfigCall {
+    const option = this.#option(what)
+    const known = option ? choices(option) : what === 'mode' ? this.#modes : this.#models
+    if (known.length === 0) throw new AgentprotoError('not_supported', `The agent offers no ${what}s`)
+    if (!known.some((one) => one.id === id))
+      throw unknown(what === 'mode' ? 'mode_unknown' : 'option_invalid', { what, given: id, known })
+    if (option) return this.#optionCall(sessionId, option, id)
+    // `session/set_model` is no longer in the protocol; older agents speak it.
+    const chosen = what === 'mode' ? { modeId: id } : { modelId: id }
+    return { method: `session/set_${what}`, params: { sessionId, ...chosen }, agreed: () => chosen }
   }
 
   #optionCall(sessionId: string, option: ConfigOption, value: string | boolean): ConfigCall {

@@ -1,4 +1,4 @@
-import { type AgentInfo, AgentprotoError } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, asRecord } from '@agentproto/contracts'
 import type { ArmConnectOptions } from '@agentproto/contracts/agent'
 import * as z from 'zod'
 import { connectAcp } from './arm.js'
@@ -64,36 +64,34 @@ export function defineAcp(profile: AcpProfile): AcpHandle {
   const promised = promises(parsed.data)
   return {
     profile,
-    missing: ({ capabilities }) => promised.filter(([, key]) => !capabilities[key]).map(([name]) => name),
+    missing: ({ capabilities }) => promised.filter((name) => !capabilities[PROMISES[name]]),
     connect: connectAcp,
   }
 }
 
-type Promised = readonly [name: string, key: 'load' | 'image' | 'audio' | 'embeddedContext' | 'mcpHttp' | 'mcpSse']
+/** What a profile can promise, and what the agent then offers. */
+const PROMISES = {
+  loadSession: 'load',
+  'promptCapabilities.image': 'image',
+  'promptCapabilities.audio': 'audio',
+  'promptCapabilities.embeddedContext': 'embeddedContext',
+  'mcpCapabilities.http': 'mcpHttp',
+  'mcpCapabilities.sse': 'mcpSse',
+} as const
+type Promised = keyof typeof PROMISES
+const ALL = Object.keys(PROMISES) as readonly Promised[]
+
+const TIERS: Readonly<Record<z.infer<typeof tier>, readonly Promised[]>> = {
+  basic: [],
+  'governance-aware': ['loadSession'],
+  sandboxed: ['loadSession', 'mcpCapabilities.http', 'mcpCapabilities.sse'],
+}
 
 /** What is promised, by the profile itself or by its tier's defaults. */
 function promises({ metadata }: z.output<typeof profileSchema>): readonly Promised[] {
   const { capabilities, tier: kind } = metadata.aip44
   if (!capabilities) return TIERS[kind]
-  const { loadSession, promptCapabilities: prompt, mcpCapabilities: mcp } = capabilities.agent ?? {}
-  const all: readonly [boolean | undefined, Promised][] = [
-    [loadSession, LOAD],
-    [prompt?.image, ['promptCapabilities.image', 'image']],
-    [prompt?.audio, ['promptCapabilities.audio', 'audio']],
-    [prompt?.embeddedContext, ['promptCapabilities.embeddedContext', 'embeddedContext']],
-    [mcp?.http, MCP[0]],
-    [mcp?.sse, MCP[1]],
-  ]
-  return all.filter(([promised]) => promised).map(([, promised]) => promised)
-}
-
-const LOAD: Promised = ['loadSession', 'load']
-const MCP: readonly [Promised, Promised] = [
-  ['mcpCapabilities.http', 'mcpHttp'],
-  ['mcpCapabilities.sse', 'mcpSse'],
-]
-const TIERS: Readonly<Record<z.infer<typeof tier>, readonly Promised[]>> = {
-  basic: [],
-  'governance-aware': [LOAD],
-  sandboxed: [LOAD, ...MCP],
+  const isPromised = (name: Promised): boolean =>
+    name.split('.').reduce<unknown>((at, key) => asRecord(at)[key], capabilities.agent) === true
+  return ALL.filter(isPromised)
 }

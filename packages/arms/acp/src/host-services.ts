@@ -15,7 +15,7 @@ import type { FilePart } from './host-files.js'
 import { HostRefusal } from './host-refusal.js'
 import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand } from './host-terminals.js'
-import type { RpcAnswer } from './rpc-answer.js'
+import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
 
 /** Requests of one agent that are handled at once. */
 const MAX_PENDING = 64
@@ -93,7 +93,7 @@ export class HostServices {
     try {
       return { result: await run(withdrawn.signal) }
     } catch (thrown) {
-      if (withdrawn.signal.aborted) return { error: { code: -32800, message: 'Request cancelled' } }
+      if (withdrawn.signal.aborted) return WITHDRAWN
       if (thrown instanceof HostRefusal) return { error: { code: thrown.code, message: thrown.message } }
       return { error: { code: -32603, message: 'The host failed' } }
     } finally {

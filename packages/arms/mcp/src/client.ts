@@ -74,13 +74,16 @@ export class McpClient implements LineClient, SessionLink {
     return this.#tools
   }
 
+  get #isResumable(): boolean {
+    return this.profile.resumable && this.tools.reply?.session !== undefined
+  }
+
   async initialize(): Promise<AgentInfo> {
     const { limits } = this.#options
     try {
       const server = await this.#sdk.initialize(limits.handshakeMs)
       this.#tools = findPromptTools(await this.#listTools(limits.openMs), this.profile)
-      const resume = this.profile.resumable && this.#tools.reply?.session !== undefined
-      return { ...defined(server), capabilities: { ...NO_CAPABILITIES, resume, close: true } }
+      return { ...server, capabilities: { ...NO_CAPABILITIES, resume: this.#isResumable, close: true } }
     } catch (thrown) {
       throw handshakeFailure(this.#ended ?? thrown)
     }
@@ -89,9 +92,7 @@ export class McpClient implements LineClient, SessionLink {
   async openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     const { origin } = options
     if (this.#ended) throw handshakeFailure(this.#ended)
-    if (origin.how !== 'new' && !(this.profile.resumable && this.tools.reply?.session !== undefined)) {
-      throw notResumable(origin)
-    }
+    if (origin.how !== 'new' && !this.#isResumable) throw notResumable(origin)
     const session = new McpSession(this, sink, options)
     this.#routes.add(session, [options.cwd, ...options.additionalDirectories])
     return session

@@ -135,8 +135,8 @@ const data = z.strictObject({
 const profile = z.strictObject({
   transport: z.enum(['stdio', 'http', 'sse']),
   url: z.url().optional(),
-  resumable: z.boolean().optional(),
-  data: data.optional(),
+  resumable: z.boolean().default(false),
+  data: data.default({}),
 })
 
 export type EventSource = z.output<typeof source>
@@ -144,15 +144,8 @@ export type Meaning = z.output<typeof meaning>
 export type PermissionRule = z.output<typeof permission>
 export type ToolCallPlaces = PermissionRule['toolCall']
 export type Spoken = z.output<typeof spoken>
-type Data = z.output<typeof data>
-
 /** A profile as the arm uses it. */
-export interface McpProfile {
-  readonly transport: 'stdio' | 'http' | 'sse'
-  readonly url?: string | undefined
-  readonly resumable: boolean
-  readonly data: Data
-}
+export type McpProfile = Readonly<z.output<typeof profile>>
 
 /** Where servers put the id of a session by default. */
 export const SESSION_NAMES = [
@@ -180,11 +173,11 @@ export function parseProfile(input: unknown): McpProfile {
     const problems = parsed.error.issues.map((issue) => `${place(issue.path)}: ${issue.message}`)
     throw new AgentprotoError('manifest_invalid', `metadata.agentproto.mcp is not valid: ${problems.join('; ')}`)
   }
-  const { transport, url, resumable = false, data: hints = {} } = parsed.data
+  const { transport, url } = parsed.data
   if (transport !== 'stdio' && url === undefined) {
     throw new AgentprotoError('manifest_invalid', `The MCP transport ${transport} needs the key mcp.url`)
   }
-  return { transport, url, resumable, data: hints }
+  return parsed.data
 }
 
 const place = (keys: readonly PropertyKey[]): string => keys.filter((key) => key !== 'data').join('.') || 'the block'

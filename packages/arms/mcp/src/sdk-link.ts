@@ -1,5 +1,6 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { AgentprotoError, asRecord, asString, type Clock, type Json } from '@agentproto/contracts'
+import { within } from '@agentproto/arm-kit'
+import { asString, type Clock, defined, type Json } from '@agentproto/contracts'
 
 /** What the server said of itself. */
 export interface ServerInfo {
@@ -26,14 +27,17 @@ export class SdkLink {
   /** Ids that the SDK waits for. */
   readonly #waiting = new Set<unknown>()
   #transport: Transport | undefined
-  #closed: Error | undefined
-  #failed: ((reason: Error) => void) | undefined
+  #isClosed = false
+  /** Rejects `#gone`. */
+  #lose: (reason: Error) => void = () => {}
+  readonly #gone = new Promise<never>((_, reject) => (this.#lose = reject))
 
   constructor(options: SdkLinkOptions) {
     this.#options = options
     this.#client = create(options.client)
-    // The caller of `initialize` receives the error; there may be none yet.
+    // The caller of `initialize` receives the errors; there may be none yet.
     this.#client.catch(() => {})
+    this.#gone.catch(() => {})
   }
 
   /** Whether a response belongs to the SDK; each is taken once. */
@@ -43,7 +47,7 @@ export class SdkLink {
 
   /** Passes a message of the server to the SDK. */
   take(message: Json): void {
-    if (!this.#closed) this.#transport?.onmessage?.(message as JSONRPCMessage)
+    if (!this.#isClosed) this.#transport?.onmessage?.(message as JSONRPCMessage)
   }
 
   /**
@@ -51,27 +55,16 @@ export class SdkLink {
    * @param limitMs milliseconds until it is given up
    * @throws what the server answered, `timeout`, or the reason of `close`
    */
-  async initialize(limitMs: number): Promise<ServerInfo> {
-    const { clock } = this.#options
-    const gone = new Promise<never>((_, reject) => (this.#failed = reject))
-    gone.catch(() => {})
-    if (this.#closed) this.#failed?.(this.#closed)
-    const timer = clock.after(limitMs, () =>
-      this.#failed?.(new AgentprotoError('timeout', `The agent did not answer initialize within ${limitMs} ms`)),
-    )
-    try {
-      return await Promise.race([gone, this.#shake()])
-    } finally {
-      timer.cancel()
-      this.#failed = undefined
-    }
+  initialize(limitMs: number): Promise<ServerInfo> {
+    const limit = { ms: limitMs, clock: this.#options.clock }
+    return within(Promise.race([this.#gone, this.#shake()]), 'The agent did not answer initialize', limit)
   }
 
   /** Nothing more will come. */
   close(reason: Error): void {
-    if (this.#closed) return
-    this.#closed = reason
-    this.#failed?.(reason)
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#lose(reason)
     this.#transport?.onclose?.()
   }
 
@@ -80,11 +73,8 @@ export class SdkLink {
     this.#transport = this.#feed()
     // Our own limit is the one that counts.
     await client.connect(this.#transport, { timeout: 2 ** 31 - 1 })
-    const { name, version } = asRecord(client.getServerVersion())
-    return {
-      ...(asString(name) ? { name: String(name) } : {}),
-      ...(asString(version) ? { version: String(version) } : {}),
-    }
+    const { name, version } = client.getServerVersion() ?? {}
+    return defined({ name: asString(name), version: asString(version) })
   }
 
   #feed(): Transport {

@@ -1,5 +1,5 @@
 import { exitMessage, NO_CAPABILITIES, notResumable, startCancelled, startFailure, within } from '@agentproto/arm-kit'
-import { type AgentInfo, AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, asRecord, asString, defined, isAgentprotoError } from '@agentproto/contracts'
 import type {
   AgentCliEnd,
   AgentCliInfo,
@@ -153,8 +153,8 @@ class AdapterConnection implements ArmConnection {
 }
 
 function infoOf(connected: AgentCliInfo | void): Pick<AgentInfo, 'name' | 'version'> {
-  const { name, version } = connected ?? {}
-  return { ...(typeof name === 'string' ? { name } : {}), ...(typeof version === 'string' ? { version } : {}) }
+  const { name, version } = asRecord(connected)
+  return defined({ name: asString(name), version: asString(version) })
 }
 
 function connectFailure(thrown: unknown): AgentprotoError {

@@ -40,10 +40,8 @@ interface Permission {
 async function askFor(turn: Turn, { start }: FileToWrite, toolCallId: string): Promise<Permission> {
   const toolCall = pendingCall(start, toolCallId)
   const params: RequestPermissionRequest = { sessionId: turn.session.id, toolCall, options: OPTIONS }
-  const { outcome, _meta } = await untilCancelled(
-    turn,
-    turn.around.client.request('session/request_permission', params),
-  )
+  const { client } = turn.around
+  const { outcome, _meta } = await client.request('session/request_permission', params, untilCancelled(turn))
   const reason = reasonIn(_meta)
   if (outcome.outcome !== 'selected') return { allowed: false, ...reason }
   if (outcome.optionId === 'always') turn.session.alwaysAllowed.add('write')

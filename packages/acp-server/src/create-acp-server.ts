@@ -41,9 +41,7 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
       .onRequest('session/close', ({ params }) => mapped(served.closeSession(params.sessionId), params))
       .onRequest('session/delete', ({ params }) => mapped(served.remove(params.sessionId), params))
       .onRequest('session/set_mode', ({ params }) => mapped(served.setMode(params.sessionId, params.modeId), params))
-      .onRequest('session/set_config_option', ({ params }) =>
-        mapped(served.setOption(params.sessionId, params.configId, params.value), params),
-      )
+      .onRequest('session/set_config_option', ({ params }) => mapped(served.setOption(params), params))
       .onRequest('session/prompt', ({ params, signal }) => mapped(served.prompt(params, signal), params))
       .onNotification('session/cancel', ({ params }) => served.cancel(params.sessionId))
   )

@@ -1,8 +1,11 @@
 import { defined, type SessionEvent, type ToolCall, type ToolContent, type ToolResult } from '@agentproto/contracts'
-import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from '@agentclientprotocol/sdk'
-
-/** Our content blocks are those of ACP, except for members that may be undefined, which JSON leaves out. */
-type AcpContent = ContentBlock
+// Our content blocks are those of ACP, except for members that may be undefined, which JSON leaves out.
+import type {
+  ContentBlock as AcpContent,
+  SessionUpdate,
+  ToolCallContent,
+  ToolCallUpdate,
+} from '@agentclientprotocol/sdk'
 
 /** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
 const MAX_CALLS = 10_000

@@ -61,17 +61,12 @@ export class OwnTurns {
   ended(turn: number | undefined, reason: TurnEndReason): string | undefined {
     const error = this.#error
     this.#error = undefined
-    const waiter = this.#waiters.get(turn ?? 0)
-    this.#waiters.delete(turn ?? 0)
-    waiter?.resolve({ reason, error })
-    return waiter === undefined ? error?.message : undefined
+    return this.#settle(turn ?? 0, { reason, error }) ? undefined : error?.message
   }
 
   /** A queued prompt was withdrawn and is never sent: its turn is over. */
   withdrawn(turn: number): void {
-    const waiter = this.#waiters.get(turn)
-    this.#waiters.delete(turn)
-    waiter?.resolve({ reason: 'cancelled', error: undefined })
+    this.#settle(turn, { reason: 'cancelled', error: undefined })
   }
 
   /** Rejects all waiting turns. @returns their numbers */
@@ -80,6 +75,12 @@ export class OwnTurns {
     this.#waiters.clear()
     for (const [, { reject }] of waiters) reject(error)
     return waiters.map(([turn]) => turn)
+  }
+
+  /** Returns whether the client waits for the turn. */
+  #settle(turn: number, outcome: TurnOutcome): boolean {
+    this.#waiters.get(turn)?.resolve(outcome)
+    return this.#waiters.delete(turn)
   }
 
   #wait(turn: number): Promise<TurnOutcome> {

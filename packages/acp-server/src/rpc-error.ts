@@ -1,8 +1,7 @@
 import { RequestError } from '@agentclientprotocol/sdk'
-import { toAgentprotoError } from '@agentproto/contracts'
-
-const INVALID_PARAMS = -32602
-const INTERNAL = -32603
+import type { StopReason } from '@agentclientprotocol/sdk'
+import { type AgentprotoError, defined, toAgentprotoError } from '@agentproto/contracts'
+import type { TurnOutcome } from './own-turns.js'
 
 /** Maps an error to a JSON-RPC error with the problem document as its data. */
 export function rpcErrorOf(thrown: unknown, sessionId?: string): RequestError {
@@ -12,11 +11,21 @@ export function rpcErrorOf(thrown: unknown, sessionId?: string): RequestError {
     const { code, message } = RequestError.sessionNotFound(sessionId)
     return new RequestError(code, message, { sessionId, ...error.toProblem() })
   }
-  return new RequestError(codeOf(error.code, error.row.mcp), error.message, error.toProblem())
+  return new RequestError(kindOf(error).code, error.message, error.toProblem())
 }
 
-function codeOf(code: string, kind: 'invalid-params' | 'tool-error'): number {
-  if (code === 'auth_required') return RequestError.authRequired().code
-  if (code === 'cancelled') return RequestError.requestCancelled().code
-  return kind === 'invalid-params' ? INVALID_PARAMS : INTERNAL
+function kindOf({ code, row }: AgentprotoError): RequestError {
+  if (code === 'auth_required') return RequestError.authRequired()
+  if (code === 'cancelled') return RequestError.requestCancelled()
+  return row.mcp === 'invalid-params' ? RequestError.invalidParams() : RequestError.internalError()
+}
+
+/** The stop reason of a turn. @throws the failure of the turn, with the agent's own code and message where it gave them */
+export function stopReasonOf({ reason, error }: TurnOutcome): StopReason {
+  if (reason !== 'error' && reason !== 'timeout') return reason
+  const what = error?.message ?? (reason === 'timeout' ? 'The turn timed out' : 'The turn failed')
+  const rpcCode = typeof error?.agentCode === 'number' ? error.agentCode : RequestError.internalError().code
+  const failed = rpcCode === RequestError.authRequired().code ? 'auth_required' : 'prompt_failed'
+  const code = reason === 'timeout' ? 'timeout' : failed
+  throw new RequestError(rpcCode, what, { code, reason, ...defined({ cause: error?.data }) })
 }

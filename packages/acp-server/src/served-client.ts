@@ -1,6 +1,14 @@
 import { RequestError } from '@agentclientprotocol/sdk'
-import type { AgentConnection, ClientCapabilities, PromptResponse } from '@agentclientprotocol/sdk'
-import { AgentprotoError, asRecord, isAgentprotoError, traceOf } from '@agentproto/contracts'
+import type {
+  AgentConnection,
+  ClientCapabilities,
+  ListSessionsRequest,
+  NewSessionRequest,
+  PromptRequest,
+  PromptResponse,
+  SetSessionConfigOptionRequest,
+} from '@agentclientprotocol/sdk'
+import { AgentprotoError, asRecord, defined, isAgentprotoError, type Session, traceOf } from '@agentproto/contracts'
 import type { AcpServerOptions } from './acp-host.js'
 import type { ClientLink } from './client-link.js'
 import type { ClientStream } from './client-stream.js'
@@ -10,19 +18,6 @@ import { mcpServers } from './mcp-servers.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { ServedSession } from './served-session.js'
 import type { Settings } from './config-view.js'
-
-interface OpenParams {
-  readonly cwd: string
-  readonly mcpServers: Parameters<typeof mcpServers>[0]
-  readonly additionalDirectories?: readonly string[] | null | undefined
-  readonly _meta?: unknown
-}
-
-interface PromptParams {
-  readonly sessionId: string
-  readonly prompt: Parameters<typeof promptBlocks>[0]
-  readonly _meta?: unknown
-}
 
 /** The sessions that one client has open. */
 export class ServedClient implements ClientLink {
@@ -68,23 +63,18 @@ export class ServedClient implements ClientLink {
     this.#options.onProblem?.(problem)
   }
 
-  async open(params: OpenParams, requestId: unknown): Promise<{ sessionId: string } & Settings> {
-    const { _meta: given } = params
-    const meta = asRecord(given)
-    const trace = traceOf(meta)
+  async open(params: NewSessionRequest, requestId: unknown): Promise<{ sessionId: string } & Settings> {
+    const meta = asRecord(params['_meta'])
     const { session, attached } = await this.#options.open({
       cwd: params.cwd,
       mcpServers: mcpServers(params.mcpServers),
       additionalDirectories: params.additionalDirectories ?? [],
       meta: meta['agentproto'],
-      ...(trace === undefined ? {} : { trace }),
+      ...defined({ trace: traceOf(meta) }),
     })
     const served = this.#serve(session)
-    this.#stream.afterAnswer(requestId, () => {
-      const history = attached ? served.replay() : Promise.resolve()
-      void history.then(() => served.begin(session)).catch((error: unknown) => this.#lost(session.id, error))
-      if (!attached) served.warn(session.warnings)
-    })
+    const first = (): Promise<void> => (attached ? served.replay() : served.warn(session.warnings))
+    this.#beginAfter(requestId, served, async () => first().then(() => served.begin(session)))
     return { sessionId: session.id, ...served.settings }
   }
 
@@ -94,7 +84,7 @@ export class ServedClient implements ClientLink {
     if (sessions.fork === undefined) throw new AgentprotoError('not_supported', 'Sessions cannot be forked here')
     const session = await sessions.fork(sessionId)
     const served = this.#serve(session)
-    this.#beginAfter(requestId, served, session)
+    this.#beginAfter(requestId, served, () => served.begin(session))
     return { sessionId: session.id, ...served.settings }
   }
 
@@ -103,11 +93,11 @@ export class ServedClient implements ClientLink {
     const session = await this.sessions.get(sessionId)
     const served = this.#serve(session)
     if (how === 'load') await served.replay()
-    this.#beginAfter(requestId, served, session)
+    this.#beginAfter(requestId, served, () => served.begin(session))
     return served.settings
   }
 
-  async list({ cwd, cursor }: { cwd?: string | null; cursor?: string | null }): ReturnType<typeof listed> {
+  async list({ cwd, cursor }: ListSessionsRequest): ReturnType<typeof listed> {
     return listed(this.sessions, { cwd: cwd ?? undefined, cursor: cursor ?? undefined })
   }
 
@@ -134,15 +124,15 @@ export class ServedClient implements ClientLink {
     return {}
   }
 
-  async setOption(
-    sessionId: string,
-    configId: string,
-    value: string | boolean,
-  ): Promise<{ configOptions: NonNullable<Settings['configOptions']> }> {
+  async setOption({
+    sessionId,
+    configId,
+    value,
+  }: SetSessionConfigOptionRequest): Promise<Required<Pick<Settings, 'configOptions'>>> {
     return { configOptions: await this.#get(sessionId).setOption(configId, value) }
   }
 
-  async prompt({ sessionId, prompt, _meta: meta }: PromptParams, signal: AbortSignal): Promise<PromptResponse> {
+  async prompt({ sessionId, prompt, _meta: meta }: PromptRequest, signal: AbortSignal): Promise<PromptResponse> {
     const served = this.#get(sessionId)
     // `$/cancel_request` means the same as `session/cancel`; a disconnect cancels nothing (F1).
     const cancelled = (): void => void setImmediate(() => this.cancel(sessionId))
@@ -160,13 +150,11 @@ export class ServedClient implements ClientLink {
     void served.interrupt().catch((error: unknown) => this.#lost(sessionId, error))
   }
 
-  #beginAfter(requestId: unknown, served: ServedSession, session: Parameters<ServedSession['begin']>[0]): void {
-    this.#stream.afterAnswer(requestId, () => {
-      void served.begin(session).catch((error: unknown) => this.#lost(session.id, error))
-    })
+  #beginAfter(requestId: unknown, { id }: ServedSession, begin: () => Promise<void>): void {
+    this.#stream.afterAnswer(requestId, () => void begin().catch((error: unknown) => this.#lost(id, error)))
   }
 
-  #serve(session: ConstructorParameters<typeof ServedSession>[1]): ServedSession {
+  #serve(session: Session): ServedSession {
     this.#open.get(session.id)?.close()
     const served = new ServedSession(this, session)
     this.#open.set(session.id, served)

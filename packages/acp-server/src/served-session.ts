@@ -16,7 +16,7 @@ import { ConfigView } from './config-view.js'
 import type { Settings } from './config-view.js'
 import { EventUpdates } from './event-updates.js'
 import { OwnTurns } from './own-turns.js'
-import { stopReasonOf } from './turn-failure.js'
+import { stopReasonOf } from './rpc-error.js'
 
 const PAGE = 1_000
 /** Outages of the gateway that are longer than this are reported to the user, in milliseconds. */
@@ -88,8 +88,8 @@ export class ServedSession {
   }
 
   /** Sends the warnings of the start. */
-  warn(warnings: readonly string[]): void {
-    for (const warning of warnings) void this.#send(this.#updates.notice('warning', warning))
+  async warn(warnings: readonly string[]): Promise<void> {
+    await this.#send(warnings.flatMap((warning) => this.#updates.notice('warning', warning)))
   }
 
   /**
@@ -122,12 +122,10 @@ export class ServedSession {
     const { numbers } = this.#own
     if (numbers.length === 0) await this.#link.sessions.interrupt(this.id, {})
     // The newest first, so that no queued turn starts.
-    for (const turn of numbers.toReversed()) await this.#endTurn(turn)
-  }
-
-  async #endTurn(turn: number): Promise<void> {
-    const { sent } = await this.#link.sessions.interrupt(this.id, { turn })
-    if (sent === false) this.#own.withdrawn(turn)
+    for (const turn of numbers.toReversed()) {
+      const { sent } = await this.#link.sessions.interrupt(this.id, { turn })
+      if (sent === false) this.#own.withdrawn(turn)
+    }
   }
 
   /** @throws `not_supported`, `option_invalid`, `mode_unknown` */

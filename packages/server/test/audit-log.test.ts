@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock, SessionEvent } from '@agentproto/contracts'
+import { type Clock, type SessionEvent, systemClock } from '@agentproto/contracts'
 import { createRedactor } from '@agentproto/secrets'
 import { expect, onTestFinished, test } from 'vitest'
 import { AuditLog, type AuditLogOptions } from '../src/audit/audit-log.js'
@@ -17,7 +17,7 @@ const linesOf = async (home: string): Promise<readonly Line[]> =>
 
 async function openLog(options: Partial<AuditLogOptions> = {}): Promise<{ log: AuditLog; home: string }> {
   const home = await temporaryFolder()
-  const clock: Clock = { now: () => Date.parse('2026-11-22T00:00:00.000Z'), after: () => ({ cancel: () => undefined }) }
+  const clock: Clock = { now: () => Date.parse('2026-11-22T00:00:00.000Z'), after: systemClock.after }
   const path = join(home, 'logs', 'audit.jsonl')
   const log = new AuditLog({ path, clock, redact: (line) => line, onProblem: () => undefined, ...options })
   onTestFinished(() => log.close())

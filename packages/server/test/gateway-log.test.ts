@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '@agentproto/contracts'
+import { type Clock, systemClock } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
 import { GatewayLog, type GatewayLogOptions } from '../src/telemetry/gateway-log.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
@@ -17,7 +17,7 @@ async function openLog(options: Partial<GatewayLogOptions> = {}): Promise<Opened
   const folder = join(await temporaryFolder(), 'logs')
   const path = join(folder, 'gateway.jsonl')
   let now = Date.parse('2026-11-22T00:00:00.000Z')
-  const clock: Clock = { now: () => now, after: () => ({ cancel: () => undefined }) }
+  const clock: Clock = { now: () => now, after: systemClock.after }
   const log = new GatewayLog({ path, clock, redact: (line) => line.replaceAll('s3cret', '[redacted]'), ...options })
   onTestFinished(() => log.close())
   const lines = async (): Promise<readonly Record<string, unknown>[]> => {

@@ -41,8 +41,8 @@ export class AuditLog implements AuditWriter {
   constructor(options: AuditLogOptions) {
     this.#options = options
     this.#reports = new RepeatLimit(options.clock, 1)
-    const { path, maxBytes = AUDIT_SIZE.maxBytes, files = AUDIT_SIZE.files } = options
-    this.#file = new LogFile({ path, maxBytes, files, onError: (error) => this.#report(error) })
+    const { path, clock, maxBytes = AUDIT_SIZE.maxBytes, files = AUDIT_SIZE.files } = options
+    this.#file = new LogFile({ path, maxBytes, files, clock, onError: (error) => this.#report(error) })
   }
 
   write(entry: AuditEntry): void {

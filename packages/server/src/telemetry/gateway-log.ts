@@ -38,7 +38,7 @@ export class GatewayLog {
   readonly #repeats: RepeatLimit
 
   constructor({ path, clock, redact, level = 'info', maxBytes = 5 * 1024 * 1024, files = 5 }: GatewayLogOptions) {
-    const file = new LogFile({ path, maxBytes, files })
+    const file = new LogFile({ path, maxBytes, files, clock })
     this.#file = file
     this.#repeats = new RepeatLimit(clock, BURST)
     this.#logger = pino(

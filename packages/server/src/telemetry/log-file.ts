@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Clock, Timer } from '@agentproto/contracts'
 import { createStream, type RotatingFileStream } from 'rotating-file-stream'
 
 export interface LogFileOptions {
@@ -9,6 +10,7 @@ export interface LogFileOptions {
   readonly maxBytes: number
   /** Number of files that are kept, including the current one. */
   readonly files: number
+  readonly clock: Clock
   /** Called when lines could not be written. */
   readonly onError?: (error: Error) => void
 }
@@ -17,12 +19,21 @@ export interface LogFileOptions {
 const MAX_PENDING_BYTES = 4 * 1024 * 1024
 
 /**
+ * How long lines are collected, so that many are one write, and how many characters at the most. A write goes through a
+ * thread of the pool; one in the middle of each prompt was a tenth of its time.
+ */
+const COLLECT_MS = 20
+const COLLECT_CHARS = 64 * 1024
+
+/**
  * An append-only file, readable by its owner only, that rotates by size. It is opened by the first line, and opened again
  * after an error: a full disk costs the lines of that time, nothing else.
  */
 export class LogFile {
   readonly #options: LogFileOptions
   #stream: RotatingFileStream | undefined
+  #collected = ''
+  #timer: Timer | undefined
   #closed = false
 
   constructor(options: LogFileOptions) {
@@ -31,20 +42,32 @@ export class LogFile {
 
   /** Appends whole lines. Never throws. */
   append(text: string): void {
-    const { path, onError } = this.#options
+    const { path, clock, maxBytes } = this.#options
     if (path === undefined || this.#closed) return
+    this.#collected += text
+    if (this.#collected.length >= Math.min(COLLECT_CHARS, maxBytes)) this.#write(path)
+    else this.#timer ??= clock.after(COLLECT_MS, () => this.#write(path))
+  }
+
+  #write(path: string): void {
+    const text = this.#collected
+    this.#collected = ''
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (text === '') return
     try {
       this.#stream ??= this.#open(path)
       if (this.#stream.writableLength > MAX_PENDING_BYTES) throw new Error('the disk is too slow')
       this.#stream.write(text)
     } catch (error) {
-      onError?.(error as Error)
+      this.#options.onError?.(error as Error)
     }
   }
 
   /** Writes what is pending, then closes the file. Idempotent. */
   close(): Promise<void> {
     this.#closed = true
+    if (this.#options.path !== undefined) this.#write(this.#options.path)
     const stream = this.#stream
     this.#stream = undefined
     if (stream === undefined) return Promise.resolve()

@@ -6,7 +6,7 @@ import { demoAgentPath } from '@agentproto/demo-agent'
 import { median, now, timeEach } from './measure.mjs'
 import { k, ms, row } from './table.mjs'
 
-async function startRaw(cwd) {
+export async function startRaw(cwd) {
   const child = spawn(process.execPath, [demoAgentPath], {
     stdio: ['pipe', 'pipe', 'inherit'],
     cwd,

@@ -66,12 +66,12 @@ test('what each package exports', () => {
     @agentproto/client
       AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient CallOptions
       Client ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
-      FetchReader FetchResponse FollowEventsOptions FollowOutputOptions ForkRequest GatewayAddress Health
-      KillReason OnConnectionState OutputItem OutputLine PermissionMode PermissionRule PermissionsClient
-      Problem PromptAccepted PromptRequest RuleScope Session SessionChange SessionEvent SessionFilter
-      SessionPage SessionRequest SessionStatus SessionsClient SpawnAgentRequest TraceContext Turn
-      TurnResult TurnWaitOptions WatchOptions Workspace WorkspacesClient WorkspacesFile createClient
-      isAgentprotoError
+      FetchReader FetchResponse FollowEventsOptions FollowOptions FollowOutputOptions ForkRequest
+      GatewayAddress Health KillReason OnConnectionState OutputItem OutputLine PermissionMode
+      PermissionRule PermissionsClient Problem PromptAccepted PromptRequest RuleScope Session
+      SessionChange SessionEvent SessionFilter SessionPage SessionRequest SessionStatus SessionsClient
+      SpawnAgentRequest TraceContext Turn TurnResult WatchOptions Workspace WorkspacesClient
+      WorkspacesFile createClient isAgentprotoError
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
@@ -159,11 +159,11 @@ test('what each package exports', () => {
     @agentproto/server
       Access AccessOptions Audit AuditLogOptions BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog
       GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions HostNames ListenOptions
-      Listeners ListenersOptions LogLevel LogOptions Metrics OfflineAuditOptions OpenTokensOptions
-      PromptAttempt RequestAsked RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions openAccess
-      openAudit openHome openOfflineAudit openTokens withSessionToken
+      Listeners ListenersOptions LogLevel LogOptions Metrics OfflineOptions PromptAttempt RequestAsked
+      RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions openAccess openAudit openHome
+      openOfflineAudit openTokens withSessionToken
     @agentproto/server/audit
-      OfflineAuditOptions auditOffline
+      OfflineOptions auditOffline
     @agentproto/session-registry
       CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventStore
       FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions

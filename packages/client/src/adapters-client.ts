@@ -27,16 +27,12 @@ export function adaptersClient(transport: Transport) {
      */
     provision(slug: string, { until, signal, ...body }: ProvisionRequest): AsyncIterable<ProvisionEvent> {
       const route = `POST /adapters/:slug/${until}` as const
-      return messagesOf(transport, {
-        ...callOf(route, { params: { slug }, body, signal }),
-        last: 'state',
-        withLast: true,
-      })
+      return messagesOf(transport, callOf(route, { params: { slug }, body, signal }), { last: 'state', withLast: true })
     },
     /** Checks its agent, one finding after the other. */
     doctor(slug: string, { signal, ...body }: DoctorRequest = {}): AsyncIterable<DoctorCheck> {
       const asked = callOf('POST /adapters/:slug/doctor', { params: { slug }, body, signal })
-      return messagesOf(transport, { ...asked, last: 'report', withLast: false })
+      return messagesOf(transport, asked, { last: 'report', withLast: false })
     },
     /** @param source Folder on the host of the gateway, or npm package. @throws `manifest_invalid`, `path_invalid` */
     add: (source: string) => call('POST /adapters', { body: { source } }),
@@ -48,7 +44,7 @@ export function adaptersClient(transport: Transport) {
   }
 }
 
-interface WorkCall extends Call {
+interface WorkEnd {
   /** The last event; a stream that ends without it was cut off. */
   readonly last: string
   /** Whether the last event is returned too. */
@@ -56,26 +52,24 @@ interface WorkCall extends Call {
 }
 
 /** The data of the messages of one stream. It is not resumed, since these messages have no cursor. */
-async function* messagesOf<T>(transport: Transport, call: WorkCall): AsyncGenerator<T> {
+async function* messagesOf<T>(transport: Transport, call: Call, { last, withLast }: WorkEnd): AsyncGenerator<T> {
+  const { signal } = call
   try {
-    for await (const message of streamed(transport, call)) {
-      const isLast = message.event === call.last
-      if (!isLast || call.withLast) yield JSON.parse(message.data) as T
-      if (isLast) return
+    for await (const { event, data } of streamed(transport, call)) {
+      if (event !== last || withLast) yield JSON.parse(data) as T
+      if (event === last) return
     }
   } catch (thrown) {
     if (isAgentprotoError(thrown)) throw thrown
-    throw call.signal?.aborted ? cancelled(thrown) : unreachable(transport.url, thrown)
+    throw signal?.aborted ? cancelled(thrown) : unreachable(transport.url, thrown)
   }
-  throw call.signal?.aborted ? cancelled(call.signal.reason) : outcomeUnknown(transport.url, undefined)
+  throw signal?.aborted ? cancelled(signal.reason) : outcomeUnknown(transport.url, undefined)
 }
 
-async function* streamed(
-  transport: Transport,
-  { last: _, withLast: __, ...call }: WorkCall,
-): AsyncGenerator<EventSourceMessage> {
+async function* streamed(transport: Transport, call: Call): AsyncGenerator<EventSourceMessage> {
   const response = await transport.stream(call, undefined)
-  for await (const messages of readEventStream(response, { ...transport.settings, signal: call.signal })) {
+  const { signal } = call
+  for await (const messages of readEventStream(response, { ...transport.settings, signal })) {
     for (const message of messages) {
       if (message.event === 'problem') throw fromProblem(JSON.parse(message.data))
       yield message

@@ -1,14 +1,11 @@
 import { everySession, type Session } from '@agentproto/contracts'
 import type { SessionChange, SessionService } from '@agentproto/contracts/wire'
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { OnConnectionState } from './connection-state.js'
+import type { FollowOptions } from './connection-state.js'
 import type { Feed } from './feed.js'
 import { callOf } from './operation-call.js'
 
-export interface WatchOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Receives changes of the connection. */
-  readonly onState?: OnConnectionState
+export interface WatchOptions extends FollowOptions {
   /** Whether all sessions are listed first. Default true; otherwise list them when `onState` says connected. */
   readonly listed?: boolean
 }

@@ -15,3 +15,10 @@ export type ConnectionState =
 
 /** Receives each change. Must not throw. */
 export type OnConnectionState = (state: ConnectionState) => void
+
+/** How something is followed. */
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Receives changes of the connection. */
+  readonly onState?: OnConnectionState
+}

@@ -1,17 +1,14 @@
 import { AgentprotoError, type EventGap, type SessionEvent } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { OnConnectionState } from './connection-state.js'
+import type { FollowOptions } from './connection-state.js'
 import { type Feed, ListenerFailure } from './feed.js'
 import { callOf } from './operation-call.js'
 
-export interface FollowEventsOptions {
+export interface FollowEventsOptions extends FollowOptions {
   /** The last known sequence number; default 0, the whole log. */
   readonly after?: number
-  readonly signal?: AbortSignal | undefined
   /** Receives gaps of lost events; without it a gap ends the stream with `storage_corrupt`. */
   readonly onGap?: (gap: EventGap) => void
-  /** Receives changes of the connection. */
-  readonly onState?: OnConnectionState
 }
 
 /** The log of one session as a feed; ends with the session. */

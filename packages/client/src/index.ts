@@ -42,8 +42,7 @@ export type {
   SpawnAgentRequest,
 } from '@agentproto/contracts/wire'
 export type { PermissionsClient } from './permissions-client.js'
-export type { ConnectionState, OnConnectionState } from './connection-state.js'
-export type { TurnWaitOptions } from './turn-wait.js'
+export type { ConnectionState, FollowOptions, OnConnectionState } from './connection-state.js'
 export type { WatchOptions } from './change-feed.js'
 export type { FollowEventsOptions } from './event-feed.js'
 export type { FollowOutputOptions } from './output-feed.js'

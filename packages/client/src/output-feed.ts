@@ -1,15 +1,12 @@
 import type { OutputItem } from '@agentproto/contracts'
 import type { EventSourceMessage } from 'eventsource-parser'
-import type { OnConnectionState } from './connection-state.js'
+import type { FollowOptions } from './connection-state.js'
 import type { Feed } from './feed.js'
 import { callOf } from './operation-call.js'
 
-export interface FollowOutputOptions {
+export interface FollowOutputOptions extends FollowOptions {
   /** `cursor` of the last known item; without it the buffered lines come first. */
   readonly after?: string
-  readonly signal?: AbortSignal | undefined
-  /** Receives changes of the connection. */
-  readonly onState?: OnConnectionState
 }
 
 /** The output of one session as a feed: `line`, `status` and `gap`. */

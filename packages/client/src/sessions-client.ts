@@ -19,11 +19,12 @@ import type {
   SpawnAgentRequest,
   TurnQuery,
 } from '@agentproto/contracts/wire'
+import type { FollowOptions } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { follow } from './feed.js'
 import { outputFeed, type FollowOutputOptions } from './output-feed.js'
 import type { Transport } from './transport.js'
-import { type AwaitedPrompt, promptAndWait, type TurnWaitOptions, waitTurn } from './turn-wait.js'
+import { type AwaitedPrompt, promptAndWait, waitTurn } from './turn-wait.js'
 
 export interface CallOptions {
   /** The trace that the call is part of; default: the client's. */
@@ -56,10 +57,10 @@ export function sessionsClient(transport: Transport) {
      * so no time limit of an answer cuts it off, and it resumes after a dropped connection.
      * @throws as `prompt`; `cancelled` when `signal` aborts, which leaves the turn running
      */
-    promptAndWait: (id: string, request: AwaitedPrompt, options: TurnWaitOptions = {}): Promise<TurnResult> =>
+    promptAndWait: (id: string, request: AwaitedPrompt, options: FollowOptions = {}): Promise<TurnResult> =>
       promptAndWait(transport, request, { ...options, id }),
     /** Waits for the end of a turn that was accepted before. @throws `turn_not_found`, `cancelled` */
-    waitTurn: (id: string, turn: number, options: TurnWaitOptions = {}): Promise<TurnResult> =>
+    waitTurn: (id: string, turn: number, options: FollowOptions = {}): Promise<TurnResult> =>
       waitTurn(sessions, turn, { ...options, id }),
     /**
      * Starts the agent of an ended session again, in its conversation or, with `fresh`, in a new one.

@@ -1,4 +1,4 @@
-import { AgentprotoError, fromProblem, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, defined, fromProblem, isAgentprotoError, isRecord } from '@agentproto/contracts'
 import type { JsonOf, Route } from '@agentproto/contracts/wire'
 import { addressOf, type ClientSettings, type FetchResponse, type GatewayAddress } from './client-options.js'
 import { cancelled, connectionFault, outcomeUnknown, unreachable } from './connection-error.js'
@@ -114,15 +114,12 @@ export class Transport {
       method: call.method ?? 'GET',
       headers: {
         accept,
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(call.text === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
-        ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
+        ...(call.body !== undefined && { 'content-type': 'application/json' }),
+        ...(call.text !== undefined && { 'content-type': 'application/x-ndjson' }),
+        ...defined({ authorization: token && `Bearer ${token}`, 'last-event-id': lastEventId }),
         ...(call.trace ?? trace),
       },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-      ...(call.text === undefined ? {} : { body: call.text }),
-      ...(call.signal === undefined ? {} : { signal: call.signal }),
+      ...defined({ body: call.text ?? JSON.stringify(call.body), signal: call.signal }),
     })
     return untilAborted(answer, call.signal, discard)
   }
@@ -141,8 +138,7 @@ const isIdempotent = ({ method = 'GET' }: Call): boolean => method !== 'POST'
 /** Whether a repeated call has no further effect: the gateway recognises a start and a prompt by their key. */
 export const isRepeatable = (call: Call): boolean => isIdempotent(call) || hasKey(call.body)
 
-const hasKey = (body: unknown): boolean =>
-  typeof body === 'object' && body !== null && 'idempotencyKey' in body && body.idempotencyKey !== undefined
+const hasKey = (body: unknown): boolean => asRecord(body)['idempotencyKey'] !== undefined
 
 function queryOf({ query = {} }: Call): string {
   const params = new URLSearchParams()
@@ -152,10 +148,8 @@ function queryOf({ query = {} }: Call): string {
 
 async function problemOf(response: FetchResponse, url: string): Promise<AgentprotoError> {
   const body: unknown = await response.json().catch(() => undefined)
-  if (isProblem(body)) return fromProblem(body)
+  if (isRecord(body) && 'code' in body) return fromProblem(body)
   return new AgentprotoError('internal', `${url} answered ${response.status}, not as a gateway would`, {
     hint: 'Check that the url is that of an agentproto gateway',
   })
 }
-
-const isProblem = (body: unknown): boolean => typeof body === 'object' && body !== null && 'code' in body

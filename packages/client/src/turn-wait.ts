@@ -9,18 +9,12 @@ import {
 } from '@agentproto/contracts'
 import type { PromptRequest, TurnQuery } from '@agentproto/contracts/wire'
 import { cancelled, outcomeUnknown } from './connection-error.js'
-import type { OnConnectionState } from './connection-state.js'
+import type { FollowOptions } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
 import { readEventStream } from './event-stream.js'
 import { type Feed, follow, itemsOf } from './feed.js'
 import { type Call, callOf } from './operation-call.js'
 import { isRepeatable, type Transport } from './transport.js'
-
-export interface TurnWaitOptions {
-  readonly signal?: AbortSignal | undefined
-  /** Receives changes of the connection. */
-  readonly onState?: OnConnectionState
-}
 
 /** The calls that a wait needs. */
 export interface TurnSource {
@@ -32,7 +26,7 @@ export interface TurnSource {
 /** A prompt to wait for. With an `idempotencyKey` it is sent again if no answer arrived. */
 export type AwaitedPrompt = Pick<PromptRequest, 'prompt' | 'idempotencyKey'>
 
-interface Waiting extends TurnWaitOptions {
+interface Waiting extends FollowOptions {
   readonly id: string
 }
 

@@ -1,6 +1,6 @@
 // The OpenAPI document of the gateway. It is an entry point of its own because it needs all of zod, and most gateways are
 // never asked for it.
-import { type ErrorCode, ERRORS } from '@agentproto/contracts'
+import { defined, type ErrorCode, ERRORS, type Json } from '@agentproto/contracts'
 import { type Answer, eventSchema, type Operation, OPERATIONS, sessionSchema } from '@agentproto/contracts/wire'
 import * as z from 'zod'
 
@@ -17,8 +17,6 @@ export interface OpenApiOptions {
   readonly version: string
   readonly schemas: OpenApiSchemas
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 /** The OpenAPI 3.1 document of the gateway, made from the table of operations. `/mcp` speaks MCP and is not in it. */
 export function openApiDocument({ version, schemas }: OpenApiOptions): Json {
@@ -100,21 +98,21 @@ const requestBody = (body: z.ZodType): Json => ({
 })
 
 function response({ description, schema, stream, streamOnly, text = [], location, etag, cookie }: Answer): Json {
-  const headers = [location && 'Location', etag && 'ETag', cookie && 'Set-Cookie'].filter((name) => name !== undefined)
+  const asText = { schema: { type: 'string' } }
+  const headers = defined({
+    Location: location && asText,
+    ETag: etag && asText,
+    'Set-Cookie': cookie && asText,
+  })
+  const messages = stream ?? (streamOnly && description)
   const content = {
-    ...(schema === undefined ? {} : { 'application/json': { schema: jsonSchema(schema, 'input') } }),
-    ...(stream === undefined && streamOnly === undefined
-      ? {}
-      : { 'text/event-stream': { schema: { type: 'string', description: stream ?? description } } }),
-    ...Object.fromEntries(text.map((type) => [type, { schema: { type: 'string' } }])),
+    ...defined({
+      'application/json': schema && { schema: jsonSchema(schema, 'input') },
+      'text/event-stream': messages && { schema: { type: 'string', description: messages } },
+    }),
+    ...Object.fromEntries(text.map((type) => [type, asText])),
   }
-  return {
-    description,
-    ...(headers.length === 0
-      ? {}
-      : { headers: Object.fromEntries(headers.map((name) => [name, { schema: { type: 'string' } }])) }),
-    ...(Object.keys(content).length === 0 ? {} : { content }),
-  }
+  return { description, headers, ...(Object.keys(content).length > 0 && { content }) }
 }
 
 /** Errors of every operation, and of every one with a token, a body or a query. */

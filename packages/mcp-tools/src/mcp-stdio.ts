@@ -36,10 +36,5 @@ export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOpti
     for (const event of ['end', 'close', 'error']) input.once(event, over)
     for (const event of ['close', 'error']) output.once(event, over)
   })
-  return {
-    closed,
-    async close() {
-      await served.close()
-    },
-  }
+  return { closed, close: () => served.close() }
 }

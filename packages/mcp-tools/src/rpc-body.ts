@@ -1,4 +1,4 @@
-import { parseJson } from '@agentproto/contracts'
+import { asRecord, parseJson } from '@agentproto/contracts'
 import { BOUNDS, isWithinDepth } from '@agentproto/contracts/wire'
 import { INVALID_REQUEST, isJsonContentType, PARSE_ERROR, readRequestBody } from '@modelcontextprotocol/server'
 import { parsed } from './stringified.js'
@@ -28,11 +28,8 @@ const refusal = (status: number, code: number, message: string): RpcBody => ({
 
 /** Some clients send the arguments of a tool as a JSON string (F72). */
 function withParsedArguments(body: unknown): unknown {
-  const { params } = objectOf(body)
-  const { arguments: given } = objectOf(params)
+  const { params } = asRecord(body)
+  const { arguments: given } = asRecord(params)
   if (typeof given !== 'string') return body
-  return { ...objectOf(body), params: { ...objectOf(params), arguments: parsed(given) } }
+  return { ...asRecord(body), params: { ...asRecord(params), arguments: parsed(given) } }
 }
-
-const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}

@@ -1,3 +1,4 @@
+import { parseJson } from '@agentproto/contracts'
 import type { Tool } from '@modelcontextprotocol/server'
 
 /**
@@ -24,9 +25,6 @@ function acceptsString(schema: unknown): boolean {
 
 /** The value of a JSON string, or the string itself if it is not JSON. */
 export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parseJson(text)
+  return value === undefined ? text : value
 }

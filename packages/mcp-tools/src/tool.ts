@@ -1,3 +1,4 @@
+import { defined, isRecord } from '@agentproto/contracts'
 import { mcpServerSchema, parseWire, promptSchema, type ToolDefinition } from '@agentproto/contracts/wire'
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
@@ -18,8 +19,7 @@ export function listedTool(
     outputSchema: jsonSchema(output),
     annotations: {
       readOnlyHint: reads,
-      ...(destructive === undefined ? {} : { destructiveHint: destructive }),
-      ...(idempotent === undefined ? {} : { idempotentHint: idempotent }),
+      ...defined({ destructiveHint: destructive, idempotentHint: idempotent }),
       ...(openWorld === undefined ? { openWorldHint: false } : {}),
     },
   }
@@ -52,5 +52,4 @@ const shorten: Override = ({ zodSchema, jsonSchema: json }) => {
   for (const word of ['minLength', 'maxLength', 'minItems', 'maxItems', 'propertyNames'] as const) delete json[word]
 }
 
-const isEmpty = (schema: unknown): boolean =>
-  typeof schema === 'object' && schema !== null && Object.keys(schema).length === 0
+const isEmpty = (schema: unknown): boolean => isRecord(schema) && Object.keys(schema).length === 0

@@ -1,6 +1,6 @@
 import { AgentprotoError, type Clock, type SessionRequest, type TurnResult } from '@agentproto/contracts'
 import type { EventReader } from '@agentproto/contracts/wire'
-import type { Call, ToolSessions } from './services.js'
+import type { Call, McpDeps, ToolSessions } from './services.js'
 import { TurnProgress } from './turn-progress.js'
 
 interface TurnWait {
@@ -19,17 +19,16 @@ export type TurnState = { readonly sessionId: string; readonly turn: number } & 
   | { readonly state: 'busy' }
 )
 
-interface Waiting {
-  readonly sessions: ToolSessions
-  readonly clock: Clock
-}
-
 /**
  * Waits for the first of: the end of the turn, a request that a person has to answer (a longer wait would only let it time out),
  * or the end of the time.
  * @throws `session_not_found`, `turn_not_found`, `cancelled`
  */
-export async function turnState({ sessions, clock }: Waiting, id: string, wait: TurnWait): Promise<TurnState> {
+export async function turnState(
+  { sessions, clock }: Pick<Required<McpDeps>, 'sessions' | 'clock'>,
+  id: string,
+  wait: TurnWait,
+): Promise<TurnState> {
   const session = await sessions.get(id)
   const turn = wait.turn ?? session.turn.number
   if (turn === 0)

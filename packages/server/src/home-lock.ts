@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, asNumber, asRecord, asString, parseJson } from '@agentproto/contracts'
 import type { AgentProcessInfo } from '@agentproto/contracts/agent'
 import { identify } from '@agentproto/subprocess'
 
@@ -109,17 +109,11 @@ function release(path: string, self: AgentProcessInfo): void {
 
 /** Undefined if there is no lock. An unreadable lock counts as one of a dead owner. */
 function readOwner(path: string): AgentProcessInfo | undefined {
-  let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    const { pid, startTime } = asRecord(parseJson(readFileSync(path, 'utf8')))
+    return { pid: asNumber(pid) ?? -1, startTime: asString(startTime) ?? '' }
   } catch {
     return undefined
-  }
-  try {
-    const { pid, startTime } = JSON.parse(text) as Partial<AgentProcessInfo>
-    return { pid: typeof pid === 'number' ? pid : -1, startTime: typeof startTime === 'string' ? startTime : '' }
-  } catch {
-    return { pid: -1, startTime: '' }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { OutputItem } from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
-import type { EventReader, OutputReader, SessionChange, SessionWatcher } from '@agentproto/contracts/wire'
+import type { EventReader, OutputReader, SessionWatcher } from '@agentproto/contracts/wire'
 import type { SseSource } from './sse-body.js'
 
 /** Characters after which a chunk is full: a large batch is sent in pieces of a size that suits a socket. */
@@ -45,14 +45,8 @@ const gapMessage = (gap: { readonly after: number; readonly first: number }): st
   `id: ${gap.first - 1}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`
 
 /** The output as messages (AIP-46 §SSE event format): `line`, `status` and `gap`. */
-export function outputMessages(reader: OutputReader): SseSource {
-  const pieces = inPieces(outputMessage, (signal) => reader.next(signal))
-  return { next: pieces, close: () => reader.close() }
-}
-
-function outputMessage(item: OutputItem): string {
-  return `id: ${item.cursor}\nevent: ${item.type}\ndata: ${JSON.stringify(dataOf(item))}\n\n`
-}
+export const outputMessages = (reader: OutputReader): SseSource =>
+  itemMessages(reader, (item) => `id: ${item.cursor}\nevent: ${item.type}\ndata: ${JSON.stringify(dataOf(item))}\n\n`)
 
 function dataOf(item: OutputItem): unknown {
   if (item.type === 'line') return item.line
@@ -60,24 +54,23 @@ function dataOf(item: OutputItem): unknown {
 }
 
 /** Changes of all sessions as messages. They have no id: after a reconnect the client lists the sessions again. */
-export function changeMessages(watcher: SessionWatcher): SseSource {
-  const pieces = inPieces(changeMessage, (signal) => watcher.next(signal))
-  return { next: pieces, close: () => watcher.close() }
+export const changeMessages = (watcher: SessionWatcher): SseSource =>
+  itemMessages(watcher, (change) => {
+    const data = change.type === 'session' ? change.session : { id: change.id }
+    return `event: ${change.type}\ndata: ${JSON.stringify(data)}\n\n`
+  })
+
+interface Reader<T> {
+  next(signal: AbortSignal): Promise<readonly T[] | undefined>
+  close(): void
 }
 
-function changeMessage(change: SessionChange): string {
-  const data = change.type === 'session' ? change.session : { id: change.id }
-  return `event: ${change.type}\ndata: ${JSON.stringify(data)}\n\n`
-}
-
-type Pull<T> = (signal: AbortSignal) => Promise<readonly T[] | undefined>
-
-function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['next'] {
+function itemMessages<T>(reader: Reader<T>, message: (item: T) => string): SseSource {
   let items: readonly T[] = []
   let at = 0
-  return async function nextPiece(signal) {
+  async function next(signal: AbortSignal): Promise<string | undefined> {
     if (at === items.length) {
-      const batch = await pull(signal)
+      const batch = await reader.next(signal)
       if (batch === undefined) return undefined
       items = batch
       at = 0
@@ -86,6 +79,7 @@ function inPieces<T>(message: (item: T) => string, pull: Pull<T>): SseSource['ne
     while (at < items.length && text.length < CHUNK_CHARS) text += message(items[at++] as T)
     return text
   }
+  return { next, close: () => reader.close() }
 }
 
 /**

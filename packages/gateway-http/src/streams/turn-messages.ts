@@ -20,34 +20,23 @@ async function readerFrom(sessions: SessionService, id: string, turn: number): P
   if (begun !== undefined) return sessions.follow(id, begun.firstSeq - 1)
   const waiting = await sessions.turn(id, turn)
   if (waiting.state !== 'queued') return sessions.follow(id, waiting.firstSeq - 1)
-  return new FromTurn(await sessions.follow(id, waiting.afterSeq), turn)
+  return fromTurn(await sessions.follow(id, waiting.afterSeq), turn)
 }
 
 /** A reader that starts with a turn that has not begun. */
-class FromTurn implements EventReader {
-  readonly #reader: EventReader
-  readonly #turn: number
-  #begun = false
-
-  constructor(reader: EventReader, turn: number) {
-    this.#reader = reader
-    this.#turn = turn
-  }
-
-  async next(signal?: AbortSignal): Promise<EventBatch | undefined> {
+function fromTurn(reader: EventReader, turn: number): EventReader {
+  let begun = false
+  async function next(signal?: AbortSignal): Promise<EventBatch | undefined> {
     for (;;) {
-      const batch = await this.#reader.next(signal)
-      if (batch === undefined || this.#begun) return batch
-      const first = batch.records.findIndex((record) => begins(record, this.#turn))
-      this.#begun = first >= 0
-      if (this.#begun) return { ...batch, records: batch.records.slice(first) }
-      if (signal?.aborted) return batch.gap === undefined ? { records: [] } : { records: [], gap: batch.gap }
+      const batch = await reader.next(signal)
+      if (batch === undefined || begun) return batch
+      const first = batch.records.findIndex((record) => begins(record, turn))
+      begun = first >= 0
+      if (begun) return { ...batch, records: batch.records.slice(first) }
+      if (signal?.aborted) return { ...batch, records: [] }
     }
   }
-
-  close(): void {
-    this.#reader.close()
-  }
+  return { next, close: () => reader.close() }
 }
 
 const begins = ({ type, json }: EventRecord, turn: number): boolean =>

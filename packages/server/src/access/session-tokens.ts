@@ -20,8 +20,8 @@ interface Held {
  */
 export class SessionTokens {
   readonly #redactor: Redactor
-  readonly #byId = new Map<string, Held>()
-  readonly #idOf = new Map<string, string>()
+  /** By the id in the token. */
+  readonly #held = new Map<string, Held>()
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor
@@ -34,33 +34,30 @@ export class SessionTokens {
     const principal: SessionPrincipal = { type: 'session', name: `session ${sessionId}`, sessionId, delegates }
     // It gives access to more than its own session, so parts of it are redacted too, not only its shape.
     if (delegates) this.#redactor.add(token)
-    this.#byId.set(id, { digest: tokenDigest(token), principal, ended: new AbortController(), token })
-    this.#idOf.set(sessionId, id)
+    this.#held.set(id, { digest: tokenDigest(token), principal, ended: new AbortController(), token })
     return token
   }
 
   /** The principal of a token; undefined if it is none of these. */
   authenticate(token: string): Principal | undefined {
-    const found = this.#byId.get(tokenId('s', token) ?? '')
+    const found = this.#held.get(tokenId('s', token) ?? '')
     return found !== undefined && isToken(token, found.digest) ? found.principal : undefined
   }
 
   /** Idempotent. */
   revoke(sessionId: string): void {
-    const id = this.#idOf.get(sessionId)
-    if (id === undefined) return
-    this.#idOf.delete(sessionId)
-    const held = this.#byId.get(id)
-    if (held === undefined) return
-    held.ended.abort()
-    this.#redactor.remove(held.token)
-    this.#byId.delete(id)
+    for (const [id, { principal, ended, token }] of this.#held) {
+      if (principal.sessionId !== sessionId) continue
+      ended.abort()
+      this.#redactor.remove(token)
+      this.#held.delete(id)
+    }
   }
 
   /** A signal that aborts when the token of a principal is revoked. */
   revoked(by: SessionPrincipal): AbortSignal {
-    const id = this.#idOf.get(by.sessionId)
-    const held = id === undefined ? undefined : this.#byId.get(id)
-    return held?.principal === by ? held.ended.signal : AbortSignal.abort()
+    for (const { principal, ended } of this.#held.values()) if (principal === by) return ended.signal
+    // It was revoked between its check and this call.
+    return AbortSignal.abort()
   }
 }

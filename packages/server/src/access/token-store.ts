@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, renameSync } from 'node:fs'
 import {
   AgentprotoError,
   type Clock,
+  defined,
   type NamedToken,
   type NewToken,
   type Principal,
@@ -79,9 +80,8 @@ export class TokenStore implements TokenService {
       if (tokens.some((token) => token.name === name)) throw taken(name)
       if (tokens.length >= MAX_TOKENS) throw tooMany()
       const { token, ...proof } = mint()
-      const bounds = workspaces === undefined ? {} : { workspaces: [...new Set(workspaces)] }
-      const ends = expiresAt === undefined ? {} : { expiresAt }
-      const stored: Stored = { name, scope, ...bounds, ...proof, createdAt: this.#now(), ...ends }
+      const bounds = defined({ workspaces: workspaces && [...new Set(workspaces)], expiresAt })
+      const stored: Stored = { name, scope, ...proof, createdAt: this.#now(), ...bounds }
       return [[...tokens, stored], { ...shown(stored), token }]
     })
   }
@@ -156,7 +156,7 @@ export class TokenStore implements TokenService {
 
 function hold(stored: Stored): Held {
   const { name, scope, workspaces, sha256 } = stored
-  const principal: TokenPrincipal = { type: 'token', name, scope, ...(workspaces === undefined ? {} : { workspaces }) }
+  const principal: TokenPrincipal = { type: 'token', name, scope, ...defined({ workspaces }) }
   return { stored, digest: Buffer.from(sha256, 'hex'), principal, ended: new AbortController() }
 }
 

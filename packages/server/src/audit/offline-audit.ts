@@ -6,12 +6,13 @@ import type { Audit } from './audit.js'
 import { type AuditEntry, AUDIT_SIZE, AuditLog, type AuditWriter } from './audit-log.js'
 import { auditPromise, withAudit } from './with-audit.js'
 
-export interface OfflineAuditOptions {
+/** What is changed without a gateway, and how. */
+export interface OfflineOptions {
   /** Folder of the gateway's state. Default: `AGENTPROTO_HOME`, else `~/.agentproto`. */
   readonly home?: string
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly clock?: Clock
-  /** Called when a line could not be written. */
+  /** Called when a line of the audit log could not be written, or a file was moved aside. */
   readonly onProblem?: (problem: string) => void
 }
 
@@ -27,7 +28,7 @@ const SLACK_BYTES = 1024 * 1024
  * @throws what the work throws
  */
 export async function auditOffline<T>(
-  options: OfflineAuditOptions,
+  options: OfflineOptions,
   { action, ...about }: { readonly action: string; readonly [about: string]: unknown },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -40,12 +41,12 @@ export async function auditOffline<T>(
 }
 
 /** The audit log of a home as a command without a gateway writes it: the file is closed after each line, which is marked `offline`. */
-export function openOfflineAudit(options: OfflineAuditOptions): Pick<Audit, 'wrap' | 'close'> {
+export function openOfflineAudit(options: OfflineOptions): Pick<Audit, 'wrap' | 'close'> {
   const { writer, close } = offlineWriter(options)
   return { wrap: (name, service) => withAudit(name, service, writer), close }
 }
 
-function offlineWriter(options: OfflineAuditOptions): { readonly writer: AuditWriter; close(): Promise<void> } {
+function offlineWriter(options: OfflineOptions): { readonly writer: AuditWriter; close(): Promise<void> } {
   const { home, env = process.env, clock = systemClock, onProblem = () => undefined } = options
   const { logs, config } = homeLayout(home ?? homeFrom(env, homedir()))
   // Read before the change: turning the audit off is recorded.

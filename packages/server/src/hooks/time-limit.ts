@@ -1,4 +1,4 @@
-import { AgentprotoError, type Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, settlesWithin } from '@agentproto/contracts'
 import type { HookContext } from './gateway-hooks.js'
 
 /**
@@ -12,13 +12,7 @@ export async function withTimeLimit<T>(
   const abort = new AbortController()
   const answer = call({ signal: abort.signal })
   if (!(answer instanceof Promise)) return answer
-  let cancel = (): void => undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    const timer = clock.after(timeoutMs, () => {
-      abort.abort()
-      reject(new AgentprotoError('timeout', `No answer within ${timeoutMs} ms`))
-    })
-    cancel = () => timer.cancel()
-  })
-  return Promise.race([answer, late]).finally(cancel)
+  if (await settlesWithin(timeoutMs, answer, clock)) return answer
+  abort.abort()
+  throw new AgentprotoError('timeout', `No answer within ${timeoutMs} ms`)
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
@@ -113,17 +114,14 @@ async function bindAny(server: Server, host: string, { port, orFree, onProblem }
 
 const isTaken = (cause: unknown): boolean => cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
 
-function bind(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => reject(cannotListen(error, host, port))
-    server.once('error', refuse)
-    server.listen(port, host, () => {
-      server.removeAllListeners('error')
-      // A socket that fails later concerns one client, never the gateway.
-      server.on('error', () => undefined)
-      resolve()
-    })
-  })
+async function bind(server: Server, port: number, host: string): Promise<void> {
+  try {
+    await once(server.listen(port, host), 'listening')
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port)
+  }
+  // A socket that fails later concerns one client, never the gateway.
+  server.on('error', () => undefined)
 }
 
 function closeServer(server: Server, connections: Connections, graceMs: number): Promise<void> {

@@ -23,6 +23,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'demo-agent',
   'driver-agent-cli',
   'gateway-http',
+  'json-file',
   'manifest',
   'mcp-tools',
   'provisioning',
@@ -37,8 +38,9 @@ export const ALL_BUT_CLI: readonly string[] = [
 export const ARROWS: Readonly<Record<string, Arrows>> = {
   contracts: { may: [] },
   manifest: { may: [] },
-  workspaces: { may: [] },
-  secrets: { may: [] },
+  'json-file': { may: [] },
+  workspaces: { may: ['json-file'] },
+  secrets: { may: ['json-file'] },
   subprocess: { may: [] },
   sandbox: { may: ['subprocess'] },
   'arm-kit': { may: ['subprocess'] },
@@ -50,7 +52,10 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   'adapter-gemini-cli': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'adapter-pty-repl': { may: ['arm-kit', 'subprocess'], inTests: ['arm-proprietary'] },
   'driver-agent-cli': { may: ['manifest', 'subprocess'], lazily: [...ARMS, 'sandbox', 'secrets'] },
-  provisioning: { may: ['adapters', 'driver-agent-cli', 'manifest', 'secrets', 'subprocess'], inTests: ['workspaces'] },
+  provisioning: {
+    may: ['adapters', 'driver-agent-cli', 'json-file', 'manifest', 'secrets', 'subprocess'],
+    inTests: ['workspaces'],
+  },
   'session-registry': { may: [] },
   'gateway-http': { may: [] },
   // The parity test sends the same request over both surfaces.

@@ -27,6 +27,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/demo-agent . ./package.json agentproto-demo-agent
     @agentproto/driver-agent-cli . ./installation ./package.json
     @agentproto/gateway-http . ./openapi ./package.json
+    @agentproto/json-file . ./package.json
     @agentproto/manifest . ./node ./schemas/*.schema.json ./package.json
     @agentproto/mcp-tools . ./package.json
     @agentproto/provisioning . ./launch ./doctor ./catalog ./package.json
@@ -128,15 +129,16 @@ test('what each package exports', () => {
       HttpApp HttpDeps StreamStats createHttpApp
     @agentproto/gateway-http/openapi
       OpenApiOptions OpenApiSchemas openApiDocument
+    @agentproto/json-file
+      Changed JsonFile JsonFileOptions LockRules
     @agentproto/manifest
-      AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest AgentCliWire Auth
-      CapabilityName CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS
-      InstallMethod KeyScope LaunchRequest ManifestCapabilities ManifestProblem McpWire Mode Models Option
-      OptionValue PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions
-      ParseResult ParseSandboxOptions Persist ProblemCode Requires RunnerProfile SANDBOX_PROVIDERS
-      SandboxProfile SandboxSource SecretDeclaration SecretsManifest SessionPolicy SetupStep SkipIf
-      VersionCheck compileLaunch configSchema declaredVariables fillTemplate formatProblem parseAcp
-      parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
+      AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest Auth CompiledLaunch
+      Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod KeyScope LaunchRequest
+      ManifestProblem Option OptionValue PACKAGE_MANAGERS PROBLEM_CODES PackageManager
+      ParseAgentCliOptions ParseOptions ParseResult ParseSandboxOptions ProblemCode RunnerProfile
+      SANDBOX_PROVIDERS SandboxProfile SecretDeclaration SecretsManifest SetupStep compileLaunch
+      configSchema declaredVariables fillTemplate formatProblem parseAcp parseAgentCli parseConfig
+      parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli

@@ -27,7 +27,7 @@ export type AgentCliWire =
       readonly adapter: string
     }
 
-export type McpWire =
+type McpWire =
   | {
       readonly transport: 'stdio'
       /** Default: the manifest's `bin`. */
@@ -58,7 +58,7 @@ export interface AgentCliCommon
 }
 
 /** AIP-45 `session`; `idleTimeoutMs` is absent when the manifest does not set it. */
-export interface SessionPolicy extends AdapterSessionPolicy {
+interface SessionPolicy extends AdapterSessionPolicy {
   readonly contextCarryover: boolean
 }
 
@@ -84,7 +84,7 @@ export type InstallMethod = { readonly experimental: boolean } & (
 export type VersionCheck = Required<CamelKeys<AgentCliDocument['version_check']>>
 
 /** An absent list means any. */
-export type Requires = CamelKeys<Block<'requires'>>
+type Requires = CamelKeys<Block<'requires'>>
 
 type Block<K extends keyof AgentCliDocument> = NonNullable<AgentCliDocument[K]>
 
@@ -99,8 +99,8 @@ export interface Auth extends Pick<AuthDocument, 'ref' | 'refresh'> {
   readonly expiry?: { readonly exitCode: number }
 }
 
-export type SkipIf = Required<CamelKeys<NonNullable<SetupStepDocument['skip_if']>>>
-export type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
+type SkipIf = Required<CamelKeys<NonNullable<SetupStepDocument['skip_if']>>>
+type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
 
 interface SetupStepCommon extends Pick<SetupStepDocument, 'id' | 'description'> {
   readonly skipIf?: SkipIf
@@ -133,7 +133,7 @@ export type SetupStep = SetupStepCommon &
   )
 
 /** Where the sandbox profile is defined. */
-export type SandboxSource =
+type SandboxSource =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'inline'; readonly profile: SandboxProfile }
 
@@ -161,7 +161,7 @@ export interface SandboxProfile {
 
 type SandboxBlock<K extends keyof SandboxDocument> = NonNullable<SandboxDocument[K]>
 
-export type Models = Block<'models'> & Required<Pick<Block<'models'>, 'env'>>
+type Models = Block<'models'> & Required<Pick<Block<'models'>, 'env'>>
 
 /** The declared capabilities. A capability that is not declared is false. */
 export type ManifestCapabilities = Readonly<Record<CamelKey<CapabilityName>, boolean>>

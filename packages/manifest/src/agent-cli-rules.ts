@@ -1,6 +1,7 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import { optionRules } from './option-rules.js'
+import type { ProblemCode } from './problem.js'
 import { regexProblem, regexShape } from './regex-shape.js'
 import { type RuleContext, uniqueIds, valueAt } from './rule-context.js'
 import { sandboxRules } from './sandbox-profile.js'
@@ -17,9 +18,9 @@ export const agentCliRules =
     modeRules(context)
     optionRules(context)
     capabilityRule(context, ['session', 'mode'], 'resumable')
-    continuationRule(context)
+    defaultRule(context, 'continuation', { list: 'supported', code: 'continuation_default_unsupported' })
     capabilityRule(context, ['continuation', 'default'], 'native-resume')
-    modelRule(context)
+    defaultRule(context, 'models', { list: 'allowed', code: 'model_not_allowed' })
     setupRules(context)
     if (typeof asRecord(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
@@ -116,22 +117,19 @@ function capabilityRule({ document, problems, at }: RuleContext, path: readonly 
   })
 }
 
-function continuationRule({ document, problems, at }: RuleContext): void {
-  const { default: fallback, supported } = asRecord(asRecord(document)['continuation'])
-  if (typeof fallback !== 'string' || !Array.isArray(supported) || supported.includes(fallback)) return
-  problems.error('continuation_default_unsupported', at('continuation', 'default'), {
-    message: '`continuation.default` is not in `continuation.supported`.',
-    expected: `one of ${supported.join(', ')}`,
+/** A block's default must be one of the values that the block allows. */
+function defaultRule(context: RuleContext, block: string, { list, code }: AllowedValues): void {
+  const { default: fallback, [list]: allowed } = asRecord(asRecord(context.document)[block])
+  if (typeof fallback !== 'string' || !Array.isArray(allowed) || allowed.includes(fallback)) return
+  context.problems.error(code, context.at(block, 'default'), {
+    message: `\`${block}.default\` is not in \`${block}.${list}\`.`,
+    expected: `one of ${allowed.join(', ')}`,
     given: fallback,
   })
 }
 
-function modelRule({ document, problems, at }: RuleContext): void {
-  const { default: fallback, allowed } = asRecord(asRecord(document)['models'])
-  if (typeof fallback !== 'string' || !Array.isArray(allowed) || allowed.includes(fallback)) return
-  problems.error('model_not_allowed', at('models', 'default'), {
-    message: '`models.default` is not in `models.allowed`.',
-    expected: `one of ${allowed.join(', ')}`,
-    given: fallback,
-  })
+interface AllowedValues {
+  /** Key of the list. */
+  readonly list: string
+  readonly code: ProblemCode
 }

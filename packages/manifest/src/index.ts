@@ -11,27 +11,16 @@ export { compileLaunch, type CompiledLaunch, type LaunchRequest, type OptionValu
 export { fillTemplate } from './fill-template.js'
 export { declaredVariables } from './declared-variables.js'
 export { formatProblem, PROBLEM_CODES, type ManifestProblem, type ProblemCode } from './problem.js'
-export type { AgentCliDocument, CapabilityName, ContinuationStrategy, KeyScope } from './agent-cli-document.js'
+export type { AgentCliDocument, ContinuationStrategy, KeyScope } from './agent-cli-document.js'
 export {
   INSTALL_METHODS,
   PACKAGE_MANAGERS,
   type AgentCliManifest,
-  type AgentCliWire,
   type Auth,
   type Continuation,
   type InstallMethod,
-  type ManifestCapabilities,
-  type McpWire,
-  type Mode,
-  type Models,
   type Option,
   type PackageManager,
-  type Persist,
-  type Requires,
   type SandboxProfile,
-  type SandboxSource,
-  type SessionPolicy,
   type SetupStep,
-  type SkipIf,
-  type VersionCheck,
 } from './agent-cli-manifest.js'

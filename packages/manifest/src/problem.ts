@@ -192,11 +192,8 @@ export function show(value: unknown): string {
 /** One problem on two lines for people: place, message, expected, given, suggestion, excerpt. */
 export function formatProblem(problem: ManifestProblem): string {
   const { file, line, column, severity, code, message, expected, given, suggestion, excerpt } = problem
-  const details = [
-    ...(expected === undefined ? [] : [`expected ${expected}`]),
-    ...(given === undefined ? [] : [`given ${given}`]),
-    ...(suggestion === undefined ? [] : [`try ${suggestion}`]),
-  ].join('; ')
+  const parts = Object.entries(defined({ expected, given, try: suggestion }))
+  const details = parts.map(([name, text]) => `${name} ${text}`).join('; ')
   const tail = details === '' ? '' : ` (${details})`
   return `${file}:${line}:${column} ${severity} ${code}: ${message}${tail}${excerpt === '' ? '' : `\n    ${excerpt}`}`
 }

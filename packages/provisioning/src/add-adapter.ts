@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { AgentprotoError, systemClock } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
@@ -70,14 +71,15 @@ async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<s
 async function adapterFolderIn(root: string): Promise<string> {
   const folders = await readdir(root, { withFileTypes: true }).catch(() => [])
   const candidates = [root, ...folders.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name))]
-  for (const folder of candidates) if (await isFile(join(folder, 'AGENT-CLI.md'))) return folder
+  const found = candidates.find((folder) => existsSync(join(folder, 'AGENT-CLI.md')))
+  if (found !== undefined) return found
   throw new AgentprotoError('path_invalid', 'The package holds no AGENT-CLI.md', {
     given: root.split('node_modules/').at(-1),
   })
 }
 
 async function checkedFolder(folder: string): Promise<LoadedAgentCli> {
-  if (!(await isFile(join(folder, 'AGENT-CLI.md')))) throw noSource(folder)
+  if (!existsSync(join(folder, 'AGENT-CLI.md'))) throw noSource(folder)
   const read = await readAgentCli(folder)
   if (read.ok) return read
   throw new AgentprotoError('manifest_invalid', read.problems.map(formatProblem).join('\n'), {
@@ -106,20 +108,10 @@ async function copyFolder(from: string, to: string): Promise<void> {
 
 async function putInPlace(copy: string, target: string): Promise<LoadedAgentCli> {
   const old = `${copy}.old`
-  const hadOne = await stat(target).then(
-    () => true,
-    () => false,
-  )
-  if (hadOne) await rename(target, old)
+  if (existsSync(target)) await rename(target, old)
   await rename(copy, target)
   return checkedFolder(target)
 }
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (info) => info.isFile(),
-    () => false,
-  )
 
 const noSource = (given: string): AgentprotoError =>
   new AgentprotoError('path_invalid', 'The source is not an adapter', {

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { AuthState } from '@agentproto/contracts/wire'
@@ -18,7 +18,7 @@ export async function authState(record: AgentRecord, secrets: readonly SecretSta
   if (hasKey(record, secrets)) return 'authed'
   if (ledger.auth !== undefined) return ledger.auth.state
   const env = { ...host.env, ...agentHome(manifest, host)?.variables }
-  for (const path of auth.state.paths) if (await exists(path, env)) return 'authed'
+  if (auth.state.paths.some((path) => existsSync(placeOf(path, env)))) return 'authed'
   const isKnowable =
     auth.state.env.length + auth.state.paths.length + secrets.length > 0 || auth.login?.completesWhen !== undefined
   return isKnowable ? 'unauthed' : 'unknown'
@@ -44,15 +44,10 @@ export async function checkedAuthState(
 const hasKey = ({ adapter, host: { env } }: AgentRecord, secrets: readonly SecretStatus[]): boolean =>
   (adapter.manifest.auth?.state.env ?? []).some((name) => Boolean(env[name])) || secrets.some(({ set }) => set)
 
-async function exists(path: string, env: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+/** A path of a manifest with its variables; a relative one is in the user's home. */
+function placeOf(path: string, env: Readonly<Record<string, string | undefined>>): string {
   const expanded = path
     .replaceAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?/g, (_, name: string) => env[name] ?? '')
     .replace(/^~(?=\/|$)/, env['HOME'] ?? '~')
-  const absolute = isAbsolute(expanded) ? expanded : join(env['HOME'] ?? '/', expanded)
-  try {
-    await access(absolute)
-    return true
-  } catch {
-    return false
-  }
+  return isAbsolute(expanded) ? expanded : join(env['HOME'] ?? '/', expanded)
 }

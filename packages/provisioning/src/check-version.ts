@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isAgentprotoError } from '@agentproto/contracts'
+import { asRecord, asString, isAgentprotoError, type Json, parseJson } from '@agentproto/contracts'
 import { findVersion } from '@agentproto/manifest/node'
 import type { LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { type CommandContext, endingOf, runManifestCommand } from './manifest-command.js'
@@ -22,18 +22,14 @@ export interface CheckedVersion {
 export async function checkVersion(found: LocatedAgent, commandContext: CommandContext): Promise<CheckedVersion> {
   const { versionCheck } = commandContext.adapter.manifest
   const { mtimeMs: changed } = await stat(found.file)
-  const answer = await askAgent(commandContext)
-  const result = answer.output === undefined ? undefined : findVersion(versionCheck, answer.output)
-  if (result?.found === true) return { ...verdict(result, versionCheck.range), changed }
-  const packaged = await packageVersion(found.file)
-  if (packaged !== undefined) {
-    const fits = findVersion({ parse: '^(.*)$', range: versionCheck.range }, packaged)
-    if (fits.found) {
-      const { version, ok, detail } = verdict(fits, versionCheck.range)
-      return { version, ok, detail: `${detail}, by its package.json`, changed }
-    }
-  }
-  return { ok: false, detail: answer.why ?? result?.reason ?? 'it printed no version', changed }
+  const { output, why } = await askAgent(commandContext)
+  const printed = output === undefined ? undefined : findVersion(versionCheck, output)
+  if (printed?.found === true) return { ...verdict(printed, versionCheck.range), changed }
+  const packaged = asString((await packageOf(found.file))['version']) ?? ''
+  const named = findVersion({ parse: '^(.*)$', range: versionCheck.range }, packaged)
+  if (!named.found) return { ok: false, detail: why ?? printed?.reason ?? 'it printed no version', changed }
+  const { detail, ...result } = verdict(named, versionCheck.range)
+  return { ...result, detail: `${detail}, by its package.json`, changed }
 }
 
 const verdict = ({ version, inRange }: { readonly version: string; readonly inRange: boolean }, range: string) => ({
@@ -51,41 +47,21 @@ async function askAgent(commandContext: CommandContext): Promise<AgentVersion> {
   const { cmd, timeoutMs } = commandContext.adapter.manifest.versionCheck
   try {
     const end = await runManifestCommand(cmd, commandContext, { timeoutMs })
-    return end.exitCode === 0 && !end.timedOut
-      ? {
-          output: [end.stdout, end.stderr]
-            .map((text) => text.trim())
-            .filter(Boolean)
-            .join('\n'),
-        }
-      : { why: `${cmd}: ${endingOf(end)}` }
+    if (end.exitCode !== 0 || end.timedOut) return { why: `${cmd}: ${endingOf(end)}` }
+    return { output: `${end.stdout.trim()}\n${end.stderr.trim()}`.trim() }
   } catch (thrown) {
     if (isAgentprotoError(thrown) && thrown.code !== 'cancelled') return { why: thrown.message }
     throw thrown
   }
 }
 
-/** Version of the npm package that a file belongs to. */
-async function packageVersion(file: string): Promise<string | undefined> {
-  const metadata = await packageOf(file)
-  return typeof metadata?.['version'] === 'string' ? metadata['version'] : undefined
-}
-
-/** The package.json that a file below a `node_modules` belongs to. */
-export async function packageOf(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+/** The package.json that a file below a `node_modules` belongs to; without members where there is none. */
+export async function packageOf(file: string): Promise<Json> {
   for (let folder = dirname(file); folder.includes('node_modules'); folder = dirname(folder)) {
-    const metadata = await jsonAt(join(folder, 'package.json'))
+    const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')
+    const metadata = asRecord(parseJson(text))
     // Folders of a package may have a package.json that only says how its modules are read.
-    if (metadata !== undefined && 'name' in metadata && 'version' in metadata) return metadata
+    if ('name' in metadata && 'version' in metadata) return metadata
   }
-  return undefined
-}
-
-async function jsonAt(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  return {}
 }

@@ -2,7 +2,7 @@ import { isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@agentproto/driver-agent-cli'
 import { agentVariables } from './agent-record.js'
 import { durationMs } from './duration.js'
-import { type Ledger, readLedger, withLedgerLock, writeLedger } from './ledger.js'
+import { changeLedger, type Ledger, readLedger } from './ledger.js'
 import { loginRequired } from './login.js'
 import { endingOf, runManifestCommand } from './manifest-command.js'
 import { runSetup } from './setup/run-setup.js'
@@ -27,10 +27,7 @@ async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
 /** AIP-29 §Auth: authed → (expiry seen) unauthed. */
 async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'>): Promise<void> {
   const at = new Date((host.clock ?? systemClock).now()).toISOString()
-  await withLedgerLock(host.home, slug, async () => {
-    const ledger = await readLedger(host.home, slug)
-    await writeLedger(host.home, slug, { ...ledger, auth: { state: 'unauthed', at } })
-  })
+  await changeLedger(host.home, slug, (ledger) => ({ ...ledger, auth: { state: 'unauthed', at } }))
 }
 
 /** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
@@ -84,9 +81,8 @@ function isDue(every: string | undefined, { auth }: Ledger, now: number): boolea
 
 /** A spawn does not wait for a running setup: what it cannot record now, the next spawn finds again. */
 async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
-  const { id } = adapter.manifest
   try {
-    await withLedgerLock(host.home, id, async () => writeLedger(host.home, id, change(await readLedger(host.home, id))))
+    await changeLedger(host.home, adapter.manifest.id, change)
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
   }

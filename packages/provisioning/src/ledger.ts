@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { AgentprotoError, parseJson } from '@agentproto/contracts'
+import { join } from 'node:path'
+import { AgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
+import { JsonFile } from '@agentproto/json-file'
 import type { SetupStep } from '@agentproto/manifest'
 import * as z from 'zod'
 
@@ -51,63 +51,34 @@ export type LedgerStep = z.infer<typeof stepSchema>
 /** Setup that counts for every workspace. */
 export const EVERYWHERE = '*'
 
-const emptyLedger = (): Ledger => ({ version: 1, setup: {} })
+const fileOf = (home: string, slug: string): JsonFile<Ledger> =>
+  new JsonFile({
+    path: join(homeLayout(home).provisioning, `${slug}.json`),
+    what: `ledger of ${slug}`,
+    schema: ledgerSchema,
+    empty: { version: 1, setup: {} },
+    lock: { staleMs: 15_000, busy: () => busy(slug) },
+  })
 
-const pathOf = (home: string, slug: string): string => join(homeLayout(home).provisioning, `${slug}.json`)
+const busy = (slug: string): AgentprotoError =>
+  new AgentprotoError('provisioning_busy', `${slug} is already being installed or set up`, {
+    hint: 'Wait until that has finished. After a crash the lock is released within fifteen seconds.',
+  })
 
-/** Reads a ledger; one that cannot be understood counts as empty. @throws `storage_failed` */
-export async function readLedger(home: string, slug: string): Promise<Ledger> {
-  return (await read(pathOf(home, slug))) ?? emptyLedger()
-}
+/** Reads a ledger. One that cannot be understood is moved aside: its content can be determined again. @throws `storage_failed` */
+export const readLedger = (home: string, slug: string): Promise<Ledger> => fileOf(home, slug).readOrMoveAside()
 
-async function read(path: string): Promise<Ledger | undefined> {
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (thrown) {
-    if (codeOf(thrown) === 'ENOENT') return undefined
-    throw new AgentprotoError('storage_failed', `The ledger cannot be read: ${path}`, { cause: thrown })
-  }
-  const result = ledgerSchema.safeParse(parseJson(text))
-  if (result.success) return result.data
-  // Its content can be determined again: it only has to be moved aside.
-  await rename(path, `${path}.unreadable-${Date.now()}`).catch(() => undefined)
-  return undefined
-}
-
-/** Replaces a ledger as a whole. @throws `storage_failed` */
-export async function writeLedger(home: string, slug: string, ledger: Ledger): Promise<void> {
-  const path = pathOf(home, slug)
-  const { default: writeFileAtomic } = await import('write-file-atomic')
-  try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    await writeFileAtomic(path, `${JSON.stringify(ledger, undefined, 2)}\n`, { mode: 0o600 })
-  } catch (thrown) {
-    throw new AgentprotoError('storage_failed', `The ledger cannot be written: ${path}`, { cause: thrown })
-  }
-}
+/** Replaces a ledger as a whole, under its lock. @throws `storage_failed` */
+export const writeLedger = (home: string, slug: string, ledger: Ledger): Promise<void> =>
+  fileOf(home, slug).write(ledger)
 
 /** Runs with an adapter's ledger locked between processes. @throws `provisioning_busy` at once when it is */
-export async function withLedgerLock<T>(home: string, slug: string, run: () => Promise<T>): Promise<T> {
-  const path = pathOf(home, slug)
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const { lock } = await import('proper-lockfile')
-  let release: () => Promise<void>
-  try {
-    release = await lock(path, { realpath: false, stale: 15_000, onCompromised: () => undefined })
-  } catch (thrown) {
-    if (codeOf(thrown) !== 'ELOCKED')
-      throw new AgentprotoError('storage_failed', `The ledger cannot be locked: ${path}`, { cause: thrown })
-    throw new AgentprotoError('provisioning_busy', `${slug} is already being installed or set up`, {
-      hint: 'Wait until that has finished. After a crash the lock is released within fifteen seconds.',
-    })
-  }
-  try {
-    return await run()
-  } finally {
-    await release().catch(() => undefined)
-  }
-}
+export const withLedgerLock = <T>(home: string, slug: string, run: () => Promise<T>): Promise<T> =>
+  fileOf(home, slug).locked(run)
+
+/** Reads, changes and writes a ledger under its lock. @throws as {@link withLedgerLock} */
+export const changeLedger = (home: string, slug: string, change: (ledger: Ledger) => Ledger): Promise<void> =>
+  fileOf(home, slug).change((ledger) => [change(ledger), undefined])
 
 /** The completed steps of a workspace: its own, and for the rest those that count for all workspaces. */
 export function stepsFor(
@@ -139,6 +110,3 @@ export const withStep = (
 
 export const digestOf = (step: SetupStep): string =>
   createHash('sha256').update(JSON.stringify(step)).digest('hex').slice(0, 16)
-
-const codeOf = (thrown: unknown): string | undefined =>
-  thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined

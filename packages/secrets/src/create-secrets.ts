@@ -4,7 +4,7 @@ import { type Keyring, openKeyring } from './keyring.js'
 import type { Redactor } from './redactor.js'
 import { checkSlug } from './secret-slug.js'
 import { confidentialParts, parseSecretValue, type SecretValue, textOf } from './secret-value.js'
-import { changeSecrets, readSecrets, type StoredSecret, type StoredSecrets } from './secrets-file.js'
+import { SecretsFile, type StoredSecret, type StoredSecrets } from './secrets-file.js'
 
 /** A secret as a SECRETS.md declares it. */
 export interface DeclaredSecret {
@@ -64,18 +64,19 @@ export function createSecrets(options: SecretsOptions): Secrets {
 
 class HomeSecrets implements Secrets {
   readonly #options: SecretsOptions
-  readonly #path: string
+  readonly #file: SecretsFile
   readonly #clock: Clock
   #keyring: Promise<Keyring | undefined> | undefined
 
   constructor(options: SecretsOptions) {
     this.#options = options
-    this.#path = homeLayout(options.home).secrets
     this.#clock = options.clock ?? systemClock
+    const onWarning = (message: string): void => options.onWarning?.(message)
+    this.#file = new SecretsFile({ path: homeLayout(options.home).secrets, clock: this.#clock, onWarning })
   }
 
   async list(declared: readonly DeclaredSecret[] = []): Promise<readonly SecretStatus[]> {
-    const stored = await this.#read()
+    const stored = await this.#file.read()
     const bySlug = new Map<string, DeclaredSecret>(Object.keys(stored).map((slug) => [slug, { slug }]))
     for (const secret of declared) bySlug.set(secret.slug, merged(secret, bySlug.get(secret.slug)))
     return [...bySlug.values()]
@@ -90,7 +91,7 @@ class HomeSecrets implements Secrets {
       this.#options.redactor?.add(fromEnvironment)
       return { slug, text: fromEnvironment, place: 'environment' }
     }
-    const stored = entryOf(await this.#read(), slug)
+    const stored = entryOf(await this.#file.read(), slug)
     const value = stored === undefined ? undefined : (stored.secret ?? (await this.#readKeyring(slug)))
     if (stored === undefined || value === undefined) return undefined
     this.#register(value)
@@ -110,12 +111,12 @@ class HomeSecrets implements Secrets {
     }
     const inKeyring = place !== 'file' && (await this.#storeInKeyring(slug, value, place === 'keyring'))
     const stored: StoredSecret = inKeyring ? { ...entry, place: 'keyring' } : { ...entry, secret: value }
-    await this.#change((secrets) => ({ ...secrets, [slug]: stored }))
+    await this.#file.change((secrets) => ({ ...secrets, [slug]: stored }))
     return this.#status({ slug }, stored)
   }
 
   async remove(slug: string): Promise<void> {
-    await this.#change(async (secrets) => {
+    await this.#file.change(async (secrets) => {
       const removed = entryOf(secrets, slug)
       if (removed === undefined) throw notFound(slug, Object.keys(secrets))
       const { [slug]: _, ...rest } = secrets
@@ -177,14 +178,6 @@ class HomeSecrets implements Secrets {
       variables,
       ...defined({ place, updatedAt: stored?.updatedAt, expiresAt: stored?.expiresAt }),
     }
-  }
-
-  #read(): Promise<StoredSecrets> {
-    return readSecrets(this.#path, (message) => this.#options.onWarning?.(message))
-  }
-
-  #change(change: (secrets: StoredSecrets) => StoredSecrets | Promise<StoredSecrets>): Promise<void> {
-    return changeSecrets(this.#path, change, (message) => this.#options.onWarning?.(message))
   }
 }
 

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 
@@ -28,19 +28,19 @@ const SERVICE = 'agentproto'
 /** The keyring of this host and user; undefined where there is none. */
 export async function openKeyring(options: KeyringOptions): Promise<Keyring | undefined> {
   const { env, platform = process.platform } = options
-  if (platform === 'darwin') return keychain('/usr/bin/security', options)
+  if (platform === 'darwin') return keychain(runner('/usr/bin/security', options), options.home)
   // Without a session bus there is no service, and the command would wait for one.
   if (platform === 'win32' || !env['DBUS_SESSION_BUS_ADDRESS']) return undefined
-  const command = await onPath('secret-tool', env['PATH'] ?? '')
-  return command === undefined ? undefined : secretService(command, options)
+  const command = onPath('secret-tool', env['PATH'] ?? '')
+  return command === undefined ? undefined : secretService(runner(command, options), options.home)
 }
 
 /** Linux: the Secret Service, by libsecret's `secret-tool`. */
-function secretService(command: string, options: KeyringOptions): Keyring {
-  const attributes = (slug: string): string[] => ['service', SERVICE, 'home', options.home, 'slug', slug]
+function secretService(run: Run, home: string): Keyring {
+  const attributes = (slug: string): string[] => ['service', SERVICE, 'home', home, 'slug', slug]
   return {
     async get(slug) {
-      const { code, stdout, stderr } = await run(command, ['lookup', ...attributes(slug)], { ...options, input: '' })
+      const { code, stdout, stderr } = await run(['lookup', ...attributes(slug)])
       if (code === 0) return decoded(stdout)
       // Without output, there is no such entry.
       if (stderr.trim() === '') return undefined
@@ -48,11 +48,11 @@ function secretService(command: string, options: KeyringOptions): Keyring {
     },
     async set(slug, payload) {
       const args = ['store', `--label=agentproto: ${slug}`, ...attributes(slug)]
-      const { code, stderr } = await run(command, args, { ...options, input: encoded(payload) })
+      const { code, stderr } = await run(args, encoded(payload))
       if (code !== 0) throw failed(stderr)
     },
     async delete(slug) {
-      const { code, stderr } = await run(command, ['clear', ...attributes(slug)], { ...options, input: '' })
+      const { code, stderr } = await run(['clear', ...attributes(slug)])
       if (code !== 0 && stderr.trim() !== '') throw failed(stderr)
     },
   }
@@ -62,29 +62,23 @@ function secretService(command: string, options: KeyringOptions): Keyring {
 const NOT_FOUND = 44
 
 /** macOS: the login keychain. `security -i` reads its commands from stdin, so that no value is an argument. */
-function keychain(command: string, options: KeyringOptions): Keyring {
-  const place = (slug: string): string[] => ['-s', SERVICE, '-a', `${options.home} ${slug}`]
+function keychain(run: Run, home: string): Keyring {
+  const place = (slug: string): string[] => ['-s', SERVICE, '-a', `${home} ${slug}`]
   return {
     async get(slug) {
-      const { code, stdout, stderr } = await run(command, ['find-generic-password', ...place(slug), '-w'], {
-        ...options,
-        input: '',
-      })
+      const { code, stdout, stderr } = await run(['find-generic-password', ...place(slug), '-w'])
       if (code === 0) return decoded(stdout)
       if (code === NOT_FOUND) return undefined
       throw failed(stderr)
     },
     async set(slug, payload) {
       const line = ['add-generic-password', '-U', ...place(slug), '-w', encoded(payload)].map(quoted).join(' ')
-      const { code, stderr } = await run(command, ['-i'], { ...options, input: `${line}\n` })
+      const { code, stderr } = await run(['-i'], `${line}\n`)
       // Interactive mode exits with 0 even if its command failed.
       if (code !== 0 || stderr.trim() !== '') throw failed(stderr)
     },
     async delete(slug) {
-      const { code, stderr } = await run(command, ['delete-generic-password', ...place(slug)], {
-        ...options,
-        input: '',
-      })
+      const { code, stderr } = await run(['delete-generic-password', ...place(slug)])
       if (code !== 0 && code !== NOT_FOUND) throw failed(stderr)
     },
   }
@@ -103,51 +97,40 @@ const failed = (stderr: string): AgentprotoError =>
     hint: 'Unlock the keyring, or store the secret in the file: agentproto secrets set --store file',
   })
 
-interface RunOptions extends KeyringOptions {
-  readonly input: string
-}
-
 interface Ended {
-  readonly code: number | null
+  readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-const OUTPUT_CHARS_MAX = 512 * 1024
+/** Runs the keyring's command to its end, with a text as its stdin. */
+type Run = (args: readonly string[], input?: string) => Promise<Ended>
 
-function run(command: string, args: readonly string[], { env, input, timeoutMs = 30_000 }: RunOptions): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], timeout: timeoutMs, windowsHide: true })
-    const printed = { stdout: '', stderr: '' }
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        printed[name] = (printed[name] + text).slice(0, OUTPUT_CHARS_MAX)
+const OUTPUT_BYTES_MAX = 512 * 1024
+
+function runner(command: string, { env, timeoutMs = 30_000 }: KeyringOptions): Run {
+  const options = { env, timeout: timeoutMs, maxBuffer: OUTPUT_BYTES_MAX, windowsHide: true }
+  return (args, input = '') =>
+    new Promise((resolve, reject) => {
+      const child = execFile(command, args, options, (error, stdout, stderr) => {
+        const code = error === null ? 0 : error.code
+        if (typeof code === 'number') return resolve({ code, stdout, stderr })
+        const problem = code === undefined || code === null ? `did not answer within ${timeoutMs / 1_000} s` : 'failed'
+        reject(new AgentprotoError('storage_failed', `The keyring ${problem}`, { cause: error }))
       })
-    }
-    child.once('error', (cause) =>
-      reject(new AgentprotoError('storage_failed', 'The keyring command could not be started', { cause })),
-    )
-    child.once('close', (code, signal) => {
-      if (signal === null) resolve({ code, ...printed })
-      else reject(new AgentprotoError('storage_failed', `The keyring did not answer within ${timeoutMs / 1_000} s`))
+      // A command that does not read its stdin reports why by its exit code.
+      child.stdin?.on('error', () => undefined).end(input)
     })
-    // A command that does not read its stdin reports why by its exit code.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
-  })
 }
 
-async function onPath(name: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter).filter(isAbsolute)) {
-    const file = join(folder, name)
-    if (await isExecutable(file)) return file
-  }
-  return undefined
+function onPath(name: string, path: string): string | undefined {
+  const files = path.split(delimiter).map((folder) => join(folder, name))
+  return files.find((file) => isAbsolute(file) && isExecutable(file))
 }
 
-async function isExecutable(file: string): Promise<boolean> {
+function isExecutable(file: string): boolean {
   try {
-    await access(file, constants.X_OK)
+    accessSync(file, constants.X_OK)
     return true
   } catch {
     return false

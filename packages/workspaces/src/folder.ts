@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import { AgentprotoError, type ErrorCode, type ErrorParts } from '@agentproto/contracts'
-import { codeOf } from './json-file.js'
 
 /** What a message calls the folder, the error code when it is refused, and what else the error says. */
 export interface FolderRole extends Pick<ErrorParts, 'hint' | 'data'> {
@@ -31,7 +30,7 @@ export async function realFolder(path: string, { what, code, ...parts }: FolderR
     await access(real, constants.R_OK | constants.X_OK)
     return real
   } catch (thrown) {
-    const problem = FAILURES[codeOf(thrown) ?? '']
+    const problem = thrown instanceof Error && 'code' in thrown ? FAILURES[String(thrown.code)] : undefined
     if (problem === undefined) throw thrown
     return refuse(problem, thrown)
   }

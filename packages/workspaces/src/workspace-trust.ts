@@ -1,8 +1,8 @@
 import { AgentprotoError, systemClock } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
+import { type Changed, JsonFile } from '@agentproto/json-file'
 import * as z from 'zod'
 import { realFolder, realFolderIfAny } from './folder.js'
-import { type Changed, JsonFile } from './json-file.js'
 import type { WorkspacesOptions } from './workspaces.js'
 
 /** A folder whose own adapters, in `.agentproto/adapters`, the owner allows. */
@@ -40,7 +40,7 @@ type StoredTrust = z.infer<typeof fileSchema>
 export function createWorkspaceTrust({
   home,
   clock = systemClock,
-  onWarning = ignore,
+  onWarning,
 }: Omit<WorkspacesOptions, 'defaultCwd'>): WorkspaceTrust {
   const path = homeLayout(home).trusted
   const empty: StoredTrust = { version: 1, trusted: [] }
@@ -51,7 +51,7 @@ export function createWorkspaceTrust({
   return {
     list: async () => {
       const { content, problem } = await file.read()
-      if (problem !== undefined && !warned) onWarning(`No folder is trusted: ${path} cannot be read: ${problem}.`)
+      if (problem !== undefined && !warned) onWarning?.(`No folder is trusted: ${path} cannot be read: ${problem}.`)
       warned = problem !== undefined
       return content.trusted.map(toFolder)
     },
@@ -68,8 +68,6 @@ export function createWorkspaceTrust({
     },
   }
 }
-
-const ignore = (): void => {}
 
 function withTrust(file: StoredTrust, path: string, trustedAt: string): Changed<StoredTrust, TrustedFolder> {
   const known = file.trusted.find((entry) => entry.path === path)

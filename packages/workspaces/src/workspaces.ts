@@ -8,9 +8,9 @@ import {
   type WorkspacesFile,
 } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
+import { type Changed, JsonFile } from '@agentproto/json-file'
 import { findWorkspace } from './find-workspace.js'
 import { realFolder, realFolderIfAny } from './folder.js'
-import { type Changed, JsonFile } from './json-file.js'
 import { resolveCwd } from './resolve-cwd.js'
 import { checkSlug, slugFor } from './slug.js'
 import { type StoredWorkspace, type StoredWorkspaces, workspacesSchema } from './workspaces-file.js'
@@ -35,7 +35,7 @@ export function createWorkspaces({
   home,
   defaultCwd,
   clock = systemClock,
-  onWarning = ignore,
+  onWarning,
 }: WorkspacesOptions): WorkspaceService {
   const file = new JsonFile({
     path: homeLayout(home).workspaces,
@@ -65,8 +65,6 @@ export function createWorkspaces({
     resolve: async (request): Promise<ResolvedCwd> => resolveCwd(await read(), request, defaultCwd),
   }
 }
-
-const ignore = (): void => {}
 
 interface Addition extends Omit<AddRequest, 'slug'> {
   readonly real: string

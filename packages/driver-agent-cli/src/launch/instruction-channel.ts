@@ -1,3 +1,4 @@
+import { asList, asRecord, isRecord, type Json } from '@agentproto/contracts'
 import { type AgentCliManifest, fillTemplate } from '@agentproto/manifest'
 import { manifestHint, member } from './manifest-hint.js'
 
@@ -24,19 +25,17 @@ export function instructionChannel(
 ): InstructionChannel | undefined {
   const hint = manifestHint(manifest, 'instructions')
   if (text === undefined || hint === undefined) return undefined
-  const template = member(hint, 'bin_args_template')
-  const env = stringsOf(member(hint, 'env'))
+  const template = asList(member(hint, 'bin_args_template')).map(String)
+  const env = Object.entries(asRecord(member(hint, 'env'))).filter(isText)
   const option = member(hint, 'option')
   const meta = member(hint, 'session_meta')
-  const args = Array.isArray(template) ? template.map(String) : []
-  const byProcess = args.length > 0 || Object.keys(env).length > 0 || typeof option === 'string'
-  if (byProcess && !fitsProcess(text, args)) return undefined
-  if (!byProcess && !isObject(meta)) return undefined
+  const byProcess = template.length > 0 || env.length > 0 || typeof option === 'string'
+  if (byProcess ? !fitsProcess(text, template) : !isRecord(meta)) return undefined
   return {
-    args: args.map((arg) => fillTemplate(arg, text)),
-    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, fillTemplate(value, text)])),
+    args: template.map((arg) => fillTemplate(arg, text)),
+    env: Object.fromEntries(env.map(([name, value]) => [name, fillTemplate(value, text)])),
     options: typeof option === 'string' ? { [option]: text } : {},
-    ...(isObject(meta) ? { meta: filled(meta, text) as Readonly<Record<string, unknown>> } : {}),
+    ...(isRecord(meta) ? { meta: filled(meta, text) as Json } : {}),
   }
 }
 
@@ -47,16 +46,8 @@ const fitsProcess = (text: string, args: readonly string[]): boolean =>
 function filled(template: unknown, text: string): unknown {
   if (typeof template === 'string') return template.replaceAll('{value}', () => text)
   if (Array.isArray(template)) return template.map((item) => filled(item, text))
-  if (!isObject(template)) return template
+  if (!isRecord(template)) return template
   return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, filled(value, text)]))
 }
 
-const stringsOf = (value: unknown): Readonly<Record<string, string>> =>
-  isObject(value)
-    ? Object.fromEntries(
-        Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-      )
-    : {}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === 'string'

@@ -30,19 +30,19 @@ export interface StartedAgentOptions {
   /** Settles when the agent ended by itself. */
   readonly ended: Promise<AgentEnd>
   /** Of the launch, beside those of the session. */
-  readonly warnings?: readonly string[]
-  readonly sandbox?: SessionSandbox
+  readonly warnings: readonly string[]
+  readonly sandbox: SessionSandbox
   /** The instructions went by a channel of the agent's own. */
-  readonly instructed?: boolean
+  readonly instructed: boolean
   /** Frees what was made for the process, once it is gone. Idempotent. */
-  readonly release?: () => Promise<void>
+  readonly release: () => Promise<void>
 }
 
 /** One agent process with the one session that it was started for. */
 export class StartedAgent implements RunningAgent {
   readonly info: AgentInfo
   readonly process?: AgentProcessInfo
-  readonly sandbox?: SessionSandbox
+  readonly sandbox: SessionSandbox
   readonly instructed: boolean
   readonly warnings: readonly string[]
   readonly ended: Promise<AgentEnd>
@@ -54,10 +54,10 @@ export class StartedAgent implements RunningAgent {
   #stopping: Promise<ProcessExit> | undefined
 
   constructor(connection: ArmConnection, session: ArmSession, options: StartedAgentOptions) {
-    const { clock, info, ended, sandbox, instructed = false, warnings = [], release = async () => {} } = options
+    const { clock, info, ended, sandbox, instructed, warnings, release } = options
     this.#release = release
     this.instructed = instructed
-    if (sandbox) this.sandbox = sandbox
+    this.sandbox = sandbox
     this.#connection = connection
     this.#session = session
     this.#clock = clock

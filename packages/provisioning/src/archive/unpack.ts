@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { AgentprotoError } from '@agentproto/contracts'
 import { findExecutable } from '@agentproto/subprocess'
+import { fileHead } from '../file-head.js'
 import { readTarMember, readZipMember } from './archive-member.js'
 
 /** Which file to extract, from which archive, and where to. */
@@ -34,7 +35,7 @@ const USTAR_AT = 257
 export async function unpack({ archive, member, to, maxBytes, path }: Unpacking): Promise<void> {
   const write = (content: AsyncIterable<Buffer>): Promise<void> => writeProgram(content, to, maxBytes)
   try {
-    const head = await headOf(archive)
+    const head = (await fileHead(archive, 16)).toString('hex')
     if (head.startsWith(MAGIC.zip)) return await readZipMember(archive, member, write)
     const stream = await decompressed(archive, head, path)
     try {
@@ -47,16 +48,6 @@ export async function unpack({ archive, member, to, maxBytes, path }: Unpacking)
     if (thrown instanceof AgentprotoError) throw thrown
     const why = thrown instanceof Error ? thrown.message : String(thrown)
     throw failed(`The download could not be unpacked: ${why}`, thrown)
-  }
-}
-
-async function headOf(archive: string): Promise<string> {
-  const file = await open(archive)
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
-    return buffer.toString('hex', 0, bytesRead)
-  } finally {
-    await file.close()
   }
 }
 

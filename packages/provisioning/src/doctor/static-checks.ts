@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises'
-import { defined, systemClock } from '@agentproto/contracts'
+import { asRecord, asString, defined, systemClock } from '@agentproto/contracts'
 import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
@@ -9,6 +8,7 @@ import { adapterState } from '../adapter-state.js'
 import { type AgentRecord, agentVariables, readRecord } from '../agent-record.js'
 import { checkedAuthState } from '../auth-state.js'
 import { checkVersion, packageOf } from '../check-version.js'
+import { fileHead } from '../file-head.js'
 import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runCommand } from '../run-command.js'
@@ -110,8 +110,8 @@ async function nodeCheck(found: LocatedAgent, examination: RunningExamination): 
 /** The version of the Node that a script is run under; undefined for what is no script of Node's. */
 async function nodeFor(file: string, { host, signal }: RunningExamination): Promise<string | undefined> {
   if (commandFor(file).command === process.execPath) return process.versions.node
-  const line = await firstLine(file)
-  if (!/^#!.*\bnode\b/.test(line)) return undefined
+  const head = (await fileHead(file, 128)).toString('latin1')
+  if (!/^#!.*\bnode\b/.test(head)) return undefined
   const node = await findExecutable('node', { path: host.env['PATH'] ?? '' })
   if (node === undefined || node === process.execPath) return process.versions.node
   const env = installerEnvironment(host)
@@ -127,20 +127,8 @@ async function nodeFor(file: string, { host, signal }: RunningExamination): Prom
   return end.stdout.trim().replace(/^v/, '') || undefined
 }
 
-async function firstLine(file: string): Promise<string> {
-  const handle = await open(file)
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(128), 0, 128, 0)
-    return buffer.toString('latin1', 0, bytesRead).split('\n', 1)[0] ?? ''
-  } finally {
-    await handle.close()
-  }
-}
-
 async function engineOf(file: string): Promise<string | undefined> {
-  const engines = (await packageOf(file))?.['engines']
-  const node: unknown = typeof engines === 'object' && engines !== null && 'node' in engines ? engines.node : undefined
-  return typeof node === 'string' ? node : undefined
+  return asString(asRecord((await packageOf(file))['engines'])['node'])
 }
 
 /** A secret need not be set: another login may be enough. */

@@ -1,8 +1,9 @@
-import { chmod, copyFile, mkdir, open, realpath, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, realpath, rm } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
 import { unpack } from '../archive/unpack.js'
 import { fetchFile } from '../fetch-file.js'
+import { fileHead } from '../file-head.js'
 import { type Installing, type Method, MethodSkipped } from './installing.js'
 import { runInstaller } from './installer-command.js'
 import { changePrefix, siblingOf } from './prefix-change.js'
@@ -21,7 +22,10 @@ export async function installScript(method: Method<'curl'>, installing: Installi
   }
   await withDownload(method, { maxBytes: SCRIPT_BYTES_MAX, ...installing }, async (script) => {
     await chmod(script, 0o700)
-    const runnable = (await hasInterpreter(script)) ? { file: script, args: [] } : { file: '/bin/sh', args: [script] }
+    const runnable =
+      (await fileHead(script, 2)).toString('latin1') === '#!'
+        ? { file: script, args: [] }
+        : { file: '/bin/sh', args: [script] }
     await runInstaller({ method: 'curl', ...runnable }, installing)
   })
 }
@@ -84,15 +88,5 @@ async function withDownload(
     await use(to)
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 3 })
-  }
-}
-
-async function hasInterpreter(script: string): Promise<boolean> {
-  const file = await open(script)
-  try {
-    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0)
-    return buffer.toString('latin1') === '#!'
-  } finally {
-    await file.close()
   }
 }

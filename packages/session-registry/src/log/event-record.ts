@@ -42,18 +42,12 @@ export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) =>
 }
 
 /** An entry with its envelope. */
-export const eventWith = (entry: LogEntry, { turn, ...envelope }: Stamp): SessionEvent =>
-  turn === undefined ? { ...envelope, ...entry } : { ...envelope, turn, ...entry }
+export const eventWith = (entry: LogEntry, { seq, ts, sessionId, turn }: Stamp): SessionEvent =>
+  turn === undefined ? { seq, ts, sessionId, ...entry } : { seq, ts, sessionId, turn, ...entry }
 
-/** @throws `storage_failed` for a batch that a log cannot take */
-export function assertFollows([first]: readonly EventRecord[], lastSeq: number, isClosed: boolean): void {
-  if (isClosed) throw new AgentprotoError('storage_failed', 'The event log is closed')
-  if (first === undefined || first.seq === lastSeq + 1) return
-  throw new AgentprotoError('storage_failed', 'A batch does not follow the log', {
-    expected: `seq ${lastSeq + 1}`,
-    given: first.seq,
-  })
-}
+/** Of a batch that does not follow the log. */
+export const outOfOrder = (given: number, lastSeq: number): AgentprotoError =>
+  new AgentprotoError('storage_failed', 'A batch does not follow the log', { expected: `seq ${lastSeq + 1}`, given })
 
 /** Reads the head of a stored line. Undefined for a line that is not an event. */
 export function recordOf(json: string): EventRecord | undefined {

@@ -2,8 +2,9 @@ import { closeSync, fdatasync, fstatSync, ftruncateSync, mkdirSync, openSync, re
 import { rm, rmdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from '@agentproto/contracts/agent'
-import { assertFollows, recordOf, wholeRecordOf } from './event-record.js'
+import { outOfOrder, recordOf, wholeRecordOf } from './event-record.js'
 import { inspectLog, scanLog } from './file-log-scan.js'
 import { LineIndex } from './line-index.js'
 import { recoverTail } from './log-recovery.js'
@@ -94,7 +95,8 @@ class FileStoredLog implements StoredLog {
   async append(batch: readonly EventRecord[]): Promise<void> {
     const first = batch[0]
     if (first === undefined) return
-    assertFollows(batch, this.#lastSeq, this.#closed)
+    if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
+    if (first.seq !== this.#lastSeq + 1) throw outOfOrder(first.seq, this.#lastSeq)
     let text = ''
     for (const record of batch) text += `${record.json}\n`
     const start = this.#size

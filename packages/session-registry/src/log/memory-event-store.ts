@@ -1,5 +1,6 @@
+import { AgentprotoError } from '@agentproto/contracts'
 import type { EventBatch, EventRecord, EventStore, StoredLog } from '@agentproto/contracts/agent'
-import { assertFollows } from './event-record.js'
+import { outOfOrder } from './event-record.js'
 
 /** A log that lives as long as its process: for one-shot runs and tests. At its bound the oldest events are dropped. */
 
@@ -49,7 +50,9 @@ class MemoryStoredLog implements StoredLog {
   }
 
   async append(batch: readonly EventRecord[]): Promise<void> {
-    assertFollows(batch, this.lastSeq, this.#closed)
+    const [first] = batch
+    if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
+    if (first !== undefined && first.seq !== this.lastSeq + 1) throw outOfOrder(first.seq, this.lastSeq)
     for (const { seq, type, json } of batch) {
       this.#kept.records.push({ seq, type, json })
       this.#kept.chars += json.length

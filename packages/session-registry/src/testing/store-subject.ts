@@ -20,23 +20,36 @@ export interface StoreSubject<Store, Place> {
 export type StoreCases<Store> = Readonly<Record<string, (place: OpenedPlace<Store>) => Promise<void>>>
 
 /** One test's place. */
-export interface OpenedPlace<Store> {
+interface OpenedPlace<Store> {
   open(): Promise<Store>
   damage(sessionId: string): Promise<void>
+}
+
+export interface Suite<Store> {
+  readonly cases: StoreCases<Store>
+  /** Called for each store that a test has opened, at its end. */
+  readonly close?: (store: Store) => Promise<void>
 }
 
 export function registerCases<Store, Place>(
   name: string,
   subject: StoreSubject<Store, Place>,
-  cases: StoreCases<Store>,
+  { cases, close }: Suite<Store>,
 ): void {
   for (const [title, run] of Object.entries(cases)) {
     subject.test(`${name}: ${title}`, async () => {
       const place = await subject.place()
-      await run({
-        open: async () => subject.open(place),
-        damage: async (sessionId) => subject.damage?.(place, sessionId),
-      })
+      const opened: Store[] = []
+      const open = async (): Promise<Store> => {
+        const store = await subject.open(place)
+        opened.push(store)
+        return store
+      }
+      try {
+        await run({ open, damage: async (sessionId) => subject.damage?.(place, sessionId) })
+      } finally {
+        for (const store of opened) await close?.(store)
+      }
     })
   }
 }

@@ -9,8 +9,8 @@ import { registerCases, type StoreCases, type StoreSubject } from './store-subje
  * @param name of the store, in the tests' titles
  */
 export function testEventStore<Place>(name: string, subject: StoreSubject<EventStore, Place>): void {
-  registerCases(name, subject, { ...READING, ...WRITING, ...KEEPING })
-  if (subject.damage !== undefined) registerCases(name, subject, DAMAGE)
+  const cases = { ...READING, ...WRITING, ...KEEPING, ...(subject.damage === undefined ? {} : DAMAGE) }
+  registerCases(name, subject, { cases })
 }
 
 const A = 's_0000000a'

@@ -9,22 +9,20 @@ import { registerCases, type StoreCases, type StoreSubject } from './store-subje
  * @param name of the store, in the tests' titles
  */
 export function testSessionStore<Place>(name: string, subject: StoreSubject<SessionStore, Place>): void {
-  registerCases(name, subject, { ...SAVING, ...DELETING, ...KEEPING })
-  if (subject.damage !== undefined) registerCases(name, subject, DAMAGE)
+  const cases = { ...SAVING, ...DELETING, ...KEEPING, ...(subject.damage === undefined ? {} : DAMAGE) }
+  registerCases(name, subject, { cases, close: (store) => store.close() })
 }
 
 const SAVING: StoreCases<SessionStore> = {
   'a new store is empty': async ({ open }) => {
     const store = await open()
     assert.deepEqual(await store.load(), { sessions: [], problems: [] })
-    await store.close()
   },
   'a record is loaded as it was saved, with members of a newer version': async ({ open }) => {
     const store = await open()
     const saved = { ...stored(1, 'ж😀\u2028\u0000"\\ and\nlines'), fromTheFuture: { kept: true } }
     await store.save(saved)
     assert.deepEqual(await loaded(store), [saved])
-    await store.close()
   },
   'a record is kept as it was when it was saved': async ({ open }) => {
     const store = await open()
@@ -36,28 +34,24 @@ const SAVING: StoreCases<SessionStore> = {
       (await loaded(store)).map((each) => each.session.warnings),
       [['first']],
     )
-    await store.close()
   },
   'sessions are listed by their start, oldest first, whenever they were saved': async ({ open }) => {
     const store = await open()
     for (const number of [3, 1, 4, 2]) await store.save(stored(number))
     await store.save(stored(1, 'again'))
     assert.deepEqual(await loaded(store), [stored(1, 'again'), stored(2), stored(3), stored(4)])
-    await store.close()
   },
   'of concurrent saves the last one wins, complete': async ({ open }) => {
     const store = await open()
     const versions = Array.from({ length: 40 }, (_, index) => stored(1, `${index} `.repeat((41 - index) * 500)))
     await Promise.all(versions.map((version) => store.save(version)))
     assert.deepEqual(await loaded(store), [versions.at(-1)])
-    await store.close()
   },
   'sessions that are saved concurrently are all kept': async ({ open }) => {
     const store = await open()
     const all = Array.from({ length: 100 }, (_, index) => stored(index + 1))
     await Promise.all(all.map((each) => store.save(each)))
     assert.deepEqual(await loaded(store), all)
-    await store.close()
   },
 }
 
@@ -70,7 +64,6 @@ const DELETING: StoreCases<SessionStore> = {
     await store.close()
     const next = await open()
     assert.deepEqual(await loaded(next), [stored(1), stored(3)])
-    await next.close()
   },
   'deleting a session that does not exist is not an error': async ({ open }) => {
     const store = await open()
@@ -79,7 +72,6 @@ const DELETING: StoreCases<SessionStore> = {
     await store.delete(idOf(1))
     await store.delete(idOf(1))
     assert.deepEqual(await loaded(store), [])
-    await store.close()
   },
   'a save that is under way does not bring back what is deleted': async ({ open }) => {
     const store = await open()
@@ -87,7 +79,6 @@ const DELETING: StoreCases<SessionStore> = {
     await store.delete(idOf(1))
     await Promise.allSettled(saving)
     assert.deepEqual(await loaded(store), [])
-    await store.close()
   },
   'a session that was deleted may be saved again': async ({ open }) => {
     const store = await open()
@@ -95,7 +86,6 @@ const DELETING: StoreCases<SessionStore> = {
     await store.delete(idOf(1))
     await store.save(stored(1, 'again'))
     assert.deepEqual(await loaded(store), [stored(1, 'again')])
-    await store.close()
   },
 }
 
@@ -111,7 +101,6 @@ const KEEPING: StoreCases<SessionStore> = {
     await next.close()
     const last = await open()
     assert.deepEqual(await loaded(last), [stored(1), stored(2), stored(3)])
-    await last.close()
   },
   'what a close finds under way is written': async ({ open }) => {
     const store = await open()
@@ -120,7 +109,6 @@ const KEEPING: StoreCases<SessionStore> = {
     await Promise.all(saving)
     const next = await open()
     assert.deepEqual(await loaded(next), [stored(1), stored(2)])
-    await next.close()
   },
   'after its close it takes nothing more: a save and a delete are refused, and change nothing': async ({ open }) => {
     const store = await open()
@@ -135,7 +123,6 @@ const KEEPING: StoreCases<SessionStore> = {
     assert.deepEqual(await loaded(next), [stored(1)])
     await next.save(stored(2))
     assert.deepEqual(await loaded(next), [stored(1), stored(2)])
-    await next.close()
   },
   'what was acknowledged is there for the next host, although its predecessor closed nothing': async ({ open }) => {
     const killed = await open()
@@ -143,8 +130,6 @@ const KEEPING: StoreCases<SessionStore> = {
     await killed.save(stored(1, 'last'))
     const next = await open()
     assert.deepEqual(await loaded(next), [stored(1, 'last'), stored(2)])
-    await killed.close()
-    await next.close()
   },
 }
 
@@ -167,7 +152,6 @@ const DAMAGE: StoreCases<SessionStore> = {
     await next.close()
     const last = await open()
     assert.deepEqual(await last.load(), { sessions: [stored(1), stored(2, 'again'), stored(3)], problems: [] })
-    await last.close()
   },
 }
 

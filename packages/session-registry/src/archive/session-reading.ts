@@ -7,14 +7,16 @@ import { eventsFrom } from '../turns/turn-log.js'
 
 /** Reads whole logs, for search, exports and checks. */
 
+export interface LogSources {
+  readonly sessions: SessionCache
+  readonly logs: EventStore
+}
+
 /**
  * All events of a session, with notices of gaps. An open log is read through its session; any other log is not opened for
  * writing, nor kept open, so that thousands can be searched.
  */
-export async function* allEventsOf(
-  id: string,
-  { sessions, logs }: { readonly sessions: SessionCache; readonly logs: EventStore },
-): AsyncGenerator<LogItem> {
+export async function* allEventsOf(id: string, { sessions, logs }: LogSources): AsyncGenerator<LogItem> {
   const loaded = sessions.peek(id)
   if (loaded?.log.isOpen === true) return yield* eventsFrom(loaded, 1)
   const lastSeq = sessions.descriptor(id)?.lastSeq ?? 0

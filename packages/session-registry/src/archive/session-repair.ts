@@ -1,11 +1,9 @@
 import { AgentprotoError, defined, isLive } from '@agentproto/contracts'
-import type { EventStore } from '@agentproto/contracts/agent'
 import type { RepairFinding } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Ending } from '../lifecycle/ending.js'
-import { allEventsOf } from './session-reading.js'
+import { allEventsOf, type LogSources } from './session-reading.js'
 import { SessionRebuild } from './session-rebuild.js'
-import type { SessionCache } from '../session-cache.js'
 
 /**
  * Compares a stored session with its log, which is the truth, and repairs it by appending: a torn end is moved aside as at any
@@ -13,15 +11,10 @@ import type { SessionCache } from '../session-cache.js'
  * log is rebuilt from it.
  */
 
-export interface RepairSources {
-  readonly sessions: SessionCache
-  readonly logs: EventStore
-}
-
 /** @throws `session_live`: the log of a live session is still being written */
 export async function repairSession(
   session: SessionHandle,
-  sources: RepairSources,
+  sources: LogSources,
   dryRun: boolean,
 ): Promise<readonly RepairFinding[]> {
   assertEnded(session)
@@ -38,7 +31,7 @@ export async function repairSession(
   return [...findings.map((each) => ({ ...each, mended: !dryRun })), ...lost]
 }
 
-const rebuilt = (session: SessionHandle, sources: RepairSources): Promise<SessionRebuild> =>
+const rebuilt = (session: SessionHandle, sources: LogSources): Promise<SessionRebuild> =>
   new SessionRebuild(session.snapshot()).applyAll(allEventsOf(session.id, sources))
 
 type Finding = Omit<RepairFinding, 'mended'>
@@ -69,7 +62,7 @@ const lostEvents = (unreadable: readonly number[]): RepairFinding => ({
   mended: false,
 })
 
-async function fix(session: SessionHandle, sources: RepairSources, rebuild: SessionRebuild): Promise<void> {
+async function fix(session: SessionHandle, sources: LogSources, rebuild: SessionRebuild): Promise<void> {
   const { log } = session
   // Moves a torn end aside and reports it, as every open does; a log that is still open was looked at before.
   await log.close()

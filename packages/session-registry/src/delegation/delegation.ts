@@ -1,6 +1,7 @@
 import {
   type AgentAnswer,
   AgentprotoError,
+  defined,
   type AgentRequest,
   type DelegationGrant,
   type PermissionMode,
@@ -12,9 +13,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
 /** Agents that start agents (DESIGN §3 Delegation): what a grant contains, and what a child gets from it. */
 
-const DEFAULT_TTL_SECONDS = 3_600
-const DEFAULT_MAX_DEPTH = 1
-const DEFAULT_MAX_CHILDREN = 5
+const DEFAULTS = { ttlSeconds: 3_600, maxDepth: 1, maxChildren: 5, modes: [], options: [] } as const
 
 /** From the least permission to the most. */
 const RANK: Readonly<Record<PermissionMode, number>> = { 'deny-all': 0, ask: 1, 'approve-reads': 2, 'approve-all': 3 }
@@ -28,17 +27,7 @@ export function grantOf({
   if (delegation === undefined) return {}
   const { permissionMode = own } = delegation
   assertNoMore(permissionMode, own)
-  return {
-    delegation: {
-      ttlSeconds: delegation.ttlSeconds ?? DEFAULT_TTL_SECONDS,
-      maxDepth: delegation.maxDepth ?? DEFAULT_MAX_DEPTH,
-      maxChildren: delegation.maxChildren ?? DEFAULT_MAX_CHILDREN,
-      permissionMode,
-      adapters: delegation.adapters ?? [adapter],
-      modes: delegation.modes ?? [],
-      options: delegation.options ?? [],
-    },
-  }
+  return { delegation: { ...DEFAULTS, adapters: [adapter], ...defined(delegation), permissionMode } }
 }
 
 /** A child: the request within its bounds, and its place in the line of descent. */
@@ -140,7 +129,7 @@ function settingsOf(
   const beyond = asked.find(([name, value]) => own.options?.[name] !== value && !names.includes(name))
   if (beyond !== undefined) throw denied('The grant does not name this option', { given: beyond[0], member: 'options' })
   const all = { ...own.options, ...request.options }
-  return { ...(mode === undefined ? {} : { mode }), ...(Object.keys(all).length === 0 ? {} : { options: all }) }
+  return defined({ mode, options: Object.keys(all).length === 0 ? undefined : all })
 }
 
 /** Never beyond the parent's own end. */
@@ -160,13 +149,9 @@ function ttlOf(
 }
 
 const tooDeep = ({ id, depth = 0 }: Session): AgentprotoError =>
-  new AgentprotoError(
-    'max_depth_exceeded',
-    'The session may not have children: its line of descent has the maximum length',
-    {
-      given: `${id}, at depth ${depth}`,
-    },
-  )
+  new AgentprotoError('max_depth_exceeded', 'The session may not have children: the line of descent ends with it', {
+    given: `${id}, at depth ${depth}`,
+  })
 
 interface Denial {
   readonly expected?: string
@@ -178,7 +163,5 @@ interface Denial {
 const denied = (what: string, { member, ...parts }: Denial = {}): AgentprotoError =>
   new AgentprotoError('delegation_denied', what, {
     ...parts,
-    ...(member === undefined
-      ? {}
-      : { hint: `The caller that starts the first session can grant it with delegation.${member}` }),
+    ...(member && { hint: `The caller that starts the first session can grant it with delegation.${member}` }),
   })

@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  defined,
   type FailureKind,
   type SessionFailure,
   type SessionStatus,
@@ -18,12 +19,6 @@ export interface Ending {
   readonly stderrTail?: string
   /** The failure without the stderr. */
   readonly message?: string
-}
-
-/** The error of a turn. */
-export interface TurnError {
-  readonly message: string
-  readonly stderrTail?: string
 }
 
 const MAX_SUMMARY = 2_048
@@ -70,19 +65,19 @@ export const endedError = (status: SessionStatus): AgentprotoError =>
     hint: 'Start a new one with `agentproto sessions start`',
   })
 
-/** How a turn ends that its session's end leaves open, and its error. */
-export function turnEndOf(ending: Ending): ['timeout' | 'cancelled' | 'error', TurnError?] {
-  const { status, stopReason } = ending
-  if (stopReason !== 'timeout' && status === 'killed') return ['cancelled']
-  const reason = stopReason === 'timeout' ? 'timeout' : 'error'
-  const error = turnErrorOf(ending)
-  return error === undefined ? [reason] : [reason, error]
+/** How a turn ends that its session's end leaves open. */
+export interface OpenTurnEnd {
+  readonly reason: 'cancelled' | 'error' | 'timeout'
+  /** AIP-46 §Output projection: the message, and the stderr of the child separately. */
+  readonly error?: { readonly message: string; readonly stderrTail?: string } | undefined
 }
 
-/** AIP-46 §Output projection: the message, and the stderr of the child separately. */
-function turnErrorOf({ failure, message = failure?.summary, stderrTail = '' }: Ending): TurnError | undefined {
-  if (message === undefined) return undefined
-  return { message, ...(stderrTail === '' ? {} : { stderrTail: stderrTail.slice(-TAIL) }) }
+export function turnEndOf({ status, stopReason, failure, message, stderrTail }: Ending): OpenTurnEnd {
+  if (stopReason !== 'timeout' && status === 'killed') return { reason: 'cancelled' }
+  const text = message ?? failure?.summary
+  const error =
+    text === undefined ? undefined : defined({ message: text, stderrTail: stderrTail?.slice(-TAIL) || undefined })
+  return { reason: stopReason === 'timeout' ? 'timeout' : 'error', error }
 }
 
 /** A prompt to a session whose agent is being started. */

@@ -13,12 +13,6 @@ import type { EventRecord } from '@agentproto/contracts/agent'
 /** A stream event or a host event without its envelope. */
 export type LogEntry = StreamEvent | HostEvent
 
-/** An entry as it is stored, and as an object for this process. */
-export interface Numbered {
-  readonly record: EventRecord
-  readonly event: SessionEvent
-}
-
 /** The envelope of an entry. */
 export interface Stamp {
   readonly seq: number
@@ -31,7 +25,12 @@ export interface Stamp {
 const MAX_EVENT_BYTES = 8 * 1024 * 1024
 const MAX_STRING_IN_CUT_EVENT = 64 * 1024
 
-export function number(entry: LogEntry, stamp: Stamp, redact?: (text: string) => string): Numbered {
+/** An entry as it is stored, and as an object for this process. */
+export function number(
+  entry: LogEntry,
+  stamp: Stamp,
+  redact?: (text: string) => string,
+): { readonly record: EventRecord; readonly event: SessionEvent } {
   const body = serialise(entry)
   const fits = body.length <= MAX_EVENT_BYTES ? body : serialise(cutEntry(entry, body.length))
   const clean = redact === undefined ? fits : redact(fits)

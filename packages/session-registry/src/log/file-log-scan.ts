@@ -80,6 +80,7 @@ function split(bytes: Buffer): readonly Line[] {
   return lines
 }
 
-function absent(error: NodeJS.ErrnoException): undefined {
+/** For a `catch`: a file that does not exist is undefined. */
+export function absent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error
 }

@@ -1,27 +1,18 @@
 import { open, writeFile, type FileHandle } from 'node:fs/promises'
 import { AgentprotoError } from '@agentproto/contracts'
 import { wholeRecordOf } from './event-record.js'
+import { absent } from './file-log-scan.js'
 
 /**
  * Prepares a log file for appending: reads its last sequence number from the disk, moves what follows the last whole event
  * aside (a line that a crash tore, zeros that a power cut left), and reports it.
  */
 
-export interface RecoveredTail {
-  readonly lastSeq: number
-  readonly repairs: readonly string[]
-}
-
 const BLOCK = 64 * 1024
 
-export async function recoverTail(path: string): Promise<RecoveredTail> {
-  let file: FileHandle
-  try {
-    file = await open(path, 'r+')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { lastSeq: 0, repairs: [] }
-    throw error
-  }
+export async function recoverTail(path: string): Promise<{ lastSeq: number; repairs: readonly string[] }> {
+  const file = await open(path, 'r+').catch(absent)
+  if (file === undefined) return { lastSeq: 0, repairs: [] }
   try {
     const { size } = await file.stat()
     const { end, lastSeq } = await lastWholeEvent(file, size)

@@ -37,12 +37,13 @@ export function decidingRule(
   return deciding.find(({ lifetime }) => lifetime !== 'once') ?? deciding[0]
 }
 
-/** The rules with one more. @throws `rule_limit_reached` */
+/** The rules with one more, or as they are if it is among them. @throws `rule_limit_reached` */
 export function withRule(
   rules: readonly PermissionRule[],
   rule: PermissionRule,
   max: number,
 ): readonly PermissionRule[] {
+  if (sameRule(rules, rule) !== undefined) return rules
   if (rules.length < max) return [...rules, rule]
   throw new AgentprotoError('rule_limit_reached', `There are ${rules.length} rules already`, {
     expected: `at most ${max}`,

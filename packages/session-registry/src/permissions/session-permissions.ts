@@ -81,9 +81,9 @@ export class SessionPermissions {
   async add(draft: RuleDraft): Promise<PermissionRule> {
     const rule = ruleOf(draft, this.#options)
     if (rule.lifetime === 'workspace') return this.#options.workspaceRules.add(this.#session.workspaceSlug, rule)
-    const known = sameRule(this.#own, rule)
-    if (known === undefined) this.#change(withRule(this.#own, rule, MAX_SESSION_RULES))
-    return known ?? rule
+    const rules = withRule(this.#own, rule, MAX_SESSION_RULES)
+    if (rules !== this.#own) this.#change(rules)
+    return sameRule(rules, rule) ?? rule
   }
 
   /** Whether a rule of the workspace can be made here. @throws `invalid_request`, `workspace_not_found`, `cwd_invalid` */

@@ -48,13 +48,8 @@ export class WorkspaceRules {
 
   /** @returns the rule, or the same one that was there. @throws `rule_limit_reached`, `storage_failed` */
   async add(slug: string, rule: PermissionRule): Promise<PermissionRule> {
-    let kept = rule
-    await this.#change(await this.folder(slug), (rules) => {
-      const known = sameRule(rules, rule)
-      kept = known ?? rule
-      return known === undefined ? withRule(rules, rule, MAX_WORKSPACE_RULES) : rules
-    })
-    return kept
+    const rules = await this.#change(await this.folder(slug), (known) => withRule(known, rule, MAX_WORKSPACE_RULES))
+    return sameRule(rules, rule) ?? rule
   }
 
   /** @throws `rule_not_found`, `storage_failed` */
@@ -77,7 +72,7 @@ export class WorkspaceRules {
   async #change(
     folder: string,
     change: (rules: readonly PermissionRule[]) => readonly PermissionRule[],
-  ): Promise<void> {
+  ): Promise<readonly PermissionRule[]> {
     const before = this.#load(folder)
     const changing = before.then(async (rules) => {
       const changed = change(rules)
@@ -88,6 +83,6 @@ export class WorkspaceRules {
       folder,
       changing.catch(() => before),
     )
-    await changing
+    return changing
   }
 }

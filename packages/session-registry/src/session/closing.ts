@@ -1,5 +1,5 @@
 import type { AnsweredBy } from '@agentproto/contracts'
-import type { TurnError } from '../lifecycle/ending.js'
+import type { OpenTurnEnd } from '../lifecycle/ending.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
 import { resolutions } from './requests.js'
@@ -18,10 +18,8 @@ export function closing(state: SessionState, { turn, reason, error, by = { type:
   return { entries, turn: turn.number }
 }
 
-export interface Closing {
+export interface Closing extends OpenTurnEnd {
   readonly turn: OpenTurn
-  readonly reason: 'cancelled' | 'error' | 'timeout'
-  readonly error?: TurnError | undefined
   /** Why requests that wait are cancelled. */
   readonly by?: AnsweredBy
 }

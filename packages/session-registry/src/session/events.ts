@@ -1,7 +1,7 @@
 import { defined, type Session, type SessionEvent, type SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
 import { contextAfter } from './prompt-context.js'
-import { dropAsks, interruptRequests, requestsAfter } from './requests.js'
+import { dropAsks, interruptRequests, requestOpened, requestResolved } from './requests.js'
 import { end, runOver } from './run.js'
 import {
   andThen,
@@ -67,8 +67,9 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
     case 'tool-result':
       return step(withOutput(described, event))
     case 'agent-prompt':
+      return requestOpened(described, event)
     case 'agent-prompt-resolved':
-      return requestsAfter(described, event)
+      return requestResolved(described, event)
     case 'runtime-warning':
       return step({ ...described, watch: { ...seen, isSilent: event.idleMs !== undefined } })
     case 'status':

@@ -96,11 +96,24 @@ export function cancelAsks(state: SessionState): Step {
 export const resolutions = (state: SessionState, by: AnsweredBy): LogEntry[] =>
   pendingRequests(state).map(({ requestId }) => resolution(state, requestId, { answer: CANCELLED, by }))
 
-/** Follows a logged request or its answer. */
-export function requestsAfter(state: SessionState, event: SessionEvent): Step {
-  if (event.type === 'agent-prompt') return opened(state, event)
-  if (event.type !== 'agent-prompt-resolved') return step(state)
-  const { requestId, answer: given, by, ts } = event
+/** The log has a request. */
+export function requestOpened(
+  state: SessionState,
+  { requestId, request, turn = 0, ts: createdAt, sessionId }: SessionEvent & { readonly type: 'agent-prompt' },
+): Step {
+  const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
+  const after = awaiting({ ...state, requests: [...state.requests, resource] })
+  const isAsked = askOf(state, requestId) !== undefined
+  const at = Date.parse(createdAt) + state.config.requestTimeoutMs
+  const arm: Effect[] = isAsked ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
+  return step(after, ...arm, URGENT)
+}
+
+/** The log has the answer to a request. */
+export function requestResolved(
+  state: SessionState,
+  { requestId, answer: given, by, ts }: SessionEvent & { readonly type: 'agent-prompt-resolved' },
+): Step {
   const ask = askOf(state, requestId)
   const requests = settled(state.requests, { requestId, answer: given, by, ts })
   const after = awaiting(without({ ...state, requests }, ask === undefined ? [] : [ask]))
@@ -160,16 +173,6 @@ function resolution({ run }: SessionState, requestId: string, { answer: given, b
     return { type: 'agent-prompt-resolved', requestId, answer: given, by }
   const type = run.cause.stopReason === 'shutdown' ? 'gateway-end' : 'session-end'
   return { type: 'agent-prompt-resolved', requestId, answer: given, by: { type } }
-}
-
-function opened(state: SessionState, event: SessionEvent & { readonly type: 'agent-prompt' }): Step {
-  const { requestId, request, turn = 0, ts: createdAt, sessionId } = event
-  const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
-  const after = awaiting({ ...state, requests: [...state.requests, resource] })
-  const isAsked = askOf(state, requestId) !== undefined
-  const at = Date.parse(createdAt) + state.config.requestTimeoutMs
-  const arm: Effect[] = isAsked ? [{ do: 'arm', timer: `request ${requestId}`, at }] : []
-  return step(after, ...arm, URGENT)
 }
 
 /** Distinguishes a turn that waits for a person from a working one. */

@@ -125,9 +125,8 @@ export function agentStopped(state: SessionState, input: InputOf<'agent-stopped'
   if (run.phase !== 'stopping') return step(state)
   const { exit, failure } = input
   const turn = openTurn(state)
-  const [reason, error] = turnEndOf(run.cause)
   const groups = [
-    ...(turn === undefined ? [] : [closing(state, { turn, reason, error })]),
+    ...(turn === undefined ? [] : [closing(state, { turn, ...turnEndOf(run.cause) })]),
     ...unsentTurns(state),
     endOfRun(session, { cause: run.cause, exit, failure }),
   ]

@@ -15,8 +15,6 @@ const ts = new Date(NOW).toISOString()
 const facts: AgentFacts = {
   info: { capabilities: NONE },
   agentSessionId: 'a',
-  process: undefined,
-  sandbox: undefined,
   warnings: [],
   startedAt: ts,
   isInstructed: false,

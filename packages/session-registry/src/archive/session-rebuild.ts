@@ -2,7 +2,7 @@ import type { EventGap, Session, SessionEvent } from '@agentproto/contracts'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogItem } from '../log/log-gap.js'
 import { DEFAULT_REGISTRY_CONFIG } from '../registry-config.js'
-import { replayEvent } from '../session/events.js'
+import { replayEvent, restarted } from '../session/events.js'
 import { type MissingEnds, missingEnds } from '../session/run.js'
 import { IDLE, type SessionState, snapshotOf, stateOf, type TurnState } from '../session/state.js'
 import { TurnHistory } from '../turns/turn-history.js'
@@ -10,24 +10,17 @@ import { TurnHistory } from '../turns/turn-history.js'
 /** Rebuilds a session's state and turns from its log and what its start decided. */
 export class SessionRebuild {
   readonly turns = new TurnHistory([], 0)
-  #state: SessionState
-  #lastSeq = 0
+  state: SessionState
+  /** The last event that was applied or skipped. */
+  lastSeq = 0
 
   constructor(start: Session) {
     const stored = { version: 1, session: atCreation(start), turns: [], requests: [], spawn: {} } as const
-    this.#state = stateOf(stored, DEFAULT_REGISTRY_CONFIG)
-  }
-
-  get lastSeq(): number {
-    return this.#lastSeq
-  }
-
-  get state(): SessionState {
-    return this.#state
+    this.state = stateOf(stored, DEFAULT_REGISTRY_CONFIG)
   }
 
   get session(): Session {
-    const snapshot = { ...snapshotOf(this.#state, this.#lastSeq), pendingRequests: 0 }
+    const snapshot = { ...snapshotOf(this.state, this.lastSeq), pendingRequests: 0 }
     // A turn whose prompt is gone counts too.
     const turnCount = this.turns.count
     return { ...snapshot, turnCount, turn: { ...snapshot.turn, number: turnCount } }
@@ -35,7 +28,7 @@ export class SessionRebuild {
 
   /** What the log lacks at its end. */
   missingEnds(ends: MissingEnds): readonly EntryGroup[] {
-    return missingEnds(this.#state, ends)
+    return missingEnds(this.state, ends)
   }
 
   /** Whether a turn can begin with this prompt. */
@@ -44,14 +37,14 @@ export class SessionRebuild {
   }
 
   apply(event: SessionEvent): void {
-    this.#lastSeq = event.seq
-    this.#state = replayEvent(this.#state, event)
+    this.lastSeq = event.seq
+    this.state = replayEvent(this.state, event)
     if (event.type !== 'user-prompt' || this.admits(event)) this.turns.effective([event])
   }
 
   /** These events are lost; the ones that replace them are not applied. */
   skip(gap: EventGap): void {
-    this.#lastSeq = gap.first - 1
+    this.lastSeq = gap.first - 1
     this.turns.skip(gap)
   }
 
@@ -62,12 +55,12 @@ export class SessionRebuild {
     this.turns.find(event)
     const { current } = this.turns
     if (current === before) return
-    const requests = this.#state.requests.filter(({ state }) => state !== 'pending')
+    const requests = this.state.requests.filter(({ state }) => state !== 'pending')
     const turn: TurnState =
       current === undefined
         ? IDLE
         : { phase: 'open', number: current.number, openTools: [], hasOutput: false, interrupters: [] }
-    this.#state = { ...this.#state, turn, requests }
+    this.state = { ...this.state, turn, requests }
   }
 
   async applyAll(items: AsyncIterable<LogItem>): Promise<this> {
@@ -85,15 +78,6 @@ export class SessionRebuild {
 
 /** As it was before anything of it was logged. */
 function atCreation(session: Session): Session {
-  const {
-    unsentTurns: _u,
-    endedAt: _e,
-    stopReason: _s,
-    failure: _f,
-    exitCode: _c,
-    signal: _g,
-    lastOutputAt: _o,
-    ...rest
-  } = session
-  return { ...rest, status: 'starting', connection: 'disconnected', turnCount: 0, turn: { number: 0, state: 'idle' } }
+  const { unsentTurns: _u, lastOutputAt: _o, ...rest } = restarted(session)
+  return { ...rest, connection: 'disconnected', turnCount: 0, turn: { number: 0, state: 'idle' } }
 }

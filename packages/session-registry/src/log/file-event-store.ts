@@ -75,7 +75,7 @@ class FileStoredLog implements StoredLog {
   /** Lines before this offset were written by an earlier host and may be damaged; lines after it were written here. */
   readonly #ours: number
   #size: number
-  #lastSeq: number
+  lastSeq: number
   #closed = false
   #fdClosed = false
   #reads = 0
@@ -84,30 +84,29 @@ class FileStoredLog implements StoredLog {
     this.#fd = fd
     this.#sync = sync
     this.#ours = this.#size = fstatSync(fd).size
-    this.#lastSeq = lastSeq
+    this.lastSeq = lastSeq
     this.#index = new LineIndex()
-  }
-
-  get lastSeq(): number {
-    return this.#lastSeq
   }
 
   async append(batch: readonly EventRecord[]): Promise<void> {
     const first = batch[0]
     if (first === undefined) return
     if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
-    if (first.seq !== this.#lastSeq + 1) throw outOfOrder(first.seq, this.#lastSeq)
+    if (first.seq !== this.lastSeq + 1) throw outOfOrder(first.seq, this.lastSeq)
     let text = ''
     for (const record of batch) text += `${record.json}\n`
     const start = this.#size
     this.#write(Buffer.from(text))
     if (first.seq >= this.#index.nextSeq) this.#index.add(first.seq, start)
-    this.#lastSeq += batch.length
-    if (this.#sync) await this.#flushToDisk()
+    this.lastSeq += batch.length
+    if (!this.#sync) return
+    await syncData(this.#fd).catch((cause: unknown) => {
+      throw storageFailed('The event log could not be flushed to the disk', cause)
+    })
   }
 
   async read(after: number, limit: number): Promise<EventBatch> {
-    const stored = this.#lastSeq
+    const stored = this.lastSeq
     if (after >= stored || limit < 1 || this.#closed) return { records: [] }
     this.#reads += 1
     try {
@@ -136,14 +135,6 @@ class FileStoredLog implements StoredLog {
       throw storageFailed('The event log could not be written', cause)
     }
     this.#size += bytes.length
-  }
-
-  async #flushToDisk(): Promise<void> {
-    try {
-      await syncData(this.#fd)
-    } catch (cause) {
-      throw storageFailed('The event log could not be flushed to the disk', cause)
-    }
   }
 
   async #readAfter(after: number, limit: number): Promise<EventRecord[]> {

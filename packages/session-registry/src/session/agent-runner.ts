@@ -14,22 +14,18 @@ export class AgentRunner {
   readonly #host: SessionHost
   agent: RunningAgent | undefined
   #abort = new AbortController()
-  #starting: Promise<void> = Promise.resolve()
+  /** Resolves when no start is under way, however it went. */
+  starting: Promise<void> = Promise.resolve()
 
   constructor(session: SessionHandle, host: SessionHost) {
     this.#session = session
     this.#host = host
   }
 
-  /** Resolves when no start is under way, however it went. */
-  get starting(): Promise<void> {
-    return this.#starting
-  }
-
   start(effect: StartEffect): void {
     this.agent = undefined
     this.#abort = new AbortController()
-    this.#starting = startAgent(this.#session, this.#host, {
+    this.starting = startAgent(this.#session, this.#host, {
       ...effect,
       sink: this.#sink(),
       signal: this.#abort.signal,

@@ -1,4 +1,4 @@
-import { type AgentConfig, AgentprotoError } from '@agentproto/contracts'
+import { type AgentConfig, AgentprotoError, defined } from '@agentproto/contracts'
 import type { AgentSink, ConfigChange, RunningAgent } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { configChanges, described } from '../lifecycle/restore-config.js'
@@ -49,8 +49,7 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   const facts = {
     info,
     agentSessionId,
-    process,
-    sandbox,
+    ...defined({ process, sandbox }),
     warnings,
     startedAt,
     transcript,

@@ -200,7 +200,7 @@ function turnBusy(session: Session, event: SessionEvent & { readonly type: 'user
 }
 
 /** A resume: what the last end said is no longer true. */
-function restarted(session: Session): Session {
+export function restarted(session: Session): Session {
   const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, ...rest } = session
   return { ...rest, status: 'starting' }
 }

@@ -1,6 +1,5 @@
 import type {
   AgentAnswer,
-  AgentInfo,
   AgentRequest,
   AnsweredBy,
   ContentBlock,
@@ -8,10 +7,9 @@ import type {
   Session,
   SessionEvent,
   SessionFailure,
-  SessionSandbox,
   TraceContext,
 } from '@agentproto/contracts'
-import type { AgentEnd, AgentProcessInfo, AgentSignal, ConfigChange, ProcessExit } from '@agentproto/contracts/agent'
+import type { AgentEnd, AgentSignal, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
 import type { Interrupted } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
@@ -100,12 +98,7 @@ export interface Verdict {
 }
 
 /** What is known of an agent that was started. */
-export interface AgentFacts {
-  readonly info: AgentInfo
-  readonly agentSessionId: string
-  readonly process: AgentProcessInfo | undefined
-  readonly sandbox: SessionSandbox | undefined
-  readonly warnings: readonly string[]
+export interface AgentFacts extends Pick<RunningAgent, 'info' | 'agentSessionId' | 'process' | 'sandbox' | 'warnings'> {
   /** ISO-8601. */
   readonly startedAt: string
   /** The instructions went through a channel of the agent's own. */

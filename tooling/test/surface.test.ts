@@ -98,14 +98,14 @@ test('what each package exports', () => {
       EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest Interrupted
       JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService
       PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QueryOf RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery SearchResult
-      ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter SessionPage
-      SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest TOOLS TOOL_OUTPUT_LINES
-      TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript UnreadableEvents
-      addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf contentBlockSchema
-      createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema operationOf parseWire
-      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
-      toAgentAnswer visibleWorkspaces
+      QueryOf Reader RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery
+      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter
+      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest TOOLS
+      TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
+      UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      contentBlockSchema createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema operationOf
+      parseWire permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema
+      spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -143,8 +143,7 @@ test('what each package exports', () => {
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli
     @agentproto/mcp-tools
-      McpDeps McpEndpoint McpStdio McpStdioOptions ToolAdapters ToolSessions ToolWorkspaces
-      createMcpEndpoint serveMcpStdio
+      McpDeps McpEndpoint McpStdio McpStdioOptions ToolSessions createMcpEndpoint serveMcpStdio
     @agentproto/provisioning
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
@@ -159,11 +158,10 @@ test('what each package exports', () => {
       ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
       isSecretSlug openKeyring parseSecretValue
     @agentproto/server
-      Access AccessOptions Audit AuditLogOptions BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog
-      GatewayLogOptions HomeLock Hook HookContext HookDenial Hooks HooksOptions HostNames ListenOptions
-      Listeners ListenersOptions LogLevel LogOptions Metrics OfflineOptions PromptAttempt RequestAsked
-      RequestVerdict SessionTokenOptions SpawnAttempt TlsOptions openAccess openAudit openHome
-      openOfflineAudit openTokens withSessionToken
+      Access Audit BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial
+      Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions PromptAttempt
+      RequestAsked SpawnAttempt TlsOptions openAccess openAudit openHome openOfflineAudit openTokens
+      withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/session-registry

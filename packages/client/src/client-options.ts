@@ -53,22 +53,14 @@ export interface ClientOptions {
 }
 
 /** The options with their defaults filled in. */
-export interface ClientSettings {
-  readonly address: GatewayAddress
-  readonly locate: () => Promise<GatewayAddress | undefined>
-  readonly fetch: Fetch
-  readonly reconnectMs: number
-  readonly idleMs: number
-  readonly clock: Clock
-  readonly trace: TraceContext | undefined
-}
+export type ClientSettings = Readonly<ReturnType<typeof clientSettings>>
 
-export function clientSettings(options: ClientOptions): ClientSettings {
+export function clientSettings(options: ClientOptions) {
   return {
     address: addressOf(options),
-    locate: options.locate ?? (() => Promise.resolve(undefined)),
+    locate: options.locate ?? (async () => undefined),
     // Called as a bare function: browsers refuse a `fetch` whose `this` is not the window.
-    fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+    fetch: options.fetch ?? ((url: string, init: FetchInit): Promise<FetchResponse> => fetch(url, init)),
     reconnectMs: options.reconnectMs ?? 60_000,
     idleMs: options.idleMs ?? 70_000,
     clock: options.clock ?? waitingClock,

@@ -27,10 +27,7 @@ export interface Client {
   readonly adapters: AdaptersClient
   /** The named tokens; only the answer that creates one has its value. */
   readonly tokens: TokenService
-  /**
-   * First all sessions, then each change; the same again after a dropped connection. Stop it through `signal`, which makes it
-   * throw `cancelled`.
-   */
+  /** First all sessions, then each change; again after a dropped connection. `signal` stops it with `cancelled`. */
   watch(options?: WatchOptions): AsyncIterable<SessionChange>
 }
 

@@ -68,10 +68,7 @@ export function sessionsClient(transport: Transport) {
      */
     resume: (id: string, body: ResumeRequest = {}, { trace }: CallOptions = {}) =>
       call('POST /sessions/:id/resume', { params: { id }, body, trace }),
-    /**
-     * Sets mode, model and options of the running agent.
-     * @throws `session_ended`, `not_supported`, `mode_unknown`, `option_invalid`
-     */
+    /** Sets mode, model and options. @throws `session_ended`, `not_supported`, `mode_unknown`, `option_invalid` */
     configure: (id: string, body: ConfigRequest) => call('POST /sessions/:id/config', { params: { id }, body }),
     /** A new session whose agent knows the conversation so far. @throws `not_supported`, `turn_in_progress` */
     fork: (id: string, body: ForkRequest = {}) => call('POST /sessions/:id/fork', { params: { id }, body }),

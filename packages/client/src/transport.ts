@@ -42,10 +42,7 @@ export class Transport {
     return response.json() as Promise<JsonOf<R>>
   }
 
-  /**
-   * Opens an event stream, once.
-   * @returns the answer, with status 200
-   */
+  /** Opens an event stream, once. @returns the answer, with status 200 */
   async stream(call: Call, lastEventId: string | undefined): Promise<FetchResponse> {
     return this.#accepted(await this.#withToken(call, 'text/event-stream', lastEventId))
   }

@@ -39,10 +39,7 @@ export type NewId = (prefix: string) => string
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/**
- * Random and not ordered by time, so that ids of one minute differ in their first characters and a short prefix names a
- * session.
- */
+/** Not ordered by time: the first characters of ids of one minute differ, so a short prefix names a session. */
 export const randomId: NewId = (prefix) => {
   const bytes = crypto.getRandomValues(new Uint8Array(14))
   return prefix + Array.from(bytes, (byte) => ALPHABET[byte & 31]).join('')

@@ -181,10 +181,7 @@ export interface Session {
   readonly additionalDirectories?: readonly string[]
   readonly warnings: readonly string[]
   readonly pendingRequests: number
-  /**
-   * `degraded` after a warning of inactivity, `stale` without a connection, `dead` without a process, `unknown` while it
-   * starts.
-   */
+  /** `degraded`: warned of inactivity; `stale`: no connection; `dead`: no process; `unknown`: it is starting. */
   readonly health?: SessionHealth
   /** Number of queued prompts; absent for none. */
   readonly queuedPrompts?: number

@@ -1,10 +1,7 @@
 import type { AgentRequest } from './agent-request.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
 
-/**
- * AIP-45's closed taxonomy of stream events: everything that a protocol arm emits about a turn. Notices about the
- * session are in `notice.ts`.
- */
+/** AIP-45's closed taxonomy: all that an arm emits about a turn. Notices about the session are in `notice.ts`. */
 
 export interface TextDelta {
   readonly type: 'text-delta'

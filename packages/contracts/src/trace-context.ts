@@ -10,10 +10,7 @@ export interface TraceContext {
 }
 
 /** What holds a trace context under these names: headers, environment variables, `_meta` of ACP and MCP. */
-export interface TraceCarrier {
-  readonly traceparent?: unknown
-  readonly tracestate?: unknown
-}
+export type TraceCarrier = { readonly [Name in keyof TraceContext]?: unknown }
 
 const MAX_TRACESTATE_CHARS = 512
 /** Longer members are removed first (§3.3.1.5). */

@@ -69,6 +69,7 @@ export type {
   EventReader,
   HookStop,
   OutputReader,
+  Reader,
   RequestKey,
   SessionChange,
   SessionService,

@@ -14,10 +14,7 @@ export function loginCookie(c: HttpContext, token: string, maxAgeSeconds: number
   return generateCookie(nameFor(c), token, { maxAge: maxAgeSeconds, httpOnly: true, sameSite: 'Strict', secure })
 }
 
-/**
- * The token of the cookie; undefined if there is none.
- * @throws `origin_not_allowed` if a page of another origin sent it
- */
+/** The token of the cookie, if there is one. @throws `origin_not_allowed` if a page of another origin sent it */
 export function cookieToken(c: HttpContext): string | undefined {
   const token = getCookie(c, nameFor(c))
   if (token !== undefined) assertOwnPage(c)

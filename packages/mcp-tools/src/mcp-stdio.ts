@@ -20,10 +20,7 @@ export interface McpStdio {
   close(): Promise<void>
 }
 
-/**
- * Serves the tools of {@link createMcpEndpoint} to one client over two pipes, in both protocol eras. Only the protocol is written
- * to `output`.
- */
+/** Serves the tools to one client over two pipes, in both protocol eras. Only the protocol is written to `output`. */
 export function serveMcpStdio(deps: McpDeps, { by, input, output }: McpStdioOptions): McpStdio {
   const serverFor = toolServers(deps)
   const transport = new StdioServerTransport(input, output, { maxBufferSize: BOUNDS.bodyBytes })

@@ -6,10 +6,7 @@ import { parsed } from './stringified.js'
 /** A body that was read, or the answer that refuses it. Requests without a JSON body are left to the handler. */
 export type RpcBody = { readonly parsedBody?: unknown } | { readonly refusal: Response }
 
-/**
- * Reads the body of a request once. The SDK would copy the request to read it twice, and pass on the copy, whose caller is not
- * known.
- */
+/** Reads the body of a request once. The SDK would read it twice, and pass on a copy whose caller is not known. */
 export async function readRpcBody(request: Request): Promise<RpcBody> {
   if (request.method !== 'POST' || !isJsonContentType(request.headers.get('content-type'))) return {}
   const read = await readRequestBody(request, BOUNDS.bodyBytes).catch(() => undefined)

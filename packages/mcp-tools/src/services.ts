@@ -18,13 +18,11 @@ export type ToolSessions = Pick<
   | 'requests'
   | 'answer'
 >
-export type ToolAdapters = Pick<AdapterCatalog, 'list'>
-export type ToolWorkspaces = Pick<WorkspaceService, 'list'>
 
 export interface McpDeps {
   readonly sessions: ToolSessions
-  readonly adapters: ToolAdapters
-  readonly workspaces: ToolWorkspaces
+  readonly adapters: Pick<AdapterCatalog, 'list'>
+  readonly workspaces: Pick<WorkspaceService, 'list'>
   /** Of the gateway. */
   readonly version: string
   /** Default: the system's. */

@@ -3,14 +3,13 @@ import { demoAgentPath } from '@agentproto/demo-agent'
 import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
-import { createSecrets, type Redactor } from '@agentproto/secrets'
+import { createSecrets } from '@agentproto/secrets'
 import type { Audit } from '@agentproto/server'
+import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
-export interface AgentParts {
-  readonly redactor: Redactor
-  readonly onProblem: (problem: string) => void
+export interface AgentParts extends Pick<Observers, 'redactor' | 'onProblem'> {
   readonly audit: Pick<Audit, 'wrap'>
   /** A person who can answer questions; without one, a step that needs one is reported as pending. */
   readonly terminal?: Terminal

@@ -16,9 +16,6 @@ export interface Gateway extends Omit<Services, 'browsers'>, AsyncDisposable {
    * @throws `listen_failed`; `path_invalid` for a TLS file that cannot be read
    */
   listen(options?: ListenOptions): Promise<{ readonly url: string; readonly token: string }>
-  /**
-   * Ends it in order: no new session, every agent ended, every stream closed, every record stored, no socket, no lock.
-   * Idempotent.
-   */
+  /** Ends it in order: sessions and their agents, streams, sockets, logs, then the lock of the home. Idempotent. */
   close(): Promise<void>
 }

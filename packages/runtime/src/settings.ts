@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { AgentprotoError, type Clock, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, defined, systemClock } from '@agentproto/contracts'
 import { homeFrom, homeLayout, type HomeLayout } from '@agentproto/contracts/agent'
 import type { GatewayConfig, ManifestProblem } from '@agentproto/manifest'
 import type { GatewayOptions } from './gateway-options.js'
@@ -15,10 +15,7 @@ export interface Settings extends GatewayOptions {
   readonly address: { url?: string }
 }
 
-/**
- * The options over those of the home's config.json.
- * @throws `invalid_request` when the file is not valid
- */
+/** The options over those of the home's config.json. @throws `invalid_request` when the file is not valid */
 export async function settingsOf(given: GatewayOptions): Promise<Settings> {
   const { home, env = process.env, clock = systemClock } = given
   const layout = homeLayout(home ?? homeFrom(env, homedir()))
@@ -61,9 +58,8 @@ function invalidConfig(problems: readonly ManifestProblem[]): AgentprotoError {
   const place = first === undefined ? '' : `${first.file}:${first.line}:${first.column}: ${first.message}`
   const more = problems.length > 1 ? ` (${problems.length} problems in all)` : ''
   return new AgentprotoError('invalid_request', `The configuration is not valid${more}: ${place}`, {
-    ...(first?.expected === undefined ? {} : { expected: first.expected }),
-    ...(first?.given === undefined ? {} : { given: first.given }),
-    ...(first?.suggestion === undefined ? {} : { hint: `Did you mean ${first.suggestion}?` }),
+    ...defined({ expected: first?.expected, given: first?.given }),
+    ...(first?.suggestion && { hint: `Did you mean ${first.suggestion}?` }),
     data: { problems },
   })
 }

@@ -55,7 +55,7 @@ function makeOne(path: string): void {
 }
 
 /** @throws `daemon_running` with the gateway that has the home */
-export function lockHome(path: string): HomeLock {
+function lockHome(path: string): HomeLock {
   const self = identify(process.pid) ?? { pid: process.pid, startTime: '' }
   for (let tries = 0; tries < 5; tries += 1) {
     if (tryLock(path, self)) return { release: () => release(path, self) }

@@ -40,10 +40,7 @@ export interface DaemonRecord {
   /** ISO-8601. */
   readonly startedAt: string
   readonly url: string
-  /**
-   * Plain HTTP on loopback for programs of this machine, with the token of the owner or of a session; present if `url` is TLS
-   * or not on loopback.
-   */
+  /** Plain HTTP on loopback, for the owner and for sessions; present if `url` is TLS or not on loopback. */
   readonly local?: string
   readonly version: string
 }

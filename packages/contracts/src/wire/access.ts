@@ -29,10 +29,7 @@ const HOLDS: Readonly<Record<Scope, readonly Scope[]>> = {
   admin: ['read', 'operate', 'admin'],
 }
 
-/**
- * Checks that a principal has a scope.
- * @throws `forbidden`, `delegation_denied` for a session
- */
+/** Checks that a principal has a scope. @throws `forbidden`, `delegation_denied` for a session */
 export function assertMayUse(by: Principal, needed: Scope | undefined): void {
   if (mayUse(by, needed)) return
   if (by.type === 'session' && needed === 'operate') {

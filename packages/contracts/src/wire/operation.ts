@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { ErrorCode } from '../errors.js'
+import { defined } from '../json.js'
 import type { Scope } from '../principal.js'
 import type { WorkspaceService } from '../workspace.js'
 import type { PermissionService } from './permission-service.js'
@@ -31,10 +32,7 @@ export type ServiceMethod =
   | 'metrics'
   | 'mcp'
 
-/**
- * One operation of a gateway. HTTP routes, access checks, MCP tools, the client's calls and the OpenAPI document are
- * all derived from it.
- */
+/** One operation. HTTP routes, access checks, MCP tools, the client's calls and the OpenAPI document follow from it. */
 export interface Operation {
   /** OpenAPI `operationId`. */
   readonly name: string
@@ -107,22 +105,15 @@ export const ok = <S extends z.ZodType>(
   schema: S,
   description: string,
   more: Partial<Omit<Answer, 'schema'>> = {},
-): { readonly 200: Answer & { readonly schema: S } } => ({ 200: { description, schema, ...more } })
+) => ({ 200: { description, schema, ...more } })
 
 /** An answer of 201 with JSON, and where the new resource is. */
-export const created = <S extends z.ZodType>(
-  schema: S,
-  description: string,
-  location?: string,
-): { readonly 201: Answer & { readonly schema: S } } => ({
-  201: { description, schema, ...(location === undefined ? {} : { location }) },
+export const created = <S extends z.ZodType>(schema: S, description: string, location?: string) => ({
+  201: { description, schema, ...defined({ location }) },
 })
 
 /** A read whose answer has an `ETag`. */
-export const tagged = <S extends z.ZodType>(
-  schema: S,
-  description: string,
-): { readonly 200: Answer & { readonly schema: S }; readonly 304: Answer } => ({
-  200: { description, schema, etag: true },
-  304: { description: 'Unchanged since the answer that `If-None-Match` names', etag: true },
+export const tagged = <S extends z.ZodType>(schema: S, description: string) => ({
+  200: { description, schema, etag: true as const },
+  304: { description: 'Unchanged since the answer that `If-None-Match` names', etag: true as const },
 })

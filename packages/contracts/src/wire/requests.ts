@@ -2,13 +2,12 @@ import * as z from 'zod'
 import { CONTINUATION_STRATEGIES } from '../agent/adapter-catalog.js'
 import { type AgentAnswer, PERMISSION_MODES } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
+import { defined } from '../json.js'
 import { RULE_LIFETIMES } from '../permission-rule.js'
 import { SESSION_STATUSES } from '../session.js'
 import { contentBlockSchema } from './content-block.js'
 
-/**
- * What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored.
- */
+/** What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored. */
 
 /** Bounds of the wire, in bytes, characters or counts. */
 export const BOUNDS = {
@@ -183,9 +182,7 @@ export const killRequestSchema = z.strictObject({
 /** The reasons that a caller may give for a kill. */
 export type KillReason = NonNullable<z.infer<typeof killRequestSchema>['reason']>
 
-/**
- * Whether parsed JSON is nested at most that deep. Iterative, so that a deep value cannot overflow the stack.
- */
+/** Whether parsed JSON is nested at most that deep. Iterative, so that a deep value cannot overflow the stack. */
 export function isWithinDepth(value: unknown, levels: number): boolean {
   let level = [value].filter(isObject)
   for (let depth = 0; level.length > 0; depth++) {
@@ -216,7 +213,7 @@ export type AnswerRequest = z.infer<typeof answerRequestSchema>
 export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
   if ('optionId' in given) {
     const { optionId, remember } = given
-    return { outcome: 'selected', optionId, ...(remember === undefined ? {} : { remember }) }
+    return { outcome: 'selected', optionId, ...defined({ remember }) }
   }
   if (given.action === 'decline') return { outcome: 'decline' }
   if (given.action === 'cancel') return { outcome: 'cancelled' }

@@ -4,10 +4,7 @@ import type { PruneResult, RepairReport, SearchResult } from './session-response
 import type { Principal } from '../principal.js'
 import type { Session } from '../session.js'
 
-/**
- * Stored sessions as documents. No method holds a whole log in memory. Every call that names a session can throw
- * `session_not_found`.
- */
+/** Stored sessions as documents, never whole in memory. Calls that name a session can throw `session_not_found`. */
 export interface SessionArchive {
   /**
    * Searches prompts, answers, thoughts, tools and errors. Reads the logs each time; there is no index.
@@ -16,10 +13,7 @@ export interface SessionArchive {
   search(query: SearchQuery, within?: SessionBounds, signal?: AbortSignal): Promise<SearchResult>
   /** Deletes sessions that ended long ago, never a live one. */
   prune(request: PruneRequest, by: Principal): Promise<PruneResult>
-  /**
-   * Checks a stored session against its log and repairs it by appending, never by rewriting.
-   * @throws `session_live`
-   */
+  /** Checks a stored session against its log, and repairs it by appending. @throws `session_live` */
   repair(id: string, options: { readonly dryRun: boolean }, by: Principal): Promise<RepairReport>
   /** The session as a text, in pieces. */
   export(id: string, format: ExportFormat): Promise<AsyncIterable<string>>

@@ -26,35 +26,27 @@ import type {
   TurnResult,
 } from './session-responses.js'
 
-/**
- * The sessions of a gateway. Every call is asynchronous and passes plain data, so that the registry can run in another
- * process.
- */
+/** The sessions of a gateway. Calls are asynchronous and pass plain data: the registry can run in another process. */
 
 /** Why a hook of the host ends a session; the stop reason is `hook_stopped`. Callers cannot give it. */
 export interface HookStop {
   readonly hook: SessionFailure
 }
 
-/**
- * Reads the log of one session by pull: a slow reader costs nothing and loses nothing. It has one caller, who ends it with
- * `close`.
- */
-export interface EventReader {
-  /** Number of stored events that were not read yet, if known. */
-  readonly behind?: number
-  /**
-   * The next batch, at once or when an event is stored.
-   * @returns undefined at the end: the session has ended and every event was read
-   */
-  next(signal?: AbortSignal): Promise<EventBatch | undefined>
+/** Is read by pull: a slow reader costs and loses nothing. Its one caller ends it with `close`. */
+export interface Reader<T> {
+  /** The next batch, at once or when there is one; undefined at the end, when all of it was read. */
+  next(signal?: AbortSignal): Promise<T | undefined>
   close(): void
 }
 
-export interface OutputReader {
-  next(signal?: AbortSignal): Promise<readonly OutputItem[] | undefined>
-  close(): void
+/** Reads the log of a session; ends with it. */
+export interface EventReader extends Reader<EventBatch> {
+  /** Number of stored events that were not read yet, if known. */
+  readonly behind?: number
 }
+
+export type OutputReader = Reader<readonly OutputItem[]>
 
 /** Identifies one request of one session. */
 export interface RequestKey {
@@ -72,27 +64,18 @@ export interface SessionService {
   spawn(request: SpawnAgentRequest, by: Principal): Promise<Session>
   /** @param within The sessions that the caller may use; absent for all */
   list(filter?: SessionFilter, within?: SessionBounds): Promise<SessionPage>
-  /**
-   * @param within A session outside of it is reported as not found
-   * @throws `session_not_found`; so does every call below that names a session
-   */
+  /** A session outside of `within` is not found. @throws `session_not_found`, as do all calls below that name one */
   get(id: string, within?: SessionBounds): Promise<Session>
   /**
    * Accepts one prompt: reserves the turn, logs the prompt, sends it.
    * @throws `turn_in_progress`, `session_ended`, `session_starting`, `storage_failed`
    */
   prompt(id: string, request: PromptRequest, by: Principal): Promise<{ readonly turn: number }>
-  /**
-   * Waits for the end of one turn, also if it has already ended.
-   * @throws `turn_not_found`, `cancelled` when `signal` aborts
-   */
+  /** Waits for the end of a turn, also a past one. @throws `turn_not_found`, `cancelled` when `signal` aborts */
   waitTurn(id: string, turn: number, signal?: AbortSignal): Promise<TurnResult>
   /** Turns that have begun, oldest first: at most 1 000 at a time, those after number `after`. */
   turns(id: string, query?: TurnQuery): Promise<readonly Turn[]>
-  /**
-   * One turn with its prompt and its bounded output so far; or the queued prompt.
-   * @throws `turn_not_found`
-   */
+  /** One turn with its prompt and its bounded output so far; or the queued prompt. @throws `turn_not_found` */
   turn(id: string, turn: number): Promise<TurnDetail | QueuedTurn>
   /**
    * Starts the agent of an ended session again, in its conversation; `resumedHow` says how. A prompt to an ended session does
@@ -116,10 +99,7 @@ export interface SessionService {
    * the others continue. Idempotent; the session stays live. Resolves when the turn has ended, or is known never to be sent.
    */
   interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<Interrupted>
-  /**
-   * Resolves when the whole process tree is gone; `ok` is false if it was already gone.
-   * @throws `termination_failed`
-   */
+  /** Resolves when its process tree is gone; `ok` is false if it was already gone. @throws `termination_failed` */
   kill(id: string, by: Principal, reason?: KillReason | HookStop): Promise<{ readonly ok: boolean }>
   /** Kills the session if it is live, then deletes its record and its log. */
   forget(id: string, by: Principal): Promise<void>
@@ -146,10 +126,7 @@ export interface SessionService {
 }
 
 /** Reads the changes of all sessions. A slow reader gets the latest record of each session, not every change. */
-export interface SessionWatcher {
-  next(signal?: AbortSignal): Promise<readonly SessionChange[] | undefined>
-  close(): void
-}
+export type SessionWatcher = Reader<readonly SessionChange[]>
 
 export type SessionChange =
   | { readonly type: 'session'; readonly session: Session }

@@ -2,10 +2,7 @@ import type { Clock, Timer } from '@agentproto/contracts'
 
 /** What a stream is pulled from. */
 export interface SseSource {
-  /**
-   * The next whole messages as one text.
-   * @returns undefined at the end; an empty text if there is nothing to send yet
-   */
+  /** @returns the next whole messages as one text, empty if there is none yet; undefined at the end */
   next(signal: AbortSignal): Promise<string | undefined>
   close(): void
   /** Number of stored events that were not read yet, if known. */

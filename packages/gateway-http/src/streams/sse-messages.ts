@@ -1,6 +1,6 @@
 import type { OutputItem } from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
-import type { EventReader, OutputReader, SessionWatcher } from '@agentproto/contracts/wire'
+import type { EventReader, OutputReader, Reader, SessionWatcher } from '@agentproto/contracts/wire'
 import type { SseSource } from './sse-body.js'
 
 /** Characters after which a chunk is full: a large batch is sent in pieces of a size that suits a socket. */
@@ -60,12 +60,7 @@ export const changeMessages = (watcher: SessionWatcher): SseSource =>
     return `event: ${change.type}\ndata: ${JSON.stringify(data)}\n\n`
   })
 
-interface Reader<T> {
-  next(signal: AbortSignal): Promise<readonly T[] | undefined>
-  close(): void
-}
-
-function itemMessages<T>(reader: Reader<T>, message: (item: T) => string): SseSource {
+function itemMessages<T>(reader: Reader<readonly T[]>, message: (item: T) => string): SseSource {
   let items: readonly T[] = []
   let at = 0
   async function next(signal: AbortSignal): Promise<string | undefined> {

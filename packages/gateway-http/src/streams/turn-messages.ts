@@ -3,10 +3,7 @@ import type { EventReader, SessionService } from '@agentproto/contracts/wire'
 import { eventMessages } from './sse-messages.js'
 import type { SseSource } from './sse-body.js'
 
-/**
- * The events of one turn as messages, from its prompt to its `turn-end`. A session has one turn at a time, so all events in
- * between belong to it.
- */
+/** The events of one turn as messages, from its prompt to its `turn-end`: a session has one turn at a time. */
 export async function turnMessages(
   sessions: SessionService,
   id: string,

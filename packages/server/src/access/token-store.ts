@@ -122,11 +122,12 @@ export class TokenStore implements TokenService {
 
   #open(stored: Stored): Held {
     const { clock } = this.#options
-    const held = hold(stored)
-    const { expiresAt } = stored
+    const { name, scope, workspaces, sha256, expiresAt } = stored
+    const principal: TokenPrincipal = { type: 'token', name, scope, ...defined({ workspaces }) }
+    const ended = new AbortController()
     // Its open streams end when it expires.
-    if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => held.ended.abort())
-    return held
+    if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => ended.abort())
+    return { stored, digest: Buffer.from(sha256, 'hex'), principal, ended }
   }
 
   /** One change at a time; it takes effect when it is on the disk. */
@@ -152,12 +153,6 @@ export class TokenStore implements TokenService {
       throw new AgentprotoError('storage_failed', 'The tokens could not be stored', { given: path, cause })
     }
   }
-}
-
-function hold(stored: Stored): Held {
-  const { name, scope, workspaces, sha256 } = stored
-  const principal: TokenPrincipal = { type: 'token', name, scope, ...defined({ workspaces }) }
-  return { stored, digest: Buffer.from(sha256, 'hex'), principal, ended: new AbortController() }
 }
 
 const shown = ({ id: _id, sha256: _sha256, ...token }: Stored): NamedToken => token

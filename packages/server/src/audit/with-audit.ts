@@ -11,10 +11,7 @@ export interface Call {
   readonly about?: Readonly<Record<string, unknown>>
 }
 
-/**
- * The same service; each call of an operation with an `action` leaves a line with who called and how it ended, whichever
- * surface it came by.
- */
+/** The same service; each call of an operation with an `action` leaves a line: who called, and how it ended. */
 export function withAudit<S extends keyof Services>(name: S, service: Services[S], log: AuditWriter): Services[S] {
   return wrapMethods(service, (member, run) => {
     const method = `${name}.${member}` as AuditedMethod

@@ -17,10 +17,7 @@ export interface ListenOptions {
   readonly allowRemote?: boolean
   /** Connections that may be open at the same time; beyond it the longest idle one is closed. Default 1024. */
   readonly maxConnections?: number
-  /**
-   * With a certificate and a key the gateway serves https. These fields override those of `createGateway` and config.json,
-   * one by one.
-   */
+  /** With a certificate and a key it serves https. Each field overrides that of `createGateway` and config.json. */
   readonly tls?: Partial<TlsOptions>
 }
 

@@ -50,29 +50,6 @@ const bundle: Options = {
 }
 
 /**
- * Node finds the names that CommonJS exports; a chunk of esbuild's that is imported lazily has a default
- * export alone. What is imported lazily and by name gets its names back here.
- */
-const namedExports: Plugin = {
-  name: 'named-exports-of-commonjs',
-  setup(build) {
-    build.onResolve({ filter: /^proper-lockfile$/ }, ({ path, resolveDir, pluginData }) =>
-      pluginData === 'inner' ? undefined : { path, namespace: 'named', pluginData: resolveDir },
-    )
-    build.onLoad({ filter: /.*/, namespace: 'named' }, async ({ path, pluginData }) => {
-      const { path: real } = await build.resolve(path, {
-        resolveDir: pluginData,
-        kind: 'import-statement',
-        pluginData: 'inner',
-      })
-      const names = Object.keys(createRequire(real)(real)).join(', ')
-      const contents = `import whole from ${JSON.stringify(real)}\nexport const { ${names} } = whole\nexport default whole\n`
-      return { contents, resolveDir: dirname(real) }
-    })
-  },
-}
-
-/**
  * The source of `manifest` compiles a schema at its first use. The bundle takes what the build of that package
  * has compiled, so that neither ajv nor the time it takes is in it.
  */
@@ -124,12 +101,12 @@ export default defineConfig([
   {
     ...bundle,
     entry: { main: 'src/main.ts' },
-    esbuildPlugins: [namedExports, compiledValidators, apart({ ...LATER, '@agentproto/runtime': './gateway.js' })],
+    esbuildPlugins: [compiledValidators, apart({ ...LATER, '@agentproto/runtime': './gateway.js' })],
   },
   {
     ...bundle,
     entry: { gateway: '../runtime/src/index.ts' },
-    esbuildPlugins: [namedExports, compiledValidators, apart(LATER)],
+    esbuildPlugins: [compiledValidators, apart(LATER)],
   },
   {
     ...bundle,

@@ -104,12 +104,12 @@ export class JsonFile<T> {
   /** Runs with the file locked against every other process. @throws `storage_failed`, or what the rules say */
   async locked<R>(run: (isHeld: () => boolean) => Promise<R>): Promise<R> {
     const { path, lock: { staleMs = 5_000, busy } = {} } = this.#options
-    const { lock } = await import('proper-lockfile')
+    const { default: lockfile } = await import('proper-lockfile')
     let held = true
     let release: () => Promise<void>
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      release = await lock(path, {
+      release = await lockfile.lock(path, {
         // The file need not exist yet.
         realpath: false,
         ...(busy === undefined ? { retries: ABOUT_TEN_SECONDS } : {}),

@@ -66,14 +66,18 @@ function scalar(text: string): string | number | boolean {
   return /^".*"$/.test(text) ? text.slice(1, -1) : text
 }
 
-export function toSeconds(text: string): number {
-  const seconds = Number(text)
-  if (Number.isFinite(seconds) && seconds > 0) return seconds
-  throw new InvalidArgumentError('Write a positive number of seconds.')
-}
+/** A parser of numbers. @param wanted Ends the sentence that refuses any other */
+const numberThat =
+  (isWanted: (value: number) => boolean, wanted: string) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (isWanted(value)) return value
+    throw new InvalidArgumentError(`Write a ${wanted}.`)
+  }
 
-export function toCount(text: string): number {
-  const count = Number(text)
-  if (Number.isInteger(count) && count >= 0) return count
-  throw new InvalidArgumentError('Write a whole number, 0 or more.')
-}
+export const toSeconds = numberThat((value) => value > 0 && value < Infinity, 'positive number of seconds')
+export const toCount = numberThat((value) => Number.isInteger(value) && value >= 0, 'whole number, 0 or more')
+export const toPort = numberThat(
+  (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,
+  'whole number from 0 to 65535',
+)

@@ -24,11 +24,9 @@ export class ProvisionView {
     if (event.type === 'output') this.#live = oneLine(event.line)
     if (event.type === 'progress') this.#live = amount(event)
     if (event.type === 'method' || event.type === 'step' || event.type === 'phase') this.#live = ''
-    const lines = linesOf(event, this.#paint)
     // A log gets every line of output, a terminal the last one.
-    const printed =
-      event.type === 'output' && this.#area === undefined ? [this.#paint.dim(`    ${oneLine(event.line)}`)] : []
-    this.#draw([...lines, ...printed])
+    const isLogged = event.type === 'output' && this.#area === undefined
+    this.#draw(isLogged ? [this.#paint.dim(`    ${this.#live}`)] : linesOf(event, this.#paint))
   }
 
   /** Erases the live line, before something else uses the screen. */
@@ -93,9 +91,7 @@ function mark(state: 'done' | 'skipped' | 'pending' | 'failed', paint: Paint): s
   return marks[state]
 }
 
-const MIB = 1024 * 1024
+const mib = (bytes: number): string => (bytes / 1024 ** 2).toFixed(1)
 
 const amount = ({ bytes, total }: { readonly bytes: number; readonly total?: number }): string =>
-  total === undefined
-    ? `${(bytes / MIB).toFixed(1)} MiB`
-    : `${(bytes / MIB).toFixed(1)} of ${(total / MIB).toFixed(1)} MiB`
+  total === undefined ? `${mib(bytes)} MiB` : `${mib(bytes)} of ${mib(total)} MiB`

@@ -35,40 +35,19 @@ export class StatusRow {
   }
 
   apply(event: SessionEvent): void {
-    switch (event.type) {
-      case 'user-prompt':
-        this.#busySince = Date.parse(event.ts)
-        return
-      case 'tool-call':
-        if (event.title !== undefined || !this.#tools.has(event.toolCallId))
-          this.#tools.set(event.toolCallId, toolTitle(event))
-        return
-      case 'tool-result':
-        this.#tools.delete(event.toolCallId)
-        return
-      case 'turn-end':
-        this.#busySince = undefined
-        this.#tools.clear()
-        return
-      case 'status':
-        this.#status = event.status
-        return
-      case 'session-stopped':
-        this.#status = event.status
-        this.#busySince = undefined
-        return
-      case 'config':
-        this.#config = { ...this.#config, ...event.config }
-        return
-      case 'usage':
-        this.#usage =
-          event.used === undefined || event.size === undefined
-            ? ''
-            : `${Math.round((100 * event.used) / event.size)} % context`
-        return
-      default:
-        return
-    }
+    if (event.type === 'user-prompt') this.#busySince = Date.parse(event.ts)
+    if (event.type === 'turn-end' || event.type === 'session-stopped') this.#busySince = undefined
+    if (event.type === 'status' || event.type === 'session-stopped') this.#status = event.status
+    if (event.type === 'config') this.#config = { ...this.#config, ...event.config }
+    if (event.type === 'usage') this.#usage = usageText(event)
+    this.#applyTool(event)
+  }
+
+  #applyTool(event: SessionEvent): void {
+    if (event.type === 'tool-result') this.#tools.delete(event.toolCallId)
+    if (event.type === 'turn-end') this.#tools.clear()
+    if (event.type === 'tool-call' && (event.title !== undefined || !this.#tools.has(event.toolCallId)))
+      this.#tools.set(event.toolCallId, toolTitle(event))
   }
 
   row({ now, width, paint, hint }: Frame & { readonly now: number; readonly hint: string }): string {
@@ -89,3 +68,6 @@ export class StatusRow {
     return `${spinner(now)} ${duration(Math.max(0, now - this.#busySince))}${tool === undefined ? '' : ` ${tool}`}`
   }
 }
+
+const usageText = ({ used, size }: SessionEvent & { readonly type: 'usage' }): string =>
+  used === undefined || size === undefined ? '' : `${Math.round((100 * used) / size)} % context`

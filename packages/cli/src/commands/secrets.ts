@@ -1,5 +1,5 @@
 import { text as textOf } from 'node:stream/consumers'
-import { AgentprotoError, isRecord, parseJson } from '@agentproto/contracts'
+import { AgentprotoError, defined, isRecord, parseJson } from '@agentproto/contracts'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { Secrets, SecretValue } from '@agentproto/secrets'
 import { Option } from 'commander'
@@ -106,32 +106,27 @@ async function oauthValue(context: CliContext, slug: string): Promise<SecretValu
   const { parseSecretValue } = await import('@agentproto/secrets')
   if (context.stdin.isTTY === true) {
     const accessToken = await askHidden(context, `Access token of ${slug}`)
-    const refreshToken = await askHidden(context, 'Refresh token (Enter for none)', '')
-    return parseSecretValue({ kind: 'oauth', accessToken, ...(refreshToken === '' ? {} : { refreshToken }) })
+    const refreshToken = (await askHidden(context, 'Refresh token (Enter for none)', '')) || undefined
+    return parseSecretValue({ kind: 'oauth', accessToken, ...defined({ refreshToken }) })
   }
   const given = parseJson(await textOf(context.stdin))
   if (!isRecord(given)) throw noValue(`agentproto secrets set ${slug} --oauth < tokens.json`)
   const part = (...names: readonly string[]): unknown =>
     names.map((name) => given[name]).find((each) => each !== undefined)
-  const [refreshToken, expiresAt] = [part('refreshToken', 'refresh_token'), part('expiresAt', 'expires_at')]
   return parseSecretValue({
     kind: 'oauth',
     accessToken: part('accessToken', 'access_token'),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...defined({
+      refreshToken: part('refreshToken', 'refresh_token'),
+      expiresAt: part('expiresAt', 'expires_at'),
+    }),
   })
 }
 
 async function askHidden(context: CliContext, prompt: string, fallback?: string): Promise<string> {
   const { askValue } = await import('../adapters/setup-terminal.js')
-  const question = { kind: 'value', type: 'secret', prompt } as const
-  return String(
-    await askValue(
-      context,
-      fallback === undefined ? question : { ...question, default: fallback },
-      new AbortController().signal,
-    ),
-  )
+  const question = { kind: 'value', type: 'secret', prompt, ...defined({ default: fallback }) } as const
+  return String(await askValue(context, question, new AbortController().signal))
 }
 
 /** `echo` adds one newline. Any other belongs to the value. */

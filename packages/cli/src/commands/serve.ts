@@ -2,9 +2,9 @@ import { resolve as resolvePath } from 'node:path'
 import { AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { DaemonRecord } from '@agentproto/contracts/agent'
 import type { TlsOptions } from '@agentproto/runtime'
-import { InvalidArgumentError } from 'commander'
 import type { Define } from '../cli-command.js'
 import { print, warn, type CliContext } from '../cli-context.js'
+import { toPort } from '../command-definition.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { startDaemon } from '../daemon/daemon-start.js'
 
@@ -108,12 +108,6 @@ function tlsFiles({ cwd }: CliContext, { tlsCert, tlsKey, tlsClientCa }: ServeOp
   const absolute = (file: string | undefined): string | undefined =>
     file === undefined ? undefined : resolvePath(cwd, file)
   return defined({ cert: absolute(tlsCert), key: absolute(tlsKey), clientCa: absolute(tlsClientCa) })
-}
-
-function toPort(text: string): number {
-  const port = Number(text)
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-  throw new InvalidArgumentError('Write a whole number from 0 to 65535.')
 }
 
 /** Adds the address of the other gateway to a `daemon_running` error. */

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs'
-import { access, readdir } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { AgentprotoError, defined, type Workspace, type WorkspaceService } from '@agentproto/contracts'
 import { createWorkspaces, createWorkspaceTrust, type WorkspaceTrust } from '@agentproto/workspaces'
@@ -70,17 +70,14 @@ async function list(context: CliContext): Promise<CommandResult> {
   const file = await openWorkspaces(context).list()
   if (file.workspaces.length === 0)
     return { json: file, text: 'No workspaces. Add this folder with: agentproto workspace add . --use' }
-  const rows = await Promise.all(
-    file.workspaces.map(async (each) => ({ ...each, active: each.slug === file.active, exists: await exists(each) })),
-  )
-  const text = tableFor(context, rows, (paint) => [
-    { title: ' ', cell: ({ active }) => (active ? '*' : ''), paint: paint.green },
+  const text = tableFor<Workspace>(context, file.workspaces, (paint) => [
+    { title: ' ', cell: ({ slug }) => (slug === file.active ? '*' : ''), paint: paint.green },
     { title: 'SLUG', cell: ({ slug }) => slug, paint: paint.cyan },
     {
       title: 'FOLDER',
-      cell: (row) => (row.exists ? row.path : `${row.path} (missing)`),
+      cell: ({ path }) => (existsSync(path) ? path : `${path} (missing)`),
       shrinkTo: 12,
-      paint: (cell, row) => (row.exists ? cell : paint.red(cell)),
+      paint: (cell, { path }) => (existsSync(path) ? cell : paint.red(cell)),
     },
     { title: 'LABEL', cell: ({ label }) => oneLine(label ?? ''), shrinkTo: 8, dropOrder: 1 },
   ])
@@ -107,12 +104,10 @@ async function show(context: CliContext, slug: string | undefined): Promise<Comm
     })
   }
   const workspace = await findWorkspace(context, name)
-  const details = {
-    ...workspace,
-    active: name === active,
-    exists: await exists(workspace),
-    trusted: (await openTrust(context).list()).some(({ path }) => path === realPath(workspace.path)),
-  }
+  // Trust is stored by real path.
+  const real = await realpath(workspace.path).catch(() => workspace.path)
+  const trusted = (await openTrust(context).list()).some(({ path }) => path === real)
+  const details = { ...workspace, active: name === active, exists: existsSync(workspace.path), trusted }
   const text = Object.entries(details).map(([key, value]) => `${key.padEnd(9)}  ${oneLine(String(value))}`)
   return { json: details, text }
 }
@@ -148,15 +143,6 @@ async function findWorkspace(context: CliContext, slug: string): Promise<Workspa
   })
 }
 
-/** Trust is stored by real path. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
-
 const openWorkspaces = (context: CliContext): WorkspaceService =>
   createWorkspaces({ ...filesOf(context), defaultCwd: context.cwd })
 
@@ -166,9 +152,3 @@ const filesOf = (context: CliContext) => ({
   home: homeOf(context).root,
   onWarning: (message: string) => warn(context, message),
 })
-
-const exists = ({ path }: Workspace): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

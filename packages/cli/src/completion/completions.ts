@@ -12,7 +12,7 @@ export type NameKind = 'session' | 'workspace' | 'adapter' | 'key' | 'secret'
 export interface Completions {
   readonly candidates: readonly Candidate[]
   /** The names of this kind are candidates, too. */
-  readonly names?: NameKind
+  readonly names?: NameKind | undefined
 }
 
 /**
@@ -22,8 +22,8 @@ export interface Completions {
 export function completionsFor(program: Command, words: readonly string[]): Completions {
   const typed = words.at(-1) ?? ''
   const place = placeOf(program, words.slice(0, -1))
-  const found = place.option === undefined ? atPlace(place, typed) : ofOption(place.option)
-  return { ...found, candidates: found.candidates.filter(({ word }) => word.startsWith(typed)) }
+  const { candidates, names } = place.option === undefined ? atPlace(place, typed) : ofOption(place.option)
+  return { candidates: candidates.filter(({ word }) => word.startsWith(typed)), names }
 }
 
 interface Place {
@@ -31,7 +31,7 @@ interface Place {
   /** How many arguments precede the word. */
   readonly given: number
   /** The option whose value comes next. */
-  readonly option?: Option
+  readonly option: Option | undefined
 }
 
 function placeOf(program: Command, words: readonly string[]): Place {
@@ -49,7 +49,7 @@ function placeOf(program: Command, words: readonly string[]): Place {
       option = command.options.find((each) => takesValue(each) && (each.long === word || each.short === word))
     else given += 1
   }
-  return { command, given, ...(option === undefined ? {} : { option }) }
+  return { command, given, option }
 }
 
 const takesValue = ({ required, optional }: Option): boolean => required || optional
@@ -58,10 +58,7 @@ function atPlace({ command, given }: Place, typed: string): Completions {
   if (typed.startsWith('-')) {
     const options = command.options
       .filter(({ hidden }) => !hidden)
-      .map(({ long, short, description }) => ({
-        word: long ?? short ?? '',
-        description,
-      }))
+      .map(({ long, short, description }) => ({ word: long ?? short ?? '', description }))
     return { candidates: [...options, { word: '--help', description: 'print help' }] }
   }
   const commands = given === 0 ? command.createHelp().visibleCommands(command) : []
@@ -69,7 +66,8 @@ function atPlace({ command, given }: Place, typed: string): Completions {
     .filter((child) => child.name() !== 'help')
     .map((child) => ({ word: child.name(), description: child.description() }))
   const argument = command.registeredArguments[given] ?? lastVariadic(command)
-  return { ...ofArgument(command, argument), candidates: [...children, ...choicesOf(argument?.argChoices)] }
+  const names = ARGUMENT_NAMES[`${command.parent?.name() ?? ''} ${argument?.name() ?? ''}`]
+  return { candidates: [...children, ...choicesOf(argument?.argChoices)], names }
 }
 
 function lastVariadic(command: Command): Argument | undefined {
@@ -77,16 +75,10 @@ function lastVariadic(command: Command): Argument | undefined {
   return last?.variadic === true ? last : undefined
 }
 
-function ofArgument(command: Command, argument: Argument | undefined): Pick<Completions, 'names'> {
-  const names =
-    argument === undefined ? undefined : ARGUMENT_NAMES[`${command.parent?.name() ?? ''} ${argument.name()}`]
-  return names === undefined ? {} : { names }
-}
-
-function ofOption(option: Option): Completions {
-  const names = OPTION_NAMES[option.long ?? '']
-  return { candidates: choicesOf(option.argChoices), ...(names === undefined ? {} : { names }) }
-}
+const ofOption = ({ long, argChoices }: Option): Completions => ({
+  candidates: choicesOf(argChoices),
+  names: OPTION_NAMES[long ?? ''],
+})
 
 const choicesOf = (choices: readonly string[] | undefined): Candidate[] =>
   (choices ?? []).map((word) => ({ word, description: '' }))

@@ -1,4 +1,4 @@
-import { AgentprotoError, asRecord, asString } from '@agentproto/contracts'
+import { AgentprotoError, asRecord, asString, defined } from '@agentproto/contracts'
 import { configSchema } from '@agentproto/manifest'
 import { closest } from 'fastest-levenshtein'
 
@@ -8,7 +8,6 @@ export interface ConfigKey {
   readonly path: readonly string[]
   readonly description: string
   readonly type: 'integer' | 'boolean' | 'choice' | 'list' | 'map'
-  readonly choices?: readonly string[]
   readonly fallback?: unknown
 }
 
@@ -25,13 +24,10 @@ export function configKey(name: string): ConfigKey {
   if (key !== undefined) return key
   const map = keys.find((each) => each.type === 'map' && name.startsWith(`${each.name}.`))
   if (map !== undefined) return { ...map, name, type: 'choice', path: [...map.path, name.slice(map.name.length + 1)] }
-  const closestName = closest(
-    name,
-    keys.map((each) => each.name),
-  )
+  const names = keys.map((each) => each.name)
   throw new AgentprotoError('invalid_request', 'No setting has this name', {
     given: name,
-    hint: `Did you mean ${closestName}? List all settings with: agentproto config list`,
+    hint: `Did you mean ${closest(name, names)}? List all settings with: agentproto config list`,
   })
 }
 
@@ -51,8 +47,7 @@ function keyOf(path: readonly string[], property: Readonly<Record<string, unknow
     path,
     description: asString(property['description']) ?? '',
     type: Array.isArray(choices) ? 'choice' : (TYPES[asString(property['type']) ?? ''] ?? 'choice'),
-    ...(Array.isArray(choices) ? { choices: choices.map(String) } : {}),
-    ...(property['default'] === undefined ? {} : { fallback: property['default'] }),
+    ...defined({ fallback: property['default'] }),
   }
 }
 

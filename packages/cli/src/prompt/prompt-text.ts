@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readFile, stat } from 'node:fs/promises'
 import { basename, extname, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -100,10 +101,5 @@ async function blockOf(path: string): Promise<ContentBlock> {
 
 /** Undefined for bytes that are not text. */
 function textIn(bytes: Buffer): string | undefined {
-  try {
-    const decoded = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return decoded.includes('\0') ? undefined : decoded
-  } catch {
-    return undefined
-  }
+  return isUtf8(bytes) && !bytes.includes(0) ? new TextDecoder().decode(bytes) : undefined
 }

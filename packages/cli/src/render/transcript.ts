@@ -29,7 +29,7 @@ type Style = (text: string) => string
 
 /** Text after the last returned row, to which more may be added. */
 interface Growing {
-  readonly kind: 'text' | 'thought'
+  readonly type: 'text-delta' | 'thought'
   line: string
 }
 
@@ -59,28 +59,23 @@ export class Transcript {
     return rows
   }
 
-  /** The unfinished row as a final one, before other rows. */
-  finishPartial(): string[] {
-    return this.#flush()
-  }
-
   get partial(): string {
-    return this.#growing === undefined ? '' : this.#styleOf(this.#growing.kind)(this.#growing.line)
+    return this.#growing === undefined ? '' : this.#styleOf(this.#growing.type)(this.#growing.line)
   }
 
-  #grow({ type, text }: { readonly type: 'text-delta' | 'thought'; readonly text: string }): string[] {
-    const kind = type === 'thought' ? 'thought' : 'text'
-    const before = this.#growing !== undefined && this.#growing.kind !== kind ? this.#flush() : []
-    const style = this.#styleOf(kind)
+  #grow({ type, text }: Pick<Growing, 'type'> & { readonly text: string }): string[] {
+    const before = this.#growing?.type === type ? [] : this.finishPartial()
+    const style = this.#styleOf(type)
     const lines = ((this.#growing?.line ?? '') + printable(text)).split('\n')
     const rest = wrap(lines.pop() ?? '', this.#width)
     const last = rest.pop() ?? ''
-    this.#growing = { kind, line: last }
+    this.#growing = { type, line: last }
     this.#lastTool = undefined
     return [...before, ...[...lines.flatMap((line) => wrap(line, this.#width)), ...rest].map(style)]
   }
 
-  #flush(): string[] {
+  /** The unfinished row as a final one, before other rows. */
+  finishPartial(): string[] {
     const rows = this.partial === '' ? [] : [this.partial]
     this.#growing = undefined
     return rows
@@ -88,7 +83,7 @@ export class Transcript {
 
   #whole(event: SessionEvent): string[] {
     const rows = this.#rowsOf(event)
-    return rows.length === 0 ? [] : [...this.#flush(), ...rows]
+    return rows.length === 0 ? [] : [...this.finishPartial(), ...rows]
   }
 
   #rowsOf(event: SessionEvent): string[] {
@@ -212,8 +207,8 @@ export class Transcript {
     return rows.map((row, index) => style((index === 0 ? mark : indent) + row))
   }
 
-  #styleOf(kind: Growing['kind']): Style {
-    return kind === 'thought' ? this.#options.paint.dim : (text) => text
+  #styleOf(type: Growing['type']): Style {
+    return type === 'thought' ? this.#options.paint.dim : (text) => text
   }
 
   get #width(): number {

@@ -1,4 +1,4 @@
-import { asRecord } from '@agentproto/contracts'
+import { asList, asRecord, asString, defined } from '@agentproto/contracts'
 
 /** A field of a question's form, from the flat JSON Schema that MCP elicitation allows. */
 export interface Field {
@@ -15,9 +15,9 @@ export type FieldValue = { readonly value: unknown } | { readonly problem: strin
 
 export function fieldsOf(schema: unknown): Field[] {
   const { properties = {}, required } = asRecord(schema)
-  const needed = new Set(Array.isArray(required) ? required : [])
+  const needed = asList(required)
   return Object.entries(asRecord(properties)).map(([name, property]) =>
-    fieldOf(name, asRecord(property), needed.has(name)),
+    fieldOf(name, asRecord(property), needed.includes(name)),
   )
 }
 
@@ -65,11 +65,10 @@ function fieldOf(name: string, property: Readonly<Record<string, unknown>>, requ
   return {
     name,
     title: textOr(property['title'], name),
-    ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
     type: typeOf(property, choices.length > 0),
     choices,
     required,
-    ...(property['default'] === undefined ? {} : { fallback: property['default'] }),
+    ...defined({ description: asString(property['description']), fallback: property['default'] }),
   }
 }
 
@@ -83,15 +82,16 @@ function typeOf({ type }: Readonly<Record<string, unknown>>, hasChoices: boolean
 function choicesIn(property: Readonly<Record<string, unknown>>): Field['choices'] | undefined {
   const { enum: values, enumNames, oneOf, anyOf } = property
   const constants = Array.isArray(oneOf) ? oneOf : anyOf
-  if (Array.isArray(values)) {
-    const names = Array.isArray(enumNames) ? enumNames : []
-    return values.map((value, index) => ({ value: String(value), title: textOr(names[index], String(value)) }))
-  }
-  if (!Array.isArray(constants)) return undefined
-  return constants
-    .map(asRecord)
-    .map(({ const: value, title }) => ({ value: String(value), title: textOr(title, String(value)) }))
+  if (Array.isArray(values)) return values.map((value, index) => choice(value, asList(enumNames)[index]))
+  return Array.isArray(constants)
+    ? constants.map(asRecord).map(({ const: value, title }) => choice(value, title))
+    : undefined
 }
+
+const choice = (value: unknown, title: unknown): Field['choices'][number] => ({
+  value: String(value),
+  title: textOr(title, String(value)),
+})
 
 function readNumber(text: string, whole: boolean): FieldValue {
   const value = Number(text)
@@ -109,5 +109,4 @@ function readChoice({ choices }: Field, text: string): FieldValue {
   return found === undefined ? { problem: `Not one of the choices: ${text}` } : { value: found.value }
 }
 
-const textOr = (value: unknown, fallback: string): string =>
-  typeof value === 'string' && value !== '' ? value : fallback
+const textOr = (value: unknown, fallback: string): string => asString(value) || fallback

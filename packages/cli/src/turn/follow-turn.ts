@@ -1,4 +1,5 @@
 import {
+  type AgentPromptResolved,
   defined,
   isAgentprotoError,
   type PermissionOption,
@@ -94,8 +95,11 @@ class OpenRequests {
   }
 
   async #ask(asked: Asked, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || !(await this.#isPending(asked.requestId))) return
+    if (signal.aborted) return
     const { client, session, answer } = this.#options
+    // Most requests are answered by a mode or a rule, which the list shows before the log does.
+    const known = await client.sessions.requests(session.id)
+    if (!known.some(({ requestId, state }) => requestId === asked.requestId && state === 'pending')) return
     const given = await answer(asked, signal)
     if (given === undefined || signal.aborted) return
     try {
@@ -105,13 +109,6 @@ class OpenRequests {
       // Another client was quicker, or the turn has ended. The log shows both.
       if (!isAgentprotoError(thrown) || !['request_resolved', 'request_not_found'].includes(thrown.code)) throw thrown
     }
-  }
-
-  /** Most requests are answered by a mode or a rule, which the list shows before the log does. */
-  async #isPending(requestId: string): Promise<boolean> {
-    const { client, session } = this.#options
-    const known = await client.sessions.requests(session.id)
-    return known.some((each) => each.requestId === requestId && each.state === 'pending')
   }
 }
 
@@ -123,31 +120,20 @@ class RefusedRequests {
   add(event: SessionEvent): void {
     if (event.type === 'agent-prompt' && event.request.kind === 'permission')
       this.#options.set(event.requestId, event.request.options)
-    if (event.type === 'agent-prompt-resolved') this.#resolved(event)
+    if (event.type === 'agent-prompt-resolved' && this.#isRefusal(event)) this.count += 1
   }
 
-  #resolved({ requestId, answer, by }: SessionEvent & { readonly type: 'agent-prompt-resolved' }): void {
+  #isRefusal({ requestId, answer, by }: AgentPromptResolved): boolean {
     const options = this.#options.get(requestId)
     // A request that ended with its turn was not refused.
-    if (options === undefined || by.type === 'turn-end' || by.type === 'session-end') return
-    const chosen =
-      answer.outcome === 'selected' ? options.find(({ optionId }) => optionId === answer.optionId) : undefined
-    if (chosen === undefined || chosen.kind.startsWith('reject')) this.count += 1
+    if (options === undefined || by.type === 'turn-end' || by.type === 'session-end') return false
+    if (answer.outcome !== 'selected') return true
+    return options.find(({ optionId }) => optionId === answer.optionId)?.kind.startsWith('reject') ?? true
   }
 }
 
 function outcomeOf(session: Session, result: TurnResult, refused: number): TurnOutcome {
-  const { number, reason = 'session-ended', empty = false, text, error, usage, durationMs = 0 } = result
-  return {
-    sessionId: session.id,
-    adapter: session.adapterSlug,
-    cwd: session.cwd,
-    turn: number,
-    reason,
-    empty,
-    text,
-    refused,
-    ...defined({ error, usage }),
-    durationMs,
-  }
+  const { number: turn, reason = 'session-ended', empty = false, text, error, usage, durationMs = 0 } = result
+  const { id: sessionId, adapterSlug: adapter, cwd } = session
+  return { sessionId, adapter, cwd, turn, reason, empty, text, refused, ...defined({ error, usage }), durationMs }
 }

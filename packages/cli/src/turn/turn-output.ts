@@ -1,4 +1,4 @@
-import type { SessionEvent, TokenUsage, TurnEndReason } from '@agentproto/contracts'
+import type { SessionEvent, TurnEndReason, TurnResult } from '@agentproto/contracts'
 import { paintFor, print, type CliContext } from '../cli-context.js'
 import type { OutputMode } from '../command-definition.js'
 import type { Paint } from '../render/paint.js'
@@ -6,7 +6,7 @@ import { printable } from '../render/printable.js'
 import { Transcript } from '../render/transcript.js'
 
 /** The result of a finished turn, as `--json` prints it. */
-export interface TurnOutcome {
+export interface TurnOutcome extends Pick<TurnResult, 'text' | 'error' | 'usage'> {
   readonly sessionId: string
   readonly adapter: string
   readonly cwd: string
@@ -14,18 +14,15 @@ export interface TurnOutcome {
   /** `session-ended` when the agent exited without ending the turn. */
   readonly reason: TurnEndReason | 'session-ended'
   readonly empty: boolean
-  readonly text: string
   /** Number of refused permission requests. */
   readonly refused: number
-  readonly error?: string
-  readonly usage?: TokenUsage
   readonly durationMs: number
 }
 
 /** Prints the events of a turn: the answer on stdout in the chosen mode, the rest on stderr. */
 export interface TurnOutput {
   event(event: SessionEvent): void
-  end(outcome: TurnOutcome): void
+  end(outcome: TurnOutcome): unknown
 }
 
 export function turnOutput(context: CliContext, mode: OutputMode): TurnOutput {
@@ -39,14 +36,14 @@ export function turnOutput(context: CliContext, mode: OutputMode): TurnOutput {
     case 'quiet':
       return {
         event: () => undefined,
-        end: ({ text }) => void (text !== '' && print(context.stdout, text.replace(/\n$/, ''))),
+        end: ({ text }) => text === '' || print(context.stdout, text.replace(/\n$/, '')),
       }
   }
 }
 
 /** Text while it is written; other events go to stderr. A pipe gets the bytes of the agent unchanged. */
 function textOutput(context: CliContext): TurnOutput {
-  const paint: Paint = paintFor(context, context.stderr)
+  const paint = paintFor(context, context.stderr)
   const asides = new Transcript({ paint, width: () => context.stderr.columns ?? 100, requestsWhenAnswered: true })
   const shown = context.stdout.isTTY === true ? printable : (text: string) => text
   let atLineStart = true

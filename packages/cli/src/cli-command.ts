@@ -1,4 +1,4 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { CliContext } from './cli-context.js'
 
 /** What a command prints when it is done. */
@@ -55,6 +55,11 @@ export class CliCommand extends Command {
 
   json(description = 'as JSON'): this {
     return this.option('--json', description)
+  }
+
+  /** An option with one of these values. */
+  choice(flags: string, description: string, values: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(values))
   }
 
   /** The examples at the end of the help. Tests check that each names a command. */

@@ -1,10 +1,9 @@
-import { EXIT } from '@agentproto/contracts'
+import { EXIT, toAgentprotoError } from '@agentproto/contracts'
 import { type Command, CommanderError } from 'commander'
 import { CliCommand, type CommandResult, type Run } from './cli-command.js'
 import { paintFor, print, printJson, type CliContext } from './cli-context.js'
 import { addCommands } from './commands.js'
 import { addCompleteCommand } from './completion/complete-command.js'
-import { reportFailure } from './failure-report.js'
 import { version } from './version.js'
 
 const HELP = `
@@ -57,6 +56,22 @@ function printResult(context: CliContext, { json, text, note, exit }: CommandRes
   if (!asJson && text !== undefined) print(context.stdout, text)
   if (!asJson && note !== undefined) print(context.stderr, note)
   return exit ?? EXIT.ok
+}
+
+/**
+ * Reports a failure on stderr: one line that ends with the next step, or with `asJson` the problem document.
+ * @returns the exit code of the error table
+ */
+function reportFailure(context: CliContext, thrown: unknown, asJson: boolean): number {
+  const error = toAgentprotoError(thrown)
+  const { stderr, env } = context
+  if (asJson) print(stderr, JSON.stringify(error.toProblem()))
+  else print(stderr, `${paintFor(context, stderr).red('agentproto:')} ${error.message.replace(/\s+/g, ' ')}`)
+  // An AgentprotoError is a sentence for the user. Anything else is a defect, where the stack helps.
+  if (error.code === 'internal' && env['AGENTPROTO_DEBUG'] && error.cause instanceof Error) {
+    print(stderr, error.cause.stack ?? '')
+  }
+  return error.row.exit
 }
 
 /**

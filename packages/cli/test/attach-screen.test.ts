@@ -182,13 +182,13 @@ test('the arrow keys find earlier prompts of the session', () => {
 test('an outage is reported once and keeps the line; the reconnect is reported, too', () => {
   const one = screen()
   show(one, [prompted, { type: 'text-delta', text: 'half a li' }])
-  one.disconnected()
-  one.disconnected()
+  one.setConnected(false)
+  one.setConnected(false)
   expect(one.takeFinished()).toEqual(['❯ go', 'half a li', '! The gateway does not answer; reconnecting.'])
   expect(type(one, 'more\n')).toBeUndefined()
   expect(one.live(NOW).rows.at(-1)).toBe('❯ more')
-  one.reconnected()
-  one.reconnected()
+  one.setConnected(true)
+  one.setConnected(true)
   expect(one.takeFinished()).toEqual(['! Connected again.'])
 })
 

@@ -23,15 +23,13 @@ export const provisionUntil =
   (context: CliContext, slug: string, options: ProvisionOptions): Promise<number> =>
     interruptible(async (signal) => {
       const view = new ProvisionView(context)
-      const terminal = setupTerminal(context, { beforeUse: () => view.release() })
+      const terminal = setupTerminal(context, () => view.release())
       const adapters = await openAdapters(context, terminal)
       const { force = false } = options
       const runUntil = async (phase: Phase): Promise<AdapterState | undefined> => {
+        const request = requestFor(phase, { ...options, force: force && phase === until }, signal)
         let state: AdapterState | undefined
-        for await (const event of adapters.provision(
-          slug,
-          requestFor(phase, { ...options, force: force && phase === until }, signal),
-        )) {
+        for await (const event of adapters.provision(slug, request)) {
           // A later run skips what the first one has done; that is not shown again.
           if (phase === until || event.type !== 'phase' || event.state !== 'skipped') view.handle(event)
           if (event.type === 'state') state = event.state
@@ -59,13 +57,8 @@ function requestFor(
   { force, allowUnverified, workspace, input = {} }: ProvisionOptions,
   signal: AbortSignal,
 ): ProvisionRequest {
-  return {
-    until,
-    signal,
-    ...(force === true ? { force } : {}),
-    ...defined({ allowUnverified, workspaceSlug: workspace }),
-    ...(Object.keys(input).length === 0 ? {} : { inputs: input }),
-  }
+  const inputs = Object.keys(input).length === 0 ? undefined : input
+  return { until, signal, ...defined({ force: force || undefined, allowUnverified, workspaceSlug: workspace, inputs }) }
 }
 
 const isPending = (state: AdapterState | undefined): boolean =>

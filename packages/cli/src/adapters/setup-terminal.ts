@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { Question, Terminal } from '@agentproto/runtime'
 import { FieldInput } from '../attach/field-input.js'
 import { isCtrl, type Key } from '../attach/keyboard.js'
@@ -10,13 +10,11 @@ import { cut } from '../render/fit.js'
 import { oneLine } from '../render/printable.js'
 import { fieldHint, type Field } from '../requests/question-form.js'
 
-interface SetupTerminalOptions {
-  /** Called before the screen is used for anything but progress. */
-  readonly beforeUse: () => void
-}
-
-/** The terminal for the questions, pages and programs of a setup; undefined when there is none. */
-export function setupTerminal(context: CliContext, { beforeUse }: SetupTerminalOptions): Terminal | undefined {
+/**
+ * The terminal for the questions, pages and programs of a setup; undefined when there is none.
+ * @param beforeUse Called before the screen is used for anything but progress
+ */
+export function setupTerminal(context: CliContext, beforeUse: () => void): Terminal | undefined {
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true) return undefined
   return {
     ask(question, signal) {
@@ -65,7 +63,7 @@ function fieldOf({ prompt, type, options = [], default: fallback }: Question): F
     type: kind,
     choices: options.map(({ value, label }) => ({ value, title: label })),
     required: fallback === undefined,
-    ...(fallback === undefined ? {} : { fallback }),
+    ...defined({ fallback }),
   }
 }
 
@@ -83,12 +81,11 @@ function viewOf(context: CliContext, question: Question, input: FieldInput): Liv
     question.type === 'select'
       ? 'a number or a name; Ctrl-C cancels'
       : fieldHint(question.type === 'secret' ? { ...field, fallback: undefined } : field)
+  const line = problem || hint
   const rows = [
     paint.yellow(cut(`? ${oneLine(question.prompt)}`, width)),
     ...choices,
-    ...[problem || hint]
-      .filter(Boolean)
-      .map((line) => (problem === '' ? paint.dim : paint.red)(cut(`  ${oneLine(line)}`, width))),
+    ...(line === '' ? [] : [(problem === '' ? paint.dim : paint.red)(cut(`  ${oneLine(line)}`, width))]),
     `  ${paint.bold('›')} ${shown}`,
   ]
   return { rows, cursor: { row: rows.length - 1, column: 4 + column } }
@@ -97,14 +94,9 @@ function viewOf(context: CliContext, question: Question, input: FieldInput): Liv
 /** Opens a page when there is a desktop. The address is printed in any case. */
 function openInBrowser(context: CliContext, url: string): void {
   if (!/^https?:\/\//.test(url)) return
-  const opener =
-    process.platform === 'darwin'
-      ? 'open'
-      : context.env['DISPLAY'] || context.env['WAYLAND_DISPLAY']
-        ? 'xdg-open'
-        : undefined
-  if (opener === undefined) return
-  const child = spawn(opener, [url], { stdio: 'ignore', detached: true })
+  const isMac = process.platform === 'darwin'
+  if (!isMac && !context.env['DISPLAY'] && !context.env['WAYLAND_DISPLAY']) return
+  const child = spawn(isMac ? 'open' : 'xdg-open', [url], { stdio: 'ignore', detached: true })
   child.once('error', () => undefined)
   child.unref()
 }

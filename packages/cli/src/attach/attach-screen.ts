@@ -54,18 +54,13 @@ export class AttachScreen {
     }
   }
 
-  /** The gateway does not answer. The transcript reports it once. */
-  disconnected(): void {
-    if (this.#isDisconnected) return
-    this.#isDisconnected = true
-    this.#finished.push(...this.#aside('The gateway does not answer; reconnecting.'))
-  }
-
-  /** The gateway answers again. The events that were missed follow. */
-  reconnected(): void {
-    if (!this.#isDisconnected) return
-    this.#isDisconnected = false
-    this.#finished.push(...this.#aside('Connected again.'))
+  /** The transcript reports an outage of the gateway and its end, each once. The events that were missed follow. */
+  setConnected(isConnected: boolean): void {
+    if (isConnected !== this.#isDisconnected) return
+    this.#isDisconnected = !isConnected
+    const text = isConnected ? 'Connected again.' : 'The gateway does not answer; reconnecting.'
+    const { paint, width } = this.#options
+    this.#finished.push(...this.#transcript.finishPartial(), paint.yellow(cut(`! ${text}`, width())))
   }
 
   /** Puts a refused prompt back into the line, unless something else is typed by now. */
@@ -127,11 +122,6 @@ export class AttachScreen {
     if (completion !== undefined) this.#editor.text = completion.text
   }
 
-  /** A row of the screen itself in the transcript. */
-  #aside(text: string): string[] {
-    return [...this.#transcript.finishPartial(), this.#options.paint.yellow(cut(`! ${text}`, this.#options.width()))]
-  }
-
   /** The request that gets the keys. None while a line is typed: a key of the line must never answer a request. */
   get #openRequest(): { readonly requestId: string; readonly dialog: RequestDialog } | undefined {
     if (this.#editor.text !== '') return undefined
@@ -156,17 +146,12 @@ export class AttachScreen {
     const text = line.trim()
     if (text === '') return undefined
     if (text === '/detach' || text === '/quit') return { type: 'detach' }
-    if (this.#isDisconnected) {
-      this.#editor.text = line
-      this.#note = 'The gateway does not answer; your line is kept.'
-      return undefined
-    }
-    if (this.#status.isBusy) {
-      this.#editor.text = line
-      this.#note = 'A turn is running. Wait for its end, or interrupt it with Ctrl-C.'
-      return undefined
-    }
-    return { type: 'prompt', text: line }
+    if (!this.#isDisconnected && !this.#status.isBusy) return { type: 'prompt', text: line }
+    this.#editor.text = line
+    this.#note = this.#isDisconnected
+      ? 'The gateway does not answer; your line is kept.'
+      : 'A turn is running. Wait for its end, or interrupt it with Ctrl-C.'
+    return undefined
   }
 
   #hint(): string {

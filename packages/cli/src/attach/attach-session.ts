@@ -1,5 +1,4 @@
 import { EventEmitter, once } from 'node:events'
-import { Writable } from 'node:stream'
 import { type EventGap, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
@@ -81,8 +80,7 @@ async function attachTerminal(attached: Attached): Promise<void> {
     session,
     after,
     signal,
-    onDisconnect: () => shown(() => screen.disconnected()),
-    onReconnect: () => shown(() => screen.reconnected()),
+    onConnection: (isConnected) => shown(() => screen.setConnected(isConnected)),
     onGap: (gap) => shown(() => screen.note(gapLine(gap))),
     nextPrompt: async () => void (await once(controls.prompts, 'sent', { signal }).catch(() => undefined)),
   })
@@ -116,8 +114,8 @@ async function perform(
   try {
     switch (action.type) {
       case 'prompt': {
-        const stderr = noteWriter((text) => screen.note(text))
-        const prompt = await withAttachments({ cwd: context.cwd, stderr }, action.text)
+        const onMissing = (problem: string): void => screen.note(`agentproto: ${problem}`)
+        const prompt = await withAttachments(context.cwd, action.text, onMissing)
         await client.sessions.prompt(id, { prompt })
         prompts.emit('sent')
         return
@@ -136,15 +134,6 @@ async function perform(
     if (action.type === 'prompt') screen.restorePrompt(action.text)
   }
 }
-
-/** Replaces stderr, which would disturb the screen. */
-const noteWriter = (note: (text: string) => void): Writable =>
-  new Writable({
-    write(chunk, _, done) {
-      note(String(chunk).trim())
-      done()
-    },
-  })
 
 async function printFarewell({ context, client, session: { id, label } }: Attached): Promise<void> {
   const session = await client.sessions.get(id).catch(() => undefined)

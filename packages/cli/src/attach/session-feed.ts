@@ -7,9 +7,8 @@ interface FeedOptions {
   readonly session: Session
   readonly after: number
   readonly signal: AbortSignal
-  /** The gateway does not answer. Called repeatedly. */
-  readonly onDisconnect: () => void
-  readonly onReconnect: () => void
+  /** Whether the gateway answers. Called repeatedly. */
+  readonly onConnection: (isConnected: boolean) => void
   /** Events are lost; the later ones follow. */
   readonly onGap: (gap: EventGap) => void
   /** Resolves when this client sends the next prompt, which resumes the session. */
@@ -26,9 +25,8 @@ const POLL_MS = 2_000
 export async function* sessionFeed(options: FeedOptions): AsyncGenerator<SessionEvent> {
   const { client, session, signal, onGap } = options
   const onState = (state: ConnectionState): void => {
-    if (state.state === 'connected') options.onReconnect()
     // The first attempt follows at once; if it succeeds, there was no outage.
-    else if (state.attempt > 0) options.onDisconnect()
+    if (state.state === 'connected' || state.attempt > 0) options.onConnection(state.state === 'connected')
   }
   let { after } = options
   for (;;) {
@@ -52,20 +50,15 @@ async function resumes(options: FeedOptions): Promise<boolean> {
   }
 }
 
-async function stateOf({
-  client,
-  session,
-  onDisconnect,
-  onReconnect,
-}: FeedOptions): Promise<'live' | 'hibernated' | 'gone'> {
+async function stateOf({ client, session, onConnection }: FeedOptions): Promise<'live' | 'hibernated' | 'gone'> {
   try {
     const now = await client.sessions.get(session.id)
-    onReconnect()
+    onConnection(true)
     if (isLive(now)) return 'live'
     return now.resumable ? 'hibernated' : 'gone'
   } catch (thrown) {
     if (isAgentprotoError(thrown) && thrown.code === 'session_not_found') return 'gone'
-    onDisconnect()
+    onConnection(false)
     return 'hibernated'
   }
 }

@@ -1,13 +1,13 @@
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { AcpLogin, AcpOpened, AcpOpenRequest } from '@agentproto/acp-server'
 import type { Client } from '@agentproto/client'
 import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
 import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
 import type { Define } from '../cli-command.js'
-import { warn, type CliContext } from '../cli-context.js'
+import { warn, type CliContext, type Output } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
-import { lineWriter } from '../line-writer.js'
 import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
 
@@ -60,6 +60,18 @@ async function serveAcp(context: CliContext, options: AcpOptions): Promise<void>
     onProblem: (problem) => warn(context, problem),
   })
   await server.closed
+}
+
+/** Writes lines to a pipe. It returns a promise while the pipe is full. */
+function lineWriter(stream: Output): (line: string) => Promise<void> | undefined {
+  let full: Promise<void> | undefined
+  return function writeLine(line) {
+    if (stream.write(`${line}\n`)) return undefined
+    full ??= once(stream, 'drain').then(() => {
+      full = undefined
+    })
+    return full
+  }
 }
 
 async function openFor(client: Client, options: AcpOptions, request: AcpOpenRequest): Promise<AcpOpened> {
@@ -122,9 +134,8 @@ const LOGIN_MS = 10_000
 async function logIn(context: CliContext, options: AcpOptions): Promise<void> {
   const { provisionUntil } = await import('../adapters/provision.js')
   const { session, adapter } = options
-  const slug =
-    session === undefined && adapter !== undefined ? adapter : await adapterOf(await connect(context), options)
-  await provisionUntil('login')(context, slug, {})
+  const named = session === undefined ? adapter : undefined
+  await provisionUntil('login')(context, named ?? (await adapterOf(await connect(context), options)), {})
 }
 
 const adapterOf = async (client: Client, { session, adapter }: AcpOptions): Promise<string> =>

@@ -65,7 +65,7 @@ export function define(permissions: CliCommand): void {
 const defineRule = (command: CliCommand, decision: PermissionRule['decision']): CliCommand =>
   scoped(command)
     .description(`create a rule that ${decision === 'allow' ? 'allows' : 'denies'}, and print its id`)
-    .addOption(new Option('--tool <kind>', 'kind of the tool').choices([...TOOL_KINDS]))
+    .choice('--tool <kind>', 'kind of the tool', TOOL_KINDS)
     .option('--path <pattern>', 'path that the tool works on; * and ? within a name, ** for any folders')
     .option('--command <words>', "command that the tool runs; * within a word, a last '**' for any words")
     .addOption(new Option('--once', 'with --session: answer one request, then expire').conflicts('workspace'))
@@ -138,11 +138,10 @@ async function ownerOf(client: Client, scope: RuleScope, { lifetime }: Permissio
 }
 
 function pick(rules: readonly PermissionRule[], ref: string): PermissionRule {
-  const exact = rules.filter(({ ruleId }) => ruleId === ref)
-  const matching = exact.length > 0 ? exact : rules.filter(({ ruleId }) => ref !== '' && ruleId.startsWith(ref))
-  const [only, second] = matching
-  if (only !== undefined && second === undefined) return only
-  if (only === undefined) {
+  const matching = rules.filter(({ ruleId }) => ref !== '' && ruleId.startsWith(ref))
+  const only = matching.find(({ ruleId }) => ruleId === ref) ?? (matching.length === 1 ? matching[0] : undefined)
+  if (only !== undefined) return only
+  if (matching.length === 0) {
     throw new AgentprotoError('rule_not_found', 'No rule has this id', {
       given: ref,
       hint: 'List the rules with: agentproto permissions list, or with --session <id> those of a session',
@@ -156,11 +155,6 @@ function pick(rules: readonly PermissionRule[], ref: string): PermissionRule {
 
 /** What a rule matches, on one line. */
 function ruleText({ match: { toolKind, path, command, call } }: PermissionRule): string {
-  const parts = [
-    toolKind,
-    path,
-    command === undefined ? undefined : `$ ${command}`,
-    call === undefined ? undefined : 'this call only',
-  ]
+  const parts = [toolKind, path, command === undefined ? undefined : `$ ${command}`, call && 'this call only']
   return oneLine(parts.filter((part) => part !== undefined).join(' '))
 }

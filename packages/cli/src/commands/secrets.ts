@@ -2,7 +2,6 @@ import { text as textOf } from 'node:stream/consumers'
 import { AgentprotoError, defined, isRecord, parseJson } from '@agentproto/contracts'
 import type { SecretStatus } from '@agentproto/contracts/agent'
 import type { Secrets, SecretValue } from '@agentproto/secrets'
-import { Option } from 'commander'
 import type { CliCommand, CommandResult } from '../cli-command.js'
 import { openAdapters } from '../adapters/open-adapters.js'
 import { warn, type CliContext } from '../cli-context.js'
@@ -30,12 +29,7 @@ export function define(secrets: CliCommand): void {
   secrets
     .subcommand('set', 'store a secret; the value comes from stdin or a prompt')
     .argument('<slug>', 'its name, such as acme/key')
-    .addOption(
-      new Option('--store <store>', 'where to store it (default: the keyring, if there is one)').choices([
-        'keyring',
-        'file',
-      ]),
-    )
+    .choice('--store <store>', 'where to store it (default: the keyring, if there is one)', ['keyring', 'file'])
     .option('--oauth', 'tokens: JSON with access_token, refresh_token and expires_at')
     .json()
     .examples('secrets set anthropic-api-key', 'printf %s "$KEY" | agentproto secrets set acme/key')

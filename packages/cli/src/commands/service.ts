@@ -4,7 +4,6 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir, platform } from 'node:os'
 import { dirname } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
-import { Option } from 'commander'
 import type { CliCommand, CommandResult } from '../cli-command.js'
 import { print, type CliContext } from '../cli-context.js'
 import { daemonLog } from '../daemon/daemon-log.js'
@@ -19,25 +18,25 @@ Examples:
 
 A systemd user unit on Linux, a launchd agent on macOS. It does not need root.`
 
+const MANAGER_NAMES = ['systemd', 'launchd'] as const
+
 interface ServiceOptions {
   readonly print?: boolean
-  readonly manager?: 'systemd' | 'launchd'
+  readonly manager?: (typeof MANAGER_NAMES)[number]
 }
 
 export function define(service: CliCommand): void {
   service.description('start the gateway when you log in').addHelpText('after', HELP)
-  const manager = (): Option =>
-    new Option('--manager <name>', 'service manager (default: the one of this system)').choices(['systemd', 'launchd'])
   service
     .subcommand('install', 'write the unit and start it')
     .option('--print', 'print the unit, and change nothing')
-    .addOption(manager())
+    .choice('--manager <name>', 'service manager (default: the one of this system)', MANAGER_NAMES)
     .examples('service install', 'service install --print')
     .run(install)
   service
     .subcommand('uninstall', 'stop it and remove the unit')
     .option('--print', 'print the path of the unit, and change nothing')
-    .addOption(manager())
+    .choice('--manager <name>', 'service manager (default: the one of this system)', MANAGER_NAMES)
     .examples('service uninstall')
     .run(uninstall)
 }
@@ -62,7 +61,7 @@ async function uninstall(context: CliContext, options: ServiceOptions): Promise<
   return { text: path }
 }
 
-const MANAGERS: Readonly<Partial<Record<NodeJS.Platform, 'systemd' | 'launchd'>>> = {
+const MANAGERS: Readonly<Partial<Record<NodeJS.Platform, ServiceOptions['manager']>>> = {
   linux: 'systemd',
   darwin: 'launchd',
 }

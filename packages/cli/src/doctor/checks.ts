@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { release } from 'node:os'
@@ -17,37 +18,41 @@ import { version } from '../version.js'
 const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
+const FIRST_START = 'the first start of the gateway creates it'
+/** Checks of what is in the home. */
+const OF_HOME = new Set(['permissions', 'config'])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
   const home = homeOf(context)
-  return [
-    await check({ id: 'node', title: 'Node' }, () => ok(`${process.version} on ${process.platform} ${release()}`)),
-    await check({ id: 'git', title: 'git' }, () => checkGit(context)),
-    await check({ id: 'disk', title: 'disk' }, () => checkDisk(home.root)),
-    await check({ id: 'port', title: 'port' }, () => checkPort(home)),
-    ...(await homeChecks(home)),
-    await check({ id: 'daemon', title: 'gateway', hint: 'Kill it with: agentproto stop --force' }, () =>
-      checkDaemon(context),
-    ),
-    await check({ id: 'adapters', title: 'agents', hint: 'See more with: agentproto adapters list' }, () =>
-      checkAdapters(context),
-    ),
+  const hasHome = existsSync(home.root)
+  const checks: Check[] = [
+    ['node', 'Node', () => ok(`${process.version} on ${process.platform} ${release()}`)],
+    ['git', 'git', () => checkGit(context)],
+    ['disk', 'disk', () => checkDisk(home.root)],
+    ['port', 'port', () => checkPort(home)],
+    ['home', 'home', () => ok(hasHome ? home.root : `${home.root} does not exist yet; ${FIRST_START}`)],
+    ['permissions', 'permissions', () => checkPermissions(home)],
+    ['config', 'config.json', () => checkConfig(home.config), `Fix ${home.config}; no gateway starts with it`],
+    ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
+    ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
   ]
+  const results: DoctorCheck[] = []
+  for (const check of checks) if (hasHome || !OF_HOME.has(check[0])) results.push(await resultOf(check))
+  return results
 }
 
+/** Id, title, the check itself, and what to do when it throws. */
+type Check = readonly [id: string, title: string, find: () => Finding | Promise<Finding>, hint?: string]
 type Finding = Omit<DoctorCheck, 'id' | 'title'>
 
-/** Runs one check. When it throws, the check fails with the error's message and this hint. */
-async function check(
-  { hint, ...about }: Pick<DoctorCheck, 'id' | 'title' | 'hint'>,
-  find: () => Finding | Promise<Finding>,
-): Promise<DoctorCheck> {
+/** Runs one check. When it throws, the check fails with the error's message and the hint. */
+async function resultOf([id, title, find, hint]: Check): Promise<DoctorCheck> {
   try {
-    return { ...about, ...(await find()) }
+    return { id, title, ...(await find()) }
   } catch (thrown) {
     const detail = thrown instanceof Error ? thrown.message : String(thrown)
-    return { ...about, verdict: 'fail', detail, ...defined({ hint }) }
+    return { id, title, verdict: 'fail', detail, ...defined({ hint }) }
   }
 }
 
@@ -84,29 +89,12 @@ async function checkPort(home: HomeLayout): Promise<Finding> {
   return ok(free ? `${DEFAULT_PORT} is free` : `${DEFAULT_PORT} is in use; a gateway without --port uses a free one`)
 }
 
-/** The home: it exists, only its owner can read it, and its configuration is valid. */
-async function homeChecks(home: HomeLayout): Promise<DoctorCheck[]> {
-  const { root, config } = home
-  const exists = (await stat(root).catch(() => undefined)) !== undefined
-  const detail = exists ? root : `${root} does not exist yet; the first start of the gateway creates it`
-  const about = await check({ id: 'home', title: 'home' }, () => ok(detail))
-  if (!exists) return [about]
-  return [
-    about,
-    await check({ id: 'permissions', title: 'permissions' }, () => checkPermissions(home)),
-    await check({ id: 'config', title: 'config.json', hint: `Fix ${config}; no gateway starts with it` }, () =>
-      checkConfig(config),
-    ),
-  ]
-}
-
 /** Folders are 0700 and files 0600: they hold conversations, tokens and secrets. */
 async function checkPermissions(home: HomeLayout): Promise<Finding> {
   const folders = [home.root, home.sessions, home.logs, home.crashBundles]
   const files = [home.token, home.tokens, home.secrets, home.config, home.workspaces, home.sessionsIndex, home.daemon]
-  const open = (
-    await Promise.all([...folders, ...files].map(async (path) => ((await isOpen(path)) ? [path] : [])))
-  ).flat()
+  const open: string[] = []
+  for (const path of [...folders, ...files]) if (await isOpen(path)) open.push(path)
   if (open.length === 0) return ok('only you can read it')
   const hint = `Run: chmod go-rwx ${open.map((path) => `'${path}'`).join(' ')}`
   return { verdict: 'fail', detail: `other users can read ${open.join(', ')}`, hint }

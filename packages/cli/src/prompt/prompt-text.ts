@@ -19,7 +19,7 @@ export async function readPrompt(context: CliContext, given: string | undefined)
     })
   }
   // An @ in piped text is not a mention.
-  return given === '-' ? typed : withAttachments(context, typed)
+  return given === '-' ? typed : withAttachments(context.cwd, typed, (problem) => warn(context, problem))
 }
 
 /**
@@ -56,20 +56,19 @@ const MENTION = /(?<=^|\s)@(?:"([^"]+)"|(\S+))/g
 
 /**
  * A prompt with the files that it mentions: small text files and pictures by content, anything else as a link. A mention
- * without a file stays text; a warning follows when it looks like a path.
+ * without a file stays text, and is reported when it looks like a path.
  */
 export async function withAttachments(
-  context: Pick<CliContext, 'cwd' | 'stderr'>,
+  cwd: string,
   typed: string,
+  onMissing: (problem: string) => void,
 ): Promise<PromptRequest['prompt']> {
   const paths = new Set<string>()
   for (const [mention, quoted, bare = ''] of typed.matchAll(MENTION)) {
-    const found = await existing(
-      context.cwd,
-      quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]}]+$/, '')] : [quoted],
-    )
+    const names = quoted === undefined ? [bare, bare.replace(/[.,;:!?)\]}]+$/, '')] : [quoted]
+    const found = await existing(cwd, names)
     if (found !== undefined) paths.add(found)
-    else if (/[/.]/.test(mention)) warn(context, `${mention} is sent as text: there is no such file`)
+    else if (/[/.]/.test(mention)) onMissing(`${mention} is sent as text: there is no such file`)
   }
   const plain = typed.replace(/(?<=^|\s)\\@/g, '@')
   if (paths.size === 0) return plain

@@ -43,9 +43,9 @@ interface Sized<Row> extends Cells<Row> {
 function fitColumns<Row>(cells: readonly Cells<Row>[], width: number): Sized<Row>[] {
   let sized = cells.map((cell) => ({ ...cell, size: fullSize(cell) }))
   while (total(sized, minimumSize) > width) {
-    const fewer = withoutMostExpendable(sized)
-    if (fewer.length === sized.length) break
-    sized = fewer
+    const last = Math.max(...sized.map(dropOrder))
+    if (last < 0) break
+    sized = sized.filter((cell) => dropOrder(cell) !== last)
   }
   return shrink(sized, total(sized, ({ size }) => size) - width)
 }
@@ -58,11 +58,7 @@ const minimumSize = <Row>({ column, size }: Sized<Row>): number => Math.min(size
 const total = <Row>(sized: readonly Sized<Row>[], sizeOf: (cell: Sized<Row>) => number): number =>
   sized.reduce((sum, cell) => sum + sizeOf(cell), GAP * Math.max(0, sized.length - 1))
 
-function withoutMostExpendable<Row>(sized: readonly Sized<Row>[]): Sized<Row>[] {
-  const orders = sized.map(({ column }) => column.dropOrder ?? -1)
-  const highest = Math.max(...orders)
-  return highest < 0 ? [...sized] : sized.filter((_, index) => orders[index] !== highest)
-}
+const dropOrder = <Row>({ column }: Cells<Row>): number => column.dropOrder ?? -1
 
 /** Shrinks the widest column that can shrink, one character at a time, until the excess is gone. */
 function shrink<Row>(sized: readonly Sized<Row>[], excess: number): Sized<Row>[] {

@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  defined,
   isRecord,
   parseJson,
   RULE_LIFETIMES,
@@ -27,13 +28,7 @@ export const define: Define = (command) =>
     .description('answer a request of an agent')
     .argument('<id>')
     .argument('[requestId]', 'needed when several requests are pending')
-    .addOption(
-      new Option('--option <optionId>', 'choose this option of a permission request').conflicts([
-        'allow',
-        'deny',
-        'content',
-      ]),
-    )
+    .addOption(new Option('--option <optionId>', 'choose this option of a permission request').conflicts(OTHERS))
     .addOption(new Option('--allow', 'allow once, or accept a question').conflicts(['deny', 'content']))
     .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('content'))
     .option('--content <json>', 'accept a question with this JSON object')
@@ -50,6 +45,9 @@ export const define: Define = (command) =>
       'sessions answer try --content \'{"colour": "red"}\'',
     )
     .run(answer)
+
+/** The other ways to answer. */
+const OTHERS = ['allow', 'deny', 'content']
 
 async function answer(
   context: CliContext,
@@ -84,20 +82,17 @@ function withLifetime(given: AnswerRequest, { remember }: AnswerOptions): Answer
   })
 }
 
-function pick(requests: readonly SessionRequest[], requestId: string | undefined): SessionRequest {
-  const matching = requestId === undefined ? requests : requests.filter((each) => each.requestId.startsWith(requestId))
+function pick(requests: readonly SessionRequest[], id: string | undefined): SessionRequest {
+  const matching = requests.filter(({ requestId }) => requestId.startsWith(id ?? ''))
   const [only, second] = matching
   if (only !== undefined && second === undefined) return only
   if (only === undefined)
     throw new AgentprotoError(
       'request_not_found',
-      requestId === undefined ? 'No request is pending' : 'No pending request has this id',
-      {
-        ...(requestId === undefined ? {} : { given: requestId }),
-        hint: 'List the requests of a session with: agentproto sessions show <id>',
-      },
+      id === undefined ? 'No request is pending' : 'No pending request has this id',
+      { ...defined({ given: id }), hint: 'List the requests of a session with: agentproto sessions show <id>' },
     )
-  const choices = matching.map((each) => `${each.requestId} (${requestTitle(each.request)})`)
+  const choices = matching.map(({ requestId, request }) => `${requestId} (${requestTitle(request)})`)
   throw new AgentprotoError('invalid_request', `${matching.length} requests are pending`, {
     hint: `Name one: ${choices.join(', ')}`,
   })

@@ -1,5 +1,4 @@
 import { defined } from '@agentproto/contracts'
-import { Option } from 'commander'
 import type { Define } from '../../cli-command.js'
 import { print, printJson, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
@@ -17,7 +16,7 @@ export const define: Define = (command) =>
   command
     .description('kill sessions with all their processes, and print the id of each')
     .argument('<id...>')
-    .addOption(new Option('--reason <reason>', 'reason to record').choices([...REASONS]))
+    .choice('--reason <reason>', 'reason to record', REASONS)
     .json()
     .examples('sessions kill try', 'sessions kill s_1a2b s_3c4d --reason budget_exceeded')
     .run(kill)

@@ -1,5 +1,4 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import { Option } from 'commander'
 import { closest } from 'fastest-levenshtein'
 import type { CliCommand, CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
@@ -34,7 +33,7 @@ export const define: Define = (command) =>
     .enablePositionalOptions()
     .option('-w, --watch', 'show the list live')
     .option('-a, --attach <id>', 'talk to a session')
-    .addOption(new Option('--sort <column>', 'column to sort by, also for --watch').choices([...SORT_KEYS]))
+    .choice('--sort <column>', 'column to sort by, also for --watch', SORT_KEYS)
     .option('--alive', 'only those with a running agent')
     .option('--tree', 'show each session below the one that started it')
     .json()

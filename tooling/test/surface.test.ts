@@ -53,8 +53,8 @@ test('all packages have one version, as docs/decisions/one-version.md says', () 
 test('what each package exports', () => {
   expect(text(workspacePackages().flatMap(exportsOf))).toMatchInlineSnapshot(`
     "@agentproto/acp-server
-      AcpChange AcpConnectionState AcpEventsPage AcpLogin AcpOpenRequest AcpOpened AcpServer
-      AcpServerOptions AcpSessions AcpWatchOptions createAcpServer
+      AcpConnectionState AcpLogin AcpOpenRequest AcpOpened AcpServer AcpServerOptions AcpSessions
+      AcpWatchOptions createAcpServer
     @agentproto/adapter-gemini-cli
       GeminiCliAdapter
     @agentproto/adapter-pty-repl
@@ -180,10 +180,10 @@ test('what each package exports', () => {
       TrustedFolder WorkspaceTrust WorkspacesOptions createWorkspaceTrust createWorkspaces
     @agentproto/acp
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
-      connectAcp createAcpClient defineAcp
+      connectAcp defineAcp
     @agentproto/arm-kit
       Conversation EmptyTurnWait Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
-      ToolStatus ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult
+      TOOL_STATUSES ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult
       exitMessage flushAll isContentBlock notResumable parseLine questionOf startCancelled startFailure
       within
     @agentproto/arm-mcp

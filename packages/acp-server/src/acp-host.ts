@@ -1,13 +1,22 @@
 import type {
   AgentCapabilities,
   ContentBlock,
+  EventGap,
   Session,
   SessionEvent,
   SessionRequest,
   TraceContext,
 } from '@agentproto/contracts'
 import type { McpServer } from '@agentproto/contracts/agent'
-import type { AnswerRequest, Interrupted, SessionChange, SessionFilter, SessionPage } from '@agentproto/contracts/wire'
+import type {
+  AnswerRequest,
+  ConfigRequest,
+  EventsPage,
+  Interrupted,
+  SessionChange,
+  SessionFilter,
+  SessionPage,
+} from '@agentproto/contracts/wire'
 
 /** The sessions of a gateway, such as `sessions` of `@agentproto/client`. */
 export interface AcpSessions {
@@ -29,26 +38,19 @@ export interface AcpSessions {
   /** Follows the log from `after` on; ends with the session. */
   events(id: string, options: FollowOptions): AsyncIterable<SessionEvent>
   /** One page of the log, of events with `seq > after`. */
-  eventsPage(id: string, after: number, limit: number): Promise<AcpEventsPage>
+  eventsPage(id: string, after: number, limit: number): Promise<EventsPage>
   requests(id: string): Promise<readonly SessionRequest[]>
   answer(id: string, requestId: string, answer: AnswerRequest): Promise<unknown>
-  /** Absent where nothing can be set on a running agent. */
-  configure?(id: string, change: AcpChange): Promise<Session>
+  /** Each value is one that the session's `config` offers. Absent where nothing can be set on a running agent. */
+  configure?(id: string, change: ConfigRequest): Promise<Session>
   /** Absent where no session can be forked. @throws `not_supported`, `turn_in_progress` */
   fork?(id: string): Promise<Session>
-}
-
-/** A change of settings; each value is one that the session's `config` offers. */
-export interface AcpChange {
-  readonly mode?: string
-  readonly model?: string
-  readonly options?: Record<string, string | boolean>
 }
 
 interface FollowOptions {
   readonly after: number
   readonly signal: AbortSignal
-  readonly onGap: (gap: { readonly after: number; readonly first: number }) => void
+  readonly onGap: (gap: EventGap) => void
   readonly onState: (state: AcpConnectionState) => void
 }
 
@@ -62,13 +64,6 @@ export interface AcpWatchOptions {
   readonly signal: AbortSignal
   readonly listed: false
   readonly onState: (state: AcpConnectionState) => void
-}
-
-export interface AcpEventsPage {
-  readonly events: readonly SessionEvent[]
-  readonly nextAfter: number
-  /** Events that were removed: those after `after` and before `first`. */
-  readonly gap?: { readonly after: number; readonly first: number }
 }
 
 /** What a client asked for with `session/new`. */

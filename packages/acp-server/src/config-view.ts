@@ -1,6 +1,6 @@
 import type { SessionConfigOption, SessionModeState, SessionUpdate } from '@agentclientprotocol/sdk'
 import { type AgentConfig, AgentprotoError, type ConfigOption, defined } from '@agentproto/contracts'
-import type { AcpChange } from './acp-host.js'
+import type { ConfigRequest } from '@agentproto/contracts/wire'
 
 /** The settings that a client gets when it opens a session. */
 export interface Settings {
@@ -59,7 +59,7 @@ export class ConfigView {
   }
 
   /** The change of a client's `session/set_config_option`. @throws `option_invalid` */
-  changeOf(configId: string, value: string | boolean): AcpChange {
+  changeOf(configId: string, value: string | boolean): ConfigRequest {
     if (this.#config.options?.some(({ id }) => id === configId)) return { options: { [configId]: value } }
     if (configId === MODEL && this.#modelOption().length > 0) return { model: String(value) }
     throw new AgentprotoError('option_invalid', 'The session has no such option', {

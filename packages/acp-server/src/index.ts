@@ -1,9 +1,7 @@
 // AIP-44: the sessions of a gateway, served to an ACP client. This file is the package's contract: every export is named here.
 export { createAcpServer } from './create-acp-server.js'
 export type {
-  AcpChange,
   AcpConnectionState,
-  AcpEventsPage,
   AcpLogin,
   AcpOpened,
   AcpOpenRequest,

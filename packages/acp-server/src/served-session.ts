@@ -2,6 +2,7 @@ import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import {
   AgentprotoError,
   type ContentBlock,
+  type EventGap,
   isLive,
   isRecord,
   type Session,
@@ -9,7 +10,8 @@ import {
   toAgentprotoError,
   type TraceContext,
 } from '@agentproto/contracts'
-import type { AcpChange, AcpConnectionState, AcpEventsPage } from './acp-host.js'
+import type { ConfigRequest } from '@agentproto/contracts/wire'
+import type { AcpConnectionState } from './acp-host.js'
 import { ClientRequests } from './client-requests.js'
 import type { ClientLink } from './client-link.js'
 import { ConfigView } from './config-view.js'
@@ -147,7 +149,7 @@ export class ServedSession {
     return this.#own.abandon(new AgentprotoError('cancelled', 'The client closed the session'))
   }
 
-  async #configure(change: AcpChange): Promise<void> {
+  async #configure(change: ConfigRequest): Promise<void> {
     const changed = await this.#link.sessions.configure?.(this.id, change)
     if (changed === undefined)
       throw new AgentprotoError('not_supported', 'This gateway cannot change the settings of a running session')
@@ -198,7 +200,7 @@ export class ServedSession {
 
   async #readToTheEnd(): Promise<void> {
     const { signal } = this.#leaving
-    const onGap = (gap: Gap): void => void this.#send(this.#gone(gap))
+    const onGap = (gap: EventGap): void => void this.#send(this.#gone(gap))
     const onState = (state: AcpConnectionState): void => this.#connection(state)
     for await (const event of this.#link.sessions.events(this.id, { after: this.#last, signal, onGap, onState })) {
       this.#last = event.seq
@@ -219,7 +221,7 @@ export class ServedSession {
     void this.#send(this.#updates.notice(away ? 'warning' : 'info', what))
   }
 
-  #gone({ after, first }: Gap): SessionUpdate[] {
+  #gone({ after, first }: EventGap): SessionUpdate[] {
     return this.#updates.notice('warning', `The events ${after + 1} to ${first - 1} are no longer available`)
   }
 
@@ -267,7 +269,6 @@ export class ServedSession {
   }
 }
 
-type Gap = NonNullable<AcpEventsPage['gap']>
 type AwaitingInput = Extract<SessionEvent, { type: 'agent-prompt' }>
 
 const awaiting = (id: string, { request }: AwaitingInput): string =>

@@ -2,54 +2,21 @@ import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { ArmConnectOptions, Launch, ProtocolArm } from '@agentproto/contracts/agent'
 
+type Handshake = 'silent' | 'dies-at-once' | 'dies-in-handshake' | 'refuses' | 'wrong-version' | 'half-open' | 'orphan'
+
 /** How a fixture agent begins. */
-export type StartName =
-  | 'well'
-  | 'silent'
-  | 'dies-at-once'
-  | 'dies-in-handshake'
-  | 'refuses'
-  | 'wrong-version'
-  | 'half-open'
-  | 'noisy'
-  | 'orphan'
-  | 'stderr-flood'
+export type StartName = 'well' | 'noisy' | 'stderr-flood' | Handshake
+
+type Speaking = 'echo' | 'remember' | 'empty' | 'think' | 'env' | 'place' | 'garbage' | 'utf8' | 'unknown' | 'asks'
+type Flooding = 'stream' | 'huge' | 'stderr'
+type Failing = 'fails' | 'dies' | 'leaves' | 'killed'
+type Untimely = 'late' | 'after-end' | 'twice'
+type UsingTools = 'tool' | 'tool-open' | 'tool-only-result' | 'tool-twice'
+type Asking = 'ask' | 'ask-dies'
+type Resisting = 'hang' | 'obeys' | 'deaf' | 'stubborn' | 'orphans' | 'no-stdin' | 'no-stdout'
 
 /** What a prompt begins with, and the agent's turn is then like. */
-export type TurnName =
-  | 'echo'
-  | 'remember'
-  | 'empty'
-  | 'think'
-  | 'stream'
-  | 'env'
-  | 'place'
-  | 'dies'
-  | 'leaves'
-  | 'killed'
-  | 'fails'
-  | 'garbage'
-  | 'utf8'
-  | 'huge'
-  | 'late'
-  | 'after-end'
-  | 'twice'
-  | 'unknown'
-  | 'asks'
-  | 'stderr'
-  | 'tool'
-  | 'tool-open'
-  | 'tool-only-result'
-  | 'tool-twice'
-  | 'ask'
-  | 'ask-dies'
-  | 'hang'
-  | 'obeys'
-  | 'deaf'
-  | 'stubborn'
-  | 'orphans'
-  | 'no-stdin'
-  | 'no-stdout'
+export type TurnName = Speaking | Flooding | Failing | Untimely | UsingTools | Asking | Resisting
 
 /** An arm, or an adapter under its arm, with an agent to test it on. */
 export interface ArmSubject {

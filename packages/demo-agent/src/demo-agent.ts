@@ -1,10 +1,10 @@
 import { createAgentApp, type AgentFacts } from './agent-app.js'
 import { helpText, parseCommandLine, versionText } from './command-line.js'
 import { Conversations } from './conversations.js'
-import { createLifecycle } from './lifecycle.js'
+import { Lifecycle } from './lifecycle.js'
 import { createMessageStream } from './message-stream.js'
-import { createOutput } from './output.js'
-import { createSessionStore } from './session-store.js'
+import { Output } from './output.js'
+import { SessionStore } from './session-store.js'
 import type { SessionDefaults } from './session.js'
 
 /** Entry of the executable: answers `--help` and `--version`, else speaks ACP until its client goes away. */
@@ -28,13 +28,9 @@ function main(argv: readonly string[]): void {
 
 /** Speaks ACP on the process's stdin and stdout until the client goes away or a signal comes. */
 function serveStdio({ version, mcpHttp, ...defaults }: SessionDefaults & AgentFacts): void {
-  const output = createOutput(process.stdout)
-  const lifecycle = createLifecycle({
-    input: process.stdin,
-    output,
-    beforeExit: () => conversations.shutDown(),
-  })
-  const conversations = new Conversations({ defaults, output, lifecycle, store: createSessionStore() })
+  const output = new Output(process.stdout)
+  const lifecycle = new Lifecycle({ input: process.stdin, output, beforeExit: () => conversations.shutDown() })
+  const conversations = new Conversations({ defaults, output, lifecycle, store: new SessionStore() })
   createAgentApp(conversations, { version, mcpHttp }).connect(createMessageStream(process.stdin, output))
 }
 

@@ -5,13 +5,6 @@ import type { Output } from './output.js'
 const FLUSH_LIMIT_MS = 500
 const SIGNALS = { SIGTERM: 143, SIGINT: 130, SIGHUP: 129 } as const
 
-/** When the process ends. */
-export interface Lifecycle {
-  readonly stubborn: boolean
-  /** From now on neither the end of stdin nor a polite signal ends the process. */
-  becomeStubborn(): void
-}
-
 export interface LifecycleOptions {
   readonly input: Readable
   readonly output: Output
@@ -19,32 +12,37 @@ export interface LifecycleOptions {
   readonly beforeExit: () => void
 }
 
-export function createLifecycle({ input, output, beforeExit }: LifecycleOptions): Lifecycle {
-  let stubborn = false
-  let ending = false
+/** When the process ends. */
+export class Lifecycle {
+  readonly #options: LifecycleOptions
+  #stubborn = false
+  #ending = false
 
-  function end(exitCode: number): void {
-    if (stubborn || ending) return
-    ending = true
-    beforeExit()
-    setTimeout(() => process.exit(exitCode), FLUSH_LIMIT_MS)
-    output.flush(() => process.exit(exitCode))
+  constructor(options: LifecycleOptions) {
+    this.#options = options
+    for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => this.#end(exitCode))
+    options.input.once('close', () => this.#end(0))
+    options.input.once('end', () => this.#end(0))
+    // A client that is gone is noticed by the end of stdin; what is still written to it is lost.
+    process.stdout.on('error', () => this.#end(0))
   }
 
-  for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => end(exitCode))
-  input.once('close', () => end(0))
-  input.once('end', () => end(0))
-  // A client that is gone is noticed by the end of stdin; what is still written to it is lost.
-  process.stdout.on('error', () => end(0))
+  get stubborn(): boolean {
+    return this.#stubborn
+  }
 
-  return {
-    get stubborn() {
-      return stubborn
-    },
-    becomeStubborn() {
-      stubborn = true
-      // Once stdin has ended, nothing else would keep the process alive.
-      setInterval(() => {}, 60_000)
-    },
+  /** From now on neither the end of stdin nor a polite signal ends the process. */
+  becomeStubborn(): void {
+    this.#stubborn = true
+    // Once stdin has ended, nothing else would keep the process alive.
+    setInterval(() => {}, 60_000)
+  }
+
+  #end(exitCode: number): void {
+    if (this.#stubborn || this.#ending) return
+    this.#ending = true
+    this.#options.beforeExit()
+    setTimeout(() => process.exit(exitCode), FLUSH_LIMIT_MS)
+    this.#options.output.flush(() => process.exit(exitCode))
   }
 }

@@ -4,48 +4,48 @@ import type { Writable } from 'node:stream'
  * The one path to stdout. Everything said within one turn of the event loop leaves in one write, in
  * order; nothing else may write to the stream, or messages could be torn or reordered.
  */
-export interface Output {
+export class Output {
+  readonly #stream: Writable
+  #queued = ''
+  #scheduled = false
+  #drained: Promise<void> | undefined
+
+  constructor(stream: Writable) {
+    this.#stream = stream
+  }
+
   /** Queues one JSON-RPC message. */
-  message(message: unknown): void
+  message(message: unknown): void {
+    this.raw(`${JSON.stringify(message)}\n`)
+  }
+
   /** Queues text as it is: whole lines, or half of one. */
-  raw(text: string): void
+  raw(text: string): void {
+    this.#queued += text
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#write())
+  }
+
   /** Settles when the peer has taken enough for more to be queued, and at least one loop turn later. */
-  room(): Promise<void>
+  async room(): Promise<void> {
+    this.#write()
+    await (this.#drained ?? new Promise<void>((resolve) => setImmediate(resolve)))
+  }
+
   /** Hands over everything queued, then calls back; also when the peer is gone. */
-  flush(done: () => void): void
-}
-
-export function createOutput(stream: Writable): Output {
-  let queued = ''
-  let scheduled = false
-  let drained: Promise<void> | undefined
-
-  function write(): void {
-    scheduled = false
-    if (queued === '') return
-    const text = queued
-    queued = ''
-    if (!stream.write(text) && !drained) drained = nextDrain(stream).then(() => void (drained = undefined))
+  flush(done: () => void): void {
+    this.#write()
+    this.#stream.write('', () => done())
   }
 
-  function raw(text: string): void {
-    queued += text
-    if (scheduled) return
-    scheduled = true
-    setImmediate(write)
-  }
-
-  return {
-    message: (message) => raw(`${JSON.stringify(message)}\n`),
-    raw,
-    async room() {
-      write()
-      await (drained ?? new Promise<void>((resolve) => setImmediate(resolve)))
-    },
-    flush(done) {
-      write()
-      stream.write('', () => done())
-    },
+  #write(): void {
+    this.#scheduled = false
+    if (this.#queued === '') return
+    const text = this.#queued
+    this.#queued = ''
+    if (!this.#stream.write(text))
+      this.#drained ??= nextDrain(this.#stream).then(() => void (this.#drained = undefined))
   }
 }
 

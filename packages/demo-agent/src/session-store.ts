@@ -15,38 +15,36 @@ const ID = /^demo-[0-9a-f-]{36}$/
  * time; a second one within 50 ms waits for the rest of them. Until then SIGKILL loses it, and nothing
  * else does: every orderly end writes what is pending.
  */
-export interface SessionStore {
-  read(sessionId: string): StoredSession | undefined
-  list(): readonly StoredSession[]
-  /** Writes soon what `snapshot` will return then. */
-  saveSoon(sessionId: string, snapshot: () => StoredSession): void
-  /** Writes what is pending now. */
-  flush(): void
-}
+export class SessionStore {
+  readonly #folder = defaultFolder()
+  readonly #pending = new Map<string, () => StoredSession>()
+  #timer: NodeJS.Timeout | undefined
+  #lastWrite = 0
 
-export function createSessionStore(folder: string = defaultFolder()): SessionStore {
-  const pending = new Map<string, () => StoredSession>()
-  let timer: NodeJS.Timeout | undefined
-  let lastWrite = 0
-
-  function flush(): void {
-    if (timer) clearTimeout(timer)
-    timer = undefined
-    const sessions = [...pending].map(([, snapshot]) => snapshot())
-    pending.clear()
-    for (const session of sessions) writeSession(folder, session)
-    lastWrite = performance.now()
+  read(sessionId: string): StoredSession | undefined {
+    return ID.test(sessionId) ? readStored(fileOf(this.#folder, sessionId)) : undefined
   }
 
-  return {
-    read: (sessionId) => (ID.test(sessionId) ? readStored(fileOf(folder, sessionId)) : undefined),
-    list: () => listIds(folder).flatMap((id) => readStored(fileOf(folder, id)) ?? []),
-    saveSoon(sessionId, snapshot) {
-      pending.set(sessionId, snapshot)
-      // A timer runs after the immediate in which the answer leaves.
-      timer ??= setTimeout(flush, Math.max(1, lastWrite + MIN_WRITE_INTERVAL_MS - performance.now()))
-    },
-    flush,
+  list(): readonly StoredSession[] {
+    return listIds(this.#folder).flatMap((id) => readStored(fileOf(this.#folder, id)) ?? [])
+  }
+
+  /** Writes soon what `snapshot` will return then. */
+  saveSoon(sessionId: string, snapshot: () => StoredSession): void {
+    this.#pending.set(sessionId, snapshot)
+    // A timer runs after the immediate in which the answer leaves.
+    const wait = Math.max(1, this.#lastWrite + MIN_WRITE_INTERVAL_MS - performance.now())
+    this.#timer ??= setTimeout(() => this.flush(), wait)
+  }
+
+  /** Writes what is pending now. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const sessions = [...this.#pending.values()].map((snapshot) => snapshot())
+    this.#pending.clear()
+    for (const session of sessions) writeSession(this.#folder, session)
+    this.#lastWrite = performance.now()
   }
 }
 

@@ -1,8 +1,7 @@
 import { connectProcess } from '@agentproto/arm-kit'
 import type { ProcessConnection } from '@agentproto/arm-kit'
 import type { ArmConnectOptions, ProtocolArm } from '@agentproto/contracts/agent'
-import { createAcpClient } from './client.js'
-import type { AcpClient } from './client.js'
+import { AcpClient } from './client.js'
 
 /** A connection to an ACP agent; its `client` has what ACP offers beyond the contract of arms. */
 export type AcpConnection = ProcessConnection<AcpClient>
@@ -16,5 +15,5 @@ export const acpArm: ProtocolArm = { protocol: 'acp', connect: connectAcp }
  * `timeout`, `cancelled`; nothing of the agent runs then
  */
 export function connectAcp(options: ArmConnectOptions): Promise<AcpConnection> {
-  return connectProcess(options, (write) => createAcpClient({ ...options, write }))
+  return connectProcess(options, (write) => new AcpClient({ ...options, write }))
 }

@@ -47,25 +47,8 @@ export interface AcpClientOptions {
 
 type ClientLimits = Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'> & Partial<Pick<ArmLimits, 'termGraceMs'>>
 
-/** The client's end of an ACP connection, over any transport of lines. */
-export interface AcpClient extends LineClient {
-  listSessions(cwd?: string): Promise<readonly StoredAgentSession[]>
-  /** Deletes a stored session that is not open. @throws `not_supported` */
-  deleteSession(agentSessionId: string): Promise<void>
-  /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
-  forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession>
-  /** The ways to log in that the agent named. */
-  readonly authMethods: readonly AuthMethod[]
-  /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
-  authenticate(methodId: string): Promise<void>
-}
-
-/** Creates an ACP 1 client (AIP-44). Pass it every line that the agent writes, and call `initialize` first. */
-export function createAcpClient(options: AcpClientOptions): AcpClient {
-  return new Client(options)
-}
-
-class Client implements AcpClient, SessionLink {
+/** The client's end of an ACP 1 connection (AIP-44), over any transport of lines. Call `initialize` first. */
+export class AcpClient implements LineClient, SessionLink {
   readonly #options: AcpClientOptions
   readonly #limits: ClientLimits
   readonly clock: Clock
@@ -84,6 +67,7 @@ class Client implements AcpClient, SessionLink {
     return this.#shaken().info.capabilities
   }
 
+  /** The ways to log in that the agent named. */
   get authMethods(): readonly AuthMethod[] {
     return this.#handshake?.authMethods ?? []
   }
@@ -116,16 +100,19 @@ class Client implements AcpClient, SessionLink {
     return listStored((method, params) => this.request(method, params), cwd)
   }
 
+  /** Deletes a stored session that is not open. @throws `not_supported` */
   async deleteSession(agentSessionId: string): Promise<void> {
     if (!this.capabilities.delete) throw new AgentprotoError('not_supported', 'The agent does not delete sessions')
     await this.request('session/delete', { sessionId: agentSessionId })
   }
 
+  /** Opens a new session with the history of another one. @throws `not_supported`; as `openSession` */
   async forkSession(agentSessionId: string, options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
     if (!this.capabilities.fork) throw new AgentprotoError('not_supported', 'The agent does not fork sessions')
     return this.#create(options, sink, agentSessionId)
   }
 
+  /** Logs in by one of the agent's ways that needs no terminal. @throws `not_supported`, `auth_required`, `timeout` */
   async authenticate(methodId: string): Promise<void> {
     const method = this.authMethods.find(({ id }) => id === methodId)
     if (!method || method.terminal) {

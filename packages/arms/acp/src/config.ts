@@ -7,7 +7,6 @@ import {
   asString,
   type ConfigOption,
   defined,
-  isRecord,
   type Json,
 } from '@agentproto/contracts'
 import type { ConfigChange } from '@agentproto/contracts/agent'
@@ -127,13 +126,9 @@ type Choice = NonNullable<ConfigOption['values']>[number]
 
 /** A choice, or a group of them. */
 function valuesOf(entry: unknown): Choice[] {
-  if (!isRecord(entry)) return []
-  if (Array.isArray(entry['options'])) return entry['options'].flatMap(valuesOf)
-  const value = asString(entry['value'])
-  if (value === undefined) return []
-  return [
-    { value, name: asString(entry['name']) ?? value, ...defined({ description: asString(entry['description']) }) },
-  ]
+  const { options } = asRecord(entry)
+  if (Array.isArray(options)) return options.flatMap(valuesOf)
+  return namedOf(entry, 'value').map(({ id: value, ...rest }) => ({ value, ...rest }))
 }
 
 const choices = (option: ConfigOption): readonly AgentMode[] =>

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, mkdir, open, realpath } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { HostRefusal } from './host-refusal.js'
+import { HostRefusal } from './rpc-answer.js'
 
 /** Largest file that is read or written for an agent, in bytes. */
 const MAX_BYTES = 10 << 20

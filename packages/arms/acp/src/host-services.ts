@@ -3,19 +3,17 @@ import {
   asNumber,
   asRecord,
   asString,
-  type Clock,
   defined,
   type Json,
   type PermissionOption,
   type ToolCall,
 } from '@agentproto/contracts'
-import type { AgentSink, ArmLimits, Launch } from '@agentproto/contracts/agent'
+import type { AgentSink } from '@agentproto/contracts/agent'
 import { HostFiles } from './host-files.js'
 import type { FilePart } from './host-files.js'
-import { HostRefusal } from './host-refusal.js'
 import { HostTerminals } from './host-terminals.js'
-import type { TerminalCommand } from './host-terminals.js'
-import { type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
+import type { TerminalCommand, TerminalsOptions } from './host-terminals.js'
+import { HostRefusal, type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
 
 /** Requests of one agent that are handled at once. */
 const MAX_PENDING = 64
@@ -37,13 +35,10 @@ const OPTIONS: readonly PermissionOption[] = [
 ]
 
 /** What the host does for an agent, and where. */
-export interface ServicesOptions {
+export interface ServicesOptions extends TerminalsOptions {
   /** Folders of the session, absolute and without symbolic links. */
   readonly roots: readonly [string, ...string[]]
   readonly serve: { readonly fs?: boolean; readonly terminal?: boolean }
-  readonly launch: Launch
-  readonly limits: Pick<ArmLimits, 'termGraceMs'>
-  readonly clock: Clock
   readonly sink: AgentSink
 }
 

@@ -3,7 +3,7 @@ import { type Clock, isAgentprotoError } from '@agentproto/contracts'
 import type { ArmLimits, Launch, ProcessExit } from '@agentproto/contracts/agent'
 import { findExecutable, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import type { AgentProcess } from '@agentproto/subprocess'
-import { HostRefusal } from './host-refusal.js'
+import { HostRefusal } from './rpc-answer.js'
 import { TerminalOutput } from './terminal-output.js'
 
 /** Terminals of one session that exist at once. */

@@ -9,10 +9,7 @@ import {
   type ToolKind,
   type ToolLocation,
 } from '@agentproto/contracts'
-import { isContentBlock, type ToolStatus, type ToolUpdate } from '@agentproto/arm-kit'
-
-const KINDS: ReadonlySet<string> = new Set<ToolKind>(TOOL_KINDS)
-const STATUSES: ReadonlySet<string> = new Set<ToolStatus>(['pending', 'in_progress', 'completed', 'failed'])
+import { isContentBlock, TOOL_STATUSES, type ToolUpdate } from '@agentproto/arm-kit'
 
 /** Reads `tool_call`, `tool_call_update` and a permission's `toolCall`; undefined without an id. */
 export function parseToolUpdate(update: Json): ToolUpdate | undefined {
@@ -21,25 +18,20 @@ export function parseToolUpdate(update: Json): ToolUpdate | undefined {
   return {
     toolCallId,
     ...defined({
-      status: statusOf(update['status']),
+      status: TOOL_STATUSES.find((each) => each === update['status']),
       toolName: asString(update['name']),
       title: asString(update['title']),
       kind: kindOf(update['kind']),
       locations: locationsOf(update['locations']),
       content: Array.isArray(update['content']) ? update['content'].map(contentOf) : undefined,
+      input: update['rawInput'] ?? undefined,
+      output: update['rawOutput'] ?? undefined,
     }),
-    ...given('input', update['rawInput']),
-    ...given('output', update['rawOutput']),
   }
 }
 
-const statusOf = (value: unknown): ToolStatus | undefined =>
-  typeof value === 'string' && STATUSES.has(value) ? (value as ToolStatus) : undefined
-
-function kindOf(value: unknown): ToolKind | undefined {
-  if (typeof value !== 'string') return undefined
-  return KINDS.has(value) ? (value as ToolKind) : 'other'
-}
+const kindOf = (value: unknown): ToolKind | undefined =>
+  typeof value === 'string' ? (TOOL_KINDS.find((each) => each === value) ?? 'other') : undefined
 
 function locationsOf(value: unknown): readonly ToolLocation[] | undefined {
   if (!Array.isArray(value)) return undefined
@@ -59,6 +51,3 @@ function contentOf(item: unknown): ToolContent {
   }
   return { type: 'content', content: { type: 'text', text: JSON.stringify(item) ?? '' } }
 }
-
-const given = <K extends string>(key: K, value: unknown): { [P in K]?: unknown } =>
-  (value === undefined || value === null ? {} : { [key]: value }) as { [P in K]?: unknown }

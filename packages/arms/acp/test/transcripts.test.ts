@@ -1,5 +1,4 @@
-import { createAcpClient } from '@agentproto/acp'
-import type { AcpClient } from '@agentproto/acp'
+import { AcpClient } from '@agentproto/acp'
 import type { AgentAnswer } from '@agentproto/contracts'
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
@@ -51,7 +50,7 @@ async function replay(scene: Scene): Promise<Replay> {
     }
   }
 
-  const client: AcpClient = createAcpClient({ client: { name: 'replay', version: '0' }, write: written })
+  const client = new AcpClient({ client: { name: 'replay', version: '0' }, write: written })
   await client.initialize()
   const opening = { cwd: '/w', additionalDirectories: [], mcpServers: [], origin: { how: 'new' } } as const
   const session = await client.openSession(opening, {

@@ -1,6 +1,7 @@
 import type { ToolCall, ToolResult } from '@agentproto/contracts'
 
-export type ToolStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
+export const TOOL_STATUSES = ['pending', 'in_progress', 'completed', 'failed'] as const
+export type ToolStatus = (typeof TOOL_STATUSES)[number]
 
 /** What an agent reports of a tool call; what it does not report is absent. */
 export interface ToolUpdate extends Omit<ToolCall, 'type' | 'status'> {

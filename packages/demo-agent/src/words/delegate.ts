@@ -56,16 +56,15 @@ async function withTools(turn: Turn, work: (tool: CallGateway) => Promise<void>)
 
 /** Loaded when it is first needed: most conversations have no tools to call. */
 async function connected(server: McpServer): Promise<Client> {
-  const { Client } = await import('@modelcontextprotocol/client')
+  const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const client = new Client({ name: 'agentproto-demo-agent', version: '1' })
-  await client.connect('command' in server ? await launched(server) : await reached(server))
+  const { name } = server
+  if ('command' in server) await client.connect(await launched(server))
+  else if ('url' in server) {
+    const requestInit = { headers: named(server.headers) }
+    await client.connect(new StreamableHTTPClientTransport(new URL(server.url), { requestInit }))
+  } else throw new Error(`"${name}" is no server that I reach`)
   return client
-}
-
-async function reached(server: McpServer): Promise<Transport> {
-  const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
-  if (!('url' in server)) throw new Error(`"${server.name}" is no server that I reach`)
-  return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers: named(server.headers) } })
 }
 
 /** With what the protocol's own client hands on of an environment, which is little. */

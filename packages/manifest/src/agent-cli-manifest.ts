@@ -99,38 +99,28 @@ export interface Auth extends Pick<AuthDocument, 'ref' | 'refresh'> {
   readonly expiry?: { readonly exitCode: number }
 }
 
-type SkipIf = Required<CamelKeys<NonNullable<SetupStepDocument['skip_if']>>>
-type Persist = { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
+type StepFields = Required<CamelKeys<SetupStepDocument>>
 
-interface SetupStepCommon extends Pick<SetupStepDocument, 'id' | 'description'> {
-  readonly skipIf?: SkipIf
+export type SetupStep = Pick<SetupStepDocument, 'id' | 'description'> & {
+  readonly skipIf?: Required<CamelKeys<StepFields['skipIf']>>
+} & (
+    | ({ readonly kind: 'cmd' } & Pick<StepFields, 'cmd' | 'timeoutMs' | 'interactive'> & Persisted)
+    | ({ readonly kind: 'prompt' } & Pick<StepFields, 'prompt' | 'type'> & Choices & Persisted)
+    | ({ readonly kind: 'oauth' } & Pick<StepFields, 'secretSlug'>)
+    | ({ readonly kind: 'external' } & Pick<StepFields, 'url'> & Callback & Persisted)
+  )
+
+interface Choices extends Partial<Pick<StepFields, 'default'>> {
+  readonly options?: readonly string[] | { readonly cmd: string; readonly timeoutMs: number }
 }
 
-export type SetupStep = SetupStepCommon &
-  (
-    | {
-        readonly kind: 'cmd'
-        readonly cmd: string
-        readonly timeoutMs: number
-        readonly interactive: boolean
-        readonly persist?: Persist
-      }
-    | {
-        readonly kind: 'prompt'
-        readonly prompt: string
-        readonly type: 'text' | 'select' | 'boolean' | 'secret'
-        readonly default?: string | boolean | number
-        readonly options?: readonly string[] | { readonly cmd: string; readonly timeoutMs: number }
-        readonly persist?: Persist
-      }
-    | { readonly kind: 'oauth'; readonly secretSlug: string }
-    | {
-        readonly kind: 'external'
-        readonly url: string
-        readonly callback?: { readonly param?: string; readonly timeoutMs: number }
-        readonly persist?: Persist
-      }
-  )
+interface Callback {
+  readonly callback?: { readonly param?: string; readonly timeoutMs: number }
+}
+
+interface Persisted {
+  readonly persist?: { readonly env: string } | { readonly secretSlug: string } | { readonly cmd: string }
+}
 
 /** Where the sandbox profile is defined. */
 type SandboxSource =

@@ -1,9 +1,9 @@
 // Reads and checks AGENT-CLI.md and the other manifests. This file is the package's contract: every export is named here.
-export { parseAgentCli, type ParseAgentCliOptions } from './parse-agent-cli.js'
-export type { ParseOptions, ParseResult } from './parse-manifest.js'
+export { parseAgentCli } from './parse-agent-cli.js'
+export type { ParseAgentCliOptions, ParseOptions, ParseResult } from './parse-manifest.js'
 export { parseAcp, type AcpAgentCapabilities, type AcpProfile, type AcpTier } from './acp-profile.js'
 export { parseSecrets, type SecretDeclaration, type SecretsManifest } from './secrets-manifest.js'
-export { parseSandbox, type ParseSandboxOptions, SANDBOX_PROVIDERS } from './sandbox-profile.js'
+export { parseSandbox, SANDBOX_PROVIDERS } from './sandbox-profile.js'
 export { parseRunner, type RunnerProfile } from './runner-profile.js'
 export { configSchema } from './schemas.js'
 export { parseConfig, type GatewayConfig } from './gateway-config.js'

@@ -2,13 +2,8 @@ import { agentCliRules } from './agent-cli-rules.js'
 import type { AgentCliDocument } from './agent-cli-document.js'
 import type { AgentCliManifest } from './agent-cli-manifest.js'
 import { normaliseAgentCli } from './normalise-agent-cli.js'
-import { parseManifest, type ParseOptions, type ParseResult, type PlacedResult } from './parse-manifest.js'
+import { type ParseAgentCliOptions, parseManifest, type ParseResult, type PlacedResult } from './parse-manifest.js'
 import { validate } from './validators/agent-cli.js'
-
-export interface ParseAgentCliOptions extends ParseOptions {
-  /** Sandbox providers that the host registers in addition to the built-in ones. */
-  readonly sandboxProviders?: readonly string[]
-}
 
 /**
  * Parses and checks the text of an AGENT-CLI.md (AIP-45): all problems, each with its position.

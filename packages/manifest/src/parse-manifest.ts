@@ -18,6 +18,11 @@ export interface ParseOptions {
   readonly path: string
 }
 
+export interface ParseAgentCliOptions extends ParseOptions {
+  /** Sandbox providers that the host registers in addition to the built-in ones. */
+  readonly sandboxProviders?: readonly string[]
+}
+
 /** One kind of manifest: how its front matter is checked, and what programs use in its place. */
 export interface ManifestKind<Document, Manifest> {
   readonly schema: SchemaName

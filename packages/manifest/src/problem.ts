@@ -117,11 +117,11 @@ export class ProblemList {
 
   error(code: ProblemCode, offset: number, parts: ProblemParts): void {
     this.#errorOffsets.add(offset)
-    this.#add(this.#problem({ code, severity: 'error', offset, parts }))
+    this.#add(this.#placed({ code, severity: 'error', ...parts }, offset))
   }
 
   warn(code: ProblemCode, offset: number, parts: ProblemParts): void {
-    this.#add(this.#problem({ code, severity: 'warning', offset, parts }))
+    this.#add(this.#placed({ code, severity: 'warning', ...parts }, offset))
   }
 
   /** Adds the problems of another file. */
@@ -152,8 +152,7 @@ export class ProblemList {
     this.#problems.push(this.full ? { ...problem, code: 'too_many_problems', severity: 'error', message } : problem)
   }
 
-  #problem({ code, severity, offset, parts }: Finding): ManifestProblem {
-    const { message, expected, given, suggestion } = parts
+  #placed({ code, severity, message, expected, given, suggestion }: Finding, offset: number): ManifestProblem {
     const problem: ManifestProblem = {
       code,
       severity,
@@ -167,12 +166,7 @@ export class ProblemList {
   }
 }
 
-interface Finding {
-  readonly code: ProblemCode
-  readonly severity: ManifestProblem['severity']
-  readonly offset: number
-  readonly parts: ProblemParts
-}
+type Finding = ProblemParts & Pick<ManifestProblem, 'code' | 'severity'>
 
 /** The problem with the key of its line only. */
 function withoutValues({ given, ...problem }: ManifestProblem): ManifestProblem {

@@ -3,7 +3,7 @@ import { defined } from '@agentproto/contracts'
 import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
 import { parseAgentCliAt } from './parse-agent-cli.js'
-import type { ParseOptions, ParseResult } from './parse-manifest.js'
+import type { ParseAgentCliOptions, ParseOptions, ParseResult } from './parse-manifest.js'
 import type { ManifestProblem } from './problem.js'
 import { readText, type ReadText } from './read-text.js'
 import type { RuleContext } from './rule-context.js'
@@ -27,10 +27,7 @@ export type ReadResult =
   | ({ readonly ok: true; readonly warnings: readonly ManifestProblem[] } & LoadedAgentCli)
   | { readonly ok: false; readonly problems: readonly ManifestProblem[] }
 
-export interface ReadAgentCliOptions {
-  /** Sandbox providers that the host registers in addition to the built-in ones. */
-  readonly sandboxProviders?: readonly string[]
-}
+export type ReadAgentCliOptions = Pick<ParseAgentCliOptions, 'sandboxProviders'>
 
 /**
  * Reads and checks an AGENT-CLI.md, given as a file or as its folder, with the ACP.md,

@@ -3,19 +3,14 @@ import type { SandboxDocument } from './agent-cli-document.js'
 import type { SandboxProfile } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
 import { nearest } from './nearest.js'
-import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
+import { type ParseAgentCliOptions, parseManifest, type ParseResult } from './parse-manifest.js'
 import { type RuleContext, strayKeyRule, valueAt } from './rule-context.js'
 import { schemas } from './schemas.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { validate } from './validators/sandbox.js'
 
-export interface ParseSandboxOptions extends ParseOptions {
-  /** Providers that the host registers in addition to the built-in ones. */
-  readonly sandboxProviders?: readonly string[]
-}
-
 /** Parses and checks the text of a SANDBOX.md (AIP-36). Never throws for the content of the text. */
-export const parseSandbox = (text: string, options: ParseSandboxOptions): ParseResult<SandboxProfile> =>
+export const parseSandbox = (text: string, options: ParseAgentCliOptions): ParseResult<SandboxProfile> =>
   parseManifest<SandboxDocument, SandboxProfile>(text, options, {
     schema: 'sandbox',
     validate,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import { formatProblem } from '@agentproto/manifest'
 import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
@@ -10,8 +10,7 @@ import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { newestOf } from '@agentproto/driver-agent-cli/installation'
 import { npmInstall } from './install/npm-method.js'
-import { runCommand } from './run-command.js'
-import { installerEnvironment } from './tool-environment.js'
+import { runTool } from './tool-environment.js'
 
 /** Limits of an adapter's folder, which has its manifests and a few vendored files. */
 const FILES_MAX = 2_000
@@ -52,15 +51,8 @@ async function fromNpm(name: string, { into, host, signal }: FromNpm): Promise<s
   const npm = await findExecutable('npm', { path: host.env['PATH'] ?? '' })
   if (npm === undefined) throw new AgentprotoError('install_failed', 'There is no npm on PATH')
   await mkdir(into, { recursive: true, mode: 0o700 })
-  const end = await runCommand({
-    file: npm,
-    args: npmInstall(newestOf(name), into, ['--ignore-scripts']),
-    cwd: into,
-    env: installerEnvironment(host),
-    timeoutMs: NPM_MS,
-    signal,
-    clock: host.clock ?? systemClock,
-  })
+  const args = npmInstall(newestOf(name), into, ['--ignore-scripts'])
+  const end = await runTool({ file: npm, args, cwd: into, timeoutMs: NPM_MS, signal }, host)
   if (end.exitCode !== 0)
     throw new AgentprotoError('install_failed', `npm could not fetch ${name}`, { given: end.stderr.slice(-400) })
   const bare = name.indexOf('@', 1) > 0 ? name.slice(0, name.indexOf('@', 1)) : name

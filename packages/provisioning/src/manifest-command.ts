@@ -22,10 +22,10 @@ export async function prepareCommand(
   commandContext: CommandContext,
   values?: Substitutions,
 ): Promise<TerminalProgram> {
-  const { adapter, host, signal, variables } = commandContext
+  const { host, signal } = commandContext
   const [program, ...args] = commandWords(command, values)
-  const env = toolEnvironment({ manifest: adapter.manifest, host, sandbox: adapter.sandbox, values: variables })
-  return { file: await programFile(program, commandContext), args, cwd: host.home, env, signal }
+  const file = await programFile(program, commandContext)
+  return { file, args, cwd: host.home, env: toolEnvironment(commandContext), signal }
 }
 
 /** Runs a command of the manifest to its end, without a terminal. */

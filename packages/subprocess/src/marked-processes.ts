@@ -17,16 +17,10 @@ export interface MarkedProcess extends AgentProcessInfo {
 export function findMarkedProcesses(marker?: string, table: ProcessTable = processTable): readonly MarkedProcess[] {
   const rows = table.all()
   const own = lineage(rows)
-  const found: MarkedProcess[] = []
-  for (const { pid, startTime } of rows.values()) {
-    const value = own.has(pid) ? undefined : table.marker(pid)
-    if (
-      value !== undefined &&
-      value !== '' &&
-      (marker === undefined || value === marker || value.startsWith(`${marker}/`))
-    ) {
-      found.push({ pid, startTime, marker: value })
-    }
-  }
-  return found
+  const isWanted = (value: string): boolean =>
+    value !== '' && (marker === undefined || value === marker || value.startsWith(`${marker}/`))
+  return [...rows.values()].flatMap(({ pid, startTime }) => {
+    const value = own.has(pid) ? '' : (table.marker(pid) ?? '')
+    return isWanted(value) ? [{ pid, startTime, marker: value }] : []
+  })
 }

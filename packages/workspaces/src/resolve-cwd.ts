@@ -1,8 +1,7 @@
 import type { ResolvedCwd } from '@agentproto/contracts'
-import { findWorkspace } from './find-workspace.js'
 import { isWithin, realFolder, realFolderIfAny } from './folder.js'
 import { NO_WORKSPACE } from './slug.js'
-import type { StoredWorkspace, StoredWorkspaces } from './workspaces-file.js'
+import { findWorkspace, type StoredWorkspace, type StoredWorkspaces } from './workspaces-file.js'
 
 interface ResolveRequest {
   readonly cwd?: string

@@ -9,11 +9,10 @@ import {
 } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import { type Changed, JsonFile } from '@agentproto/json-file'
-import { findWorkspace } from './find-workspace.js'
 import { realFolder, realFolderIfAny } from './folder.js'
 import { resolveCwd } from './resolve-cwd.js'
 import { checkSlug, slugFor } from './slug.js'
-import { type StoredWorkspace, type StoredWorkspaces, workspacesSchema } from './workspaces-file.js'
+import { findWorkspace, type StoredWorkspace, type StoredWorkspaces, workspacesSchema } from './workspaces-file.js'
 
 export interface WorkspacesOptions {
   /** Root of the home, as for `homeLayout`; `workspaces.json` is in it. */

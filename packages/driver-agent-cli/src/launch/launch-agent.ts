@@ -17,13 +17,12 @@ import type { AgentHost } from '../agent-host.js'
 import { confineAgent } from './confine-agent.js'
 import { guardLaunch } from './launch-guard.js'
 import type { LaunchOptions } from './launch-options.js'
-import { planLaunch } from './launch-plan.js'
+import { type LaunchPlan, planLaunch } from './launch-plan.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './load-arm.js'
 import { ResumeGap } from './resume-gap.js'
 import { StartedAgent } from './running-agent.js'
-import { sessionMode } from './session-mode.js'
 import { TimeLimit } from './time-limit.js'
 import { resolveDirectories } from './working-directories.js'
 
@@ -93,7 +92,7 @@ async function openAgent(
   const opening = { ...directories, mcpServers, origin, ...defined({ meta: plan.meta, trace }) }
   const redacted = guard.sink(options.sink)
   const sink = limit?.sink(redacted) ?? redacted
-  const session = await openOrClose(connection, { opening, mode: sessionMode(manifest, options.mode), sink, signal })
+  const session = await openOrClose(connection, { opening, mode: plan.mode, sink, signal })
   gap.note(session.agentSessionId, startedAt)
   const ended = limit?.start(connection, sink) ?? connection.ended
   return new StartedAgent(connection, session, {
@@ -150,10 +149,8 @@ const UNREAD_SANDBOX: SandboxProfile = {
   carried: {},
 }
 
-interface Opening {
+interface Opening extends Pick<LaunchPlan, 'mode'> {
   readonly opening: OpenSessionOptions
-  /** The agent's own mode to begin in, where it can only be set in an open session. */
-  readonly mode: string | undefined
   readonly sink: AgentSink
   readonly signal: AbortSignal
 }

@@ -2,6 +2,7 @@ import type { SessionOrigin } from '@agentproto/contracts/agent'
 import { type AgentCliManifest, type CompiledLaunch, compileLaunch } from '@agentproto/manifest'
 import { instructionChannel } from './instruction-channel.js'
 import type { LaunchOptions } from './launch-options.js'
+import { manifestHint, member } from './manifest-hint.js'
 import { nativeResumeArgs } from './native-resume.js'
 
 /** What a launch comes to by its manifest alone. */
@@ -11,6 +12,8 @@ export interface LaunchPlan {
   readonly args: readonly string[]
   /** How the arm is to begin the conversation. */
   readonly origin: SessionOrigin
+  /** The agent's own mode to begin in, where it can only be set in an open session. */
+  readonly mode: string | undefined
   /** Goes with the requests that open the session. */
   readonly meta: Readonly<Record<string, unknown>> | undefined
   /** The instructions go by a channel of the agent's own. */
@@ -29,7 +32,19 @@ export function planLaunch(manifest: AgentCliManifest, options: LaunchOptions): 
     args: [...compiled.args.slice(manifest.binArgs.length), ...(channel?.args ?? []), ...native, ...moreArgs],
     // Its arguments have said which conversation it is.
     origin: origin.how === 'native' ? { how: 'new' } : origin,
+    mode: sessionMode(manifest, options.mode),
     meta: channel?.meta,
     instructed: channel !== undefined,
   }
+}
+
+/**
+ * The agent's own mode that a mode of the manifest stands for, by `metadata.agentproto.session_modes`: for agents
+ * that take no flag and no variable for a mode, but change it in an open session. The names of the two differ
+ * because AIP-45 allows lower-case ids alone.
+ */
+function sessionMode(manifest: AgentCliManifest, mode: string | undefined): string | undefined {
+  const modes = manifestHint(manifest, 'session_modes')
+  const named = mode === undefined ? undefined : member(modes, mode)
+  return typeof named === 'string' && named !== '' ? named : undefined
 }

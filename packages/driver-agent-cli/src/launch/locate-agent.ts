@@ -80,9 +80,8 @@ export async function requireAgent(manifest: AgentCliManifest, host: AgentHost):
   })
 }
 
-/** Package managers that need one command and no administrator. */
 /** The commands that a person can run as they are; undefined where it takes more than one word and a package. */
-const INSTALLERS: Readonly<Record<InstallMethod['method'], string | undefined>> = {
+const INSTALLERS: Readonly<Record<Extract<InstallMethod, { package: string }>['method'], string | undefined>> = {
   npm: 'npm install --global',
   brew: 'brew install',
   cargo: 'cargo install',
@@ -93,16 +92,11 @@ const INSTALLERS: Readonly<Record<InstallMethod['method'], string | undefined>> 
   pacman: undefined,
   choco: undefined,
   scoop: undefined,
-  curl: undefined,
-  download: undefined,
-  vendored: undefined,
-  unknown: undefined,
 }
 
 function installCommand(method: InstallMethod): string | undefined {
-  const installer = INSTALLERS[method.method]
-  if (installer === undefined || !('package' in method)) return undefined
-  return `${installer} ${method.method === 'npm' ? newestOf(method.package) : method.package}`
+  if (!('package' in method) || INSTALLERS[method.method] === undefined) return undefined
+  return `${INSTALLERS[method.method]} ${method.method === 'npm' ? newestOf(method.package) : method.package}`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { asRecord, asString, defined, systemClock } from '@agentproto/contracts'
+import { asRecord, asString, defined } from '@agentproto/contracts'
 import type { AdapterState, DoctorCheck } from '@agentproto/contracts/wire'
 import { commandFor, findExecutable } from '@agentproto/subprocess'
 import satisfies from 'semver/functions/satisfies.js'
@@ -11,8 +11,7 @@ import { checkVersion, packageOf } from '../check-version.js'
 import { fileHead } from '../file-head.js'
 import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
-import { runCommand } from '../run-command.js'
-import { installerEnvironment } from '../tool-environment.js'
+import { runTool } from '../tool-environment.js'
 import type { RunningExamination } from './examination.js'
 
 /**
@@ -114,16 +113,7 @@ async function nodeFor(file: string, { host, signal }: RunningExamination): Prom
   if (!/^#!.*\bnode\b/.test(head)) return undefined
   const node = await findExecutable('node', { path: host.env['PATH'] ?? '' })
   if (node === undefined || node === process.execPath) return process.versions.node
-  const env = installerEnvironment(host)
-  const end = await runCommand({
-    file: node,
-    args: ['--version'],
-    cwd: host.home,
-    env,
-    timeoutMs: 5_000,
-    signal,
-    clock: host.clock ?? systemClock,
-  })
+  const end = await runTool({ file: node, args: ['--version'], timeoutMs: 5_000, signal }, host)
   return end.stdout.trim().replace(/^v/, '') || undefined
 }
 

@@ -1,7 +1,7 @@
-import { AgentprotoError, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import { findExecutable } from '@agentproto/subprocess'
-import { runCommand } from '../run-command.js'
-import { installerEnvironment } from '../tool-environment.js'
+import type { Command } from '../run-command.js'
+import { runTool } from '../tool-environment.js'
 import { type Installing, MethodSkipped } from './installing.js'
 
 /** A large agent over a slow line. */
@@ -22,16 +22,8 @@ export async function runInstaller(
 ): Promise<void> {
   const { host, emit, signal } = installing
   emit({ type: 'method', method, state: 'started', detail: [nameOf(file), ...args].join(' ') })
-  const end = await runCommand({
-    file,
-    args,
-    cwd: host.home,
-    env: { ...installerEnvironment(host), ...env },
-    timeoutMs: INSTALL_MS,
-    signal,
-    clock: host.clock ?? systemClock,
-    onLine: (stream, line) => emit({ type: 'output', stream, line: host.redactor.redact(line) }),
-  })
+  const onLine: Command['onLine'] = (stream, line) => emit({ type: 'output', stream, line: host.redactor.redact(line) })
+  const end = await runTool({ file, args, env, timeoutMs: INSTALL_MS, signal, onLine }, host)
   if (end.exitCode === 0) return
   const how = end.timedOut
     ? `took more than ${INSTALL_MS / 60_000} minutes`
@@ -44,7 +36,7 @@ export async function requireTool(names: readonly string[], { host }: Installing
   for (const name of names) {
     const file = await findExecutable(name, {
       path: host.env['PATH'] ?? '',
-      ...(host.env['HOME'] === undefined ? {} : { home: host.env['HOME'] }),
+      ...defined({ home: host.env['HOME'] }),
     })
     if (file !== undefined) return file
   }

@@ -117,14 +117,12 @@ function saidBy(event: SessionEvent): string | undefined {
     case 'error':
       return event.message
     case 'tool-call':
-      return [event.title ?? event.toolName, event.input === undefined ? undefined : JSON.stringify(event.input)]
-        .filter((part) => part !== undefined)
-        .join(' ')
+      return [event.title ?? event.toolName, textOf(event.input)].filter((part) => part !== undefined).join(' ')
     case 'tool-result':
-      return event.content === undefined && event.output === undefined
-        ? undefined
-        : JSON.stringify(event.content ?? event.output)
+      return textOf(event.content ?? event.output)
     default:
       return undefined
   }
 }
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : JSON.stringify(value))

@@ -2,6 +2,7 @@ import {
   AgentprotoError,
   type Envelope,
   type HostEvent,
+  parseJson,
   type SessionEvent,
   type SessionEventType,
   type StreamEvent,
@@ -72,16 +73,8 @@ const TEXT_EVENT =
   /^\{"seq":[1-9]\d*,"ts":"[^"\\]*","sessionId":"[^"\\]*",(?:"turn":\d+,)?"type":"(?:text-delta|thought)","text":"(?:[^"\\\u0000-\u001f]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*"(?:,"messageId":"[^"\\\u0000-\u001f]*")?\}$/
 const MAX_MATCHED = 4_096
 
-const isWhole = (json: string): boolean => (json.length <= MAX_MATCHED && TEXT_EVENT.test(json)) || isJson(json)
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const isWhole = (json: string): boolean =>
+  (json.length <= MAX_MATCHED && TEXT_EVENT.test(json)) || parseJson(json) !== undefined
 
 export const eventOf = ({ json }: EventRecord): SessionEvent => JSON.parse(json) as SessionEvent
 

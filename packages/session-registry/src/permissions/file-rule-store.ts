@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asRecord, isRecord, type PermissionRule, RULE_LIFETIMES } from '@agentproto/contracts'
+import { asRecord, isRecord, parseJson, type PermissionRule, RULE_LIFETIMES } from '@agentproto/contracts'
 import type { RuleStore } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
 import { moveAside, storageFailed } from '../records/stored-file.js'
@@ -69,12 +69,8 @@ export class MemoryRuleStore implements RuleStore {
 
 /** Undefined for a file that this version did not write, or of another folder. */
 function rulesOf(text: string, workspace: string): readonly PermissionRule[] | undefined {
-  try {
-    const { version, workspace: of, rules } = asRecord(JSON.parse(text))
-    return version === 1 && of === workspace && Array.isArray(rules) && rules.every(isRule) ? rules : undefined
-  } catch {
-    return undefined
-  }
+  const { version, workspace: of, rules } = asRecord(parseJson(text))
+  return version === 1 && of === workspace && Array.isArray(rules) && rules.every(isRule) ? rules : undefined
 }
 
 /** A rule with an unknown member is refused: without that member it would match too much. */

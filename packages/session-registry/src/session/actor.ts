@@ -1,5 +1,5 @@
 import { isLive, type PermissionMode, type Session, type SessionEvent, type Timer } from '@agentproto/contracts'
-import type { RunningAgent, StoredSession } from '@agentproto/contracts/agent'
+import type { AgentSignal, RunningAgent, StoredSession } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'
@@ -10,7 +10,6 @@ import { AgentRunner } from './agent-runner.js'
 import type { CommandOf, Input, Replies } from './input.js'
 import { changesState } from './events.js'
 import { Judge } from './judge.js'
-import { joinSignals, type Mail } from './mailbox.js'
 import { reduce } from './reduce.js'
 import type { SessionHandle } from './session-handle.js'
 import {
@@ -262,4 +261,22 @@ const STORED_TURNS = 50
 interface Caller {
   resolve(value: unknown): void
   reject(error: unknown): void
+}
+
+/** An input that waits, and who waits for it to be handled. */
+interface Mail {
+  readonly input: Input
+  readonly done?: () => void
+}
+
+/** What the agent wrote while another input was handled becomes one batch, and one write. */
+function joinSignals(first: readonly AgentSignal[], { done }: Mail, mailbox: Mail[]): Mail {
+  const batch = [...first]
+  const all = [done]
+  for (let next = mailbox[0]; next?.input.type === 'signals'; next = mailbox[0]) {
+    mailbox.shift()
+    batch.push(...next.input.batch)
+    all.push(next.done)
+  }
+  return { input: { type: 'signals', batch }, done: () => all.forEach((each) => each?.()) }
 }

@@ -1,6 +1,6 @@
 import { type AnsweredBy, isLive, type PermissionMode } from '@agentproto/contracts'
+import type { ConfigChange } from '@agentproto/contracts/agent'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
-import { changesOf } from './config-change.js'
 import { endedError, startingError } from '../lifecycle/ending.js'
 import type { SessionActor } from './actor.js'
 import { adaptMode } from './agent-start.js'
@@ -26,4 +26,13 @@ async function setPermissionMode(session: SessionActor, mode: PermissionMode, by
 function assertRunning({ state: { run, session } }: SessionActor): void {
   if (run.phase === 'starting') throw startingError()
   if (run.phase !== 'running') throw endedError(session.status)
+}
+
+/** The changes that a request names: the mode first, since what else there is may depend on it. */
+function changesOf({ mode, model, options = {} }: ConfigRequest): readonly ConfigChange[] {
+  return [
+    ...(mode === undefined ? [] : [{ mode }]),
+    ...(model === undefined ? [] : [{ model }]),
+    ...Object.entries(options).map(([optionId, value]) => ({ optionId, value })),
+  ]
 }

@@ -1,5 +1,5 @@
 import { defined, isLive, type Session } from '@agentproto/contracts'
-import { withChange } from './config-change.js'
+import type { ConfigChange, StoredSpawn } from '@agentproto/contracts/agent'
 import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { applyEvents, replayEvent } from './events.js'
@@ -120,6 +120,15 @@ function setPermissionMode(state: SessionState, { call, mode, by }: InputOf<'set
   const entry: LogEntry = { type: 'config', config: {}, permissionMode: mode, by }
   return step(state, { do: 'append', groups: [{ entries: [entry] }] }, { do: 'reply', call })
 }
+
+/** What was set before and what is set now: of each thing its last value, in the order in which it was set. */
+function withChange(spawn: StoredSpawn, change: ConfigChange): StoredSpawn {
+  const others = (spawn.changes ?? []).filter((known) => subjectOf(known) !== subjectOf(change))
+  return { ...spawn, changes: [...others, change] }
+}
+
+const subjectOf = (change: ConfigChange): string =>
+  'optionId' in change ? `option ${change.optionId}` : Object.keys(change).join()
 
 /** Some agents name their session only with their first answer. */
 const named = (state: SessionState, { agentSessionId }: InputOf<'stored'>): SessionState =>

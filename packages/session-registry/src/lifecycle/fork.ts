@@ -10,25 +10,22 @@ export interface Fork {
   readonly origin: SessionOrigin
 }
 
-interface ForkBy {
-  readonly by: Principal
-  readonly creation: Creation
-}
-
 /**
  * What a fork is made of: the old session's folder and settings, and the label and title of the request.
  * @throws `not_supported`, `turn_in_progress`
  */
-export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequest, { by, creation }: ForkBy): Fork {
+export function forkOf(
+  { session: old, spawn }: StoredSession,
+  request: ForkRequest,
+  { by, creation }: { readonly by: Principal; readonly creation: Creation },
+): Fork {
   const { agent, agentSessionId, adapterSlug, workspaceSlug, cwd, permissionMode, additionalDirectories } = old
   if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
   // The agent has stored the turns before; the running one it may not have stored yet.
-  if (old.turn.state !== 'idle') {
-    throw new AgentprotoError(
-      'turn_in_progress',
-      'A turn of the session is running; fork the session when the turn has ended',
-    )
-  }
+  if (old.turn.state !== 'idle')
+    throw new AgentprotoError('turn_in_progress', 'A turn of the session is running', {
+      hint: 'Fork it after the turn',
+    })
   const { label = old.label, title = old.title } = request
   const given = defined({ label, title, additionalDirectories: additionalDirectories && [...additionalDirectories] })
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given }, by, creation)
@@ -36,7 +33,7 @@ export function forkOf({ session: old, spawn }: StoredSession, request: ForkRequ
   const instructed = defined({ instructed: old.instructed })
   return {
     session: { ...fresh, ...instructed, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
-    spawn: { ...spawn, ...(request.title === undefined ? {} : { title: request.title }) },
+    spawn: { ...spawn, ...defined({ title: request.title }) },
     origin: { how: 'fork', agentSessionId },
   }
 }

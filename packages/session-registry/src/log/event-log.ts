@@ -23,7 +23,14 @@ export interface EventLogOptions {
   readonly isOver: () => boolean
   /** The log of an ended session was closed because it has no reader. */
   readonly onIdle: () => void
-  readonly observer: LogObserver
+  readonly observer: {
+    /** Events that took effect: they are stored, or held back until the store accepts writes again. Called once per event. */
+    effective(events: readonly SessionEvent[]): void
+    /** Events that took effect earlier are stored now. */
+    flushed(): void
+    /** The log is being closed. */
+    closed(): void
+  }
 }
 
 /** Entries of one turn, or of none. */
@@ -37,15 +44,6 @@ export const eventsOf = (groups: readonly EntryGroup[], { seq, ...first }: Omit<
   groups
     .flatMap(({ entries, turn }) => entries.map((entry) => ({ entry, turn })))
     .map(({ entry, turn }, at) => eventWith(entry, { seq: seq + at, ...first, turn }))
-
-export interface LogObserver {
-  /** Events that took effect: they are stored, or held back until the store accepts writes again. Called once per event. */
-  effective(events: readonly SessionEvent[]): void
-  /** Events that took effect earlier are stored now. */
-  flushed(): void
-  /** The log is being closed. */
-  closed(): void
-}
 
 /** A batch up to this size is kept in memory until the next one comes. */
 const KEPT_BATCH = 64

@@ -8,32 +8,19 @@ import {
 
 /** Whether an answer fits a request, and the errors for one that cannot be given. */
 
-/** @throws `invalid_request` for an answer that does not fit the request */
-export function assertAnswer(request: AgentRequest, answer: AgentAnswer): void {
-  if (answer.outcome === 'cancelled') return
-  if (request.kind === 'question') {
-    if (answer.outcome !== 'selected') return
-    throw new AgentprotoError('invalid_request', 'A question takes no option', {
-      expected: '{"action": "accept", "content": {…}}',
-      given: answer,
-    })
-  }
+/** Why an answer does not fit its request; undefined for one that does. */
+export function misfitOf(request: AgentRequest, answer: AgentAnswer): AgentprotoError | undefined {
+  if (answer.outcome === 'cancelled') return undefined
+  const isChoice = answer.outcome === 'selected'
+  if (request.kind === 'question')
+    return isChoice ? misfit('A question takes no option', '{"action": "accept", "content": {…}}', answer) : undefined
   const known = request.options.map(({ optionId }) => optionId)
-  if (answer.outcome === 'selected' && known.includes(answer.optionId)) return
-  throw new AgentprotoError('invalid_request', 'The permission has no such option', {
-    expected: `{"optionId": …} with one of ${known.join(', ')}`,
-    given: answer,
-  })
+  if (isChoice && known.includes(answer.optionId)) return undefined
+  return misfit('The permission has no such option', `{"optionId": …} with one of ${known.join(', ')}`, answer)
 }
 
-export function fitsRequest(request: AgentRequest, answer: AgentAnswer): boolean {
-  try {
-    assertAnswer(request, answer)
-    return true
-  } catch {
-    return false
-  }
-}
+const misfit = (what: string, expected: string, given: AgentAnswer): AgentprotoError =>
+  new AgentprotoError('invalid_request', what, { expected, given })
 
 export const noSuchRequest = (requestId: string): AgentprotoError =>
   new AgentprotoError('request_not_found', 'The session has no such request', {

@@ -30,6 +30,7 @@ import {
 export class SessionActor implements SessionHandle {
   readonly id: string
   readonly log: EventLog
+  readonly output: OutputFeed
   readonly turns: TurnHistory
   readonly permissions: SessionPermissions
   readonly #host: SessionHost
@@ -39,7 +40,6 @@ export class SessionActor implements SessionHandle {
   readonly #calls = new Map<Call, Caller>()
   /** Only {@link reduce} makes another one. */
   state: SessionState
-  #output: OutputFeed | undefined
   readonly #mailbox: Mail[] = []
   /** Effects of events that were stored since the last input. */
   #pending: Effect[] = []
@@ -53,32 +53,27 @@ export class SessionActor implements SessionHandle {
     this.#host = host
     this.state = stateOf(stored, host.config)
     this.turns = new TurnHistory(stored.turns, stored.session.turnCount)
+    const isOver = (): boolean => !this.isLive
     this.log = new EventLog({
       sessionId,
       store,
       clock,
       lastSeq,
       redact,
-      isOver: () => !this.isLive,
+      isOver,
       onIdle: () => host.onUnread(this),
       observer: {
         effective: (events) => this.#apply(events),
         // The record may have what the log has now.
         flushed: () => host.onChange(this, true),
-        closed: () => this.#output?.closed(),
+        closed: () => this.output.closed(),
       },
     })
+    this.output = new OutputFeed({ log: this.log, turns: this.turns, clock, isOver })
     const mode = (): PermissionMode => this.state.session.permissionMode
     this.permissions = new SessionPermissions({ ...host, mode, onChange: () => host.onChange(this, true) }, stored)
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
-  }
-
-  /** Made when the session is first read by lines. */
-  get output(): OutputFeed {
-    const { clock } = this.#host
-    this.#output ??= new OutputFeed({ log: this.log, clock, turns: this.turns, isOver: () => !this.isLive })
-    return this.#output
   }
 
   get agent(): RunningAgent | undefined {

@@ -1,7 +1,7 @@
 import type { AgentRequest, SessionRequest } from '@agentproto/contracts'
 import { messageOf } from '../lifecycle/ending.js'
 import { denial, type PolicyAnswer } from '../permissions/permission-policy.js'
-import { fitsRequest } from '../requests/request-answer.js'
+import { misfitOf } from '../requests/request-answer.js'
 import type { GateVerdict } from '../requests/request-gate.js'
 import type { SessionHost } from '../session-host.js'
 import type { Verdict } from './input.js'
@@ -60,5 +60,5 @@ export class Judge {
 function saidByGate(request: AgentRequest, verdict: NonNullable<GateVerdict>): PolicyAnswer | undefined {
   if ('person' in verdict) return undefined
   const answer = 'deny' in verdict ? denial(request, verdict.deny) : verdict.answer
-  return fitsRequest(request, answer) ? { answer, rule: 'hook onRequest' } : undefined
+  return misfitOf(request, answer) === undefined ? { answer, rule: 'hook onRequest' } : undefined
 }

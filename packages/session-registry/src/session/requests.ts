@@ -1,7 +1,7 @@
 import type { AgentAnswer, AnsweredBy, SessionEvent, SessionRequest } from '@agentproto/contracts'
 import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
-import { answeredBefore, assertAnswer, interruptedBefore, noSuchRequest } from '../requests/request-answer.js'
+import { answeredBefore, interruptedBefore, misfitOf, noSuchRequest } from '../requests/request-answer.js'
 import type { InputOf } from './input.js'
 import {
   andThen,
@@ -147,7 +147,8 @@ export function answerable(state: SessionState, requestId: string, given: AgentA
   const isAhead = given.outcome === 'selected' && given.remember !== undefined
   if (request.state === 'resolved') throw answeredBefore(request)
   if (request.state === 'interrupted' && !isAhead) throw interruptedBefore(request)
-  assertAnswer(request.request, given)
+  const misfit = misfitOf(request.request, given)
+  if (misfit !== undefined) throw misfit
   return request
 }
 

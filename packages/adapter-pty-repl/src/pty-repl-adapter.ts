@@ -17,7 +17,7 @@ import { EchoFilter } from './echo-filter.js'
 import { ENTER, typing } from './keys.js'
 import { parseSettings, type ReplQuestion, type ReplSettings } from './settings.js'
 import { TerminalText } from './terminal-text.js'
-import { Terminal } from './terminal.js'
+import { openTerminal, type Terminal } from './terminal.js'
 
 /** How much of the output is kept for the end, in characters. */
 const TAIL = 4_096
@@ -51,7 +51,7 @@ export class PtyReplAdapter implements AgentCliClient {
   async connect(options: AgentCliConnectOptions): Promise<void> {
     const settings = parseSettings(options.settings)
     const ready = new Promise<void>((resolve) => (this.#ready = resolve))
-    const terminal = await Terminal.open(options, {
+    const terminal = await openTerminal(options, {
       columns: settings.columns,
       onData: (data) => this.#onOutput(data, settings),
     })

@@ -1,4 +1,13 @@
-import { asRecord, type ContentBlock, isRecord } from '@agentproto/contracts'
+import {
+  asNumber,
+  asRecord,
+  asString,
+  type ContentBlock,
+  defined,
+  isRecord,
+  type Json,
+  type StreamError,
+} from '@agentproto/contracts'
 
 /** Reads what an agent sends, of which nothing is sure. */
 
@@ -10,6 +19,12 @@ export function parseLine(line: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** The error of a prompt that the agent answered with a JSON-RPC error. */
+export function promptError({ code, message, data }: Json): Omit<StreamError, 'type'> {
+  const agentCode = asNumber(code) ?? asString(code)
+  return { message: asString(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
 }
 
 /** Whether a value is a content block, whose shapes MCP and ACP share. */

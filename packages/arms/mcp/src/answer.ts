@@ -1,5 +1,5 @@
-import { isContentBlock, type Verdict } from '@agentproto/arm-kit'
-import { asList, asNumber, asRecord, asString, defined, isRecord, type Json, promptText } from '@agentproto/contracts'
+import { isContentBlock, promptError, type Verdict } from '@agentproto/arm-kit'
+import { asList, asRecord, defined, isRecord, type Json, promptText } from '@agentproto/contracts'
 import { textAt } from './path.js'
 import type { Path } from './path.js'
 import { SESSION_PATHS } from './profile.js'
@@ -16,9 +16,9 @@ export interface CallAnswer {
 
 /** Reads the response to `tools/call`. */
 export function readAnswer({ result, error }: Json, { data }: McpProfile): CallAnswer {
-  if (isRecord(error)) return { verdict: { reason: 'error', error: rpcError(error) }, said: '' }
+  if (isRecord(error)) return { verdict: { reason: 'error', error: promptError(error) }, said: '' }
   const answer = asRecord(result)
-  const said = (data.text && textAt(answer, data.text)) ?? contentText(asList(answer['content']))
+  const said = (data.text && textAt(answer, data.text)) ?? promptText(asList(answer['content']).filter(isContentBlock))
   const session = firstText(answer, data.session ? [data.session] : SESSION_PATHS)
   const verdict: Verdict =
     answer['isError'] === true
@@ -27,18 +27,8 @@ export function readAnswer({ result, error }: Json, { data }: McpProfile): CallA
   return { verdict, said: verdict.error ? '' : said, ...defined({ session }) }
 }
 
-function rpcError({ code, message, data }: Json): NonNullable<Verdict['error']> {
-  const agentCode = asNumber(code) ?? asString(code)
-  return { message: asString(message) ?? 'The agent failed the prompt', ...defined({ agentCode, data }) }
-}
-
 const firstText = (value: unknown, paths: readonly Path[]): string | undefined =>
   paths.map((path) => textAt(value, path)).find((found) => found !== undefined && found !== '')
-
-/** MCP's content is ACP's; a block of an unknown shape says nothing. */
-function contentText(content: readonly unknown[]): string {
-  return promptText(content.filter(isContentBlock))
-}
 
 /** How much of a streamed answer is remembered, in characters. */
 const REMEMBERED = 64 * 1024

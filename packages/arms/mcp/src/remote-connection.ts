@@ -1,14 +1,6 @@
 import { startCancelled, within } from '@agentproto/arm-kit'
-import { type AgentInfo, AgentprotoError } from '@agentproto/contracts'
-import type {
-  AgentEnd,
-  AgentSink,
-  ArmConnection,
-  ArmConnectOptions,
-  ArmSession,
-  OpenSessionOptions,
-  ProcessExit,
-} from '@agentproto/contracts/agent'
+import { AgentprotoError } from '@agentproto/contracts'
+import type { AgentEnd, ArmConnection, ArmConnectOptions, ProcessExit } from '@agentproto/contracts/agent'
 import { handshakeFailure, McpClient } from './client.js'
 import type { McpProfile } from './profile.js'
 import { RemoteCarrier } from './remote-carrier.js'
@@ -26,19 +18,18 @@ export async function connectRemote(options: ArmConnectOptions, profile: McpProf
   return new RemoteConnection(options, profile).start()
 }
 
-class RemoteConnection implements ArmConnection {
-  readonly ended: Promise<AgentEnd>
+class RemoteConnection {
+  readonly #ended: Promise<AgentEnd>
   readonly #options: ArmConnectOptions
   readonly #carrier: RemoteCarrier
   readonly #client: McpClient
-  #info: AgentInfo | undefined
   #closing: Promise<ProcessExit> | undefined
   #resolveEnd: (end: AgentEnd) => void = () => {}
 
   constructor(options: ArmConnectOptions, profile: McpProfile) {
     const { env, cwd } = options.launch
     this.#options = options
-    this.ended = new Promise((resolve) => (this.#resolveEnd = resolve))
+    this.#ended = new Promise((resolve) => (this.#resolveEnd = resolve))
     this.#carrier = new RemoteCarrier({
       profile,
       env,
@@ -48,30 +39,19 @@ class RemoteConnection implements ArmConnection {
     this.#client = new McpClient({ ...options, profile, cwd, carrier: this.#carrier })
   }
 
-  get info(): AgentInfo {
-    if (!this.#info) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
-    return this.#info
-  }
-
-  async start(): Promise<this> {
+  async start(): Promise<ArmConnection> {
     const { limits, clock, signal } = this.#options
+    const close = (): Promise<ProcessExit> => (this.#closing ??= this.#close())
     try {
       const starting = this.#carrier.open().then(() => this.#client.initialize())
       const ms = limits.handshakeMs + limits.openMs
-      this.#info = await within(starting, 'The server did not shake hands', { ms, clock, signal })
-      return this
+      const info = await within(starting, 'The server did not shake hands', { ms, clock, signal })
+      const openSession: ArmConnection['openSession'] = (opening, sink) => this.#client.openSession(opening, sink)
+      return { info, ended: this.#ended, openSession, close }
     } catch (thrown) {
-      await this.close()
+      await close()
       throw signal.aborted ? startCancelled() : handshakeFailure(thrown)
     }
-  }
-
-  openSession(options: OpenSessionOptions, sink: AgentSink): Promise<ArmSession> {
-    return this.#client.openSession(options, sink)
-  }
-
-  close(): Promise<ProcessExit> {
-    return (this.#closing ??= this.#close())
   }
 
   async #close(): Promise<ProcessExit> {

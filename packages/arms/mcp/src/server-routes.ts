@@ -94,7 +94,9 @@ export class ServerRoutes {
   }
 
   #progress(params: Json): void {
-    const session = this.#find(String(params['progressToken']), undefined) ?? this.#unaddressed(params['progressToken'])
+    // Some servers send progress without the token that they were given.
+    const isAddressed = params['progressToken'] !== undefined
+    const session = isAddressed ? this.#find(String(params['progressToken']), undefined) : this.#busiest()
     const message = asString(params['message'])
     if (message === undefined || message === '') return
     if (session) session.hear(message, this.#profile.data.progress ?? 'thought', 'info')
@@ -122,11 +124,6 @@ export class ServerRoutes {
 
   #find(call: string | undefined, thread: string | undefined): McpSession | undefined {
     return [...this.#sessions.keys()].find((session) => session.concerns(call, thread))
-  }
-
-  /** Some servers send progress without the token that they were given. */
-  #unaddressed(token: unknown): McpSession | undefined {
-    return token === undefined ? this.#busiest() : undefined
   }
 
   #busiest(): McpSession | undefined {

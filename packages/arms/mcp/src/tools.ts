@@ -24,6 +24,9 @@ export interface PromptTools {
   readonly reply?: PromptTool
 }
 
+/** What the manifest says of a tool. */
+type Hint = NonNullable<McpProfile['data']['reply']>
+
 interface Tool {
   readonly name: string
   readonly properties: Json
@@ -41,8 +44,8 @@ export function findPromptTools(listed: readonly unknown[], { data }: McpProfile
   const { prompt: named = {}, reply: answering = {} } = data
   const reply = replyTool(tools, answering)
   const first = named.tool === undefined ? guessPrompt(tools, reply) : byName(tools, named.tool)
-  const prompt = asPromptTool(first, { argument: named.argument, extra: named.arguments })
-  if (reply !== undefined) return { prompt, reply: asPromptTool(reply, { ...answering, extra: answering.arguments }) }
+  const prompt = asPromptTool(first, named)
+  if (reply !== undefined) return { prompt, reply: asPromptTool(reply, answering) }
   // One tool for all turns: the session's id is one more argument of it.
   return prompt.session === undefined ? { prompt } : { prompt, reply: prompt }
 }
@@ -56,10 +59,7 @@ function toolOf(entry: unknown): Tool[] {
 }
 
 /** The tool that the manifest names, or the only one that takes a prompt and the id of a session. */
-function replyTool(
-  tools: readonly Tool[],
-  { tool, session }: { tool?: string | undefined; session?: string | undefined },
-): Tool | undefined {
+function replyTool(tools: readonly Tool[], { tool, session }: Hint): Tool | undefined {
   if (tool !== undefined) return byName(tools, tool)
   const candidates = tools.filter(
     (each) => promptArgument(each) !== undefined && sessionArgument(each, session) !== undefined,
@@ -97,13 +97,7 @@ function byName(tools: readonly Tool[], name: string): Tool {
   })
 }
 
-interface Naming {
-  readonly argument?: string | undefined
-  readonly session?: string | undefined
-  readonly extra?: Json | undefined
-}
-
-function asPromptTool(tool: Tool, { argument, session, extra = {} }: Naming): PromptTool {
+function asPromptTool(tool: Tool, { argument, session, arguments: extra = {} }: Hint): PromptTool {
   const takes = argument ?? promptArgument(tool)
   if (takes === undefined) {
     throw new AgentprotoError(

@@ -184,8 +184,8 @@ test('what each package exports', () => {
     @agentproto/arm-kit
       Conversation EmptyTurnWait Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
       TOOL_STATUSES ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult
-      exitMessage flushAll isContentBlock notResumable parseLine questionOf startCancelled startFailure
-      within
+      exitMessage flushAll isContentBlock notResumable parseLine promptError questionOf startCancelled
+      startFailure within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -9,7 +9,7 @@ import {
   EventQueue,
 } from '@agentproto/contracts/agent'
 import { checkLaunch, findExecutable } from '@agentproto/subprocess'
-import { type TurnOutcome, TurnProcess } from './turn-process.js'
+import { startTurn, type TurnOutcome, type TurnProcess } from './turn-process.js'
 
 /** Whether Gemini has stored the conversation. */
 type Stored = 'no' | 'perhaps' | 'yes'
@@ -110,7 +110,7 @@ export class GeminiCliAdapter implements AgentCliClient {
     }
     // Both processes have the session's marker, by which leftovers of the first are found and ended.
     await this.#previousGone
-    const turn = await TurnProcess.start(prompt, { ...options, args: this.#arguments(options) }, emit)
+    const turn = await startTurn(prompt, { ...options, args: this.#arguments(options) }, emit)
     this.#turn = turn
     this.#previousGone = turn.gone
     try {

@@ -1,7 +1,7 @@
 import { exitMessage } from '@agentproto/arm-kit'
 import { systemClock } from '@agentproto/contracts'
 import type { AgentCliConnectOptions, AgentCliEvent, ProcessExit } from '@agentproto/contracts/agent'
-import { type AgentProcess, SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
+import { SESSION_MARKER, spawnAgentProcess } from '@agentproto/subprocess'
 import { type GeminiResult, readLine } from './stream-json.js'
 
 /** Exit codes of Gemini: the conversation does not exist, and its turn limit is reached. */
@@ -24,71 +24,67 @@ export interface TurnOutcome {
 type Emit = (events: readonly AgentCliEvent[]) => void | Promise<void>
 
 /** The process of Gemini CLI for one turn. */
-export class TurnProcess {
-  readonly #agent: AgentProcess
+export interface TurnProcess {
   readonly outcome: Promise<TurnOutcome>
   /** Settles when the process and its children have ended. Until then, processes with the session's marker are ended. */
   readonly gone: Promise<unknown>
-  #result: GeminiResult | undefined
-  /** Whether any event of the turn was emitted. */
-  #hasEmitted = false
-
-  private constructor(agent: AgentProcess) {
-    this.#agent = agent
-    this.outcome = agent.closed.then((exit) => this.#outcomeOf(exit))
-    this.gone = agent.closed.then(() => agent.terminate()).catch(() => {})
-  }
-
-  /**
-   * Starts the process and writes the prompt to its stdin: an argument would be limited to 128 KiB and visible to all users.
-   * @param options `args` are all arguments of this turn
-   * @param emit receives events; reading waits for its promise
-   */
-  static async start(prompt: string, options: AgentCliConnectOptions, emit: Emit): Promise<TurnProcess> {
-    const { command, args, cwd, env, termGraceMs } = options
-    let turn: TurnProcess | undefined
-    const early: string[] = []
-    const agent = await spawnAgentProcess(
-      { command, args, cwd, env: { GEMINI_CLI_NO_RELAUNCH: 'true', ...env }, marker: env[SESSION_MARKER] ?? '' },
-      {
-        // The turn is over or cancelled: there is nothing to wait for.
-        graces: { stdinGraceMs: 0, termGraceMs },
-        onLines: (lines) => (turn ? emit(turn.#read(lines)) : void early.push(...lines)),
-        onStderr: (lines) => emit([{ type: 'output', stream: 'stderr', text: lines.join('\n') }]),
-      },
-    )
-    turn = new TurnProcess(agent)
-    void emit(turn.#read(early))
-    void agent.write(prompt)
-    agent.endInput()
-    return turn
-  }
-
   /** Ends the process and its children. */
-  async end(): Promise<void> {
-    await this.#agent.terminate()
+  end(): Promise<unknown>
+}
+
+/**
+ * Starts the process and writes the prompt to its stdin: an argument would be limited to 128 KiB and visible to all users.
+ * @param options `args` are all arguments of this turn
+ * @param emit receives events; reading waits for its promise
+ */
+export async function startTurn(prompt: string, options: AgentCliConnectOptions, emit: Emit): Promise<TurnProcess> {
+  const { command, args, cwd, env, termGraceMs } = options
+  // The process then exits by itself, but its tools and MCP servers may not.
+  const onResult = (): void => void systemClock.after(EXIT_GRACE_MS, () => void agent.terminate().catch(() => {}))
+  const report = new TurnReport(onResult)
+  const agent = await spawnAgentProcess(
+    { command, args, cwd, env: { GEMINI_CLI_NO_RELAUNCH: 'true', ...env }, marker: env[SESSION_MARKER] ?? '' },
+    {
+      // The turn is over or cancelled: there is nothing to wait for.
+      graces: { stdinGraceMs: 0, termGraceMs },
+      onLines: (lines) => emit(report.read(lines)),
+      onStderr: (lines) => emit([{ type: 'output', stream: 'stderr', text: lines.join('\n') }]),
+    },
+  )
+  void agent.write(prompt)
+  agent.endInput()
+  return {
+    outcome: agent.closed.then((exit) => report.outcomeOf(exit, agent.stderrTail())),
+    gone: agent.closed.then(() => agent.terminate()).catch(() => {}),
+    end: () => agent.terminate(),
+  }
+}
+
+/** What the process reported of its turn. */
+class TurnReport {
+  readonly #onResult: () => void
+  #result: GeminiResult | undefined
+  /** Whether any event of the turn was read. */
+  #hasEvents = false
+
+  constructor(onResult: () => void) {
+    this.#onResult = onResult
   }
 
-  #read(lines: readonly string[]): readonly AgentCliEvent[] {
+  read(lines: readonly string[]): readonly AgentCliEvent[] {
     const read = lines.map(readLine)
-    for (const { result } of read) if (result) this.#setResult(result)
+    for (const { result } of read) {
+      if (result && !this.#result) this.#onResult()
+      this.#result ??= result
+    }
     const events = read.flatMap((line) => line.events)
-    this.#hasEmitted ||= events.some(({ type }) => type !== 'output')
+    this.#hasEvents ||= events.some(({ type }) => type !== 'output')
     return events
   }
 
-  /** The process then exits by itself, but its tools and MCP servers may not. */
-  #setResult(result: GeminiResult): void {
-    if (this.#result) return
-    this.#result = result
-    systemClock.after(EXIT_GRACE_MS, () => void this.end().catch(() => {}))
-  }
-
-  #outcomeOf(exit: ProcessExit): TurnOutcome {
-    const stderrTail = this.#agent.stderrTail()
-    const result =
-      this.#result ?? (exit.exitCode === TURN_LIMIT ? { error: { message: exitMessage(exit, stderrTail) } } : undefined)
-    const sessionMissing = exit.exitCode === NO_SUCH_SESSION && !this.#hasEmitted && /resum/i.test(stderrTail)
-    return { result, exit, stderrTail, sessionMissing }
+  outcomeOf(exit: ProcessExit, stderrTail: string): TurnOutcome {
+    const limit = exit.exitCode === TURN_LIMIT ? { error: { message: exitMessage(exit, stderrTail) } } : undefined
+    const sessionMissing = exit.exitCode === NO_SUCH_SESSION && !this.#hasEvents && /resum/i.test(stderrTail)
+    return { result: this.#result ?? limit, exit, stderrTail, sessionMissing }
   }
 }

@@ -1,4 +1,4 @@
-import { type AgentprotoError, isAgentprotoError, type StreamEvent, systemClock } from '@agentproto/contracts'
+import { type AgentprotoError, isAgentprotoError, STREAM_EVENT_TYPES, systemClock } from '@agentproto/contracts'
 import {
   type AgentSignal,
   type ArmConnection,
@@ -106,14 +106,7 @@ export async function startFailure(subject: ArmSubject, start: Start): Promise<A
   throw new Error('the start did not fail')
 }
 
-const STREAM: ReadonlySet<string> = new Set<StreamEvent['type']>([
-  'text-delta',
-  'thought',
-  'tool-call',
-  'tool-result',
-  'turn-end',
-  'error',
-])
+const STREAM: ReadonlySet<string> = new Set(STREAM_EVENT_TYPES)
 
 /** Only what belongs to a turn. */
 export const eventsOf = (signals: readonly AgentSignal[]): readonly AgentSignal[] =>

@@ -108,16 +108,11 @@ const permission = z.strictObject({
 
 const spoken = z.enum(['text-delta', 'thought', 'notice', 'ignore'])
 
+const toolHint = { tool: name.optional(), argument: name.optional(), arguments: json.optional() }
+
 const data = z.strictObject({
-  prompt: z.strictObject({ tool: name.optional(), argument: name.optional(), arguments: json.optional() }).optional(),
-  reply: z
-    .strictObject({
-      tool: name.optional(),
-      argument: name.optional(),
-      session: name.optional(),
-      arguments: json.optional(),
-    })
-    .optional(),
+  prompt: z.strictObject(toolHint).optional(),
+  reply: z.strictObject({ ...toolHint, session: name.optional() }).optional(),
   /** Where the session's id stands in an answer. */
   session: path.optional(),
   /** Where the text stands in an answer; its text content where this is not said. */
@@ -148,16 +143,10 @@ export type Spoken = z.output<typeof spoken>
 export type McpProfile = Readonly<z.output<typeof profile>>
 
 /** Where servers put the id of a session by default. */
-export const SESSION_NAMES = [
-  'threadId',
-  'thread_id',
-  'sessionId',
-  'session_id',
-  'conversationId',
-  'conversation_id',
-  'chatId',
-  'chat_id',
-] as const
+export const SESSION_NAMES: readonly string[] = ['thread', 'session', 'conversation', 'chat'].flatMap((what) => [
+  `${what}Id`,
+  `${what}_id`,
+])
 export const SESSION_PATHS: readonly Path[] = SESSION_NAMES.flatMap((key) => [
   ['structuredContent', key],
   ['_meta', key],

@@ -115,7 +115,7 @@ function asPromptTool(tool: Tool, { argument, session, arguments: extra = {} }: 
 
 /** The only required argument, beside the id of a session, if it is a text with such a name. */
 function promptArgument({ properties, required }: Tool): string | undefined {
-  const needed = required.filter((key) => !isSessionName(key))
+  const needed = required.filter((key) => !SESSION_NAMES.includes(key))
   const [only] = needed
   if (only === undefined || needed.length !== 1 || !PROMPT_NAMES.includes(only)) return undefined
   return isText(properties[only]) ? only : undefined
@@ -124,8 +124,6 @@ function promptArgument({ properties, required }: Tool): string | undefined {
 function sessionArgument({ properties }: Tool, named: string | undefined): string | undefined {
   return named ?? SESSION_NAMES.find((name) => isText(properties[name]))
 }
-
-const isSessionName = (key: string): boolean => (SESSION_NAMES as readonly string[]).includes(key)
 
 /** Some schemas allow null beside the text. */
 function isText(schema: unknown): boolean {

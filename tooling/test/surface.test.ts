@@ -154,9 +154,9 @@ test('what each package exports', () => {
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes
     @agentproto/secrets
-      DeclaredSecret Keyring KeyringOptions OauthValue PlainValue REDACTABLE_CHARS_MIN Redactor
-      ResolvedSecret SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets
-      isSecretSlug openKeyring parseSecretValue
+      DeclaredSecret Keyring KeyringOptions OauthValue REDACTABLE_CHARS_MIN Redactor ResolvedSecret
+      SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
+      parseSecretValue
     @agentproto/server
       Access Audit BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial
       Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions PromptAttempt

@@ -17,14 +17,12 @@ const DELIMITER = '---'
 /** Finds the YAML of a manifest; `undefined` when there is none to parse. */
 export function splitFrontMatter(source: SourceText, problems: ProblemList): FrontMatter | undefined {
   const { text } = source
-  if (text.length > FILE_CHARS_MAX) {
-    problems.error('file_too_large', 0, {
+  if (text.length > FILE_CHARS_MAX)
+    return problems.error('file_too_large', 0, {
       message: 'The file is too large for a manifest.',
       expected: `at most ${FILE_CHARS_MAX} characters`,
       given: text.length,
     })
-    return undefined
-  }
   const start = text.startsWith('\ufeff') ? 1 : 0
   if (start === 1) {
     problems.warn('byte_order_mark', 0, {
@@ -76,28 +74,22 @@ function readBlock({ text }: SourceText, start: number, problems: ProblemList): 
   const end = offset + block.length
   // gray-matter accepts any line that begins with three dashes, or the end of the file, as the closing line.
   const isClosed = /^\n---[ \t]*\r?(?:\n|$)/.test(text.slice(end))
-  if (!isClosed) {
-    problems.error('front_matter_unclosed', end === text.length ? 0 : end + 1, {
+  if (!isClosed)
+    return problems.error('front_matter_unclosed', end === text.length ? 0 : end + 1, {
       message: 'The front matter is not closed.',
       expected: 'a line that contains only ---, after the YAML',
     })
-    return undefined
-  }
-  if (block.length > YAML_CHARS_MAX) {
-    problems.error('file_too_large', 0, {
+  if (block.length > YAML_CHARS_MAX)
+    return problems.error('file_too_large', 0, {
       message: 'The front matter is too large.',
       expected: `at most ${YAML_CHARS_MAX} characters`,
       given: block.length,
     })
-    return undefined
-  }
   const control = CONTROL.exec(block)
-  if (control !== null) {
-    problems.error('control_character', offset + control.index, {
+  if (control !== null)
+    return problems.error('control_character', offset + control.index, {
       message: 'The front matter contains a control character.',
       given: `U+${control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`,
     })
-    return undefined
-  }
   return { yaml: `${block}\n`, offset }
 }

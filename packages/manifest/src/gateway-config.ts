@@ -54,8 +54,7 @@ export function parseConfig(text: string, { path }: ParseOptions): ParseResult<G
 function readJson(text: string, problems: ProblemList): unknown {
   if (text.length > CHARS_MAX) {
     const expected = `at most ${CHARS_MAX} characters`
-    problems.error('file_too_large', 0, { message: 'The file is too large.', expected, given: text.length })
-    return undefined
+    return problems.error('file_too_large', 0, { message: 'The file is too large.', expected, given: text.length })
   }
   const tree = parseYaml({ yaml: text, offset: 0 }, problems)
   const fault = jsonFault(text)

@@ -17,12 +17,11 @@ export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree |
   if (document.contents === null) return { value: {}, offset: 0, entries: new Map() }
   const tree = new TreeReader(front.offset, problems).read(document.contents, 0)
   if (tree === undefined || tree.entries !== undefined) return tree
-  problems.error('type_mismatch', tree.offset, {
+  return problems.error('type_mismatch', tree.offset, {
     message: 'The top level must be a mapping.',
     expected: 'lines of key: value',
     given: tree.value,
   })
-  return undefined
 }
 
 /** The steps of the library's own `parseDocument`, with the nesting check between its lexer and its parser. */
@@ -51,13 +50,12 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
     return document.errors.length > 0 || second !== undefined ? undefined : document
   } catch (thrown) {
     if (thrown === tooDeep)
-      problems.error('yaml_too_large', offset + nesting.offset, {
+      return problems.error('yaml_too_large', offset + nesting.offset, {
         message: tooDeep.message,
         expected: `at most ${DEPTH_MAX} levels`,
       })
     // Not known to happen. An error of the parser must not become a crash of the host.
-    else problems.error('yaml_syntax', offset, { message: `The YAML cannot be read: ${sentence(String(thrown))}` })
-    return undefined
+    return problems.error('yaml_syntax', offset, { message: `The YAML cannot be read: ${sentence(String(thrown))}` })
   }
 }
 
@@ -155,19 +153,15 @@ class TreeReader {
     const target = this.#anchors.get(alias.source)
     if (target !== undefined && !this.#open.has(target)) return this.read(target, depth)
     const what = target === undefined ? 'has no anchor before it' : 'contains itself'
-    this.#problems.error('yaml_alias', this.#offset(alias), { message: `The alias *${alias.source} ${what}.` })
-    return undefined
+    return this.#problems.error('yaml_alias', this.#offset(alias), { message: `The alias *${alias.source} ${what}.` })
   }
 
   #key({ key }: Pair, keyOffset: number): string | undefined {
-    if (!isScalar(key) || (key.value !== null && typeof key.value === 'object')) {
-      this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain string.' })
-      return undefined
-    }
+    if (!isScalar(key) || (key.value !== null && typeof key.value === 'object'))
+      return this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain string.' })
     const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
     if (text !== '__proto__' && !text.includes('\0')) return text
-    this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
-    return undefined
+    return this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
   }
 
   #reportSize(offset: number): undefined {

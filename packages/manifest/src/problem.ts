@@ -115,7 +115,8 @@ export class ProblemList {
     this.#confidential = confidential
   }
 
-  error(code: ProblemCode, offset: number, parts: ProblemParts): void {
+  /** @returns undefined, for a reader that can make nothing of its input then */
+  error(code: ProblemCode, offset: number, parts: ProblemParts): undefined {
     this.#errorOffsets.add(offset)
     this.#add(this.#placed({ code, severity: 'error', ...parts }, offset))
   }

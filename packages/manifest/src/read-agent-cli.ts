@@ -89,25 +89,22 @@ const referenceReader =
   (place, reference, parse) => {
     const field = place.join('.')
     const { path, read, result } = readOnce(references, join(dirname(from), reference), { field, parse })
-    if (!read.ok) {
-      problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
+    if (!read.ok)
+      return problems.error(read.missing ? 'reference_missing' : 'reference_invalid', at(...place), {
         message: read.missing
           ? `\`${field}\` names a file that does not exist: ${path}.`
           : `\`${field}\` names a file that cannot be read: ${read.problems[0]?.message ?? ''}`,
         expected: 'a path relative to the manifest',
         given: reference,
       })
-      return undefined
-    }
     if (result === undefined) return undefined
     problems.adopt(result.ok ? result.warnings : result.problems)
     if (result.ok) return result.manifest
-    problems.error('reference_invalid', at(...place), {
+    return problems.error('reference_invalid', at(...place), {
       message: `\`${field}\` names a file that has errors.`,
       expected: 'a valid file; its errors are reported below',
       given: reference,
     })
-    return undefined
   }
 
 interface Reading<T> {

@@ -36,7 +36,11 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost):
 
   function run(request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
     return eventStream<ProvisionEvent>(
-      (emit, signal) => withLedgerLock(host.home, id, () => runPhases({ adapter, host, request, emit, signal })),
+      (emit, signal) =>
+        withLedgerLock(host.home, id, async () => {
+          const record = await readRecord(adapter, host, request.workspaceSlug)
+          await new Provisioning(record, { request, emit, signal }).run()
+        }),
       { signal: request.signal, expendable: ({ type }) => type === 'output' || type === 'progress' },
     )
   }
@@ -45,20 +49,9 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost):
 }
 
 interface Running {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
   readonly request: ProvisionRequest
   readonly emit: (event: ProvisionEvent) => void
   readonly signal: AbortSignal
-}
-
-async function runPhases(running: Running): Promise<void> {
-  const { adapter, host, request, emit } = running
-  const work = new Provisioning(running, await readRecord(adapter, host, request.workspaceSlug))
-  await work.install()
-  if (request.until !== 'install') await work.setup()
-  if (request.until === 'login') await work.login()
-  emit({ type: 'state', state: await work.state() })
 }
 
 type PhaseEvent = Extract<ProvisionEvent, { type: 'phase' }>
@@ -68,18 +61,22 @@ class Provisioning {
   readonly #running: Running
   #record: AgentRecord
 
-  constructor(running: Running, record: AgentRecord) {
-    this.#running = running
+  constructor(record: AgentRecord, running: Running) {
     this.#record = record
+    this.#running = running
   }
 
-  state(): Promise<AdapterState> {
-    return adapterState(this.#record)
+  async run(): Promise<void> {
+    const { request, emit } = this.#running
+    await this.#provideInstalled()
+    if (request.until !== 'install') await this.#setUp()
+    if (request.until === 'login') await this.#logIn()
+    emit({ type: 'state', state: await adapterState(this.#record) })
   }
 
   /** install → version_check, with one reinstall in between where the version does not fit. */
-  async install(): Promise<void> {
-    const { adapter, host, emit } = this.#running
+  async #provideInstalled(): Promise<void> {
+    const { adapter, host } = this.#record
     this.#phase('install', 'started')
     const before = await findAgent(adapter.manifest, host)
     const kept = before !== undefined && !(this.#forces('install') && before.place !== 'host')
@@ -88,7 +85,7 @@ class Provisioning {
     this.#phase('version_check', 'started')
     const wrong = await this.#check(found, kept)
     if (wrong === undefined) return
-    emit({ type: 'warning', message: `The version does not match: ${wrong}` })
+    this.#running.emit({ type: 'warning', message: `The version does not match: ${wrong}` })
     // The host names the executable: an installed one would not be run.
     const again =
       found.place === 'host'
@@ -97,9 +94,9 @@ class Provisioning {
     if (again !== undefined) throw this.#mismatch(again)
   }
 
-  async setup(): Promise<void> {
-    const { adapter, request, emit, signal } = this.#running
-    if (adapter.manifest.setup.length === 0) return this.#phase('setup', 'skipped', 'it needs none')
+  async #setUp(): Promise<void> {
+    const { request, emit, signal } = this.#running
+    if (this.#record.adapter.manifest.setup.length === 0) return this.#phase('setup', 'skipped', 'it needs none')
     this.#phase('setup', 'started')
     await runSetup({
       ...this.#record,
@@ -112,7 +109,7 @@ class Provisioning {
     this.#phase('setup', 'done')
   }
 
-  async login(): Promise<void> {
+  async #logIn(): Promise<void> {
     const commandContext = await this.#commandContext()
     const state = await checkedAuthState(this.#record, () => loginCompleted(commandContext))
     if (state === 'not_needed' || (state === 'authed' && !this.#forces('login')))
@@ -123,7 +120,8 @@ class Provisioning {
   }
 
   async #install(range?: string): Promise<LocatedAgent> {
-    const { adapter, host, request, emit, signal } = this.#running
+    const { adapter, host } = this.#record
+    const { request, emit, signal } = this.#running
     const { method, found } = await installAgent({
       manifest: adapter.manifest,
       directory: adapter.directory,
@@ -155,9 +153,8 @@ class Provisioning {
   }
 
   async #commandContext(): Promise<CommandContext> {
-    const { adapter, host, signal } = this.#running
     const { variables } = await agentVariables(this.#record)
-    return { adapter, host, signal, variables }
+    return { ...this.#record, signal: this.#running.signal, variables }
   }
 
   #phase(phase: PhaseEvent['phase'], state: PhaseEvent['state'], detail?: string): void {
@@ -170,17 +167,17 @@ class Provisioning {
   }
 
   async #save(ledger: Ledger): Promise<void> {
-    const { adapter, host } = this.#running
+    const { adapter, host } = this.#record
     this.#record = { ...this.#record, ledger }
     await writeLedger(host.home, adapter.manifest.id, ledger)
   }
 
   #now(): string {
-    return new Date((this.#running.host.clock ?? systemClock).now()).toISOString()
+    return new Date((this.#record.host.clock ?? systemClock).now()).toISOString()
   }
 
   #mismatch(detail: string): AgentprotoError {
-    const { manifest } = this.#running.adapter
+    const { manifest } = this.#record.adapter
     return new AgentprotoError('version_mismatch', `The version of ${manifest.name} does not match: ${detail}`, {
       expected: `a version in ${manifest.versionCheck.range}`,
       hint: 'Use a newer manifest of the adapter, or install a matching version by hand',

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import { stripVTControlCharacters } from 'node:util'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
-import { commandFor, endProcesses, identify } from '@agentproto/subprocess'
+import { commandFor, endProcesses, identify, LineSplitter } from '@agentproto/subprocess'
 import type { TerminalProgram } from './provision-host.js'
 
 /** One program that is run to its end: an installer, a check, a step of a setup. */
@@ -19,7 +18,7 @@ export interface CommandEnd {
   readonly exitCode?: number
   readonly signal?: string
   readonly timedOut: boolean
-  /** The first 256 KiB of each. */
+  /** The first 256 KiB of each, without lines that are longer. */
   readonly stdout: string
   readonly stderr: string
 }
@@ -117,14 +116,13 @@ class Output {
   text = ''
   readonly #stream: Readable
   readonly #onLine: (line: string) => void
-  readonly #decoder = new StringDecoder('utf8')
+  readonly #lines = new LineSplitter(KEPT_CHARS, () => undefined)
   readonly #closed: Promise<void>
-  #open = ''
 
   constructor(stream: Readable, onLine: (line: string) => void) {
     this.#stream = stream
     this.#onLine = onLine
-    stream.on('data', (chunk: Buffer) => this.#take(this.#decoder.write(chunk)))
+    stream.on('data', (chunk: Buffer) => this.#take(this.#lines.push(chunk)))
     stream.on('error', () => undefined)
     this.#closed = new Promise((resolve) => stream.once('close', resolve))
   }
@@ -133,15 +131,14 @@ class Output {
     const timer = setTimeout(() => this.#stream.destroy(), OUTPUT_GRACE_MS)
     await this.#closed
     clearTimeout(timer)
-    this.#take(this.#decoder.end())
-    this.#say(this.#open)
+    this.#take(this.#lines.end())
   }
 
-  #take(text: string): void {
-    this.text = (this.text + text).slice(0, KEPT_CHARS)
-    const lines = (this.#open + text).split('\n')
-    this.#open = (lines.pop() ?? '').slice(-LINE_CHARS)
-    for (const line of lines) this.#say(line)
+  #take(lines: readonly string[]): void {
+    for (const line of lines) {
+      if (this.text.length < KEPT_CHARS) this.text = `${this.text}${line}\n`.slice(0, KEPT_CHARS)
+      this.#say(line)
+    }
   }
 
   /** A progress bar overwrites its line: only the last text counts. */

@@ -2,7 +2,7 @@
 export { createSecrets } from './create-secrets.js'
 export type { DeclaredSecret, ResolvedSecret, Secrets, SecretsOptions, SetOptions } from './create-secrets.js'
 export { parseSecretValue } from './secret-value.js'
-export type { OauthValue, PlainValue, SecretValue } from './secret-value.js'
+export type { OauthValue, SecretValue } from './secret-value.js'
 export { isSecretSlug } from './secret-slug.js'
 export { openKeyring } from './keyring.js'
 export type { Keyring, KeyringOptions } from './keyring.js'

@@ -1,22 +1,5 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { SecretKind } from '@agentproto/contracts/agent'
 import * as z from 'zod'
-
-export interface PlainValue {
-  readonly kind: Exclude<SecretKind, 'oauth'>
-  readonly value: string
-}
-
-/** The parts of an oauth secret. Agents get the access token. */
-export interface OauthValue {
-  readonly kind: 'oauth'
-  readonly accessToken: string
-  readonly refreshToken?: string
-  /** When the access token expires, ISO-8601. */
-  readonly expiresAt?: string
-}
-
-export type SecretValue = PlainValue | OauthValue
 
 /** Limit of each part of a secret, so that it fits into an environment with everything else. */
 const PART_CHARS_MAX = 64 * 1024
@@ -32,11 +15,16 @@ export const valueSchema = z.union([
   z.strictObject({ kind: z.enum(['opaque', 'keypair', 'json']), value: part }),
   z.strictObject({
     kind: z.literal('oauth'),
+    /** What an agent gets. */
     accessToken: part,
     refreshToken: part.exactOptional(),
+    /** When the access token expires, ISO-8601. */
     expiresAt: z.iso.datetime({ offset: true }).exactOptional(),
   }),
 ])
+
+export type SecretValue = Readonly<z.infer<typeof valueSchema>>
+export type OauthValue = Extract<SecretValue, { kind: 'oauth' }>
 
 /**
  * Checks a value.

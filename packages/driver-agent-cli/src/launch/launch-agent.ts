@@ -70,7 +70,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
     clock,
     signal,
     client: host.client ?? DEFAULT_CLIENT,
-    serve: served(options, confined),
+    serve: confined.plain ? (options.serve ?? {}) : {},
     ...defined({ profile }),
   }
   const { timeoutMs } = adapter.sandbox.limits
@@ -87,7 +87,7 @@ async function openAgent(
   const gap = new ResumeGap(manifest, { host, clock })
   await gap.wait(plan.origin, options.sink, signal)
   const startedAt = clock.now()
-  const connection = await connector(confined.plain ? manifest : UNSHARED, host, arm).connect(connecting)
+  const connection = await connector(manifest, host, { arm, confined }).connect(connecting)
   const origin = reachable(plan.origin, options, connection.info)
   const opening = { ...directories, mcpServers, origin, ...defined({ meta: plan.meta, trace }) }
   const redacted = guard.sink(options.sink)
@@ -109,21 +109,13 @@ async function openAgent(
   })
 }
 
-const served = (
-  { serve = {} }: LaunchOptions,
-  { plain }: { readonly plain: boolean },
-): NonNullable<LaunchOptions['serve']> => (plain ? serve : {})
-
-/** A process that is confined for one session cannot be shared. */
-const UNSHARED = { metadata: {} }
-
-/** The arm, or the processes that agents of this kind share. */
+/** The arm, or the processes that agents of this kind share. A process that is confined for one session is not shared. */
 function connector(
-  manifest: Pick<AgentCliManifest, 'metadata'>,
+  manifest: AgentCliManifest,
   { sharedProcesses }: AgentHost,
-  arm: ProtocolArm,
+  { arm, confined }: Pick<PreparedLaunch, 'arm' | 'confined'>,
 ): Pick<ProtocolArm, 'connect'> {
-  const shared = manifestHint(manifest, 'process') === 'shared' ? sharedProcesses : undefined
+  const shared = confined.plain && manifestHint(manifest, 'process') === 'shared' ? sharedProcesses : undefined
   return shared ? { connect: (connecting) => shared.connect(arm, connecting) } : arm
 }
 

@@ -1,10 +1,7 @@
 import type { DoctorCheck, DoctorRequest } from '@agentproto/contracts/wire'
-import type { LoadedAgentCli } from '@agentproto/manifest/node'
-import type { ProvisionHost } from '../provision-host.js'
+import type { AgentRecord } from '../agent-record.js'
 
-export interface Examination {
-  readonly adapter: LoadedAgentCli
-  readonly host: ProvisionHost
+export interface Examination extends Pick<AgentRecord, 'adapter' | 'host'> {
   readonly request: DoctorRequest
 }
 

@@ -100,8 +100,8 @@ test('what each package exports', () => {
       PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
       QueryOf Reader RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery
       SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter
-      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest TOOLS
-      TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
+      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest StreamStats
+      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
       UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
       contentBlockSchema createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema operationOf
       parseWire permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema
@@ -126,7 +126,7 @@ test('what each package exports', () => {
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
     @agentproto/gateway-http
-      HttpApp HttpDeps StreamStats createHttpApp
+      HttpApp HttpDeps createHttpApp
     @agentproto/gateway-http/openapi
       OpenApiOptions OpenApiSchemas openApiDocument
     @agentproto/json-file

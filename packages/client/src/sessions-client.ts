@@ -46,10 +46,7 @@ export function sessionsClient(transport: Transport) {
      * @throws `adapter_not_found`, `no_adapter_installed`, `agent_not_installed`, `workspace_not_found`, `spawn_failed`, …
      */
     start: (body: SpawnAgentRequest, { trace }: CallOptions = {}) => call('POST /sessions/agent', { body, trace }),
-    /**
-     * Resolves when the prompt is accepted. With an `idempotencyKey` it is sent again if the connection breaks.
-     * @throws `turn_in_progress`, `session_ended`
-     */
+    /** Resolves when it is accepted; the key is as for `start`. @throws `turn_in_progress`, `session_ended` */
     prompt: (id: string, body: Omit<PromptRequest, 'wait'>, { trace }: CallOptions = {}) =>
       call('POST /sessions/:id/prompt', { params: { id }, body, trace }),
     /**
@@ -72,10 +69,7 @@ export function sessionsClient(transport: Transport) {
     configure: (id: string, body: ConfigRequest) => call('POST /sessions/:id/config', { params: { id }, body }),
     /** A new session whose agent knows the conversation so far. @throws `not_supported`, `turn_in_progress` */
     fork: (id: string, body: ForkRequest = {}) => call('POST /sessions/:id/fork', { params: { id }, body }),
-    /**
-     * Ends the running turn and drops the queued ones, or only the given turn, running or queued. Idempotent; resolves when the
-     * turn has ended, or is known never to be sent.
-     */
+    /** Ends the running turn and drops queued ones, or only the given one. Idempotent; resolves when it has ended. */
     interrupt: (id: string, body: InterruptRequest = {}) =>
       call('POST /sessions/:id/interrupt', { params: { id }, body }),
     /** Resolves when the whole process tree of the agent is gone. @throws `termination_failed` */

@@ -30,10 +30,7 @@ interface Waiting extends FollowOptions {
   readonly id: string
 }
 
-/**
- * Sends a prompt and follows its turn to the end. The answer to the prompt is a stream of the turn's events; if that connection
- * breaks, the log is followed instead.
- */
+/** Sends a prompt and follows its turn: the stream that answers it or, if that breaks, the log. */
 export async function promptAndWait(
   transport: Transport,
   request: AwaitedPrompt,

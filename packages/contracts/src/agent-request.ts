@@ -1,10 +1,7 @@
 import type { RuleLifetime } from './permission-rule.js'
 import type { ToolCall } from './tool-call.js'
 
-/**
- * What an agent asks its user during a turn: a permission or a question (elicitation). Requests are durable: they are
- * listed, answered once, and cancelled with their turn.
- */
+/** What an agent asks during a turn: a permission or a question. Durable, answered once, cancelled with its turn. */
 
 export const PERMISSION_OPTION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const
 export type PermissionOptionKind = (typeof PERMISSION_OPTION_KINDS)[number]

@@ -1,9 +1,6 @@
 import { asRecord, asString, defined } from './json.js'
 
-/**
- * The table of error codes. HTTP problems, MCP results and CLI exit codes are derived from it; a test compares it with
- * `docs/errors.md` in both directions.
- */
+/** HTTP problems, MCP results and CLI exit codes come from this table; a test compares it with `docs/errors.md`. */
 
 /** What one error code means on each surface. */
 export interface ErrorRow {

@@ -39,10 +39,7 @@ export interface AgentPromptResolved {
   readonly answer: AgentAnswer
   readonly by: AnsweredBy
 }
-/**
- * The permission mode from here on. It has the type of the agent's own settings, which the same call sets and which may
- * change to a matching mode.
- */
+/** The permission mode from here on; `config` has the agent's settings, which may change to a matching mode. */
 export interface PermissionModeChange {
   readonly type: 'config'
   readonly config: AgentConfig

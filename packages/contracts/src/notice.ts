@@ -1,7 +1,4 @@
-/**
- * What an arm emits about the session, beside the stream events of a turn. The registry turns each notice into a host
- * event, in the order in which they arrive.
- */
+/** What an arm emits about the session, beside the events of a turn; the registry logs it as host events, in order. */
 
 export interface PlanEntry {
   readonly content: string

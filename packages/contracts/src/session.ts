@@ -165,10 +165,7 @@ export interface Session {
    * prompt, or without its conversation (`fresh`).
    */
   readonly resumedHow?: 'load' | 'resume' | 'native' | 'transcript' | 'fresh'
-  /**
-   * How the agent received the instructions of the spawn: by its own `channel` or with a `prompt`; `pending` until then.
-   * Absent without instructions.
-   */
+  /** How the agent got its instructions: by its `channel` or a `prompt`; `pending` until then; absent without any. */
   readonly instructed?: 'pending' | 'channel' | 'prompt'
   readonly agentSessionId?: string
   /** Id of the session that it was forked from. */

@@ -1,7 +1,4 @@
-/**
- * W3C Trace Context: the distributed trace that a call is part of, and the span that made it. The gateway creates no spans:
- * it passes the context of its caller on to the agent, and nothing depends on it.
- */
+/** A call's W3C Trace Context. The gateway creates no spans: it passes it to the agent; nothing depends on it. */
 export interface TraceContext {
   /** `00-<trace id>-<parent id>-<flags>`, in lower-case hex. */
   readonly traceparent: string

@@ -2,7 +2,7 @@
 // answer. Every export is named here.
 export { OPERATIONS, operationOf, scopeOfRoute, TOOLS } from './wire/operations.js'
 export type { BodyOf, JsonOf, ParamsOf, QueryOf, Route, ToolInput, ToolName } from './wire/operations.js'
-export type { Answer, Operation, Services, ServiceMethod, ToolDefinition } from './wire/operation.js'
+export type { Answer, Operation, Services, ServiceMethod, StreamStats, ToolDefinition } from './wire/operation.js'
 export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS } from './wire/tools.js'
 export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
 export type {

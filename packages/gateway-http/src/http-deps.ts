@@ -1,5 +1,5 @@
 import type { Authenticate, Clock, Principal, Refusal } from '@agentproto/contracts'
-import type { Services, SessionBounds } from '@agentproto/contracts/wire'
+import type { Services, SessionBounds, StreamStats } from '@agentproto/contracts/wire'
 import type { Context, Hono } from 'hono'
 
 /** The services and settings of the HTTP surface. The routes of a service that is absent do not exist. */
@@ -38,15 +38,6 @@ export interface HttpDeps
   readonly health?: () => object
   /** Ends every open stream when it aborts, so that a server can close. */
   readonly signal?: AbortSignal
-}
-
-/** The event streams of one app. */
-export interface StreamStats {
-  readonly open: number
-  /** Streams that were refused because of the limit, since the start. */
-  readonly refused: number
-  /** Stored events that the slowest reader has not read. */
-  readonly behind: number
 }
 
 /** What the middleware sets on a request. */

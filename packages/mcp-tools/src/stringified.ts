@@ -1,10 +1,7 @@
 import { parseJson } from '@agentproto/contracts'
 import type { Tool } from '@modelcontextprotocol/server'
 
-/**
- * Some clients send arguments that are not strings as JSON strings (F72). They are parsed where the schema does not accept a
- * string. What does not parse is kept, and refused by the schema.
- */
+/** Parses arguments that came as JSON strings (F72) where the schema takes no string; what does not parse is kept. */
 export function withParsedStrings(args: unknown, { properties = {} }: Tool['inputSchema']): unknown {
   if (typeof args !== 'object' || args === null) return args
   const entries = Object.entries(args)

@@ -1,25 +1,16 @@
 import type { SessionEvent } from '@agentproto/contracts'
-import { createRedactor, type Redactor } from '@agentproto/secrets'
-import { type Audit, GatewayLog, Metrics, openAudit } from '@agentproto/server'
+import { createRedactor } from '@agentproto/secrets'
+import { GatewayLog, Metrics, openAudit } from '@agentproto/server'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
 /** Where every part of a gateway reports to. */
-export interface Observers {
-  readonly redactor: Redactor
-  /** Redacts known secrets in JSON. */
-  readonly redact: (json: string) => string
-  readonly onProblem: (problem: string) => void
-  readonly log: GatewayLog
-  readonly audit: Audit
-  readonly metrics: Metrics
-  /** Called with each stored batch of one session's events. */
-  readonly onEvents: (events: readonly SessionEvent[], urgent: boolean) => void
-}
+export type Observers = ReturnType<typeof observe>
 
 /** Opens the log, the audit log and the metrics of a gateway. */
-export function observe({ clock, layout, inMemory, ...settings }: Settings): Observers {
+export function observe({ clock, layout, inMemory, ...settings }: Settings) {
   const redactor = createRedactor()
+  /** Redacts known secrets in JSON. */
   const redact = redactor.redactJson.bind(redactor)
   const path = inMemory ? undefined : `${layout.logs}/gateway.jsonl`
   const log = new GatewayLog({ ...settings.log, path, clock, redact })
@@ -31,6 +22,7 @@ export function observe({ clock, layout, inMemory, ...settings }: Settings): Obs
   const auditPath = inMemory || settings.audit === false ? undefined : `${layout.logs}/audit.jsonl`
   const audit = openAudit({ path: auditPath, clock, redact, onProblem })
   const metrics = new Metrics(version)
+  /** Called with each stored batch of one session's events. */
   function onEvents(events: readonly SessionEvent[], urgent: boolean): void {
     metrics.count(events, urgent)
     if (urgent) log.events(events)

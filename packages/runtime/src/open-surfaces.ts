@@ -10,14 +10,7 @@ import type { Settings } from './settings.js'
 import { version } from './version.js'
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
-export interface Surfaces {
-  readonly app: HttpApp
-  readonly listeners: Listeners
-  /** Ends every stream, then every connection, forced after the grace (milliseconds). */
-  close(graceMs: number): Promise<void>
-}
-
-export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions): Surfaces {
+export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions) {
   const { clock, allowedHosts, allowedOrigins } = settings
   const { sessions, permissions, archive, adapters, workspaces, tokens } = parts
   const { authenticate, revoked, onProblem, audit, metrics } = parts
@@ -47,7 +40,8 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
   return {
     app,
     listeners,
-    close: (graceMs) => closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs)]),
+    /** Ends every stream, then every connection, forced after the grace (milliseconds). */
+    close: (graceMs: number) => closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs)]),
   }
 }
 

@@ -12,10 +12,7 @@ export interface HomeLock {
   release(): void
 }
 
-/**
- * Creates the home if needed, and locks it unless the gateway stores nothing.
- * @throws `daemon_running` with the gateway that has the home, `storage_failed` if it cannot be written
- */
+/** Creates the home; locks it if things are stored. @throws `daemon_running` with its gateway, `storage_failed` */
 export function openHome(root: string, inMemory: boolean): HomeLock | undefined {
   try {
     makeFolder(root)

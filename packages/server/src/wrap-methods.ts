@@ -1,9 +1,6 @@
 export type Method = (...args: unknown[]) => unknown
 
-/**
- * The methods of a service, each replaced by what `wrap` makes of it; a method keeps its own `this`. Made once and not a
- * `Proxy`, which would run for every call.
- */
+/** A service whose methods are what `wrap` makes of them. Not a `Proxy`, which would run for every call. */
 export function wrapMethods<S extends object>(service: S, wrap: (name: string, method: Method) => Method): S {
   const wrapped: Record<string, Method> = {}
   for (const [name, method] of methodsOf(service)) wrapped[name] ??= wrap(name, method.bind(service))

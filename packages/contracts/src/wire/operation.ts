@@ -117,3 +117,12 @@ export const tagged = <S extends z.ZodType>(schema: S, description: string) => (
   200: { description, schema, etag: true as const },
   304: { description: 'Unchanged since the answer that `If-None-Match` names', etag: true as const },
 })
+
+/** The event streams of one HTTP surface. */
+export interface StreamStats {
+  readonly open: number
+  /** Streams that were refused because of the limit, since the start. */
+  readonly refused: number
+  /** Stored events that the slowest reader has not read. */
+  readonly behind: number
+}

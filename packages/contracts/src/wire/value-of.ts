@@ -1,9 +1,6 @@
 import type * as z from 'zod'
 
-/**
- * The values of a schema of answers: readonly at every depth, and an optional member is absent, never `undefined`. A type that is
- * written by hand stays as it is.
- */
+/** The values of a schema: readonly, optional members absent, never `undefined`; a hand-written type stays as it is. */
 export type ValueOf<S> =
   S extends z.ZodObject<infer Shape>
     ? { readonly [K in keyof z.output<S>]: ValueOf<Shape[K & keyof Shape]> }

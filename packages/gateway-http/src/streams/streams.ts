@@ -1,17 +1,11 @@
 import { AgentprotoError } from '@agentproto/contracts'
-import type { HttpContext, HttpDeps, StreamStats } from '../http-deps.js'
+import type { StreamStats } from '@agentproto/contracts/wire'
+import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { toOwnError } from '../rejection.js'
 import { sseBody } from './sse-body.js'
 import type { SseSource } from './sse-body.js'
 
-/** The open streams of one app. */
-export interface Streams {
-  /** Refuses a stream beyond the limit, before its source is opened. */
-  admit(): void
-  stats(): StreamStats
-  /** Answers with a stream of the source; a HEAD gets only the headers. */
-  answer(c: HttpContext, open: () => Promise<SseSource>, options?: StreamOptions): Promise<Response>
-}
+export type Streams = ReturnType<typeof createStreams>
 
 interface StreamOptions {
   /** Messages that are sent first. */
@@ -31,13 +25,14 @@ const HEADERS = {
 /** Milliseconds that a client waits before it reconnects. */
 const RETRY = 'retry: 1000\n\n'
 
-/** Creates the streams of one app. */
-export function createStreams(deps: HttpDeps): Streams {
+/** The open streams of one app. */
+export function createStreams(deps: HttpDeps) {
   const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
   const sources = new Set<SseSource>()
   let open = 0
   let refused = 0
 
+  /** Refuses a stream beyond the limit, before its source is opened. */
   function admit(): void {
     if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
     if (open < maxStreams) return
@@ -47,6 +42,7 @@ export function createStreams(deps: HttpDeps): Streams {
     })
   }
 
+  /** Answers with a stream of the source; a HEAD gets only the headers. */
   async function answer(
     c: HttpContext,
     openSource: () => Promise<SseSource>,
@@ -87,7 +83,7 @@ export function createStreams(deps: HttpDeps): Streams {
     return { open, refused, behind }
   }
 
-  return { admit, stats, answer }
+  return { stats, answer }
 }
 
 /** A signal that aborts with the first of the two. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Authenticate, Clock, Principal, TokenService } from '@agentproto/contracts'
+import type { Authenticate, Clock, Principal } from '@agentproto/contracts'
 import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { Audit } from '../audit/audit.js'
 import { ownerToken } from './owner-token.js'
@@ -16,16 +16,7 @@ export interface AccessOptions {
 }
 
 /** Who may call a gateway. */
-export interface Access {
-  /** The owner's token. */
-  readonly token: string
-  readonly tokens: TokenService
-  readonly sessionTokens: SessionTokens
-  /** The principal of a token. */
-  readonly authenticate: Authenticate
-  /** A signal that aborts when the token of a principal ends; the owner's does not. */
-  revoked(by: Principal): AbortSignal | undefined
-}
+export type Access = ReturnType<typeof openAccess>
 
 interface Reporters {
   readonly redactor: Redactor
@@ -33,19 +24,21 @@ interface Reporters {
   readonly audit: Audit
 }
 
-export function openAccess(options: AccessOptions, { redactor, onProblem, audit }: Reporters): Access {
+export function openAccess(options: AccessOptions, { redactor, onProblem, audit }: Reporters) {
   const { clock, layout, inMemory } = options
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
   const owner = authenticateOwner(token)
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem })
   const sessionTokens = new SessionTokens(redactor)
   return {
+    /** The owner's token. */
     token,
     tokens: audit.wrap('tokens', named),
     sessionTokens,
     // The owner first: most calls are the owner's, and its check costs no hash.
-    authenticate: (given) => owner(given) ?? named.authenticate(given) ?? sessionTokens.authenticate(given),
-    revoked: (by) => (by.type === 'session' ? sessionTokens.revoked(by) : named.revoked(by)),
+    authenticate: (given: string) => owner(given) ?? named.authenticate(given) ?? sessionTokens.authenticate(given),
+    /** A signal that aborts when the token of a principal ends; the owner's does not. */
+    revoked: (by: Principal) => (by.type === 'session' ? sessionTokens.revoked(by) : named.revoked(by)),
   }
 }
 

@@ -14,10 +14,7 @@ interface Held {
   readonly token: string
 }
 
-/**
- * Tokens of the agents of sessions: one for each start, in memory only, revoked with the session. What a token allows is
- * fixed when it is created.
- */
+/** Tokens of sessions' agents: one a start, in memory, revoked with the session; what one allows never changes. */
 export class SessionTokens {
   readonly #redactor: Redactor
   /** By the id in the token. */

@@ -1,4 +1,3 @@
-import type { Refusal, SessionEvent } from '@agentproto/contracts'
 import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
 import { Refusals } from './refusals.js'
@@ -6,26 +5,21 @@ import { ToolAudit } from './tool-audit.js'
 import { withAudit } from './with-audit.js'
 
 /** The audit log of a gateway. */
-export interface Audit {
-  /** The same service; each call that changes something is recorded. */
-  wrap<S extends keyof Services>(name: S, service: Services[S]): Services[S]
-  /** Records a request that was rejected before any service was called. Never throws. */
-  refused(refusal: Refusal): void
-  /** Records tool calls and answers in a stored batch of one session. Never throws. */
-  events(events: readonly SessionEvent[]): void
-  /** Writes what is pending; nothing is recorded after it. */
-  close(): Promise<void>
-}
+export type Audit = ReturnType<typeof openAudit>
 
-export function openAudit(options: AuditLogOptions): Audit {
+export function openAudit(options: AuditLogOptions) {
   const log = new AuditLog(options)
   const tools = new ToolAudit(log)
   const refusals = new Refusals(log, options.clock)
   return {
-    wrap: (name, service) => withAudit(name, service, log),
-    refused: (refusal) => refusals.record(refusal),
+    /** The same service; each call that changes something is recorded. */
+    wrap: <S extends keyof Services>(name: S, service: Services[S]): Services[S] => withAudit(name, service, log),
+    /** Records a request that was rejected before any service was called. Never throws. */
+    refused: refusals.record,
+    /** Records tool calls and answers in a stored batch of one session. Never throws. */
     events: tools.record,
-    close() {
+    /** Writes what is pending; nothing is recorded after it. */
+    close(): Promise<void> {
       refusals.close()
       return log.close()
     },

@@ -16,7 +16,7 @@ export class Refusals {
     this.#limit = new RepeatLimit(clock, BURST)
   }
 
-  record({ code: outcome, by, method, path, from, tool }: Refusal): void {
+  readonly record = ({ code: outcome, by, method, path, from, tool }: Refusal): void => {
     const { admitted, suppressed } = this.#limit.check('refused')
     if (suppressed !== undefined) this.#log.write({ kind: 'refused', ...suppressed })
     if (!admitted) return

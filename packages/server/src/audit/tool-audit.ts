@@ -37,10 +37,7 @@ const MAX_ARGUMENTS_CHARS = 2_048
 const SECRET_KEY = /passw|secret|token|authorization|api[-_]?key|cookie|credential|private[-_]?key/i
 const MARK = '[redacted]'
 
-/**
- * Records each tool call of an agent when it has ended, and each answer to a request of an agent. Its events are stored ones:
- * known secrets are already redacted, so texts may be cut.
- */
+/** Records each ended tool call, and each answer to a request. Stored events are already redacted: texts may be cut. */
 export class ToolAudit {
   readonly #log: AuditWriter
   readonly #calls = new Map<string, OpenCall>()

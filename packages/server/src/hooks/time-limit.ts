@@ -1,10 +1,7 @@
 import { AgentprotoError, type Clock, settlesWithin } from '@agentproto/contracts'
 import type { HookContext } from './gateway-hooks.js'
 
-/**
- * Waits for a hook, but no longer than its time limit. A hook that answers synchronously costs no timer.
- * @throws what the hook throws, or `timeout`
- */
+/** Waits for a hook up to its time limit; a synchronous one costs no timer. @throws what it throws, or `timeout` */
 export async function withTimeLimit<T>(
   call: (context: HookContext) => T | Promise<T>,
   { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },

@@ -28,10 +28,7 @@ type Fields = Readonly<Record<string, unknown>>
 const BURST = 20
 const MAX_TEXT_CHARS = 8_192
 
-/**
- * The gateway's own log: one JSON object a line, `{level, ts, …, msg}`. A message that repeats too often is counted
- * instead of written (F75). A full disk costs the log and nothing else.
- */
+/** JSON lines, `{level, ts, …, msg}`. Repeated ones are counted, not written (F75). A full disk costs only lines. */
 export class GatewayLog {
   readonly #file: LogFile
   readonly #logger: Logger

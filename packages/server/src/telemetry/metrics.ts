@@ -1,22 +1,12 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { everySession, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
-import type { SessionService } from '@agentproto/contracts/wire'
+import type { SessionService, StreamStats } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-
-/** The event streams of the HTTP surface. */
-export interface StreamCounts {
-  readonly open: number
-  readonly refused: number
-  readonly behind: number
-}
 
 /** Upper bounds of the buckets of a turn's duration, in seconds. */
 const TURN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800]
 
-/**
- * The metrics of one gateway, in a registry of its own: two gateways of one process do not share a number. Counters follow
- * the event log; gauges are set when somebody scrapes.
- */
+/** The metrics of one gateway, in its own registry. Counters follow the event log; gauges are set at each scrape. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly #turns = this.#counter('turns_total', 'Turns that ended, by reason.', 'reason')
@@ -70,7 +60,7 @@ export class Metrics {
   }
 
   /** Prometheus' text format, 0.0.4. */
-  async text(sessions: Pick<SessionService, 'list'>, streams: StreamCounts): Promise<string> {
+  async text(sessions: Pick<SessionService, 'list'>, streams: StreamStats): Promise<string> {
     await this.#setSessions(sessions)
     this.#streams.set(streams.open)
     this.#lag.set(streams.behind)

@@ -1,15 +1,12 @@
 import type { CallOptions, Client } from '@agentproto/client'
-import type { AgentAnswer, Principal } from '@agentproto/contracts'
+import { type AgentAnswer, defined, type Principal } from '@agentproto/contracts'
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { AnswerRequest, EventReader } from '@agentproto/contracts/wire'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
 /** The services of the MCP tools, over a client of the gateway, which authorises by the client's token. */
-export function clientServices({
-  sessions,
-  adapters,
-  workspaces,
-}: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces'> {
+export function clientServices(client: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces'> {
+  const { sessions, adapters, workspaces } = client
   return {
     adapters,
     workspaces,
@@ -18,7 +15,7 @@ export function clientServices({
       list: (filter) => sessions.list(filter),
       get: (id) => sessions.get(id),
       prompt: (id, request, by) => sessions.prompt(id, request, traceOf(by)),
-      waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, signal === undefined ? {} : { signal }),
+      waitTurn: (id, turn, signal) => sessions.waitTurn(id, turn, defined({ signal })),
       resume: (id, request, by) => sessions.resume(id, request, traceOf(by)),
       interrupt: (id, _by, request) => sessions.interrupt(id, request),
       kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
@@ -30,7 +27,7 @@ export function clientServices({
   }
 }
 
-const traceOf = ({ trace }: Principal): CallOptions => (trace === undefined ? {} : { trace })
+const traceOf = ({ trace }: Principal): CallOptions => defined({ trace })
 
 /** An answer in its wire form. */
 function wireAnswer(answer: AgentAnswer): AnswerRequest {
@@ -38,7 +35,7 @@ function wireAnswer(answer: AgentAnswer): AnswerRequest {
     case 'selected':
       return { optionId: answer.optionId }
     case 'accept':
-      return { action: 'accept', ...(answer.content === undefined ? {} : { content: { ...answer.content } }) }
+      return { action: 'accept', ...defined({ content: answer.content }) }
     case 'decline':
       return { action: 'decline' }
     case 'cancelled':

@@ -5,8 +5,9 @@ import { FieldInput } from '../attach/field-input.js'
 import { isCtrl, type Key } from '../attach/keyboard.js'
 import type { LiveRows } from '../attach/live-area.js'
 import { showDialog } from '../attach/show-dialog.js'
-import { paintFor, print, widthOf, type CliContext } from '../cli-context.js'
+import { paintFor, print, type CliContext } from '../cli-context.js'
 import { cut } from '../render/fit.js'
+import type { Frame } from '../render/paint.js'
 import { oneLine } from '../render/printable.js'
 import { fieldHint, type Field } from '../requests/question-form.js'
 
@@ -41,7 +42,7 @@ export async function askValue(
 ): Promise<string | boolean> {
   const input = new FieldInput(fieldOf(question))
   const dialog = {
-    view: () => viewOf(context, question, input),
+    view: (frame: Frame) => viewOf(frame, question, input),
     key: (key: Key) => (isCtrl(key, 'c') || isCtrl(key, 'd') ? { answer: undefined } : answerOf(input.key(key))),
     last: [`  ${oneLine(question.prompt)}`],
   }
@@ -68,10 +69,9 @@ function fieldOf({ prompt, type, options = [], default: fallback }: Question): F
 }
 
 /** A secret is drawn as dots of the same width. */
-function viewOf(context: CliContext, question: Question, input: FieldInput): LiveRows {
+function viewOf({ paint, width: columns }: Frame, question: Question, input: FieldInput): LiveRows {
   const { field, problem } = input
-  const paint = paintFor(context, context.stderr)
-  const width = widthOf(context.stderr) - 1
+  const width = columns - 1
   const { text, column } = input.view(width - 4)
   const shown = question.type === 'secret' ? '•'.repeat(column) : text
   const choices = (question.options ?? [])

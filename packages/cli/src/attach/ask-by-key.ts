@@ -1,6 +1,6 @@
 import type { AgentRequest } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
-import { paintFor, type CliContext } from '../cli-context.js'
+import type { CliContext } from '../cli-context.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { requestDialog } from './request-dialog.js'
 import { showDialog } from './show-dialog.js'
@@ -15,9 +15,7 @@ export function askByKey(
   signal: AbortSignal,
 ): Promise<AnswerRequest | undefined> {
   const dialog = requestDialog(request)
-  const paint = paintFor(context, context.stderr)
-  const view = () => dialog.view({ paint, width: context.stderr.columns ?? 80 })
-  return showDialog(context, { view, key: handle }, signal)
+  return showDialog(context, { view: (frame) => dialog.view(frame), key: handle }, signal)
 
   function handle(key: Key): { readonly answer: AnswerRequest } | undefined {
     // Raw mode makes Ctrl-C a key. Here it must do what it does in the rest of a run.

@@ -59,13 +59,17 @@ async function resultOf([id, title, find, hint]: Check): Promise<DoctorCheck> {
 const ok = (detail: string): Finding => ({ verdict: 'ok', detail })
 
 async function checkGit({ env }: CliContext): Promise<Finding> {
-  try {
-    const { stdout } = await promisify(execFile)('git', ['--version'], { env: { ...env }, timeout: VERSION_MS })
-    return ok(stdout.trim())
-  } catch {
-    return { verdict: 'warn', detail: 'not found', hint: 'Install git: most coding agents use it' }
-  }
+  const found = await gitVersion(env)
+  if (found !== undefined) return ok(found)
+  return { verdict: 'warn', detail: 'not found', hint: 'Install git: most coding agents use it' }
 }
+
+/** Undefined without git. */
+export const gitVersion = (env: CliContext['env']): Promise<string | undefined> =>
+  promisify(execFile)('git', ['--version'], { env: { ...env }, timeout: VERSION_MS }).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  )
 
 async function checkDisk(root: string): Promise<Finding> {
   const disk = await statfs(root).catch(() => undefined)

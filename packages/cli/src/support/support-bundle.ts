@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { release } from 'node:os'
@@ -11,7 +10,7 @@ import type { CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
 import { daemonLog, gatewayLog, tailOf } from '../daemon/daemon-log.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
-import { runChecks } from '../doctor/checks.js'
+import { gitVersion, runChecks } from '../doctor/checks.js'
 import { version } from '../version.js'
 import { supportRedaction } from './redaction.js'
 
@@ -39,7 +38,7 @@ export async function bundleFiles(context: CliContext): Promise<readonly BundleF
   const redact = await supportRedaction(context)
   const json = (name: string, value: unknown): BundleFile => ({ name, text: JSON.stringify(value, undefined, 2) })
   const files = [
-    json('versions.json', versions(context)),
+    json('versions.json', await versions(context)),
     json('doctor.json', await runChecks(context)),
     json('daemon.json', (await readDaemon(home)) ?? null),
     json('sessions.json', await sessionStates(context)),
@@ -51,24 +50,16 @@ export async function bundleFiles(context: CliContext): Promise<readonly BundleF
   return files.map(({ name, text }) => ({ name, text: redact(text) }))
 }
 
-const versions = ({ env }: CliContext): object => ({
+const versions = async ({ env }: CliContext): Promise<object> => ({
   agentproto: version(),
   node: process.version,
   platform: process.platform,
   release: release(),
   arch: process.arch,
-  git: gitVersion(env),
+  git: await gitVersion(env),
   // Names only: a value may be private.
   environment: Object.keys(env).filter((name) => name.startsWith('AGENTPROTO_') || name === 'NO_COLOR'),
 })
-
-function gitVersion(env: CliContext['env']): string | undefined {
-  try {
-    return execFileSync('git', ['--version'], { encoding: 'utf8', env: { ...env }, stdio: 'pipe' }).trim()
-  } catch {
-    return undefined
-  }
-}
 
 async function sessionStates(context: CliContext): Promise<unknown> {
   try {

@@ -40,16 +40,17 @@ async function search(context: CliContext, text: string, options: SearchOptions)
 
 /** The gateway answers a long search in pages. */
 async function findAll(client: Client, q: string, { limit, adapter, workspace }: SearchOptions): Promise<SearchResult> {
-  const filter = defined({ adapter, workspace })
-  let page = await client.archive.search({ q, limit, ...filter })
-  const hits: SearchHit[] = [...page.hits]
-  const unreadable = [...(page.unreadable ?? [])]
-  while (page.nextCursor !== undefined && hits.length < limit) {
-    page = await client.archive.search({ q, limit: limit - hits.length, ...filter, after: page.nextCursor })
+  const hits: SearchHit[] = []
+  const unreadable: NonNullable<SearchResult['unreadable']>[number][] = []
+  let after: string | undefined
+  do {
+    const filter = defined({ adapter, workspace, after })
+    const page = await client.archive.search({ q, limit: limit - hits.length, ...filter })
     hits.push(...page.hits)
     unreadable.push(...(page.unreadable ?? []))
-  }
-  return { ...page, hits, unreadable }
+    after = page.nextCursor
+  } while (after !== undefined && hits.length < limit)
+  return { hits, unreadable, ...defined({ nextCursor: after }) }
 }
 
 function hitLine(context: CliContext, { sessionId, turn, seq, type, excerpt }: SearchHit): string {

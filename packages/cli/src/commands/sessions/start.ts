@@ -80,7 +80,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       mode,
       permissionMode: permissions,
       continuation,
+      delegation: delegate === true ? {} : undefined,
     }),
-    ...(delegate === true ? { delegation: {} } : {}),
   }
 }

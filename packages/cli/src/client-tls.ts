@@ -2,13 +2,6 @@ import { readFileSync } from 'node:fs'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { CliContext } from './cli-context.js'
 
-/** The TLS options of a client, in PEM. */
-export interface ClientTls {
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-}
-
 /** Reads the files that the environment names. @throws `path_invalid` */
 export function clientTls({ env }: Pick<CliContext, 'env'>): ClientTls {
   const files = Object.entries(VARIABLES).flatMap(([part, name]) => {
@@ -19,6 +12,9 @@ export function clientTls({ env }: Pick<CliContext, 'env'>): ClientTls {
 }
 
 const VARIABLES = { ca: 'AGENTPROTO_TLS_CA', cert: 'AGENTPROTO_TLS_CERT', key: 'AGENTPROTO_TLS_KEY' } as const
+
+/** The TLS options of a client, in PEM. */
+export type ClientTls = { readonly [Part in keyof typeof VARIABLES]?: string }
 
 function read(path: string, name: string): string {
   try {

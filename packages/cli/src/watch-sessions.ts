@@ -14,13 +14,11 @@ import { lastLineOf } from './session-lines.js'
 const TICK_MS = 1_000
 const FRAME_MS = 100
 
-interface WatchOptions {
-  readonly alive?: boolean
-  readonly sort?: SortKey
-}
-
 /** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
-export async function watchSessions(context: CliContext, { alive, sort = 'age' }: WatchOptions): Promise<void> {
+export async function watchSessions(
+  context: CliContext,
+  { alive, sort = 'age' }: { readonly alive?: boolean; readonly sort?: SortKey },
+): Promise<void> {
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
     (session) => alive !== true || isLive(session),

@@ -78,7 +78,10 @@ export class AttachScreen {
     if (isCtrl(key, 'c')) return this.#controlC(now)
     if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
     const open = this.#openRequest
-    if (open !== undefined) return answerOf(open, key)
+    if (open !== undefined) {
+      const answer = open.dialog.key(key)
+      return answer && { type: 'answer', requestId: open.requestId, answer }
+    }
     if (key.name === 'tab') return this.#complete()
     const line = this.#editor.key(key)
     return line === undefined ? undefined : this.#submit(line)
@@ -161,12 +164,4 @@ export class AttachScreen {
     if (this.#status.hasEnded) return 'a prompt resumes it'
     return '/detach exits'
   }
-}
-
-function answerOf(
-  { requestId, dialog }: { readonly requestId: string; readonly dialog: RequestDialog },
-  key: Key,
-): AttachAction | undefined {
-  const answer = dialog.key(key)
-  return answer === undefined ? undefined : { type: 'answer', requestId, answer }
 }

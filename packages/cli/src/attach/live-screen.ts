@@ -14,15 +14,8 @@ interface LiveScreenOptions {
   readonly tickMs: number
 }
 
-interface LiveScreen {
-  /** Draws soon; many calls give one frame. */
-  update(): void
-  /** Erases the live rows and prints the last ones. */
-  close(last?: readonly string[]): void
-}
-
 /** Draws rows at the bottom of the terminal, and passes on its keys. */
-export function openLiveScreen({ stdin, stdout }: CliContext, options: LiveScreenOptions): LiveScreen {
+export function openLiveScreen({ stdin, stdout }: CliContext, options: LiveScreenOptions) {
   const area = new LiveArea(stdout)
   let frame: NodeJS.Timeout | undefined
   let isOpen = true
@@ -38,6 +31,7 @@ export function openLiveScreen({ stdin, stdout }: CliContext, options: LiveScree
   stdout.on('resize', draw)
   process.once('SIGTERM', options.onStop)
   return {
+    /** Draws soon; many calls give one frame. */
     update() {
       if (!isOpen) return
       frame ??= setTimeout(() => {
@@ -45,6 +39,7 @@ export function openLiveScreen({ stdin, stdout }: CliContext, options: LiveScree
         draw()
       }, options.frameMs)
     },
+    /** Erases the live rows and prints the last ones. */
     close(last = options.rows().finished ?? []) {
       isOpen = false
       clearTimeout(frame)

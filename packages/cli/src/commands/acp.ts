@@ -108,12 +108,9 @@ function spawnRequest(
 }
 
 /** The capabilities of new sessions: those of the one session, else those that the adapter's newest one reported. */
-async function capabilitiesOf(
-  client: Client,
-  { session, adapter }: AcpOptions,
-): Promise<AgentCapabilities | undefined> {
-  if (session !== undefined) return (await findSession(client, session)).agent?.capabilities
-  const { sessions } = await client.sessions.list({ adapter: adapter ?? (await onlyInstalled(client)), limit: 10 })
+async function capabilitiesOf(client: Client, options: AcpOptions): Promise<AgentCapabilities | undefined> {
+  if (options.session !== undefined) return (await findSession(client, options.session)).agent?.capabilities
+  const { sessions } = await client.sessions.list({ adapter: await adapterOf(client, options), limit: 10 })
   return sessions.find(({ agent }) => agent !== undefined)?.agent?.capabilities
 }
 

@@ -14,10 +14,6 @@ Examples:
 
 The exit code is 1 when a file has an error. Warnings pass.`
 
-interface ValidateOptions {
-  readonly format: 'text' | 'json' | 'github'
-}
-
 export function define(manifest: CliCommand): void {
   manifest.description('work on AIP-45 manifests').examples('manifest validate my-agent/AGENT-CLI.md')
   manifest
@@ -32,7 +28,7 @@ export function define(manifest: CliCommand): void {
 async function validate(
   context: CliContext,
   paths: readonly string[],
-  { format }: ValidateOptions,
+  { format }: { readonly format: 'text' | 'json' | 'github' },
 ): Promise<CommandResult> {
   const { checkManifestFiles } = await import('@agentproto/manifest/node')
   const files = await checkManifestFiles(paths)
@@ -47,25 +43,19 @@ async function validate(
   }
 }
 
+/** A problem in a file that several manifests refer to is reported once. */
 function report(files: readonly CheckedFile[], paint: Paint): string[] {
-  const isNew = firstTime()
+  const seen = new Set<ManifestProblem>()
   return files.flatMap(({ path, ok, problems }) => [
-    ...problems.filter(isNew).flatMap((problem) => renderProblem(problem, paint)),
+    ...problems
+      .filter((problem) => seen.size < seen.add(problem).size)
+      .flatMap((problem) => renderProblem(problem, paint)),
     ok ? `${paint.green('✓')} ${path}` : `${paint.red('✗')} ${path}: ${errorCount(problems)}`,
   ])
 }
 
 const annotations = (files: readonly CheckedFile[]): string[] =>
-  files
-    .flatMap(({ problems }) => problems)
-    .filter(firstTime())
-    .map(githubAnnotation)
-
-/** A problem in a file that several manifests refer to is reported once. */
-function firstTime(): (problem: ManifestProblem) => boolean {
-  const seen = new Set<ManifestProblem>()
-  return (problem) => seen.size < seen.add(problem).size
-}
+  [...new Set(files.flatMap(({ problems }) => problems))].map(githubAnnotation)
 
 function errorCount(problems: CheckedFile['problems']): string {
   const errors = problems.filter(({ severity }) => severity === 'error').length

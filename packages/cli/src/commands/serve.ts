@@ -53,12 +53,9 @@ async function serve(context: CliContext, { host, port, allowRemote, ...options 
     onProblem: (problem) => warn(context, problem),
   }).catch(async (thrown: unknown) => withAddress(thrown, await readDaemon(homeOf(context))))
   try {
-    const tls = tlsFiles(context, options)
-    const { url } = await gateway.listen({
-      orFree: true,
-      ...defined({ host, port, allowRemote }),
-      ...(Object.keys(tls).length === 0 ? {} : { tls }),
-    })
+    const files = tlsFiles(context, options)
+    const tls = Object.keys(files).length === 0 ? undefined : files
+    const { url } = await gateway.listen({ orFree: true, ...defined({ host, port, allowRemote, tls }) })
     print(context.stdout, url)
     if (context.stderr.isTTY === true)
       print(context.stderr, 'Serving; Ctrl-C stops it. In another terminal: agentproto sessions start demo --attach')

@@ -1,6 +1,6 @@
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { DaemonRecord, HomeLayout } from '@agentproto/contracts/agent'
-import { createClient, type Client, type Fetch } from '@agentproto/client'
+import { createClient, type Client, type ClientOptions, type Fetch } from '@agentproto/client'
 import { warn, type CliContext } from '../cli-context.js'
 import { httpFetch } from '../http-fetch.js'
 import { traceOptions } from '../trace-options.js'
@@ -15,17 +15,12 @@ export interface Daemon {
   readonly token: string | undefined
 }
 
-export interface ConnectOptions {
-  /** How long a follower retries after an outage, in milliseconds. Default: that of the client. */
-  readonly reconnectMs?: number
-}
-
 /**
  * A client of the gateway that `AGENTPROTO_URL` and `AGENTPROTO_TOKEN` name, else of the gateway of the home, which is
  * started when the command may do so. After a restart at another address, the client finds it there.
  * @throws `daemon_not_running`
  */
-export async function connect(context: CliContext, options: ConnectOptions = {}): Promise<Client> {
+export async function connect(context: CliContext, options: Pick<ClientOptions, 'reconnectMs'> = {}): Promise<Client> {
   const { localUrl, token } = await findDaemon(context)
   const send = httpFetch(localUrl.startsWith('https:') ? (await import('../client-tls.js')).clientTls(context) : {})
   let hasAnswered = false

@@ -32,7 +32,7 @@ export async function startDaemon(context: CliContext, args: readonly string[] =
 
 async function startOrFind(context: CliContext, home: HomeLayout, args: readonly string[]): Promise<DaemonRecord> {
   let unlock: (() => Promise<void>) | undefined
-  let child: Child | undefined
+  let child: ReturnType<typeof launch> | undefined
   try {
     for (const end = Date.now() + START_MS; Date.now() < end; await delay(POLL_MS)) {
       const record = await answeringGateway(home)
@@ -66,12 +66,7 @@ async function tryLock({ root }: HomeLayout): Promise<(() => Promise<void>) | un
   }
 }
 
-interface Child {
-  hasEnded(): boolean
-  lastLogLine(): string
-}
-
-function launch({ env }: CliContext, home: HomeLayout, args: readonly string[]): Child {
+function launch({ env }: CliContext, home: HomeLayout, args: readonly string[]) {
   const path = daemonLog(home)
   rotateLog(path)
   const log = openSync(path, 'a', 0o600)

@@ -12,17 +12,12 @@ export function turnFailure(
 ): AgentprotoError | undefined {
   const seeLog = { hint: `See what happened with: ${detailsCommand}` }
   switch (reason) {
-    case 'end_turn':
-      if (refused > 0) {
-        return new AgentprotoError(
-          'permission_denied',
-          `${refused === 1 ? 'A permission was' : `${refused} permissions were`} refused`,
-          {
-            hint: 'Allow more with --permissions approve-reads or approve-all',
-          },
-        )
-      }
-      return empty ? new AgentprotoError('empty_turn', 'The agent gave no answer') : undefined
+    case 'end_turn': {
+      if (refused === 0) return empty ? new AgentprotoError('empty_turn', 'The agent gave no answer') : undefined
+      const hint = 'Allow more with --permissions approve-reads or approve-all'
+      const what = refused === 1 ? 'A permission was' : `${refused} permissions were`
+      return new AgentprotoError('permission_denied', `${what} refused`, { hint })
+    }
     case 'cancelled':
       return new AgentprotoError('cancelled', 'The turn was interrupted')
     case 'timeout':

@@ -8,9 +8,7 @@ import { findSession } from '../../session-ref.js'
 
 const REASONS = ['user_canceled', 'max_iterations', 'loop_detected', 'budget_exceeded'] as const
 
-interface KillOptions extends JsonOption {
-  readonly reason?: (typeof REASONS)[number]
-}
+type KillOptions = JsonOption & { readonly reason?: (typeof REASONS)[number] }
 
 export const define: Define = (command) =>
   command

@@ -1,5 +1,4 @@
 import { EXIT, type OutputLine } from '@agentproto/contracts'
-import type { Client } from '@agentproto/client'
 import type { Define } from '../../cli-command.js'
 import { paintFor, print, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
@@ -27,25 +26,21 @@ export const define: Define = (command) =>
 
 async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {
   const { client, session } = await openSession(context, ref)
+  const { lines, follow } = options
   const printLine = linePrinter(context, options)
-  const request = { id: session.id, lines: options.lines }
-  if (options.follow === true) return interruptible((signal) => follow(client, { ...request, signal }, printLine))
-  for (const line of await client.sessions.output(session.id, Math.min(KEPT_LINES, options.lines))) printLine(line)
-  return EXIT.ok
-}
-
-async function follow(
-  client: Client,
-  { id, lines, signal }: { readonly id: string; readonly lines: number; readonly signal: AbortSignal },
-  printLine: (line: OutputLine) => void,
-): Promise<number> {
-  let skip = Math.max(0, (await client.sessions.output(id, KEPT_LINES)).length - lines)
-  for await (const item of client.sessions.stream(id, { signal })) {
-    if (item.type !== 'line') continue
-    if (skip > 0) skip -= 1
-    else printLine(item.line)
+  if (follow !== true) {
+    for (const line of await client.sessions.output(session.id, Math.min(KEPT_LINES, lines))) printLine(line)
+    return EXIT.ok
   }
-  return EXIT.ok
+  return interruptible(async (signal) => {
+    let skip = Math.max(0, (await client.sessions.output(session.id, KEPT_LINES)).length - lines)
+    for await (const item of client.sessions.stream(session.id, { signal })) {
+      if (item.type !== 'line') continue
+      if (skip > 0) skip -= 1
+      else printLine(item.line)
+    }
+    return EXIT.ok
+  })
 }
 
 function linePrinter(context: CliContext, { json }: LogsOptions): (line: OutputLine) => void {

@@ -58,42 +58,38 @@ export function systemdService(facts: ServiceFacts): Service {
 export function launchdService(facts: ServiceFacts): Service {
   const label = `dev.${nameOf(facts)}`
   const path = `${facts.userHome}/Library/LaunchAgents/${label}.plist`
-  const strings = (values: readonly string[]): string =>
-    values.map((value) => `    <string>${xml(value)}</string>`).join('\n')
+  const agent = {
+    Label: label,
+    ProgramArguments: [facts.node, facts.script, 'serve'],
+    EnvironmentVariables: { AGENTPROTO_HOME: facts.home, PATH: facts.path },
+    RunAtLoad: true,
+    KeepAlive: { SuccessfulExit: false },
+    ExitTimeOut: 90,
+    StandardOutPath: facts.log,
+    StandardErrorPath: facts.log,
+  }
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
-<dict>
-  <key>Label</key>
-  <string>${xml(label)}</string>
-  <key>ProgramArguments</key>
-  <array>
-${strings([facts.node, facts.script, 'serve'])}
-  </array>
-  <key>EnvironmentVariables</key>
-  <dict>
-    <key>AGENTPROTO_HOME</key>
-    <string>${xml(facts.home)}</string>
-    <key>PATH</key>
-    <string>${xml(facts.path)}</string>
-  </dict>
-  <key>RunAtLoad</key>
-  <true/>
-  <key>KeepAlive</key>
-  <dict>
-    <key>SuccessfulExit</key>
-    <false/>
-  </dict>
-  <key>ExitTimeOut</key>
-  <integer>90</integer>
-  <key>StandardOutPath</key>
-  <string>${xml(facts.log)}</string>
-  <key>StandardErrorPath</key>
-  <string>${xml(facts.log)}</string>
-</dict>
+${element(agent, '')}
 </plist>
 `
   return { path, text, start: [['launchctl', 'load', '-w', path]], stop: [['launchctl', 'unload', '-w', path]] }
+}
+
+type PlistValue = string | number | boolean | readonly PlistValue[] | { readonly [key: string]: PlistValue }
+
+/** A value as an element of a property list. */
+function element(value: PlistValue, indent: string): string {
+  if (typeof value === 'string') return `${indent}<string>${xml(value)}</string>`
+  if (typeof value === 'number') return `${indent}<integer>${value}</integer>`
+  if (typeof value === 'boolean') return `${indent}<${value}/>`
+  const members = Object.entries(value).map(([key, member]) => {
+    const name = Array.isArray(value) ? '' : `${indent}  <key>${key}</key>\n`
+    return name + element(member, `${indent}  `)
+  })
+  const tag = Array.isArray(value) ? 'array' : 'dict'
+  return [`${indent}<${tag}>`, ...members, `${indent}</${tag}>`].join('\n')
 }
 
 /** Every home has its own unit. */

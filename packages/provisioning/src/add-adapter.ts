@@ -10,7 +10,7 @@ import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { newestOf } from '@agentproto/driver-agent-cli/installation'
 import { npmInstall } from './install/npm-method.js'
-import { runTool } from './tool-environment.js'
+import { runTool } from './run-tool.js'
 
 /** Limits of an adapter's folder, which has its manifests and a few vendored files. */
 const FILES_MAX = 2_000

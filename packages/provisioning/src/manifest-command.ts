@@ -1,11 +1,12 @@
+import { delimiter } from 'node:path'
 import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
-import { findExecutable } from '@agentproto/subprocess'
-import { agentPrefix, findAgent, programFolders } from '@agentproto/driver-agent-cli/installation'
+import { declaredVariables } from '@agentproto/manifest'
+import { buildEnvironment, findExecutable, healPath } from '@agentproto/subprocess'
+import { agentHome, agentPrefix, findAgent, programFolders } from '@agentproto/driver-agent-cli/installation'
 import { commandWords, type Substitutions } from './command-line.js'
 import type { AgentRecord, AgentVariables } from './agent-record.js'
 import type { TerminalProgram } from './provision-host.js'
 import { type Command, type CommandEnd, runCommand } from './run-command.js'
-import { toolEnvironment } from './tool-environment.js'
 
 /** The context of a manifest's own commands: checks, steps, logins. */
 export interface CommandContext extends Pick<AgentRecord, 'adapter' | 'host'>, Pick<AgentVariables, 'variables'> {
@@ -25,7 +26,20 @@ export async function prepareCommand(
   const { host, signal } = commandContext
   const [program, ...args] = commandWords(command, values)
   const file = await programFile(program, commandContext)
-  return { file, args, cwd: host.home, env: toolEnvironment(commandContext), signal }
+  return { file, args, cwd: host.home, env: environmentOf(commandContext), signal }
+}
+
+/** The agent's environment, with its programs first on PATH. */
+function environmentOf({ adapter, host, variables }: CommandContext): Record<string, string> {
+  const { manifest, sandbox } = adapter
+  const path = healPath(host.env['PATH'] ?? '', host.env['HOME'])
+  return buildEnvironment({
+    policy: host.environment ?? 'filtered',
+    parent: { ...host.env, PATH: [...programFolders(agentPrefix(manifest, host)), path].join(delimiter) },
+    passthrough: declaredVariables(manifest, sandbox),
+    // The login must be in the home that the agent uses.
+    declared: { ...agentHome(manifest, host)?.variables, ...sandbox.env.set, ...variables },
+  })
 }
 
 /** Runs a command of the manifest to its end, without a terminal. */

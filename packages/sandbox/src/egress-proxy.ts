@@ -42,13 +42,12 @@ interface Tunnel {
 
 async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, list, open }: Tunnel): Promise<void> {
   client.on('error', () => client.destroy())
-  const destination = parsed(`http://${url}`)
-  const address = destination && (await allowedAddress(destination, list))
-  if (destination === undefined || address === undefined) {
+  const target = await allowedTarget(`http://${url}`, list)
+  if (target === undefined) {
     client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refusal(url)}`)
     return
   }
-  const outside = connect({ host: address, port: destination.port, timeout: CONNECT_MS })
+  const outside = connect({ ...target, timeout: CONNECT_MS })
   track(open, outside)
   outside.once('timeout', () => outside.destroy())
   outside.once('connect', () => {
@@ -63,16 +62,15 @@ async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, lis
 }
 
 async function forward(request: IncomingMessage, response: ServerResponse, list: readonly string[]): Promise<void> {
-  const destination = parsed(request.url ?? '')
-  const address = destination && (await allowedAddress(destination, list))
-  if (destination === undefined || address === undefined) {
+  const target = await allowedTarget(request.url ?? '', list)
+  if (target === undefined) {
     response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal(request.url ?? ''))
     return
   }
   const { pathname, search } = new URL(request.url ?? '')
   const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = request.headers
   const { method } = request
-  const outgoing = httpRequest({ host: address, port: destination.port, path: pathname + search, method, headers })
+  const outgoing = httpRequest({ ...target, path: pathname + search, method, headers })
   outgoing.once('response', (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.pipe(response)
@@ -95,16 +93,17 @@ function parsed(url: string): Destination | undefined {
 }
 
 /**
- * The address to connect to. The owner of a listed name must not be able to point it at this machine: loopback is
+ * The address to connect to for a URL; none where it is not allowed. The owner of a listed name must not be able to point it at this machine: loopback is
  * reached only when it is listed itself.
  */
-async function allowedAddress(destination: Destination, list: readonly string[]): Promise<string | undefined> {
-  if (!isListed(list, destination)) return undefined
-  const { host } = destination
-  if (isIP(host) !== 0) return host
+async function allowedTarget(url: string, list: readonly string[]): Promise<Destination | undefined> {
+  const destination = parsed(url)
+  if (destination === undefined || !isListed(list, destination)) return undefined
+  const { host, port } = destination
+  if (isIP(host) !== 0) return destination
   try {
     const { address } = await lookup(host)
-    return host === 'localhost' || !isThisHost(address) ? address : undefined
+    return host === 'localhost' || !isThisHost(address) ? { host: address, port } : undefined
   } catch {
     return undefined
   }

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
+import { asRecord } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { AgentHost, HomePolicy } from '../agent-host.js'
-import { manifestHint } from './manifest-hint.js'
+import { manifestHint, staysBelow } from './manifest-hint.js'
 
 /** A private home of an agent's. */
 export interface AgentHome {
@@ -46,13 +47,9 @@ export function agentHome(
 }
 
 function ownFolders(manifest: Pick<AgentCliManifest, 'metadata'>): Readonly<Record<string, string>> {
-  const stated = manifestHint(manifest, 'homes')
-  if (typeof stated !== 'object' || stated === null) return {}
-  const folders = Object.entries(stated).filter(
-    ([name, folder]) => /^[A-Z][A-Z0-9_]*$/.test(name) && staysBelow(folder),
-  )
-  return Object.fromEntries(folders)
+  const stated = Object.entries(asRecord(manifestHint(manifest, 'homes')))
+  return Object.fromEntries(stated.filter(isOwnFolder))
 }
 
-const staysBelow = (folder: unknown): boolean =>
-  typeof folder === 'string' && !isAbsolute(folder) && !folder.includes('\0') && !folder.split('/').includes('..')
+const isOwnFolder = (entry: [string, unknown]): entry is [string, string] =>
+  /^[A-Z][A-Z0-9_]*$/.test(entry[0]) && staysBelow(entry[1])

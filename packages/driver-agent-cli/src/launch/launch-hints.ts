@@ -1,6 +1,6 @@
 import { asList, asString, defined } from '@agentproto/contracts'
 import type { AgentCliManifest } from '@agentproto/manifest'
-import { manifestHint, member, textsOf } from './manifest-hint.js'
+import { manifestHint, member, staysBelow, textsOf } from './manifest-hint.js'
 
 /**
  * Facts about an agent's program under `metadata.agentproto` of its manifest, beyond AIP-45. Each is optional; a value of
@@ -46,10 +46,3 @@ const milliseconds = (value: unknown): number =>
 
 const forThisHost = (file: string): string =>
   file.replaceAll('{os}', process.platform).replaceAll('{arch}', process.arch)
-
-const staysBelow = (file: string): boolean =>
-  file !== '' &&
-  !file.startsWith('/') &&
-  !file.includes('\\') &&
-  !file.split('/').includes('..') &&
-  !file.includes('\0')

@@ -13,3 +13,7 @@ export const member = (value: unknown, name: string): unknown =>
 
 /** The texts of a hint that may be one text or several. */
 export const textsOf = (value: unknown): readonly string[] => [value].flat().filter((text) => typeof text === 'string')
+
+/** Whether a hint is a path to something below the folder that it is joined to. */
+export const staysBelow = (path: unknown): path is string =>
+  typeof path === 'string' && /^[^/\\\0][^\\\0]*$/.test(path) && !path.split('/').includes('..')

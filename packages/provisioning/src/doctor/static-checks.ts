@@ -11,7 +11,7 @@ import { checkVersion, packageOf } from '../check-version.js'
 import { fileHead } from '../file-head.js'
 import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
-import { runTool } from '../tool-environment.js'
+import { runTool } from '../run-tool.js'
 import type { RunningExamination } from './examination.js'
 
 /**

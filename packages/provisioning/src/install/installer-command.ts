@@ -1,7 +1,7 @@
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import { findExecutable } from '@agentproto/subprocess'
 import type { Command } from '../run-command.js'
-import { runTool } from '../tool-environment.js'
+import { runTool } from '../run-tool.js'
 import { type Installing, MethodSkipped } from './installing.js'
 
 /** A large agent over a slow line. */

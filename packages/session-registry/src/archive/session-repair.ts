@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, isLive } from '@agentproto/contracts'
+import { AgentprotoError, isLive } from '@agentproto/contracts'
 import type { RepairFinding } from '@agentproto/contracts/wire'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Ending } from '../lifecycle/ending.js'
@@ -70,7 +70,7 @@ async function fix(session: SessionHandle, sources: LogSources, rebuild: Session
   assertEnded(session)
   const detail = 'The log was completed by a repair'
   const { status, stopReason = 'error', failure } = session.snapshot()
-  const ending = { status: status as Ending['status'], stopReason, ...defined({ failure }) }
+  const ending = { status: status as Ending['status'], stopReason, failure }
   await log.append(rebuild.missingEnds({ detail, ending }))
   const fixed = await rebuilt(session, sources)
   await session.post({ type: 'rebuilt', session: fixed.session })

@@ -120,15 +120,17 @@ export function agentEnded(state: SessionState, { end: ended }: InputOf<'agent-e
 }
 
 /** Nothing of the agent lives any more: what it left open is closed, then the status changes. One write has all of it. */
-export function agentStopped(state: SessionState, input: InputOf<'agent-stopped'>): Step {
+export function agentStopped(state: SessionState, { exit, failure }: InputOf<'agent-stopped'>): Step {
   const { run, session } = state
   if (run.phase !== 'stopping') return step(state)
-  const { exit, failure } = input
   const turn = openTurn(state)
+  // A start that was killed never ran: its row of the table has only one way out.
+  const status = session.status === 'starting' ? 'error' : run.cause.status
+  assertTransition(session.status, status)
   const groups = [
     ...(turn === undefined ? [] : [closing(state, { turn, ...turnEndOf(run.cause) })]),
     ...unsentTurns(state),
-    endOfRun(session, { cause: run.cause, exit, failure }),
+    { entries: endOfRun(session.status, { ...run.cause, status, failure }, exit) },
   ]
   return step({ ...state, isSending: false, process: undefined }, { do: 'append', groups, hold: true })
 }
@@ -167,15 +169,9 @@ export const repair = (state: SessionState, { detail, ending }: InputOf<'repair'
 
 /** What the log of a run lacks at its end: the end of its open turn, and its own. */
 export function missingEnds(state: SessionState, { detail, ending }: MissingEnds): EntryGroup[] {
-  const { status: previous } = state.session
-  const { status, stopReason, failure } = ending
   const turn = openTurn(state)
   const by: AnsweredBy = { type: 'gateway-end' }
-  const entries: LogEntry[] = [
-    { type: 'repair', detail },
-    { type: 'status', status, previous },
-    { type: 'session-stopped', status, stopReason, ...defined({ failure }) },
-  ]
+  const entries: LogEntry[] = [{ type: 'repair', detail }, ...endOfRun(state.session.status, ending)]
   return [
     ...(turn === undefined ? [] : [closing(state, { turn, reason: 'error', error: { message: detail }, by })]),
     ...(isLive(state.session) ? [{ entries }] : []),
@@ -185,7 +181,7 @@ export function missingEnds(state: SessionState, { detail, ending }: MissingEnds
 export interface MissingEnds {
   /** For people. */
   readonly detail: string
-  readonly ending: Pick<Ending, 'status' | 'stopReason' | 'failure'>
+  readonly ending: RunEnd
 }
 
 function launch(state: SessionState, effect: StartEffect, call: Call): Step {
@@ -231,18 +227,15 @@ const stop = (state: SessionState, run: Omit<StoppingRun, 'phase'>): Step =>
     { do: 'stop', cause: run.cause },
   )
 
-function endOfRun(
-  { status: previous }: Session,
-  { cause, exit, failure }: Pick<InputOf<'agent-stopped'>, 'exit' | 'failure'> & { readonly cause: Ending },
-): EntryGroup {
-  // A start that was killed never ran: its row of the table has only one way out.
-  const status = previous === 'starting' ? 'error' : cause.status
-  assertTransition(previous, status)
-  const entries: LogEntry[] = [
-    { type: 'status', status, previous, ...defined({ exitCode: exit.exitCode }) },
-    { type: 'session-stopped', status, stopReason: cause.stopReason, ...defined({ failure }), ...exit },
-  ]
-  return { entries }
-}
+type RunEnd = Pick<Ending, 'status' | 'stopReason'> & { readonly failure?: Session['failure'] | undefined }
+
+const endOfRun = (
+  previous: Session['status'],
+  { status, stopReason, failure }: RunEnd,
+  exit: InputOf<'agent-stopped'>['exit'] = {},
+): LogEntry[] => [
+  { type: 'status', status, previous, ...defined({ exitCode: exit.exitCode }) },
+  { type: 'session-stopped', status, stopReason, ...defined({ failure }), ...exit },
+]
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

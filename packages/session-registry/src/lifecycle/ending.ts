@@ -33,17 +33,25 @@ export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'us
 }
 
 /** The ending of an agent that ended by itself. */
-export function endingOf(end: AgentEnd): Ending {
-  if (end.cause === 'transport') return broken('transport_failure', end)
-  if (end.cause === 'protocol') return broken('protocol_failure', end)
-  if (end.cause === 'timeout')
-    return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', end.message) }
-  const failed = end.exitCode !== 0
-  const failure = { failure: failureOf('process_exit', withTail(end)) }
-  const evidence = { ...failure, stderrTail: end.stderrTail, message: end.message }
-  if (end.duringTurn) return { status: 'error', stopReason: 'agent_crashed', ...evidence }
-  return { status: 'exited', stopReason: failed ? 'agent_crashed' : 'completed', ...(failed ? evidence : {}) }
+export function endingOf({ cause, message, stderrTail, duringTurn, exitCode }: AgentEnd): Ending {
+  if (cause === 'timeout') return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', message) }
+  const isBetweenTurns = cause === 'exit' && !duringTurn
+  if (isBetweenTurns && exitCode === 0) return { status: 'exited', stopReason: 'completed' }
+  const summary = stderrTail === '' ? message : `${message}\n${stderrTail.slice(-TAIL)}`
+  return {
+    status: isBetweenTurns ? 'exited' : 'error',
+    stopReason: duringTurn || cause === 'exit' ? 'agent_crashed' : 'error',
+    failure: failureOf(END_FAILURES[cause], summary),
+    stderrTail,
+    message,
+  }
 }
+
+const END_FAILURES = {
+  exit: 'process_exit',
+  transport: 'transport_failure',
+  protocol: 'protocol_failure',
+} as const satisfies Partial<Record<AgentEnd['cause'], FailureKind>>
 
 /** The ending of a start that failed. */
 export function endingOfStart(thrown: unknown): Ending {
@@ -99,14 +107,3 @@ const START_FAILURES: { readonly [code: string]: FailureKind | undefined } = {
   cancelled: 'cancellation',
   protocol_error: 'protocol_failure',
 }
-
-const broken = (kind: FailureKind, end: AgentEnd): Ending => ({
-  status: 'error',
-  stopReason: end.duringTurn ? 'agent_crashed' : 'error',
-  failure: failureOf(kind, withTail(end)),
-  stderrTail: end.stderrTail,
-  message: end.message,
-})
-
-const withTail = ({ message, stderrTail }: AgentEnd): string =>
-  stderrTail === '' ? message : `${message}\n${stderrTail.slice(-TAIL)}`

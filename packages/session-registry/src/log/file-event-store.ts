@@ -140,28 +140,28 @@ class FileStoredLog implements StoredLog {
   async #readAfter(after: number, limit: number): Promise<EventRecord[]> {
     const start = this.#index.at(after + 1)
     const skip = after + 1 - start.seq
-    const records = await this.#readFrom(start.offset, { after, limit, skip })
+    const records = await this.#readFrom(start.offset, { after, limit, skip, records: [] })
     // If damage removed a line break, there are too few lines to count by: whole events would be skipped.
     if (skip === 0 || records[0]?.seq === after + 1) return records
-    return this.#readFrom(start.offset, { after, limit, skip: 0 })
+    return this.#readFrom(start.offset, { after, limit, skip: 0, records: [] })
   }
 
-  async #readFrom(offset: number, wanted: Wanted): Promise<EventRecord[]> {
-    const found: Found = { records: [], skip: wanted.skip }
+  async #readFrom(offset: number, reading: Reading): Promise<EventRecord[]> {
+    const { records } = reading
     let at = offset
     let rest: Buffer = Buffer.alloc(0)
     const end = this.#size
     // One chunk with events is a batch: a reader starts instead of waiting for its limit.
-    while (found.records.length === 0 && at < end) {
+    while (records.length === 0 && at < end) {
       const chunk = await this.#chunk(at, Math.min(READ_BYTES, end - at))
       if (chunk.length === 0) break
       at += chunk.length
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
       const parse = at - bytes.length < this.#ours ? wholeRecordOf : recordOf
-      rest = bytes.subarray(takeLines(bytes, parse, { wanted, found }))
+      rest = bytes.subarray(takeLines(bytes, parse, reading))
     }
-    this.#index.hint(found.records, at - rest.length)
-    return found.records
+    this.#index.hint(records, at - rest.length)
+    return records
   }
 
   async #chunk(position: number, length: number): Promise<Buffer> {
@@ -189,31 +189,23 @@ function makeFolder(path: string): void {
   }
 }
 
-interface Wanted {
+interface Reading {
   /** Only events after this one, at most `limit` of them. */
   readonly after: number
   readonly limit: number
-  /** Lines to skip at the beginning. */
-  readonly skip: number
-}
-
-interface Found {
-  readonly records: EventRecord[]
+  /** Lines that are still to be skipped. */
   skip: number
+  readonly records: EventRecord[]
 }
 
 /** @returns where the first line begins that was not taken */
-function takeLines(
-  bytes: Buffer,
-  parse: typeof recordOf,
-  { wanted: { after, limit }, found }: { readonly wanted: Wanted; readonly found: Found },
-): number {
-  const { records } = found
+function takeLines(bytes: Buffer, parse: typeof recordOf, reading: Reading): number {
+  const { after, limit, records } = reading
   let from = 0
   for (let eol = bytes.indexOf(10); eol >= 0 && records.length < limit; eol = bytes.indexOf(10, from)) {
-    const record = found.skip > 0 ? undefined : parse(bytes.toString('utf8', from, eol))
+    const record = reading.skip > 0 ? undefined : parse(bytes.toString('utf8', from, eol))
     // A line that is not an event is a gap: the next read begins with it and reports it.
-    if (found.skip > 0) found.skip -= 1
+    if (reading.skip > 0) reading.skip -= 1
     else if (record === undefined && records.length > 0) break
     // If damage added a line break, lines are counted wrongly: do not return an event twice.
     else if (record !== undefined && record.seq > after) records.push(record)

@@ -91,14 +91,14 @@ export class FileSessionStore implements SessionStore {
 
   async #write(id: string, json: string): Promise<void> {
     const directory = join(this.#options.directory, assertSessionId(id))
+    const write = (): Promise<void> =>
+      writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
     try {
-      await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false }).catch(
-        async (error: NodeJS.ErrnoException) => {
-          if (error.code !== 'ENOENT') throw error
-          await mkdir(directory, { recursive: true, mode: 0o700 })
-          await writeFileAtomic(join(directory, 'meta.json'), json, { mode: 0o600, fsync: false })
-        },
-      )
+      await write().catch(async (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+        await mkdir(directory, { recursive: true, mode: 0o700 })
+        await write()
+      })
     } catch (cause) {
       throw storageFailed(`The record of session ${id} could not be written`, cause)
     }

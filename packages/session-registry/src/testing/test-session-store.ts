@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SessionStore, StoredSession } from '@agentproto/contracts/agent'
+import { newSession } from '../lifecycle/spawn-request.js'
 import { registerCases, type StoreCases, type StoreSubject } from './store-subject.js'
 
 /**
@@ -167,26 +168,18 @@ const idOf = (number: number): string => `s_${number.toString().padStart(8, '0')
 /** A session by the time of its start. */
 function stored(number: number, title = `session ${number}`): StoredSession {
   const startedAt = new Date(Date.UTC(2026, 10, 21, 12) + number).toISOString()
+  const creation = { id: idOf(number), now: startedAt, hostId: 'suite' }
   return {
     version: 1,
     session: {
-      id: idOf(number),
+      ...newSession({ adapter: 'fake', title }, { type: 'owner', name: 'suite' }, creation),
       adapterSlug: 'fake',
       workspaceSlug: 'default',
       cwd: '/work',
       status: 'exited',
-      startedAt,
-      hostId: 'suite',
-      type: 'user',
-      title,
       turnCount: 1,
       turn: { number: 1, state: 'idle' },
-      lastActiveAt: startedAt,
-      connection: 'disconnected',
-      resumable: false,
-      permissionMode: 'ask',
       warnings: [],
-      pendingRequests: 0,
       lastSeq: number,
     },
     turns: [{ number: 1, state: 'ended', startedAt, firstSeq: 1, lastSeq: number, reason: 'end_turn' }],

@@ -98,13 +98,12 @@ export class Archive implements SessionArchive {
   async prune({ olderThanMs, dryRun = false }: PruneRequest, by: Principal): Promise<PruneResult> {
     const { sessions, clock, forget } = this.#host
     const before = clock.now() - olderThanMs
-    const old = sessions.all.map(descriptorOf).filter((session) => !isLive(session) && endOf(session) < before)
     const pruned: PruneResult['pruned'][number][] = []
-    for (const session of old) {
-      // It may have been resumed or forgotten meanwhile.
-      const now = sessions.descriptor(session.id)
-      if (now === undefined || isLive(now) || endOf(now) >= before) continue
-      if (!dryRun) await forget(session.id, by)
+    for (const { id } of sessions.all.map(descriptorOf)) {
+      // Asked only now: it may have been resumed or forgotten while others were forgotten.
+      const session = sessions.descriptor(id)
+      if (session === undefined || isLive(session) || endOf(session) >= before) continue
+      if (!dryRun) await forget(id, by)
       pruned.push(lineOf(session))
     }
     return { dryRun, pruned }

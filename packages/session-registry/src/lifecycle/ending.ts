@@ -47,11 +47,11 @@ export function endingOf({ cause, message, stderrTail, duringTurn, exitCode }: A
   }
 }
 
-const END_FAILURES = {
+const END_FAILURES: Readonly<Record<Exclude<AgentEnd['cause'], 'timeout'>, FailureKind>> = {
   exit: 'process_exit',
   transport: 'transport_failure',
   protocol: 'protocol_failure',
-} as const satisfies Partial<Record<AgentEnd['cause'], FailureKind>>
+}
 
 /** The ending of a start that failed. */
 export function endingOfStart(thrown: unknown): Ending {

@@ -1,10 +1,10 @@
-import { isLive, type SessionStatus } from '@agentproto/contracts'
+import { isLive } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
 import { UnheardAnswers } from '../permissions/unheard-answers.js'
 import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { eventsFrom } from '../turns/turn-log.js'
-import { type Ending, failureOf, messageOf } from './ending.js'
+import { failureOf, messageOf } from './ending.js'
 
 /** Repairs a session that a dead host left live, after its processes were ended. @returns whether that was possible */
 export async function repairStored(
@@ -31,8 +31,11 @@ async function repairInterrupted(session: SessionHandle, stored: StoredSession):
   const { status } = session.state.session
   // The end may have been logged, and only the record not saved.
   if (!isLive({ status })) return
-  const detail = status === 'starting' ? ENDED_WHILE_STARTING : ENDED_WHILE_ACTIVE
-  await session.post({ type: 'repair', detail, ending: endingOfDeadHost(status, detail) })
+  const hasStarted = status !== 'starting'
+  const detail = `The gateway ended ${hasStarted ? 'while the session was active' : 'before the session had started'}`
+  const failure = failureOf(hasStarted ? 'process_exit' : 'startup_failure', detail)
+  const ending = { status: 'error', stopReason: hasStarted ? 'agent_crashed' : 'error', failure } as const
+  await session.post({ type: 'repair', detail, ending })
   session.log.settle()
 }
 
@@ -47,13 +50,4 @@ async function catchUp(session: SessionHandle, stored: StoredSession): Promise<v
     answers.follow(event)
   }
   await answers.keep(session.permissions, stored.session)
-}
-
-const ENDED_WHILE_STARTING = 'The gateway ended before the session had started'
-const ENDED_WHILE_ACTIVE = 'The gateway ended while the session was active'
-
-function endingOfDeadHost(status: SessionStatus, detail: string): Ending {
-  return status === 'starting'
-    ? { status: 'error', stopReason: 'error', failure: failureOf('startup_failure', detail) }
-    : { status: 'error', stopReason: 'agent_crashed', failure: failureOf('process_exit', detail) }
 }

@@ -51,10 +51,10 @@ export class OutputFeed {
     await log.open()
     const { lastSeq } = log
     // The cursor is of another log, or of a log that lost its end.
-    const lost = asked !== undefined && asked.seq > lastSeq ? [gapItem({ after: asked.seq, first: lastSeq + 1 })] : []
-    const after = lost.length > 0 ? { seq: lastSeq, n: Infinity } : (asked ?? (await this.#kept().start()))
+    const first = asked !== undefined && asked.seq > lastSeq ? [gapItem({ after: asked.seq, first: lastSeq + 1 })] : []
+    const after = first.length > 0 ? { seq: lastSeq, n: Infinity } : (asked ?? (await this.#kept().start()))
     const events = await log.follow(turns.startOf(after.n === Infinity ? after.seq + 1 : after.seq) - 1)
-    return new OutputFollower({ events, clock, isOver, after }, lost)
+    return new OutputFollower({ events, clock, isOver, after, first })
   }
 
   /** The log closes: no timer is left. */

@@ -18,6 +18,8 @@ export interface OutputFollowerOptions {
   readonly isOver: () => boolean
   /** What the reader has had. */
   readonly after: Cursor
+  /** Handed out before anything else. */
+  readonly first: readonly OutputItem[]
 }
 
 /** A reader of lines by pull: it projects the events of the log, and leaves out what it has had. */
@@ -30,11 +32,10 @@ export class OutputFollower implements OutputReader {
   readonly #ready: (readonly OutputItem[])[]
   #closed = false
 
-  /** @param first handed out before anything else */
-  constructor(options: OutputFollowerOptions, first: readonly OutputItem[]) {
+  constructor(options: OutputFollowerOptions) {
     this.#options = options
     this.#after = options.after
-    this.#ready = first.length === 0 ? [] : [first]
+    this.#ready = options.first.length === 0 ? [] : [options.first]
   }
 
   async next(signal?: AbortSignal): Promise<readonly OutputItem[] | undefined> {

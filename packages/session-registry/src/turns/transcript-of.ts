@@ -10,9 +10,10 @@ const LAST_TURNS = 10
 /** The transcript of a session, for an agent that does not know it (AIP-45 `transcript`); undefined for an empty one. */
 export async function transcriptOf(session: SessionHandle): Promise<string | undefined> {
   const said: TranscriptTurn[] = []
+  const turns = await readTurns(session, { after: Math.max(0, session.turns.count - 2 * LAST_TURNS) })
   // Prompts that were never sent are no part of it.
-  const turns = (await lastTurns(session)).filter(({ sent }) => sent !== false)
-  for (const { number } of turns.slice(-LAST_TURNS)) {
+  const sentTurns = turns.filter(({ sent }) => sent !== false)
+  for (const { number } of sentTurns.slice(-LAST_TURNS)) {
     const turn = await readTurnDetail(session, number)
     if (turn.state === 'queued') continue
     const { prompt, text, gaps = [] } = turn
@@ -23,6 +24,3 @@ export async function transcriptOf(session: SessionHandle): Promise<string | und
   }
   return transcriptPreamble(said, LAST_TURNS) || undefined
 }
-
-const lastTurns = (session: SessionHandle): ReturnType<typeof readTurns> =>
-  readTurns(session, { after: Math.max(0, session.turns.count - 2 * LAST_TURNS) })

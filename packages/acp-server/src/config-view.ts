@@ -42,7 +42,6 @@ export class ConfigView {
     return [...(this.#config.options ?? []), ...this.#modelOption()].flatMap((option) => this.#optionOf(option))
   }
 
-  /** The updates of a change. */
   updates(change: AgentConfig): SessionUpdate[] {
     const updates: SessionUpdate[] = []
     if (change.modeId !== undefined)

@@ -2,15 +2,9 @@ import type { AgentprotoError, SessionEvent, TurnEndReason } from '@agentproto/c
 
 type StreamError = Extract<SessionEvent, { type: 'error' }>
 
-/** How a turn ended. */
 export interface TurnOutcome {
   readonly reason: TurnEndReason
   readonly error: StreamError | undefined
-}
-
-export interface OwnTurn {
-  /** Rejects when the end can no longer be observed. */
-  readonly ended: Promise<TurnOutcome>
 }
 
 interface Waiter {
@@ -25,18 +19,13 @@ export class OwnTurns {
   /** The error of the turn that runs; an error comes before its turn's end. */
   #error: StreamError | undefined
 
-  /** Whether a turn of the client has not ended. */
-  get waiting(): boolean {
-    return this.#waiters.size > 0
-  }
-
   /** Numbers of those that have not ended, oldest first. */
   get numbers(): readonly number[] {
     return [...this.#waiters.keys()]
   }
 
-  /** Sends a prompt and registers its turn. */
-  async admit(send: () => Promise<number>): Promise<OwnTurn> {
+  /** Sends a prompt and registers its turn. `ended` rejects when the end can no longer be observed. */
+  async admit(send: () => Promise<number>): Promise<{ readonly ended: Promise<TurnOutcome> }> {
     // Registered as soon as its number is known: its end may have been logged already.
     const admission = send().then((turn) => ({ ended: this.#wait(turn) }))
     this.#admissions = Promise.allSettled([this.#admissions, admission])

@@ -120,7 +120,7 @@ export class ServedClient implements ClientLink {
   }
 
   async setMode(sessionId: string, modeId: string): Promise<Record<string, never>> {
-    await this.#get(sessionId).setMode(modeId)
+    await this.#get(sessionId).configure({ mode: modeId })
     return {}
   }
 

@@ -131,13 +131,16 @@ export class ServedSession {
   }
 
   /** @throws `not_supported`, `option_invalid`, `mode_unknown` */
-  async setMode(mode: string): Promise<void> {
-    await this.#configure({ mode })
+  async configure(change: ConfigRequest): Promise<void> {
+    const changed = await this.#link.sessions.configure?.(this.id, change)
+    if (changed === undefined)
+      throw new AgentprotoError('not_supported', 'This gateway cannot change the settings of a running session')
+    if (changed.config !== undefined) this.#config.apply(changed.config)
   }
 
   /** @returns the options as they are then */
   async setOption(configId: string, value: string | boolean): Promise<NonNullable<Settings['configOptions']>> {
-    await this.#configure(this.#config.changeOf(configId, value))
+    await this.configure(this.#config.changeOf(configId, value))
     return this.#config.configOptions()
   }
 
@@ -147,13 +150,6 @@ export class ServedSession {
     this.#requests.close()
     this.#link.ended.delete(this.id)
     return this.#own.abandon(new AgentprotoError('cancelled', 'The client closed the session'))
-  }
-
-  async #configure(change: ConfigRequest): Promise<void> {
-    const changed = await this.#link.sessions.configure?.(this.id, change)
-    if (changed === undefined)
-      throw new AgentprotoError('not_supported', 'This gateway cannot change the settings of a running session')
-    if (changed.config !== undefined) this.#config.apply(changed.config)
   }
 
   #follow(): void {
@@ -183,7 +179,7 @@ export class ServedSession {
         const from = this.#last
         await this.#readToTheEnd()
         // The agent's run has ended. A prompt may have started the next one meanwhile.
-        if (!this.#own.waiting || this.#leaving.signal.aborted) return
+        if (this.#own.numbers.length === 0 || this.#leaving.signal.aborted) return
         if (from === this.#last)
           throw new AgentprotoError('agent_exited', 'The session ended before its turn did', { given: this.id })
       }

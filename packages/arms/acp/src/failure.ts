@@ -6,7 +6,6 @@ import type { AuthMethod } from './capabilities.js'
 const AUTH_REQUIRED = -32000
 const METHOD_NOT_FOUND = -32601
 
-/** A JSON-RPC error of the agent. */
 interface RpcError {
   readonly code: number
   readonly message: string

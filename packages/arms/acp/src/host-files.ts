@@ -11,7 +11,6 @@ const MAX_BYTES = 10 << 20
 export interface FilePart {
   /** The first line, counted from 1. */
   readonly line?: number
-  /** How many lines. */
   readonly limit?: number
 }
 

@@ -71,7 +71,6 @@ export class HostServices {
     return true
   }
 
-  /** The agent takes a request back. */
   withdraw(id: unknown): void {
     this.#pending.get(id)?.abort()
   }

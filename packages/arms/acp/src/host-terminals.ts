@@ -11,7 +11,6 @@ const MAX_TERMINALS = 32
 /** Longest line of output that is kept, in bytes. */
 const MAX_LINE_BYTES = 1 << 20
 
-/** A command as it is to be run. */
 export interface TerminalCommand {
   readonly command: string
   readonly args: readonly string[]

@@ -1,4 +1,3 @@
-/** The answer to a JSON-RPC request. */
 export type RpcAnswer =
   | { readonly result: object }
   | { readonly error: { readonly code: number; readonly message: string } }

@@ -122,7 +122,6 @@ export class AcpSession implements ArmSession {
     return this.interrupted
   }
 
-  /** The agent answered a load. */
   loaded(): void {
     if (this.#phase === 'loading') this.#phase = 'loaded'
   }
@@ -164,7 +163,6 @@ export class AcpSession implements ArmSession {
     })
   }
 
-  /** The agent withdraws a request. */
   withdraw(id: unknown): void {
     this.conversation.withdraw(id)
     this.services?.withdraw(id)

@@ -41,7 +41,6 @@ export class PendingRequests {
     void asking.then(settle, () => settle({ outcome: 'cancelled' }))
   }
 
-  /** The agent withdraws a request. */
   withdraw(id: unknown): void {
     for (const pending of this.#pending) if (pending.id === id) this.#settle(pending, () => pending.to.withdrawn?.())
   }

@@ -22,7 +22,6 @@ export class ToolCalls {
   readonly #open = new Map<string, ToolUpdate>()
   readonly #ended = new Set<string>()
 
-  /** The signals of an update. */
   upsert(update: ToolUpdate): readonly (ToolCall | ToolResult)[] {
     const { toolCallId, status } = update
     if (this.#ended.has(toolCallId)) return []

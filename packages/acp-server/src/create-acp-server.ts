@@ -3,6 +3,7 @@ import * as z from 'zod'
 import type { AcpServer, AcpServerOptions } from './acp-host.js'
 import { ClientStream } from './client-stream.js'
 import { initialized } from './initialized.js'
+import { listed } from './listed.js'
 import { rpcErrorOf } from './rpc-error.js'
 import { ServedClient } from './served-client.js'
 
@@ -37,7 +38,7 @@ function appOf(options: AcpServerOptions, served: ServedClient): ReturnType<type
       .onRequest('session/fork', z.looseObject({ sessionId: z.string() }), ({ params, requestId }) =>
         mapped(served.fork(params.sessionId, requestId), params),
       )
-      .onRequest('session/list', ({ params }) => mapped(served.list(params)))
+      .onRequest('session/list', ({ params }) => mapped(listed(options.sessions, params)))
       .onRequest('session/close', ({ params }) => mapped(served.closeSession(params.sessionId), params))
       .onRequest('session/delete', ({ params }) => mapped(served.remove(params.sessionId), params))
       .onRequest('session/set_mode', ({ params }) => mapped(served.setMode(params.sessionId, params.modeId), params))

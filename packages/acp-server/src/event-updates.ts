@@ -3,8 +3,8 @@ import { defined, type SessionEvent, type ToolCall, type ToolContent, type ToolR
 import type {
   ContentBlock as AcpContent,
   SessionUpdate,
+  ToolCall as AcpToolCall,
   ToolCallContent,
-  ToolCallUpdate,
 } from '@agentclientprotocol/sdk'
 
 /** Tool calls of one turn that are kept; beyond it, known calls are sent as new ones again. */
@@ -92,18 +92,17 @@ export class EventUpdates {
     if (known) return { sessionUpdate: 'tool_call_update', ...update }
     const { title, status, ...rest } = update
     const shown = { title: title ?? event.toolName ?? event.toolCallId, status: status ?? 'pending' } as const
-    return { ...withoutNulls(rest), sessionUpdate: 'tool_call', ...shown } as SessionUpdate
+    return { ...rest, sessionUpdate: 'tool_call', ...shown }
   }
 }
 
 /** A tool call as an upsert of ACP. */
-export function toolUpdate(call: ToolCall | ToolResult): ToolCallUpdate {
+export function toolUpdate(call: ToolCall | ToolResult): Partial<AcpToolCall> & Pick<AcpToolCall, 'toolCallId'> {
   const { toolCallId, toolName: name, title, kind, status, locations, content, input, output } = call
   return {
     toolCallId,
     ...defined({ name, title, kind, status: status === 'interrupted' ? ('failed' as const) : status }),
-    ...(locations === undefined ? {} : { locations: locations.map((location) => ({ ...location })) }),
-    ...(content === undefined ? {} : { content: content.flatMap(contentOf) }),
+    ...defined({ locations: locations?.map((location) => ({ ...location })), content: content?.flatMap(contentOf) }),
     ...defined({ rawInput: input, rawOutput: output }),
   }
 }
@@ -119,6 +118,3 @@ function contentOf(item: ToolContent): ToolCallContent[] {
       return [{ type: 'content', content: item.content as AcpContent }]
   }
 }
-
-const withoutNulls = (value: object): object =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))

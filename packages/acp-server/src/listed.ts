@@ -1,25 +1,19 @@
 import { defined, type Session } from '@agentproto/contracts'
-import type { SessionInfo } from '@agentclientprotocol/sdk'
+import type { ListSessionsRequest, SessionInfo } from '@agentclientprotocol/sdk'
 import { realpath } from 'node:fs/promises'
 import type { AcpSessions } from './acp-host.js'
 
 /** Sessions of one answer to `session/list`. */
 const PAGE = 100
 
-interface Asked {
-  /** Only sessions of this folder. */
-  readonly cwd: string | undefined
-  readonly cursor: string | undefined
-}
-
 /** One page of all sessions of the gateway, the newest first. */
 export async function listed(
   sessions: AcpSessions,
-  { cwd, cursor }: Asked,
+  { cwd, cursor }: ListSessionsRequest,
 ): Promise<{ sessions: SessionInfo[]; nextCursor?: string }> {
   // Sessions run in real paths, and a client may pass a link. A folder of another host is passed on unchanged.
-  const folder = cwd === undefined ? undefined : await realpath(cwd).catch(() => cwd)
-  const page = await sessions.list({ limit: PAGE, ...defined({ cwd: folder, after: cursor }) })
+  const folder = typeof cwd === 'string' ? await realpath(cwd).catch(() => cwd) : undefined
+  const page = await sessions.list({ limit: PAGE, ...defined({ cwd: folder, after: cursor ?? undefined }) })
   return { sessions: page.sessions.map(infoOf), ...defined({ nextCursor: page.nextCursor }) }
 }
 

@@ -2,7 +2,6 @@ import { RequestError } from '@agentclientprotocol/sdk'
 import type {
   AgentConnection,
   ClientCapabilities,
-  ListSessionsRequest,
   NewSessionRequest,
   PromptRequest,
   PromptResponse,
@@ -13,7 +12,6 @@ import type { AcpServerOptions } from './acp-host.js'
 import type { ClientLink } from './client-link.js'
 import type { ClientStream } from './client-stream.js'
 import { EndedSessions } from './ended-sessions.js'
-import { listed } from './listed.js'
 import { mcpServers } from './mcp-servers.js'
 import { promptBlocks } from './prompt-blocks.js'
 import { ServedSession } from './served-session.js'
@@ -95,10 +93,6 @@ export class ServedClient implements ClientLink {
     if (how === 'load') await served.replay()
     this.#beginAfter(requestId, served, () => served.begin(session))
     return served.settings
-  }
-
-  async list({ cwd, cursor }: ListSessionsRequest): ReturnType<typeof listed> {
-    return listed(this.sessions, { cwd: cwd ?? undefined, cursor: cursor ?? undefined })
   }
 
   /** Closes the session for this client and ends its own turns: other clients may have the session open. */

@@ -7,7 +7,7 @@ import { WORDS } from './words.js'
 
 /** What the command line asks for. */
 export type Command =
-  | { readonly run: 'help' | 'version' }
+  | { readonly run: 'print'; readonly text: string }
   | { readonly run: 'refuse'; readonly message: string }
   | { readonly run: 'serve'; readonly defaults: SessionDefaults; readonly mcpHttp: boolean }
 
@@ -22,8 +22,8 @@ const OPTIONS = {
 export function parseCommandLine(args: readonly string[]): Command {
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS })
-    if (values.help) return { run: 'help' }
-    if (values.version) return { run: 'version' }
+    if (values.help) return { run: 'print', text: helpText() }
+    if (values.version) return { run: 'print', text: `${versionText()}\n` }
     const defaults = { modeId: oneOf(MODES, '--mode', values.mode), modelId: oneOf(MODELS, '--model', values.model) }
     return { run: 'serve', defaults, mcpHttp: !values['mcp-stdio-only'] }
   } catch (error) {
@@ -42,7 +42,7 @@ export function versionText(): string {
   return z.object({ version: z.string() }).parse(manifest).version
 }
 
-export function helpText(): string {
+function helpText(): string {
   const usages = Object.entries(WORDS).map(([name, word]) => [`${name} ${word.usage}`.trim(), word.summary] as const)
   const width = Math.max(...usages.map(([usage]) => usage.length))
   const lines = usages.map(([usage, summary]) => `  ${usage.padEnd(width)}  ${summary}`)

@@ -1,5 +1,5 @@
 import { createAgentApp, type AgentFacts } from './agent-app.js'
-import { helpText, parseCommandLine, versionText } from './command-line.js'
+import { parseCommandLine, versionText } from './command-line.js'
 import { Conversations } from './conversations.js'
 import { Lifecycle } from './lifecycle.js'
 import { createMessageStream } from './message-stream.js'
@@ -11,11 +11,8 @@ import type { SessionDefaults } from './session.js'
 function main(argv: readonly string[]): void {
   const command = parseCommandLine(argv)
   switch (command.run) {
-    case 'help':
-      process.stdout.write(helpText())
-      return
-    case 'version':
-      process.stdout.write(`${versionText()}\n`)
+    case 'print':
+      process.stdout.write(command.text)
       return
     case 'refuse':
       process.stderr.write(`${command.message}\n`)

@@ -1,3 +1,4 @@
+import { defined } from '@agentproto/contracts'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import type { Terminal } from '@agentproto/runtime'
 import { warn, type CliContext } from '../cli-context.js'
@@ -10,10 +11,6 @@ import { connect } from '../daemon/connect.js'
 export async function openAdapters(context: CliContext, terminal?: Terminal): Promise<AdapterService> {
   if (context.env['AGENTPROTO_URL']) return (await connect(context)).adapters
   const runtime = await import('@agentproto/runtime')
-  return runtime.openAdapters({
-    env: context.env,
-    cwd: context.cwd,
-    onProblem: (problem) => warn(context, problem),
-    ...(terminal === undefined ? {} : { terminal }),
-  })
+  const onProblem = (problem: string): void => warn(context, problem)
+  return runtime.openAdapters({ env: context.env, cwd: context.cwd, onProblem, ...defined({ terminal }) })
 }

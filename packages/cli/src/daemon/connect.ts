@@ -36,15 +36,8 @@ export async function connect(context: CliContext, options: Pick<ClientOptions, 
     const record = mayStart ? await startGateway(context) : await readDaemon(homeOf(context))
     return record && { url: record.local ?? record.url, token: await tokenOf(context) }
   }
-  const isNamed = Boolean(context.env['AGENTPROTO_URL'])
-  return createClient({
-    url: localUrl,
-    fetch,
-    ...(isNamed ? {} : { locate }),
-    ...defined({ token }),
-    ...traceOptions(context),
-    ...options,
-  })
+  const found = defined({ token, locate: context.env['AGENTPROTO_URL'] ? undefined : locate })
+  return createClient({ url: localUrl, fetch, ...found, ...traceOptions(context), ...options })
 }
 
 /** @throws `daemon_not_running` when the home has no gateway and the command may not start one */

@@ -5,7 +5,10 @@ import type { Paint } from './paint.js'
 export function renderProblem(problem: ManifestProblem, paint: Paint): string[] {
   const { file, line, column, severity, code, message, expected, given, suggestion, excerpt } = problem
   const tint = severity === 'error' ? paint.red : paint.yellow
-  const details = [expected && `expected ${expected}`, given && `given ${given}`].filter(Boolean)
+  const details = [
+    ...(expected === undefined ? [] : [`expected ${expected}`]),
+    ...(given === undefined ? [] : [`given ${given}`]),
+  ]
   const margin = `  ${paint.dim(`${' '.repeat(String(line).length)} │`)}`
   return [
     `${paint.bold(`${file}:${line}:${column}`)} ${tint(severity)} ${message} ${paint.dim(`[${code}]`)}`,

@@ -1,4 +1,4 @@
-import { defined, EXIT, isAgentprotoError } from '@agentproto/contracts'
+import { defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AdapterState, ProvisionRequest, SetupStepState } from '@agentproto/contracts/wire'
 import { paintFor, print, printJson, type CliContext } from '../cli-context.js'
 import type { JsonOption, OptionValues } from '../command-definition.js'
@@ -20,7 +20,7 @@ type Phase = ProvisionRequest['until']
 /** Installs an agent, sets it up or logs in. At a terminal an install continues with setup and login where needed. */
 export const provisionUntil =
   (until: Phase) =>
-  (context: CliContext, slug: string, options: ProvisionOptions): Promise<number> =>
+  (context: CliContext, slug: string, options: ProvisionOptions): Promise<number | void> =>
     interruptible(async (signal) => {
       const view = new ProvisionView(context)
       const terminal = setupTerminal(context, () => view.release())
@@ -44,7 +44,6 @@ export const provisionUntil =
         }
         view.release()
         if (state !== undefined) reportState(context, state, options)
-        return EXIT.ok
       } catch (thrown) {
         view.release()
         reportPendingSteps(context, thrown)

@@ -1,4 +1,4 @@
-import { type EventGap, EXIT, type SessionEvent } from '@agentproto/contracts'
+import type { EventGap, SessionEvent } from '@agentproto/contracts'
 import type { Define } from '../../cli-command.js'
 import { paintFor, print, warn, widthOf, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
@@ -27,7 +27,7 @@ async function printEvents(
   context: CliContext,
   ref: string,
   { json, follow, after: start }: EventsOptions,
-): Promise<number> {
+): Promise<number | void> {
   const { client, session } = await openSession(context, ref)
   const { stdout } = context
   const frame = { paint: paintFor(context, stdout), width: widthOf(stdout) }
@@ -37,14 +37,13 @@ async function printEvents(
   if (follow === true) {
     return interruptible(async (signal) => {
       for await (const event of client.sessions.events(session.id, { after: start, signal, onGap })) printEvent(event)
-      return EXIT.ok
     })
   }
   for (let after = start; ;) {
     const page = await client.sessions.eventsPage(session.id, after, PAGE)
     if (page.gap !== undefined) onGap(page.gap)
     page.events.forEach(printEvent)
-    if (page.events.length === 0) return EXIT.ok
+    if (page.events.length === 0) return
     after = page.nextAfter
   }
 }

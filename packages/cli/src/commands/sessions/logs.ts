@@ -1,4 +1,4 @@
-import { EXIT, type OutputLine } from '@agentproto/contracts'
+import type { OutputLine } from '@agentproto/contracts'
 import type { Define } from '../../cli-command.js'
 import { paintFor, print, type CliContext } from '../../cli-context.js'
 import { type JsonOption, toCount } from '../../command-definition.js'
@@ -24,13 +24,13 @@ export const define: Define = (command) =>
     .examples('sessions logs try -n 20', 'sessions logs try -f')
     .run(printLogs)
 
-async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number> {
+async function printLogs(context: CliContext, ref: string, options: LogsOptions): Promise<number | void> {
   const { client, session } = await openSession(context, ref)
   const { lines, follow } = options
   const printLine = linePrinter(context, options)
   if (follow !== true) {
     for (const line of await client.sessions.output(session.id, Math.min(KEPT_LINES, lines))) printLine(line)
-    return EXIT.ok
+    return
   }
   return interruptible(async (signal) => {
     let skip = Math.max(0, (await client.sessions.output(session.id, KEPT_LINES)).length - lines)
@@ -39,7 +39,6 @@ async function printLogs(context: CliContext, ref: string, options: LogsOptions)
       if (skip > 0) skip -= 1
       else printLine(item.line)
     }
-    return EXIT.ok
   })
 }
 

@@ -1,4 +1,4 @@
-import { AgentprotoError, EXIT, isAgentprotoError, type Turn } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, type Turn } from '@agentproto/contracts'
 import type { Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { type JsonOption, type OutputMode, outputOption, toCount, toSeconds } from '../../command-definition.js'
@@ -27,7 +27,7 @@ export const define: Define = (command) =>
     .run(waitForTurn)
 
 /** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */
-async function waitForTurn(context: CliContext, ref: string, options: WaitOptions): Promise<number> {
+async function waitForTurn(context: CliContext, ref: string, options: WaitOptions): Promise<number | void> {
   const { client, session } = await openSession(context, ref)
   const turn = pick(await client.sessions.turns(session.id), options.turn)
   const output = options.json === true ? 'json' : options.output
@@ -45,7 +45,6 @@ async function waitForTurn(context: CliContext, ref: string, options: WaitOption
   if (typeof outcome === 'number') return outcome
   const failure = turnFailure(outcome, `agentproto sessions events ${session.id}`)
   if (failure !== undefined) throw failure
-  return EXIT.ok
 }
 
 function pick(turns: readonly Turn[], number: number | undefined): Turn {

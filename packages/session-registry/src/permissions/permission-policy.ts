@@ -49,10 +49,9 @@ const approval = (
 /** The answer of the rule that decides. Returns undefined when the agent offers no such option. */
 export function answerOfRule(request: PermissionRequest, rule: PermissionRule): PolicyAnswer | undefined {
   if (rule.decision === 'allow') return allowance(request, rule.ruleId)
-  return { answer: denial(request, `A rule of the ${SCOPES[rule.lifetime]} denies it.`), rule: rule.ruleId }
+  const scope = rule.lifetime === 'workspace' ? 'workspace' : 'session'
+  return { answer: denial(request, `A rule of the ${scope} denies it.`), rule: rule.ruleId }
 }
-
-const SCOPES = { once: 'session', session: 'session', workspace: 'workspace' } as const
 
 /** With NUL in it, the path that is checked is not the path that is opened. */
 export const answerOfNul = (request: AgentRequest): PolicyAnswer => ({

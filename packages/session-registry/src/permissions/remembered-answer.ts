@@ -5,31 +5,24 @@ import type { SessionPermissions } from './session-permissions.js'
 
 /** How an answer becomes a rule. */
 
-interface Given {
-  readonly answer: AgentAnswer
-  readonly by: AnsweredBy
-}
-
 /**
- * Prepares the rule of an answer. An answer for once becomes a rule for that call only.
- * @returns what makes it
+ * The rule of an answer, if it is to be remembered. An answer for once becomes a rule for that call only.
  * @throws `invalid_request` when the request says too little to match it again, or the session has no workspace
  */
-export async function rememberAnswer(
+export async function draftOfAnswer(
   permissions: SessionPermissions,
   { request, requestId, sessionId, state }: SessionRequest,
-  { answer, by }: Given,
-): Promise<() => Promise<void>> {
+  { answer, by }: { readonly answer: AgentAnswer; readonly by: AnsweredBy },
+): Promise<RuleDraft | undefined> {
   const decision = decisionOf(request, answer)
-  if (request.kind === 'question' || decision === undefined || answer.outcome !== 'selected') return nothing
-  const { remember: lifetime = 'once' } = answer
-  // The agent waits for this answer, so there is nothing to remember.
-  if (lifetime === 'once' && state === 'pending') return nothing
+  if (request.kind === 'question' || decision === undefined || answer.outcome !== 'selected') return undefined
+  const { remember: lifetime } = answer
+  // The agent waits for an answer for once, so there is nothing to remember.
+  if (lifetime === undefined || (lifetime === 'once' && state === 'pending')) return undefined
   if (lifetime === 'workspace') await permissions.assertWorkspace()
   const narrow = lifetime === 'once' ? await matchOfCall(request, permissions.cwd) : undefined
   const match = narrow ?? (await matchOfRequest(request, permissions.cwd))
-  const draft: RuleDraft = { decision, lifetime, match, createdBy: nameOf(by), from: { sessionId, requestId } }
-  return async () => void (await permissions.add(draft))
+  return { decision, lifetime, match, createdBy: nameOf(by), from: { sessionId, requestId } }
 }
 
 /** What a person decided, as the decision of a rule. */
@@ -42,5 +35,3 @@ export function decisionOf(request: SessionRequest['request'], answer: AgentAnsw
 }
 
 export const nameOf = (by: AnsweredBy): string => (by.type === 'principal' ? by.name : by.type)
-
-const nothing = (): Promise<void> => Promise.resolve()

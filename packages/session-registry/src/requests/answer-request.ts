@@ -1,5 +1,5 @@
 import type { AgentAnswer, AnsweredBy, SessionRequest } from '@agentproto/contracts'
-import { rememberAnswer } from '../permissions/remembered-answer.js'
+import { draftOfAnswer } from '../permissions/remembered-answer.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { answerable, requestOf } from '../session/requests.js'
 
@@ -13,10 +13,9 @@ export async function answerRequest(
   { answer, by }: { readonly answer: AgentAnswer; readonly by: AnsweredBy },
 ): Promise<SessionRequest> {
   const request = answerable(session.state, requestId, answer)
-  const isRemembered = answer.outcome === 'selected' && answer.remember !== undefined
   // What cannot be remembered is refused before anything is answered.
-  const remember = isRemembered ? await rememberAnswer(session.permissions, request, { answer, by }) : undefined
+  const rule = await draftOfAnswer(session.permissions, request, { answer, by })
   await session.call('answer', { requestId, answer, by })
-  await remember?.()
+  if (rule !== undefined) await session.permissions.add(rule)
   return requestOf(session.state, requestId) ?? request
 }

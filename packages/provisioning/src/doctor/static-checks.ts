@@ -54,10 +54,10 @@ const PLACES: Readonly<Record<LocatedAgent['place'], string>> = {
 }
 
 async function installedChecks(found: LocatedAgent, examination: RunningExamination): Promise<readonly DoctorCheck[]> {
-  const { adapter, host, signal } = examination
+  const { adapter, host, request, signal } = examination
   const record = await readRecord(adapter, host)
   const { variables } = await agentVariables(record)
-  const commandContext: CommandContext = { adapter, host, signal, variables }
+  const commandContext = { ...record, signal, variables }
   const state = await adapterState(record)
   return [
     { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
@@ -65,7 +65,7 @@ async function installedChecks(found: LocatedAgent, examination: RunningExaminat
     await nodeCheck(found, examination),
     ...secretChecks(state),
     setupCheck(state),
-    await authCheck(state, commandContext, { examination, record }),
+    await authCheck(state, commandContext, request.live === true),
   ]
 }
 
@@ -149,23 +149,18 @@ function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
   }
 }
 
-interface AuthQuestion {
-  readonly examination: RunningExamination
-  readonly record: AgentRecord
-}
-
 /** The login at a provider of the user's own is not visible here: with `live`, the session decides. */
 async function authCheck(
   { slug, login }: AdapterState,
-  commandContext: CommandContext,
-  { examination, record }: AuthQuestion,
+  context: AgentRecord & CommandContext,
+  live: boolean,
 ): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const state = await checkedAuthState(record, () => loginCompleted(commandContext).catch(() => undefined))
+  const state = await checkedAuthState(context, () => loginCompleted(context).catch(() => undefined))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
   const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
   if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can report', hint }
-  const verdict = examination.request.live === true && record.ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
+  const verdict = live && context.ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
   return { ...base, verdict, detail: 'none of the logins that its manifest names was found', hint }
 }

@@ -10,10 +10,7 @@ export interface WatchOptions extends FollowOptions {
   readonly listed?: boolean
 }
 
-/**
- * The changes of all sessions as a feed that never ends by itself. After each connect it returns all sessions, and the ids of
- * deleted ones, so that nothing of an outage is lost.
- */
+/** All changes, without end. Each connect gives all sessions and the ids of deleted ones: an outage loses nothing. */
 export function changeFeed(
   source: Pick<SessionService, 'list'>,
   { signal, onState, listed = true }: WatchOptions,

@@ -36,10 +36,7 @@ export interface ClientOptions {
   readonly url: string
   /** The bearer token; without one only `health()` works. */
   readonly token?: string
-  /**
-   * Returns the current address. Called if the gateway cannot be reached or does not know the token, since it may listen on
-   * another port after a restart. Undefined, or an error, if it is unknown.
-   */
+  /** Returns the current address, for a gateway that is gone or refuses the token; undefined or an error if unknown. */
   readonly locate?: () => Promise<GatewayAddress | undefined>
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch

@@ -17,10 +17,7 @@ export function permissionsClient({ call }: Transport) {
         : call('GET /workspaces/:slug/rules', { params: { slug: scope.workspaceSlug } }))
       return rules
     },
-    /**
-     * Adds a rule; adding the same one twice gives one. It answers pending requests at once.
-     * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
-     */
+    /** Adds a rule once; it answers what is pending. @throws `invalid_request`, `rule_limit_reached`, `storage_failed` */
     add: (scope: RuleScope, body: AddRuleRequest): Promise<PermissionRule> =>
       'sessionId' in scope
         ? call('POST /sessions/:id/rules', { params: { id: scope.sessionId }, body })

@@ -59,10 +59,7 @@ export function sessionsClient(transport: Transport) {
     /** Waits for the end of a turn that was accepted before. @throws `turn_not_found`, `cancelled` */
     waitTurn: (id: string, turn: number, options: FollowOptions = {}): Promise<TurnResult> =>
       waitTurn(sessions, turn, { ...options, id }),
-    /**
-     * Starts the agent of an ended session again, in its conversation or, with `fresh`, in a new one.
-     * @throws `session_live`, `not_resumable`
-     */
+    /** Starts the agent again; `fresh`: in a new conversation. @throws `session_live`, `not_resumable` */
     resume: (id: string, body: ResumeRequest = {}, { trace }: CallOptions = {}) =>
       call('POST /sessions/:id/resume', { params: { id }, body, trace }),
     /** Sets mode, model and options. @throws `session_ended`, `not_supported`, `mode_unknown`, `option_invalid` */

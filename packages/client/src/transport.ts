@@ -81,14 +81,10 @@ export class Transport {
         if (refused && attempt === 0 && (await this.relocate(call.signal)) !== undefined) continue
         if (refused) throw unreachable(this.url, thrown)
         const wait = isRepeatable(call) ? RETRY_PAUSES[attempt] : undefined
-        if (wait === undefined) throw this.#lostError(call, thrown)
+        if (wait === undefined) throw lostError(call)(this.url, thrown)
         await pause(this.settings.clock, wait, call.signal)
       }
     }
-  }
-
-  #lostError(call: Call, thrown: unknown): AgentprotoError {
-    return isIdempotent(call) ? unreachable(this.url, thrown) : outcomeUnknown(this.url, thrown)
   }
 
   async #accepted(response: FetchResponse): Promise<FetchResponse> {
@@ -131,6 +127,8 @@ function discard({ body }: FetchResponse): void {
 }
 
 const isIdempotent = ({ method = 'GET' }: Call): boolean => method !== 'POST'
+
+const lostError = (call: Call) => (isIdempotent(call) ? unreachable : outcomeUnknown)
 
 /** Whether a repeated call has no further effect: the gateway recognises a start and a prompt by their key. */
 export const isRepeatable = (call: Call): boolean => isIdempotent(call) || hasKey(call.body)

@@ -65,10 +65,7 @@ export interface StoredLog {
 
 /** Opens the stored logs. */
 export interface EventStore {
-  /**
-   * Opens the log of a session; creates an empty one if there is none. `repairs` reports what had to be repaired, such as a
-   * torn last line that was moved aside; nothing is dropped silently.
-   */
+  /** Opens or creates a log. `repairs` has what was repaired, such as a torn last line; nothing is dropped silently. */
   open(sessionId: string): Promise<{ readonly log: StoredLog; readonly repairs: readonly string[] }>
   delete(sessionId: string): Promise<void>
   /**

@@ -160,10 +160,7 @@ export interface Session {
   readonly resumable: boolean
   /** ISO-8601; the session ends at this time. */
   readonly expiresAt?: string
-  /**
-   * How it was last resumed: by the agent's own `load` or `resume`, by `native` start arguments, with a `transcript` in the
-   * prompt, or without its conversation (`fresh`).
-   */
+  /** How it was last resumed: the agent's `load` or `resume`, `native` start arguments, a `transcript`, or `fresh`. */
   readonly resumedHow?: 'load' | 'resume' | 'native' | 'transcript' | 'fresh'
   /** How the agent got its instructions: by its `channel` or a `prompt`; `pending` until then; absent without any. */
   readonly instructed?: 'pending' | 'channel' | 'prompt'

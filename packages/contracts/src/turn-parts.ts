@@ -60,7 +60,8 @@ export const TURN_BOUNDS = {
 /** Merges the events of one turn as they arrive. */
 export class TurnParts {
   readonly #text = new TextBuffer(TURN_BOUNDS.textChars)
-  readonly #parts: PartBuilder[] = []
+  /** Each returns its part as it is so far. */
+  readonly #parts: (() => TurnPart)[] = []
   readonly #tools = new Map<string, ToolBuilder>()
   readonly #gaps: EventGap[] = []
   #last: OpenText | undefined
@@ -96,9 +97,9 @@ export class TurnParts {
   output(): TurnOutput {
     return {
       text: this.#text.read().text,
-      parts: this.#parts.map((part) => part.part()),
-      ...(this.#omitted === 0 ? {} : { omittedParts: this.#omitted }),
-      ...(this.#gaps.length === 0 ? {} : { gaps: [...this.#gaps] }),
+      parts: this.#parts.map((part) => part()),
+      ...(this.#omitted > 0 && { omittedParts: this.#omitted }),
+      ...(this.#gaps.length > 0 && { gaps: [...this.#gaps] }),
     }
   }
 
@@ -109,7 +110,7 @@ export class TurnParts {
         Math.max(0, Math.min(TURN_BOUNDS.partChars, TURN_BOUNDS.allPartsChars - this.chars)),
       )
       last = { type, messageId, buffer }
-      this.#addPart({ part: () => ({ type, ...buffer.read() }) })
+      this.#addPart(() => ({ type, ...buffer.read() }))
       this.#last = last
     }
     this.chars += last.buffer.add(text)
@@ -123,7 +124,7 @@ export class TurnParts {
       if (this.#parts.length >= TURN_BOUNDS.parts) return void this.#omitted++
       tool = new ToolBuilder(event.toolCallId)
       this.#tools.set(event.toolCallId, tool)
-      this.#addPart(tool)
+      this.#addPart(tool.part)
     }
     this.chars += tool.merge(event, TURN_BOUNDS.allPartsChars - this.chars)
   }
@@ -133,10 +134,10 @@ export class TurnParts {
     if (this.#plan !== undefined) return void (this.#plan.entries = entries)
     const plan = { entries }
     this.#plan = plan
-    this.#addPart({ part: () => ({ type: 'plan', entries: plan.entries }) })
+    this.#addPart(() => ({ type: 'plan', entries: plan.entries }))
   }
 
-  #addPart(part: PartBuilder): void {
+  #addPart(part: () => TurnPart): void {
     if (this.#parts.length < TURN_BOUNDS.parts) this.#parts.push(part)
     else this.#omitted++
   }
@@ -146,10 +147,6 @@ export class TurnParts {
 export function addGap(gaps: EventGap[], gap: EventGap): void {
   const last = gaps.length < TURN_BOUNDS.gaps ? undefined : gaps.pop()
   gaps.push(last === undefined ? gap : { after: last.after, first: gap.first })
-}
-
-interface PartBuilder {
-  part(): TurnPart
 }
 
 /** The part that the next piece of text may continue. */
@@ -203,7 +200,7 @@ const BULKY = ['content', 'input', 'output'] as const
 const PLAIN = ['toolName', 'title', 'kind', 'status', 'locations'] as const
 type Fields = { -readonly [K in keyof Omit<ToolPart, 'type' | 'cut'>]: ToolPart[K] }
 
-class ToolBuilder implements PartBuilder {
+class ToolBuilder {
   readonly #fields: Fields
   readonly #chars = new Map<string, number>()
   /** Original size of the fields that did not fit. */
@@ -221,7 +218,7 @@ class ToolBuilder implements PartBuilder {
     return grown
   }
 
-  part(): ToolPart {
+  readonly part = (): ToolPart => {
     const originalChars = [...this.#cut.values()].reduce((sum, chars) => sum + chars, 0)
     return { type: 'tool', ...this.#fields, ...(originalChars === 0 ? {} : { cut: { originalChars } }) }
   }

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os'
-import type { Services } from '@agentproto/contracts/wire'
 import { type Access, Hooks, withSessionToken } from '@agentproto/server'
 import { openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -10,12 +9,10 @@ import type { Settings } from './settings.js'
 import { stores } from './stores.js'
 
 /** The sessions of a gateway, as their callers see them: with hooks and audit. */
-export interface Sessions extends Pick<Services, 'sessions' | 'permissions' | 'archive'> {
-  close(): Promise<void>
-}
+export type Sessions = Awaited<ReturnType<typeof openSessions>>
 
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
-export async function openSessions(settings: Settings, parts: Observers & Access & Agents): Promise<Sessions> {
+export async function openSessions(settings: Settings, parts: Observers & Access & Agents) {
   const { clock, address } = settings
   const { adapters, workspaces, startAgent, sessionTokens: tokens, redact, onProblem, onEvents, log, audit } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })

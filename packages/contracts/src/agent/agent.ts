@@ -14,10 +14,7 @@ export type AgentSignal = Exclude<StreamEvent, { type: 'agent-prompt' }> | Agent
 
 /** Receives what a running agent emits. */
 export interface AgentSink {
-  /**
-   * Receives a batch (one read of the agent's output). A returned promise is back-pressure: the arm reads no more output
-   * until it settles.
-   */
+  /** Receives one read of the agent. A returned promise is back-pressure: the arm reads no more until it settles. */
   emit(batch: readonly AgentSignal[]): void | Promise<void>
   /**
    * Asks the user. What was emitted before is logged before the request. Settles when the request is answered or its turn
@@ -123,10 +120,7 @@ export interface RunningAgent {
   storedSessions?(cwd?: string): Promise<readonly StoredAgentSession[]>
   /** @throws `not_supported` if the agent does not offer it */
   configure(change: ConfigChange): Promise<void>
-  /**
-   * Ends the agent: protocol close, stdin end, SIGTERM, SIGKILL. Resolves when its whole process tree is gone. Idempotent.
-   * @throws `termination_failed` if a process still lives
-   */
+  /** Protocol close, stdin end, SIGTERM, SIGKILL, until its tree is gone. Idempotent. @throws `termination_failed` */
   stop(): Promise<ProcessExit>
   /** Settles when the agent ended by itself; never rejects. After `stop` it stays pending. */
   readonly ended: Promise<AgentEnd>

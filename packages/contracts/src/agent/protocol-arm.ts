@@ -55,10 +55,7 @@ export interface ArmConnectOptions {
   readonly signal: AbortSignal
   /** Name and version of the host. */
   readonly client: { readonly name: string; readonly version: string }
-  /**
-   * What the host does for agents that ask: read and write files, and run commands, in the folders of the session and outside
-   * of the agent's sandbox. Default: nothing.
-   */
+  /** What the host does for agents: files, commands in a session's folders, outside of a sandbox. Default: nothing. */
   readonly serve?: { readonly fs?: boolean; readonly terminal?: boolean }
   /** The part of the manifest that only this arm parses. */
   readonly profile?: unknown

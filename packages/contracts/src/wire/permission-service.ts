@@ -10,10 +10,7 @@ export interface PermissionService {
    * @throws `session_not_found`, `workspace_not_found`, as do the calls below
    */
   rules(scope: RuleScope): Promise<readonly PermissionRule[]>
-  /**
-   * Adds a rule; adding the same one twice gives one. It answers pending requests at once.
-   * @throws `invalid_request` naming the field, `rule_limit_reached`, `storage_failed`
-   */
+  /** Adds a rule once; it answers what is pending. @throws `invalid_request`, `rule_limit_reached`, `storage_failed` */
   addRule(scope: RuleScope, request: AddRuleRequest, by: Principal): Promise<PermissionRule>
   /** @throws `rule_not_found`, `storage_failed` */
   removeRule(scope: RuleScope, ruleId: string, by: Principal): Promise<void>

@@ -137,20 +137,14 @@ export const promptRequestSchema = z.strictObject({
 })
 export type PromptRequest = z.infer<typeof promptRequestSchema>
 
-/**
- * `fresh`: start a new conversation if the agent cannot resume the old one. `continuation`: a strategy that the adapter
- * supports; default that of the spawn.
- */
+/** `fresh`: in a new conversation if need be. `continuation`: one of the adapter's; default that of the spawn. */
 export const resumeRequestSchema = z.strictObject({
   fresh: z.boolean().optional(),
   continuation: continuationSchema.optional(),
 })
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
 
-/**
- * Settings of a running agent; the values are those that the `config` of the session offers. The `permissionMode` belongs to
- * the host and can also be set on an ended session.
- */
+/** Values are those that the `config` of the session offers. `permissionMode` may also be set on an ended session. */
 export const configRequestSchema = z
   .strictObject({
     mode: z.string().min(1).max(200).optional(),

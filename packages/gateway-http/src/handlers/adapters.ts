@@ -1,15 +1,13 @@
-import type { Principal } from '@agentproto/contracts'
 import type {
   AdapterState,
-  BodyOf,
   DoctorCheck,
   DoctorReport,
   ProvisionEvent,
   ProvisionRequest,
 } from '@agentproto/contracts/wire'
-import type { HttpContext, HttpDeps } from '../http-deps.js'
+import type { HttpDeps } from '../http-deps.js'
 import { wantsEventStream } from '../json-body.js'
-import type { Handlers } from '../route.js'
+import type { Asked, Handlers } from '../route.js'
 import { workMessages } from '../streams/sse-messages.js'
 import type { Streams } from '../streams/streams.js'
 
@@ -18,7 +16,12 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
   /** The work belongs to the agent and not to the request: a client that disconnects changes nothing. */
   const provision =
     (until: ProvisionRequest['until']) =>
-    async ({ c, params: { slug }, body, by }: Provisioning): Promise<Response | AdapterState> => {
+    async ({
+      c,
+      params: { slug },
+      body,
+      by,
+    }: Asked<'POST /adapters/:slug/setup'>): Promise<Response | AdapterState> => {
       await adapters.get(slug)
       const events = adapters.provision(slug, { until, ...body, signal }, by)
       if (!wantsEventStream(c)) return lastState(events)
@@ -43,13 +46,6 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
     },
     'GET /secrets': async () => ({ secrets: await adapters.secrets() }),
   } satisfies Partial<Handlers>
-}
-
-interface Provisioning {
-  readonly c: HttpContext
-  readonly params: { readonly slug: string }
-  readonly body: BodyOf<'POST /adapters/:slug/setup'>
-  readonly by: Principal
 }
 
 async function lastState(events: AsyncIterable<ProvisionEvent>): Promise<AdapterState> {

@@ -60,8 +60,9 @@ export function createStreams(deps: HttpDeps) {
     try {
       source = await openSource()
       sources.add(source)
-      const first = options.mayBeOver ? await firstText(source, c.req.raw.signal) : ''
+      const first = options.mayBeOver ? await source.next(c.req.raw.signal) : ''
       if (first === undefined) {
+        source.close()
         leave()
         return new Response(null, { status: 204, headers: { 'cache-control': 'no-store' } })
       }
@@ -72,6 +73,7 @@ export function createStreams(deps: HttpDeps) {
         headers: HEADERS,
       })
     } catch (thrown) {
+      source?.close()
       leave()
       throw thrown
     }
@@ -90,17 +92,6 @@ export function createStreams(deps: HttpDeps) {
 function endOf(closing: AbortSignal | undefined, revoked: AbortSignal | undefined): AbortSignal | undefined {
   if (closing === undefined || revoked === undefined) return closing ?? revoked
   return AbortSignal.any([closing, revoked])
-}
-
-async function firstText(source: SseSource, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    const text = await source.next(signal)
-    if (text === undefined) source.close()
-    return text
-  } catch (thrown) {
-    source.close()
-    throw thrown
-  }
 }
 
 /** The last message of a stream that fails. It is not named `error`, which EventSource uses itself. */

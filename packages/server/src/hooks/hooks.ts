@@ -40,15 +40,13 @@ export type RequestVerdict =
 /** The hooks of one gateway. */
 export class Hooks {
   readonly #hooks: GatewayHooks
-  readonly #options: HooksOptions
-  readonly #timeoutMs: number
+  readonly #options: HooksOptions & { readonly timeoutMs: number }
   #sessions: SessionService | undefined
   #events: EventHook | undefined
 
   constructor(hooks: GatewayHooks, options: HooksOptions) {
     this.#hooks = hooks
-    this.#options = options
-    this.#timeoutMs = hooks.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.#options = { ...options, timeoutMs: hooks.timeoutMs ?? DEFAULT_TIMEOUT_MS }
   }
 
   /** The same service; `beforeSpawn` and `beforePrompt` see its requests first, and `onEvent` gets its events from now on. */
@@ -56,7 +54,7 @@ export class Hooks {
     this.#sessions = sessions
     const { onEvent } = this.#hooks
     if (onEvent !== undefined) {
-      this.#events = new EventHook(onEvent, { ...this.#options, sessions, timeoutMs: this.#timeoutMs })
+      this.#events = new EventHook(onEvent, { ...this.#options, sessions })
       await this.#events.start()
     }
     return {
@@ -137,8 +135,7 @@ export class Hooks {
   }
 
   #call<T, V>(hook: Hook<T, V>, about: T): Promise<V | undefined> {
-    const { clock } = this.#options
-    return withTimeLimit((context) => hook(about, context), { clock, timeoutMs: this.#timeoutMs })
+    return withTimeLimit((context) => hook(about, context), this.#options)
   }
 
   /** Later, so that the answer that denies reaches the agent first. */

@@ -119,7 +119,8 @@ test('await using ends it with its scope, agents and all', async () => {
 
 test('the archive: what was said is found, kept, taken in again, looked over and thrown away', async () => {
   const home = await temporaryHome()
-  const { sessions, archive } = await testGateway({ home })
+  const gateway = await testGateway({ home })
+  const { sessions, archive } = gateway
   const { id } = await sessions.spawn({ adapter: 'demo', cwd: home, prompt: 'heron' }, owner)
   await sessions.waitTurn(id, 1)
   await sessions.kill(id, owner)
@@ -132,6 +133,7 @@ test('the archive: what was said is found, kept, taken in again, looked over and
   await expect(sessions.get(id)).rejects.toMatchObject({ code: 'session_not_found' })
   expect(await archive.import(pieces(kept), owner)).toMatchObject({ id, status: 'killed', resumable: false })
   // What changes something is written down with who did it.
+  await gateway.close()
   const audit = (await readFile(join(home, 'logs/audit.jsonl'), 'utf8')).trim().split('\n')
   const actions = audit.map((line) => JSON.parse(line) as { action?: string; by?: unknown })
   for (const action of ['prune', 'import']) expect(actions.some((entry) => entry.action === action)).toBe(true)

@@ -25,21 +25,21 @@ async function serve(cwd) {
   const server = createServer((request, response) => {
     const chunks = []
     request.on('data', (chunk) => chunks.push(chunk))
-    request.on('end', async () => {
-      const result = await agent.prompt(JSON.parse(Buffer.concat(chunks).toString()).prompt)
-      const body = JSON.stringify(result)
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-      response.end(body)
-    })
+    request.on('end', () => void answer(agent, Buffer.concat(chunks).toString(), response))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  process.once('message', async () => {
-    server.closeAllConnections()
-    server.close()
-    await agent.stop()
-    process.disconnect()
-  })
   process.send(`http://127.0.0.1:${server.address().port}`)
+  await once(process, 'message')
+  server.closeAllConnections()
+  server.close()
+  await agent.stop()
+  process.disconnect()
+}
+
+async function answer(agent, text, response) {
+  const body = JSON.stringify(await agent.prompt(JSON.parse(text).prompt))
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
 }
 
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) await serve(process.argv[2])

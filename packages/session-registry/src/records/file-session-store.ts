@@ -128,7 +128,7 @@ export class FileSessionStore implements SessionStore {
         if (records.length > 0) await file.write(`${written > 0 ? ',\n' : ''}${records.join(',\n')}`)
         written += records.length
       }
-      await file.write('\n]}\n')
+      await file.write(written > 0 ? '\n]}\n' : ']}\n')
       await file.close()
       await rename(aside, indexPath)
     } catch (error) {
@@ -207,7 +207,8 @@ function parseIndex(bytes: Buffer): Index {
     const line = bytes.toString('utf8', from, eol)
     from = eol + 1
     if (line === ']}') return { savedAt: time, records }
-    const found = foundIn(line.endsWith(',') ? line.slice(0, -1) : line)
+    // Earlier versions wrote an empty line where there was no session.
+    const found = line === '' ? undefined : foundIn(line.endsWith(',') ? line.slice(0, -1) : line)
     if (found !== undefined) records.set(found.record.session.id, found)
   }
   throw new AgentprotoError('storage_corrupt', 'The index of the sessions has no end')

@@ -29,7 +29,7 @@ import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
 import { forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
-import type { Resumption, ResumeCall } from './lifecycle/resume.js'
+import { endOfTime, type Resumption, type ResumeCall } from './lifecycle/resume.js'
 import type { Creation } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
@@ -127,21 +127,30 @@ class Registry implements SessionRegistry {
     return this.#launch({ ...request, stored: { session, spawn }, origin, by })
   }
 
-  list: SessionRegistry['list'] = async (filter = {}, within) =>
-    pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
+  list: SessionRegistry['list'] = async (filter = {}, within) => {
+    const page = pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
+    return { ...page, sessions: page.sessions.map(this.#asOfNow) }
+  }
 
   async get(id: string, within?: SessionBounds): Promise<Session> {
     const session = this.#sessions.descriptor(id)
-    if (session !== undefined && this.#sessions.scope(within)(session)) return session
+    if (session !== undefined && this.#sessions.scope(within)(session)) return this.#asOfNow(session)
     throw sessionNotFound(id)
   }
+
+  /** A session that was resumable when it ended is not any more once its time is over. */
+  readonly #asOfNow = (session: Session): Session =>
+    session.resumable && endOfTime(session, this.#options.config.maxDurationMs) <= this.#options.clock.now()
+      ? { ...session, resumable: false }
+      : session
 
   async prompt(id: string, request: PromptRequest, { trace }: Principal): Promise<{ turn: number }> {
     const session = this.#sessions.get(id)
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const admit = async (): Promise<number> => {
-      if (!session.isLive && session.state.session.resumable) await this.#resume(session, { isByPrompt: true }, trace)
+      if (!session.isLive && this.#asOfNow(session.state.session).resumable)
+        await this.#resume(session, { isByPrompt: true }, trace)
       return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace })
     }
     if (idempotencyKey === undefined) return { turn: await admit() }

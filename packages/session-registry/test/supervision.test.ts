@@ -193,3 +193,28 @@ test('a session with a time to live ends as expired, busy or not; a wall-clock l
   await limited.clock.advance(5_000)
   expect(await limited.registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'timeout' })
 })
+
+test.each([
+  ['its time to live', { ttlSeconds: 60 }, {}],
+  ['the longest duration', {}, { maxDurationMs: MINUTE }],
+])('12.B1 a session past %s is not resumable and says why, however it ended', async (_, request, config) => {
+  const agents = scripted(echo, { resume: true })
+  const { registry, clock } = await memoryRegistry({ ...agents, adapters: resumableAdapters, config })
+  const [over, killed] = [
+    await registry.spawn({ adapter: 'fake', ...request }, owner),
+    await registry.spawn({ adapter: 'fake', ...request }, owner),
+  ]
+  await registry.kill(killed.id, owner)
+  expect(await registry.get(killed.id)).toMatchObject({ status: 'killed', resumable: true })
+  await clock.advance(MINUTE)
+  for (const { id } of [over, killed]) {
+    expect(await registry.get(id)).toMatchObject({ status: 'killed', resumable: false })
+    for (const fresh of [false, true])
+      await expect(registry.resume(id, { fresh }, owner)).rejects.toMatchObject({
+        code: 'not_resumable',
+        message: expect.stringContaining('reached the end of its time') as string,
+      })
+    await expect(registry.prompt(id, { prompt: 'again' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
+  }
+  expect(agents.agents).toHaveLength(2)
+})

@@ -35,6 +35,12 @@ export function resumptionOf(session: Session, spawn: StoredSpawn, request: Resu
 /** How many turns the agent has had: what `max_turns` limits. */
 export const sentTurns = ({ turnCount, unsentTurns = 0 }: Session): number => turnCount - unsentTurns
 
+/** When the session has to end, in milliseconds since the epoch. @param maxDurationMs 0 for no limit */
+export function endOfTime({ startedAt, expiresAt }: Session, maxDurationMs: number): number {
+  if (expiresAt !== undefined) return Date.parse(expiresAt)
+  return maxDurationMs > 0 ? Date.parse(startedAt) + maxDurationMs : Infinity
+}
+
 /** Whether the next prompt may resume the session after its end. */
 export function isResumable(capabilities: AgentCapabilities, spawn: StoredSpawn): boolean {
   const { policy, continuation } = spawn
@@ -97,6 +103,12 @@ export interface ResumeCall extends ResumeRequest {
   /** A prompt to an ended session resumes it first. */
   readonly isByPrompt?: boolean
 }
+
+export const timeIsOver = (until: number): AgentprotoError =>
+  new AgentprotoError('not_resumable', 'The session has reached the end of its time and cannot be resumed', {
+    given: `it ended at ${new Date(until).toISOString()}`,
+    hint: 'Start a new session, or fork this one',
+  })
 
 const exhausted = (maxTurns: number): AgentprotoError =>
   new AgentprotoError('not_resumable', `The session has used all turns that its adapter allows (${maxTurns})`, {

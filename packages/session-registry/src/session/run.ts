@@ -1,7 +1,7 @@
 import { AgentprotoError, type AnsweredBy, defined, isLive, type Session } from '@agentproto/contracts'
 import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
-import { isResumable, resumptionOf } from '../lifecycle/resume.js'
+import { endOfTime, isResumable, resumptionOf, timeIsOver } from '../lifecycle/resume.js'
 import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
@@ -35,6 +35,8 @@ export const start = (state: SessionState, { call, origin, trace }: InputOf<'sta
  */
 export function resume(state: SessionState, { call, request, trace }: InputOf<'resume'>, now: number): Step {
   if (state.run.phase === 'starting') throw startingError()
+  const until = endOfTime(state.session, state.config.maxDurationMs)
+  if (!isLive(state.session) && until <= now) throw timeIsOver(until)
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
   if (how !== 'fresh') assertResumeDue(state.resumes, { now, request })
   const launched = launch(state, { do: 'start', origin, how, trace }, call)

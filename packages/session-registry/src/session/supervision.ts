@@ -1,6 +1,6 @@
 import type { SessionEvent } from '@agentproto/contracts'
 import { failureOf } from '../lifecycle/ending.js'
-import { remembers } from '../lifecycle/resume.js'
+import { endOfTime, remembers } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import { end } from './run.js'
 import { andThen, openTurn, pendingRequests, type SessionState, step, type Step, type WatchedTurn } from './state.js'
@@ -17,7 +17,8 @@ export function watchSession(state: SessionState, now: number): Step {
   // A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3).
   const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
   const idleMs = spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
-  return watch({ ...state, watch: { ...state.watch, idleMs, endsAt: endOf(state), dueAt: Infinity } }, now)
+  const endsAt = endOfTime(session, config.maxDurationMs)
+  return watch({ ...state, watch: { ...state.watch, idleMs, endsAt, dueAt: Infinity } }, now)
 }
 
 /** A turn has begun, or the session is idle from now on. */
@@ -109,10 +110,11 @@ function withWatched(state: SessionState, change: Partial<WatchedTurn>): Session
   return turn === undefined ? state : { ...state, watch: { ...state.watch, turn: { ...turn, ...change } } }
 }
 
-function expire(state: SessionState): Step {
-  if (state.session.expiresAt !== undefined) return end(state, { status: 'killed', stopReason: 'expired' })
+function expire({ session, ...rest }: SessionState): Step {
+  const over: SessionState = { ...rest, session: { ...session, resumable: false } }
+  if (session.expiresAt !== undefined) return end(over, { status: 'killed', stopReason: 'expired' })
   const failure = failureOf('timeout', 'The session reached its time limit')
-  return end(state, { status: 'killed', stopReason: 'timeout', failure })
+  return end(over, { status: 'killed', stopReason: 'timeout', failure })
 }
 
 /** A timer that fires earlier than it has to stays: whatever it then looks at arms it again. */
@@ -142,12 +144,6 @@ function dueInTurn(state: SessionState, turn: WatchedTurn, now: number): number 
 /** A running tool may be silent for longer. */
 const silenceMs = (state: SessionState): number =>
   (openTurn(state)?.openTools.length ?? 0) > 0 ? state.config.toolBudgetMs : state.config.inactivityMs
-
-/** When the session has to end, in milliseconds since the epoch. */
-function endOf({ session: { startedAt, expiresAt }, config: { maxDurationMs } }: SessionState): number {
-  if (expiresAt !== undefined) return Date.parse(expiresAt)
-  return maxDurationMs > 0 ? Date.parse(startedAt) + maxDurationMs : Infinity
-}
 
 const inWords = (ms: number): string =>
   ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${Math.round(ms / 60_000)} minutes`

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
-import { AgentprotoError, type Clock } from '@agentproto/contracts'
+import { AgentprotoError, type Clock, type Principal } from '@agentproto/contracts'
 
-/** Answers of calls by the caller's key, so that a retry of a slow call does not repeat its work (F40). */
+/**
+ * Answers of calls by the caller's key, so that a retry of a slow call does not repeat its work (F40). Each caller has keys
+ * of its own: none sees another's answer, and none can fill the table of another.
+ */
 
 const KEPT_MS = 10 * 60_000
-const MAX_KEYS = 1_000
+const MAX_KEYS_OF_ONE = 1_000
 
 interface Kept<T> {
   /** Digest: a request may be of 4 MiB, and keys are many. */
@@ -15,7 +18,7 @@ interface Kept<T> {
 
 export class Idempotency<T> {
   readonly #clock: Clock
-  readonly #kept = new Map<string, Kept<T>>()
+  readonly #callers = new Map<string, Map<string, Kept<T>>>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -25,11 +28,14 @@ export class Idempotency<T> {
    * Runs the call, or returns the answer of the call with the same key. A call that failed is forgotten.
    * @throws `idempotency_conflict` when the key was used with another request
    */
-  once(key: string, request: object, call: () => Promise<T>): Promise<T> {
+  once({ type, name }: Principal, key: string, { request, call }: Once<T>): Promise<T> {
     const now = this.#clock.now()
     this.#forgetOld(now)
+    const caller = `${type} ${name}`
+    const kept = this.#callers.get(caller) ?? new Map<string, Kept<T>>()
+    this.#callers.set(caller, kept)
     const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64')
-    const known = this.#kept.get(key)
+    const known = kept.get(key)
     if (known !== undefined) {
       if (known.request === digest) return known.answer
       return Promise.reject(
@@ -39,16 +45,24 @@ export class Idempotency<T> {
       )
     }
     const answer = call()
-    this.#kept.set(key, { request: digest, answer, until: now + KEPT_MS })
-    answer.catch(() => this.#kept.delete(key))
+    kept.set(key, { request: digest, answer, until: now + KEPT_MS })
+    answer.catch(() => kept.delete(key))
     return answer
   }
 
   #forgetOld(now: number): void {
-    for (const [key, { until }] of this.#kept) {
-      // Oldest first: the first young one ends the loop.
-      if (until > now && this.#kept.size < MAX_KEYS) return
-      this.#kept.delete(key)
+    for (const [caller, kept] of this.#callers) {
+      for (const [key, { until }] of kept) {
+        // Oldest first: the first young one ends the loop.
+        if (until > now && kept.size < MAX_KEYS_OF_ONE) break
+        kept.delete(key)
+      }
+      if (kept.size === 0) this.#callers.delete(caller)
     }
   }
+}
+
+interface Once<T> {
+  readonly request: object
+  readonly call: () => Promise<T>
 }

@@ -114,7 +114,7 @@ class Registry implements SessionRegistry {
     // A key is its caller's own: no caller gets another one's session for it.
     const { idempotencyKey: key } = request
     if (key === undefined) return this.#spawn(request, by)
-    const { id } = await this.#spawned.once(`${by.type} ${by.name} ${key}`, request, () => this.#spawn(request, by))
+    const { id } = await this.#spawned.once(by, key, { request, call: () => this.#spawn(request, by) })
     return this.#sessions.get(id).snapshot()
   }
 
@@ -144,17 +144,17 @@ class Registry implements SessionRegistry {
       ? { ...session, resumable: false }
       : session
 
-  async prompt(id: string, request: PromptRequest, { trace }: Principal): Promise<{ turn: number }> {
+  async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
     const session = this.#sessions.get(id)
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const admit = async (): Promise<number> => {
       if (!session.isLive && this.#asOfNow(session.state.session).resumable)
-        await this.#resume(session, { isByPrompt: true }, trace)
-      return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace })
+        await this.#resume(session, { isByPrompt: true }, by.trace)
+      return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace: by.trace })
     }
     if (idempotencyKey === undefined) return { turn: await admit() }
-    return { turn: await this.#prompted.once(`${id} ${idempotencyKey}`, request, admit) }
+    return { turn: await this.#prompted.once(by, `${id} ${idempotencyKey}`, { request, call: admit }) }
   }
 
   async resume(id: string, request: ResumeRequest, { trace }: Principal): Promise<Session> {

@@ -184,3 +184,17 @@ test('a call that failed may be made again with its key', async () => {
   await expect(registry.prompt(id, prompt, owner)).rejects.toMatchObject({ code: 'turn_in_progress' })
   await expect(registry.prompt(id, prompt, owner)).rejects.toMatchObject({ code: 'turn_in_progress' })
 })
+
+test('12.A8 a caller’s idempotency key is its own: nobody gets its answer, or makes the gateway forget it', async () => {
+  const { registry } = await memoryRegistry(scripted())
+  const other = { type: 'token', name: 'ci', scope: 'operate' } as const
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  const prompt = { prompt: 'x', idempotencyKey: 'k', whenBusy: 'queue' } as const
+  expect(await registry.prompt(id, prompt, owner)).toEqual({ turn: 1 })
+  expect(await registry.prompt(id, prompt, other)).toEqual({ turn: 2 })
+  for (let at = 0; at < 1_100; at += 1) {
+    const { turn } = await registry.prompt(id, { ...prompt, idempotencyKey: `flood ${at}` }, other)
+    await registry.waitTurn(id, turn)
+  }
+  expect(await registry.prompt(id, prompt, owner)).toEqual({ turn: 1 })
+})

@@ -26,7 +26,7 @@ interface Reporters {
 
 export function openAccess(options: AccessOptions, { redactor, onProblem, audit }: Reporters) {
   const { clock, layout, inMemory } = options
-  const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token))
+  const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token, onProblem))
   const owner = authenticateOwner(token)
   const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem })
   const sessionTokens = new SessionTokens(redactor)

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { newToken } from './token-format.js'
 
-/** The owner's token, from a file that only the owner reads; created if there is none. Two gateways that start at once use the same one. */
-export function ownerToken(path: string): string {
-  const known = readToken(path)
+/**
+ * The owner's token, from a file that only the owner reads; created if there is none, or if others could read it. Two
+ * gateways that start at once use the same one.
+ */
+export function ownerToken(path: string, onProblem: (problem: string) => void): string {
+  const known = readToken(path, onProblem)
   if (known !== undefined) return known
   const fresh = `${path}.${process.pid}-${randomBytes(4).toString('hex')}`
   writeFileSync(fresh, `${newToken('o').token}\n`, { mode: 0o600, flag: 'wx' })
@@ -16,13 +19,15 @@ export function ownerToken(path: string): string {
   } finally {
     rmSync(fresh)
   }
-  return readToken(path) ?? ownerToken(path)
+  return readToken(path, onProblem) ?? ownerToken(path, onProblem)
 }
 
-function readToken(path: string): string | undefined {
+function readToken(path: string, onProblem: (problem: string) => void): string | undefined {
   try {
     const token = readFileSync(path, 'utf8').trim()
-    if (token !== '') return token
+    const isOpen = process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
+    if (token !== '' && !isOpen) return token
+    if (token !== '') onProblem(`${path} could be read by others, so its token is replaced: clients read it again`)
     rmSync(path)
     return undefined
   } catch (error) {

@@ -25,7 +25,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     ...services,
     authenticate,
     revoked,
-    browsers: new BrowserCodes(tokens, clock),
+    browsers: new BrowserCodes(tokens, clock, revoked),
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
     metrics: (streams) => metrics.text(sessions, streams),

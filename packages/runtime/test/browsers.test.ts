@@ -195,3 +195,16 @@ test('a listener for the machine’s own accepts no cookie', async () => {
   const request = new Request(`http://${HOST}/sessions`, { headers: { cookie, ...PAGE } })
   expect((await gateway.app.fetch(request, { rejectNamedTokens: true })).status).toBe(403)
 })
+
+test('12.A8 a code ends with the token that made it', async () => {
+  const { gateway, call } = await browser()
+  const codeOf = async ({ token }: { readonly token: string }): Promise<string> =>
+    String((await call('POST', '/auth/code', { authorization: `Bearer ${token}` })).body['path'])
+  const codes: string[] = []
+  for (const name of ['a', 'b', 'c']) codes.push(await codeOf(await gateway.tokens.create({ name, scope: 'admin' })))
+  await gateway.tokens.revoke('a')
+  await gateway.tokens.rotate('b')
+  const statuses: number[] = []
+  for (const path of codes) statuses.push((await call('GET', path)).status)
+  expect(statuses).toEqual([401, 401, 200])
+})

@@ -19,16 +19,21 @@ interface PendingCode {
   readonly by: Principal
 }
 
+type Revoked = (by: Principal) => AbortSignal | undefined
+
 /** Browser logins: a code, valid once and for a minute, is exchanged for a named token that expires by itself. */
 export class BrowserCodes implements BrowserLogin {
   readonly #tokens: TokenService
   readonly #clock: Clock
+  readonly #revoked: Revoked
   /** By digest, so that the duration of a lookup reveals nothing about a code. */
   readonly #pending = new Map<string, PendingCode>()
 
-  constructor(tokens: TokenService, clock: Clock) {
+  /** @param revoked a signal that aborts when the token of a principal ends: its codes end with it */
+  constructor(tokens: TokenService, clock: Clock, revoked: Revoked) {
     this.#tokens = tokens
     this.#clock = clock
+    this.#revoked = revoked
   }
 
   code(by: Principal): BrowserCode {
@@ -45,7 +50,7 @@ export class BrowserCodes implements BrowserLogin {
     const pending = this.#pending.get(digest)
     this.#pending.delete(digest)
     const now = this.#clock.now()
-    if (pending === undefined || pending.until <= now) return undefined
+    if (pending === undefined || pending.until <= now || this.#revoked(pending.by)?.aborted) return undefined
     const expiresAt = at(now + LOGIN_MS)
     const name = `browser-${randomBytes(4).toString('hex')}`
     const { token } = await this.#tokens.create({ name, scope: 'admin', expiresAt }, pending.by)

@@ -115,24 +115,17 @@ function response({ description, schema, stream, streamOnly, text = [], location
   return { description, headers, ...(Object.keys(content).length > 0 && { content }) }
 }
 
-/** Errors of every operation, and of every one with a token, a body or a query. */
-const ALWAYS: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed', 'internal']
+/** Errors of every operation, and of every one with a token or a body. */
+const ALWAYS: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed', 'invalid_request', 'internal']
 const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'delegation_denied', 'shutting_down']
-const WITH_BODY: readonly ErrorCode[] = [
-  'invalid_request',
-  'invalid_json',
-  'payload_too_large',
-  'unsupported_media_type',
-  'cancelled',
-]
+const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type', 'cancelled']
 
 /** Problem documents, grouped by their status. */
-function problems({ errors = [], body, query, scope }: Operation): Readonly<Record<string, Json>> {
+function problems({ errors = [], body, scope }: Operation): Readonly<Record<string, Json>> {
   const codes = new Set<ErrorCode>([
     ...ALWAYS,
     ...(scope === 'open' ? [] : WITH_TOKEN),
     ...(body === undefined ? [] : WITH_BODY),
-    ...(query === undefined ? [] : (['invalid_request'] as const)),
     ...errors,
   ])
   const byStatus = new Map<number, ErrorCode[]>()

@@ -13,6 +13,7 @@ import {
   type SessionBounds,
 } from '@agentproto/contracts/wire'
 import { etag } from 'hono/etag'
+import * as z from 'zod'
 import type { HttpApp, HttpContext, HttpDeps } from './http-deps.js'
 import { readBody, textReply } from './json-body.js'
 import { problem } from './rejection.js'
@@ -77,7 +78,7 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     const result = await handler({
       c,
       params: c.req.param() as ParamsOf<Route>,
-      query: (query && parseWire(query, c.req.query(), 'query')) as QueryOf<Route>,
+      query: queryOf(c, query) as QueryOf<Route>,
       body: (body && (await readBody(c, body))) as BodyOf<Route>,
       by: callerOf(c),
       within: c.get('within'),
@@ -90,6 +91,14 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     return textReply(text, Number(status), defined({ location, etag: tag }))
   }
 }
+
+/** @throws `invalid_request`: a parameter without an effect is worse than an error, also where there are none */
+function queryOf(c: HttpContext, schema: Operation['query']): unknown {
+  if (schema !== undefined) return parseWire(schema, c.req.query(), 'query')
+  return c.req.url.includes('?') ? parseWire(NO_QUERY, c.req.query(), 'query') : undefined
+}
+
+const NO_QUERY = z.strictObject({})
 
 /**
  * The caller, with the trace of its request (W3C Trace Context). Streams use `by` of the context instead: a revoked token

@@ -1,4 +1,4 @@
-import { BOUNDS } from '@agentproto/contracts/wire'
+import { BOUNDS, OPERATIONS } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
 import { fakeGateway, TOKEN } from './fake-gateway.ts'
 
@@ -293,3 +293,16 @@ test('an error of ours is returned as it is, a foreign one only as 500', async (
   expect(await response.text()).not.toContain('/home/x')
   expect(received).toEqual([[foreign, { method: 'GET', path: '/sessions' }]])
 })
+
+const served = new Set(fakeGateway().app.routes.map(({ method, path }) => `${method} ${path}`))
+
+test.each(Object.keys(OPERATIONS).filter((route) => served.has(route)))(
+  '12.B5 an unknown query parameter is refused: %s',
+  async (route) => {
+    const { app } = fakeGateway()
+    const [method = '', path = ''] = route.split(' ')
+    const request = { method, headers: { authorization } }
+    const asked = `${path.replaceAll(/:(\w+)/g, 's1').replace('/agents/s1', '/agents/demo')}?stream=true`
+    expect(await refusal(app.request(asked, request))).toEqual([400, 'invalid_request'])
+  },
+)

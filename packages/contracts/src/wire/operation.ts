@@ -47,7 +47,7 @@ export interface Operation {
   readonly body?: z.ZodType
   /** Successful answers by HTTP status; a handler that returns plain data answers with the first one. */
   readonly answers: Readonly<Record<number, Answer>>
-  /** Error codes of its own, beside those that every operation with a token, a query or a body has. */
+  /** Error codes of its own, beside those that every operation, and every one with a token or a body, has. */
   readonly errors?: readonly ErrorCode[]
   /** The MCP tool for the same operation. */
   readonly tool?: ToolDefinition

@@ -254,7 +254,7 @@ export const outputQuerySchema = z.strictObject({
 /** A cursor of lines: `<seq>` alone stands for everything that the event completed, so a cursor of `/events` works here. */
 export const OUTPUT_CURSOR = /^\d{1,15}(?:\.\d{1,9})?$/
 
-export const streamQuerySchema = z.looseObject({
+export const streamQuerySchema = z.strictObject({
   after: z.string().regex(OUTPUT_CURSOR).optional().describe('The id of the last known message, "<seq>.<n>"'),
 })
 

@@ -1,3 +1,5 @@
+import { cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { AgentConfig } from '@agentproto/contracts'
 import type { AdapterSessionPolicy, ConfigChange, StartAgent } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
@@ -156,6 +158,31 @@ test('a conversation that is too young is resumed when the agent will not lose i
   await after.kill(id, owner)
   await expect(again).rejects.toMatchObject({ code: 'cancelled' })
   expect(agents).toHaveLength(2)
+})
+
+test('12.B8 the wait for a young conversation is kept with the session: a killed host forgets nothing of it', async () => {
+  const home = await temporaryHome()
+  const { startAgent, agents } = scripted(echo, { load: true })
+  const adapters = adaptersWith({ resumeAfterMs: 61_000 })
+  const before = await fileRegistry(home, { startAgent, adapters })
+  const { id } = await before.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await before.waitTurn(id, 1)
+  await expect.poll(async () => readFile(join(home, 'sessions', id, 'meta.json'), 'utf8')).toContain('"agentStartedAt"')
+  // What a kill -9 leaves is what is on the disk now.
+  const left = await temporaryHome()
+  await cp(home, left, { recursive: true })
+  const { ManualClock } = await import('./fixtures/manual-clock.js')
+  const clock = new ManualClock()
+  const after = await fileRegistry(left, { startAgent, adapters, clock })
+  const prompted = after.prompt(id, { prompt: 'two' }, owner)
+  await expect
+    .poll(async () => (await allEvents(after, id)).at(-1))
+    .toMatchObject({ type: 'runtime-progress', message: expect.stringContaining('is this young') as string })
+  expect(agents).toHaveLength(1)
+  await clock.advance(61_000)
+  await prompted
+  expect(await after.get(id)).toMatchObject({ status: 'running', resumedHow: 'load' })
+  await before.close()
 })
 
 test('mode, model and options are restored at a resume, and what the agent refuses is reported', async () => {

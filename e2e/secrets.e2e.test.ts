@@ -143,7 +143,7 @@ test('the secret is redacted when an agent prints it in any way, and when a user
   // Printed letter by letter, it is complete only at the end.
   expect((await client.sessions.promptAndWait(id, { prompt: 'again' })).text).toBe('[redacted]')
   await client.sessions.prompt(id, { prompt: 'crash' })
-  await expect.poll(async () => (await client.sessions.get(id)).status).toBe('error')
+  await expect.poll(async () => (await client.sessions.get(id)).status).toBe('exited')
   const { failure } = await client.sessions.get(id)
   expect(readFileSync(failure?.crashBundlePath ?? '', 'utf8')).toContain('stderr has [redacted]')
   for (const text of [answers, await answersAbout(setup, id), setup.printed()]) expect(text).not.toContain(TRACE)
@@ -216,7 +216,7 @@ test('thirty kinds of secret, printed by an agent in any way, are in no response
   const { id } = await daemon.client.sessions.start({ adapter: 'leaky', cwd: temporaryFolder('cwd') })
   await daemon.client.sessions.promptAndWait(id, { prompt: Object.values(env).join('\n') })
   await daemon.client.sessions.prompt(id, { prompt: 'crash' })
-  await expect.poll(async () => (await daemon.client.sessions.get(id)).status).toBe('error')
+  await expect.poll(async () => (await daemon.client.sessions.get(id)).status).toBe('exited')
   const texts = [await answersAbout(daemon, id), daemon.printed()].join('\n')
   expect(texts.match(/stderr has \[redacted\]/g)?.length).toBeGreaterThanOrEqual(KINDS.length)
   const found = KINDS.flatMap((kind, at) => {

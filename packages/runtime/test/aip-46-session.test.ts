@@ -45,7 +45,7 @@ test('AIP-46 Session.status: is one of the five words, whatever becomes of the s
   const [live, killed, crashed] = [await spawn(), await spawn(), await spawn({ prompt: 'crash 7' })]
   await call(`POST /sessions/${killed.id}/kill`)
   const statuses = [await session(live.id), await session(killed.id), await ended(crashed.id)].map((one) => one.status)
-  expect(statuses).toEqual(['running', 'killed', 'error'])
+  expect(statuses).toEqual(['running', 'killed', 'exited'])
 })
 
 test('AIP-46 Session.startedAt: is the time of the spawn, ISO-8601', async () => {
@@ -152,14 +152,21 @@ test('AIP-46 running → killed by the end of the host: a live agent is killed w
   expect(await gateway.sessions.get(id)).toMatchObject({ status: 'killed' })
 })
 
-test('AIP-46 running → error: an agent that breaks in its turn; its last line says how', async () => {
-  const { spawn, ended, tool } = await servedGateway()
+test('AIP-46 running → exited: also in the middle of a turn, with any exit code', async () => {
+  const { spawn, ended } = await servedGateway()
   const { id } = await spawn({ prompt: 'crash 7' })
+  expect(await ended(id)).toMatchObject({ status: 'exited', exitCode: 7, stopReason: 'agent_crashed' })
+})
+
+test('AIP-46 running → error: an agent that closes its pipes in its turn; its last line says how', async () => {
+  const agent = await faultyAgent(await temporaryHome(), 'closes its pipes')
+  const { spawn, ended, tool } = await servedGateway({ executables: { 'agentproto-demo-agent': agent } })
+  const { id } = await spawn({ prompt: 'x' })
   const { status, lastOutputAt, endedAt } = await ended(id)
   expect(status).toBe('error')
   expect(Date.parse(lastOutputAt ?? '')).toBeLessThanOrEqual(Date.parse(endedAt ?? ''))
   const { lines } = await tool('get_agent_session_output', { sessionId: id })
-  expect((lines as { line: string }[]).map(({ line }) => line)).toContainEqual(expect.stringMatching(/^\[error\] .*7/))
+  expect((lines as { line: string }[]).map(({ line }) => line)).toContainEqual(expect.stringMatching(/^\[error\] ./))
 })
 
 test('AIP-46 cwd of the spawn: wins over workspaceSlug', async () => {

@@ -70,7 +70,7 @@ test('no secret of any kind is in an event, a log, the audit log, a crash bundle
   expect(text.match(/prints \[redacted\]/g)).toHaveLength(PLANTED.length)
   const { turn } = await sessions.prompt(id, { prompt: 'crash' }, owner)
   await sessions.waitTurn(id, turn)
-  await expect.poll(async () => (await sessions.get(id)).status, { timeout: 20_000 }).toBe('error')
+  await expect.poll(async () => (await sessions.get(id)).status, { timeout: 20_000 }).toBe('exited')
   const { failure } = await sessions.get(id)
   const headers = { authorization: `Bearer ${gateway.token}`, host: 'localhost' }
   const paths = ['', '/events?limit=10000', '/output?lastN=2000', '/turns', '/turns/1', '/export', '/transcript']

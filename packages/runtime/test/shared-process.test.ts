@@ -40,9 +40,12 @@ test('F33 a crash of a shared process ends each of its sessions as crashed', asy
   await sessions.prompt(a?.id ?? '', { prompt: 'crash' }, owner)
   const statuses = (): Promise<string[]> =>
     Promise.all([a, b].map(async (each) => (await sessions.get(each?.id ?? '')).status))
-  await expect.poll(statuses).toEqual(['error', 'exited'])
-  expect(await sessions.get(b?.id ?? '')).toMatchObject({
-    stopReason: 'agent_crashed',
-    failure: { kind: 'process_exit' },
-  })
+  await expect.poll(statuses).toEqual(['exited', 'exited'])
+  // 12.B2: the process reports its code to every session that it held.
+  for (const each of [a, b])
+    expect(await sessions.get(each?.id ?? '')).toMatchObject({
+      stopReason: 'agent_crashed',
+      exitCode: 1,
+      failure: { kind: 'process_exit' },
+    })
 })

@@ -222,7 +222,7 @@ test('a parent whose agent crashes within a turn ends its child before its own e
   agents[0]?.die({ signal: 'SIGKILL', duringTurn: true })
   const batches = await drain(reader)
   expect(batches.flatMap(({ records }) => records).at(-1)?.type).toBe('session-stopped')
-  expect(await registry.get(root.id)).toMatchObject({ status: 'error', stopReason: 'agent_crashed' })
+  expect(await registry.get(root.id)).toMatchObject({ status: 'exited', stopReason: 'agent_crashed' })
   expect(await registry.get(id)).toMatchObject({ status: 'killed', stopReason: 'shutdown', resumable: false })
   expect(await registry.waitTurn(id, 1)).toMatchObject({ state: 'ended', reason: 'cancelled' })
   expect([ended.toSorted(), agents[1]?.stops]).toEqual([[root.id, id].toSorted(), 1])

@@ -61,6 +61,28 @@ test('an agent that ends between turns leaves the session exited with its code',
   expect(agent?.stops).toBe(1)
 })
 
+test('12.B2 an agent that ends by itself leaves the session exited with its code; a signal is 128 and its number', async () => {
+  for (const [exit, expected] of [
+    [{ exitCode: 7 }, { exitCode: 7 }],
+    [{ signal: 'SIGKILL' }, { exitCode: 137, signal: 'SIGKILL' }],
+    [{ signal: 'SIGSEGV' }, { exitCode: 139, signal: 'SIGSEGV' }],
+  ] as const)
+    for (const duringTurn of [true, false]) {
+      const agents = scripted(never)
+      const { registry } = await memoryRegistry(agents)
+      const { id } = await registry.spawn({ adapter: 'fake', ...(duringTurn ? { prompt: 'x' } : {}) }, owner)
+      const agent = agents.agents[0]
+      if (agent !== undefined) agent.exit = exit
+      agent?.die({ ...exit, duringTurn, message: 'gone' })
+      await settled()
+      const session = await registry.get(id)
+      expect(session).toMatchObject({ status: 'exited', stopReason: 'agent_crashed', ...expected })
+      const events = await allEvents(registry, id)
+      expect(events.filter(({ type }) => type === 'status').at(-1)).toMatchObject({ exitCode: expected.exitCode })
+      expect(events.at(-1)).toMatchObject({ type: 'session-stopped', ...expected })
+    }
+})
+
 test('F6 an agent that dies in the middle of a turn leaves an error, a turn-end and agent_crashed', async () => {
   const agents = scripted(never)
   const { registry } = await memoryRegistry(agents)
@@ -71,7 +93,7 @@ test('F6 an agent that dies in the middle of a turn leaves an error, a turn-end 
   expect(await registry.waitTurn(id, 1)).toMatchObject({ reason: 'error' })
   await settled()
   expect(await registry.get(id)).toMatchObject({
-    status: 'error',
+    status: 'exited',
     stopReason: 'agent_crashed',
     exitCode: 7,
     failure: { kind: 'process_exit', summary: 'The agent exited with code 7\nboom' },
@@ -197,9 +219,9 @@ test('F59 a query that races the end of its session sees it running or ended, ne
     await Promise.allSettled(batch)
     return (await registry.get(id)).status
   }
-  await expect.poll(race, { interval: 1, timeout: 20_000 }).toBe('error')
+  await expect.poll(race, { interval: 1, timeout: 20_000 }).toBe('exited')
   racing.push(seen())
-  expect(new Set(await Promise.all(racing)).has('error')).toBe(true)
+  expect(new Set(await Promise.all(racing)).has('exited')).toBe(true)
   expect(await turn).toMatchObject({ reason: 'error' })
 })
 

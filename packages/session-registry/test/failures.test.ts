@@ -17,7 +17,7 @@ test('a crash leaves a bundle that is bounded, redacted and the owner’s alone'
   const stderrTail = `hunter2 ${'x'.repeat(100_000)} the end: hunter2`
   agents.agents[0]?.die({ exitCode: 7, duringTurn: true, message: 'The agent exited with code 7', stderrTail })
   await registry.waitTurn(id, 1)
-  await expect.poll(async () => (await registry.get(id)).status).toBe('error')
+  await expect.poll(async () => (await registry.get(id)).status).toBe('exited')
   const path = (await registry.get(id)).failure?.crashBundlePath ?? ''
   const text = await readFile(path, 'utf8')
   expect(JSON.parse(text)).toMatchObject({

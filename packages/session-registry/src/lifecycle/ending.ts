@@ -19,6 +19,8 @@ export interface Ending {
   readonly stderrTail?: string
   /** The failure without the stderr. */
   readonly message?: string
+  /** How the process ended, as its own end reported it: the stop of an agent in a shared process knows nothing of it. */
+  readonly exit?: Pick<AgentEnd, 'exitCode' | 'signal'>
 }
 
 const MAX_SUMMARY = 2_048
@@ -33,17 +35,19 @@ export function endingOfKill(reason: Parameters<SessionService['kill']>[2] = 'us
 }
 
 /** The ending of an agent that ended by itself. */
-export function endingOf({ cause, message, stderrTail, duringTurn, exitCode }: AgentEnd): Ending {
+export function endingOf({ cause, message, stderrTail, duringTurn, exitCode, signal }: AgentEnd): Ending {
   if (cause === 'timeout') return { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', message) }
-  const isBetweenTurns = cause === 'exit' && !duringTurn
-  if (isBetweenTurns && exitCode === 0) return { status: 'exited', stopReason: 'completed' }
+  const isExit = cause === 'exit'
+  if (isExit && !duringTurn && exitCode === 0) return { status: 'exited', stopReason: 'completed' }
   const summary = stderrTail === '' ? message : `${message}\n${stderrTail.slice(-TAIL)}`
   return {
-    status: isBetweenTurns ? 'exited' : 'error',
-    stopReason: duringTurn || cause === 'exit' ? 'agent_crashed' : 'error',
+    // AIP-46: `exited` has the code of a process that ended by itself, also in mid-turn; the stop reason says the rest.
+    status: isExit ? 'exited' : 'error',
+    stopReason: duringTurn || isExit ? 'agent_crashed' : 'error',
     failure: failureOf(END_FAILURES[cause], summary),
     stderrTail,
     message,
+    exit: defined({ exitCode, signal }),
   }
 }
 

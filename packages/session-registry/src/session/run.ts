@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { AgentprotoError, type AnsweredBy, defined, isLive, type Session } from '@agentproto/contracts'
 import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
@@ -129,10 +130,11 @@ export function agentStopped(state: SessionState, { exit, failure }: InputOf<'ag
   // A start that was killed never ran: its row of the table has only one way out.
   const status = session.status === 'starting' ? 'error' : run.cause.status
   assertTransition(session.status, status)
+  const hasEnded = exit.exitCode !== undefined || exit.signal !== undefined
   const groups = [
     ...(turn === undefined ? [] : [closing(state, { turn, ...turnEndOf(run.cause) })]),
     ...unsentTurns(state),
-    { entries: endOfRun(session.status, { ...run.cause, status, failure }, exit) },
+    { entries: endOfRun(session.status, { ...run.cause, status, failure }, hasEnded ? exit : run.cause.exit) },
   ]
   return step({ ...state, isSending: false, process: undefined }, { do: 'append', groups, hold: true })
 }
@@ -234,10 +236,19 @@ type RunEnd = Pick<Ending, 'status' | 'stopReason'> & { readonly failure?: Sessi
 const endOfRun = (
   previous: Session['status'],
   { status, stopReason, failure }: RunEnd,
-  exit: InputOf<'agent-stopped'>['exit'] = {},
-): LogEntry[] => [
-  { type: 'status', status, previous, ...defined({ exitCode: exit.exitCode }) },
-  { type: 'session-stopped', status, stopReason, ...defined({ failure }), ...exit },
-]
+  { exitCode: code, signal }: InputOf<'agent-stopped'>['exit'] = {},
+): LogEntry[] => {
+  const exitCode = code ?? codeOf(signal)
+  return [
+    { type: 'status', status, previous, ...defined({ exitCode }) },
+    { type: 'session-stopped', status, stopReason, ...defined({ failure, exitCode, signal }) },
+  ]
+}
+
+/** As shells report the end by a signal: 128 and its number. */
+const codeOf = (signal: string | undefined): number | undefined => {
+  const number = constants.signals[signal as NodeJS.Signals] as number | undefined
+  return number === undefined ? undefined : 128 + number
+}
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

@@ -1,4 +1,4 @@
-import { systemClock } from '@agentproto/contracts'
+import { defined, type Session, systemClock } from '@agentproto/contracts'
 import {
   answerRequestSchema,
   parseWire,
@@ -23,7 +23,10 @@ export function toolHandlers({ sessions, adapters, workspaces, clock = systemClo
       const { turn } = await sessions.prompt(sessionId, { prompt }, by)
       return { ok: true, sessionId, turn }
     },
-    list_agent_sessions: (filter, { within }) => sessions.list(filter, within),
+    async list_agent_sessions(filter, { within }) {
+      const page = await sessions.list(filter, within)
+      return { ...page, sessions: page.sessions.map(listed) }
+    },
     get_agent_session_output: async ({ sessionId, lastN = TOOL_OUTPUT_LINES }) => ({
       lines: await sessions.output(sessionId, lastN),
     }),
@@ -50,4 +53,12 @@ export function toolHandlers({ sessions, adapters, workspaces, clock = systemClo
     list_agent_adapters: async () => ({ adapters: await adapters.list() }),
     list_agent_workspaces: async (_args, { by }) => visibleWorkspaces(await workspaces.list(), by),
   }
+}
+
+/** What AIP-46 says of a session, and what it waits for: a list of whole sessions would fill the caller's context (F74). */
+function listed(session: Session) {
+  const { id, adapterSlug, workspaceSlug, cwd, status, startedAt, endedAt, lastOutputAt, exitCode, label } = session
+  const { stopReason, turn, pendingRequests } = session
+  const known = { id, adapterSlug, workspaceSlug, cwd, status, startedAt, turn, pendingRequests }
+  return { ...known, ...defined({ endedAt, lastOutputAt, exitCode, label, stopReason }) }
 }

@@ -79,9 +79,9 @@ test('prompt, interrupt, answer and kill reach the service the same way', async 
 test('lists, sessions and output read the same', async () => {
   const { call, tool } = await started('one', 'two')
   await call('POST', '/sessions/s1/kill')
-  expect(await tool('list_agent_sessions')).toEqual(await json(call('GET', '/sessions')))
+  expect(await tool('list_agent_sessions')).toEqual(listed(await json(call('GET', '/sessions'))))
   expect(await tool('list_agent_sessions', { onlyAlive: true })).toEqual(
-    await json(call('GET', '/sessions?onlyAlive=true')),
+    listed(await json(call('GET', '/sessions?onlyAlive=true'))),
   )
   expect(await tool('get_agent_session', { sessionId: 's2' })).toEqual({
     ...(await json(call('GET', '/sessions/s2'))),
@@ -117,3 +117,12 @@ test.each([
   const { call, tool } = await started('hang')
   expect(await tool(name, args)).toEqual({ isError: true, ...(await json(call('POST', path, body))) })
 })
+
+/** 12.B3: the fields of AIP-46, and what a session waits for. */
+function listed({ sessions = [], ...page }: { readonly sessions?: readonly Record<string, unknown>[] }): object {
+  const fields =
+    'id adapterSlug workspaceSlug cwd status startedAt endedAt lastOutputAt exitCode label stopReason turn pendingRequests'
+  const kept = (session: Record<string, unknown>) =>
+    Object.fromEntries(Object.entries(session).filter(([name]) => fields.split(' ').includes(name)))
+  return { ...page, sessions: sessions.map(kept) }
+}

@@ -90,3 +90,14 @@ test('sessions that are forgotten or created between two pages do not change the
 const sessionAt = (id: string, ms: number): Session =>
   ({ id, startedAt: new Date(1_795_000_000_000 + ms).toISOString(), status: 'killed', health: 'dead' }) as Session
 const shelved = (session: Session): Parameters<typeof pageOf>[0][number] => ({ evicted: { session } as never })
+
+test('12.B3 a list without a limit has all sessions, up to 10,000, and then a cursor', () => {
+  const page = (count: number) =>
+    pageOf(
+      Array.from({ length: count }, (_, at) => shelved(sessionAt(`s${at}`, at))),
+      {},
+    )
+  const [all, part] = [page(10_000), page(10_001)]
+  expect([all.sessions.length, all.nextCursor]).toEqual([10_000, undefined])
+  expect([part.sessions.length, typeof part.nextCursor]).toEqual([10_000, 'string'])
+})

@@ -18,7 +18,9 @@ export const BOUNDS = {
   labelChars: 200,
   instructionsChars: 64 * 1024,
   pathChars: 4_096,
-  listMax: 1_000,
+  /** Sessions of one page, which is also the default: AIP-46 lists all of them. */
+  listMax: 10_000,
+  turnsMax: 1_000,
   eventsMax: 10_000,
   outputLinesMax: 2_000,
   contentBlocks: 256,
@@ -236,7 +238,7 @@ export const eventsQuerySchema = z.strictObject({
 
 export const turnsQuerySchema = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
-  limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
+  limit: z.coerce.number().int().min(1).max(BOUNDS.turnsMax).optional(),
 })
 
 /** A page of turns. */

@@ -2,15 +2,13 @@ import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
 import { BOUNDS, type SessionFilter, type SessionPage } from '@agentproto/contracts/wire'
 import { descriptorOf, idOf, type CachedSession } from '../session-cache.js'
 
-const DEFAULT_LIMIT = 100
-
 /** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
 export function pageOf(
   sessions: readonly CachedSession[],
   filter: SessionFilter,
   isInScope: (session: Session) => boolean = () => true,
 ): SessionPage {
-  const limit = Math.min(filter.limit ?? DEFAULT_LIMIT, BOUNDS.listMax)
+  const limit = Math.min(filter.limit ?? BOUNDS.listMax, BOUNDS.listMax)
   const page: Session[] = []
   let last = -1
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {

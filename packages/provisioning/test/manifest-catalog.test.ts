@@ -82,7 +82,12 @@ test('an adapter that is added, changed, fixed or removed is seen without a rest
   put(root, 'mine', 'modes: [{ id: plan }]\n')
   expect(await catalog.get('mine')).toMatchObject({ modes: ['plan'] })
   put(root, 'mine', 'protocol: warp\n')
-  await expect(catalog.get('mine')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  // 12.B10
+  await expect(catalog.get('mine')).rejects.toMatchObject({
+    code: 'manifest_invalid',
+    message: expect.stringMatching(/mine .*is left out.*protocol/s) as string,
+  })
+  await expect(catalog.get('other')).rejects.toMatchObject({ code: 'adapter_not_found' })
   expect(await catalog.list()).toEqual([])
   expect(problems).toEqual([expect.stringContaining('The adapter mine is left out')])
   put(root, 'mine')

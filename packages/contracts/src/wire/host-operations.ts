@@ -16,6 +16,7 @@ const provision = {
 } as const
 const PROVISION = [
   'adapter_not_found',
+  'manifest_invalid',
   'install_failed',
   'version_mismatch',
   'provisioning_busy',
@@ -126,13 +127,13 @@ export const hostOperations = {
     summary: 'Returns one adapter',
     calls: 'adapters.get',
     answers: ok(is.adapter, 'The adapter'),
-    errors: ['adapter_not_found'],
+    errors: ['adapter_not_found', 'manifest_invalid'],
   }),
   'GET /adapters/:slug/state': read('getAdapterState', {
     summary: 'Returns whether the agent is installed, checked, set up and logged in; runs nothing',
     calls: 'adapters.state',
     answers: ok(is.adapterState, 'The state'),
-    errors: ['adapter_not_found'],
+    errors: ['adapter_not_found', 'manifest_invalid'],
   }),
   'POST /adapters/:slug/install': admin('installAgent', {
     summary: 'Installs the agent',
@@ -158,7 +159,7 @@ export const hostOperations = {
     action: 'adapter-doctor',
     body: ask.doctorRequestSchema,
     answers: ok(is.doctorReport, 'The report', { stream: 'One `check` per finding; `report` is the last message' }),
-    errors: ['adapter_not_found', 'stream_limit_reached'],
+    errors: ['adapter_not_found', 'manifest_invalid', 'stream_limit_reached'],
   }),
   'GET /secrets': admin('listSecrets', {
     summary: 'Lists which secrets exist and which are set; never a value',

@@ -230,7 +230,7 @@ export const sessionOperations = {
     calls: 'sessions.list',
     query: ask.listQuerySchema,
     answers: tagged(is.sessionPage, 'One page'),
-    errors: ['adapter_not_found'],
+    errors: ['adapter_not_found', 'manifest_invalid'],
   }),
   'POST /agents/:agent/sessions': operate('spawnThatAgent', {
     summary: 'Starts a session of that agent',

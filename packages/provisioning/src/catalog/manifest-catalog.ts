@@ -35,6 +35,8 @@ export class ManifestCatalog implements AdapterCatalog {
   /** By the adapter's folder. */
   readonly #loaded = new Map<string, { readonly state: string; readonly adapter: Promise<LoadedAdapter | undefined> }>()
   readonly #shadowed = new Set<string>()
+  /** Why an adapter is left out, by its folder. */
+  readonly #leftOut = new Map<string, string>()
   #catalogue: ReturnType<typeof readCatalogue> | undefined
 
   constructor(options: ManifestCatalogOptions) {
@@ -57,11 +59,13 @@ export class ManifestCatalog implements AdapterCatalog {
     return this.#summary(await this.adapter(slug))
   }
 
-  /** @throws `adapter_not_found`, naming the known ones */
+  /** @throws `adapter_not_found`, naming the known ones; `manifest_invalid` for one that is left out, with what is wrong */
   async adapter(slug: string): Promise<LoadedAdapter> {
     const places = await this.#find()
     const loaded = await this.#load(places, slug)
     if (loaded !== undefined) return loaded
+    const leftOut = this.#leftOut.get(join(places.get(slug)?.path ?? '', slug))
+    if (leftOut !== undefined) throw new AgentprotoError('manifest_invalid', leftOut)
     const known = [...places.keys()].sort()
     throw new AgentprotoError('adapter_not_found', 'There is no such adapter', {
       expected: known.length === 0 ? 'an installed adapter, of which there is none' : `one of ${known.join(', ')}`,
@@ -116,7 +120,9 @@ export class ManifestCatalog implements AdapterCatalog {
     const { sandboxProviders = [] } = this.#options
     const result = await readAgentCli(join(directory, 'AGENT-CLI.md'), { sandboxProviders })
     if (result.ok) return { ...result, source }
-    this.#options.onProblem(`The adapter ${slug} is left out:\n${result.problems.map(formatProblem).join('\n')}`)
+    const why = `The adapter ${slug} is left out:\n${result.problems.map(formatProblem).join('\n')}`
+    this.#leftOut.set(directory, why)
+    this.#options.onProblem(why)
     return undefined
   }
 

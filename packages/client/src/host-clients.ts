@@ -1,8 +1,8 @@
-import type { NamedToken, TokenService, WorkspaceService } from '@agentproto/contracts'
+import type { NamedToken, TokenService, WorkspaceResolver, WorkspaceService } from '@agentproto/contracts'
 import type { Transport } from './transport.js'
 
 /** The named folders of a gateway. */
-export type WorkspacesClient = Omit<WorkspaceService, 'resolve'>
+export type WorkspacesClient = Omit<WorkspaceService, keyof WorkspaceResolver>
 
 export function workspacesClient({ call }: Transport): WorkspacesClient {
   return {

@@ -25,6 +25,8 @@ export interface StoredSession {
 export interface StoredSpawn {
   readonly mode?: string
   readonly options?: Readonly<Record<string, string | number | boolean>>
+  /** The real paths of the session's folders at its start, that of `cwd` first; older records lack it. */
+  readonly roots?: readonly [string, ...string[]]
   readonly additionalDirectories?: readonly string[]
   readonly mcpServers?: readonly McpServer[]
   /** What callers set on the running agent since, to be restored. */

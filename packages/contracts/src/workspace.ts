@@ -15,6 +15,8 @@ export interface ResolvedCwd {
 export interface WorkspaceResolver {
   /** @throws `workspace_not_found`, `cwd_invalid` */
   resolve(request: { readonly cwd?: string; readonly workspaceSlug?: string }): Promise<ResolvedCwd>
+  /** The workspaces that contain a folder, by its real path; the innermost first. */
+  enclosing(folder: string): Promise<readonly Pick<Workspace, 'slug' | 'path'>[]>
 }
 
 export interface WorkspaceService extends WorkspaceResolver {

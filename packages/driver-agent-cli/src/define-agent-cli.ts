@@ -16,6 +16,7 @@ import { Continuations } from './session/continuation.js'
 import type { ContinuationOptions, LaunchChange } from './session/continuation.js'
 import { launchAgent } from './launch/launch-agent.js'
 import { locateAgent } from './launch/locate-agent.js'
+import { resolveDirectories } from './launch/working-directories.js'
 import type { AgentCommand } from './launch/locate-agent.js'
 import { createSession, type Session } from './session/session.js'
 import { type Launched, type SessionCallbacks, SessionSink } from './session/session-sink.js'
@@ -79,14 +80,13 @@ export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> 
   async function launch(options: StartOptions, { origin, args }: LaunchChange): Promise<Launched> {
     const sink = new SessionSink(options)
     const agent = await launchAgent(manifest, {
-      additionalDirectories: [],
       mcpServers: [],
       env: {},
       signal: new AbortController().signal,
       ...options,
       origin: origin ?? options.origin ?? { how: 'new' },
       loadInstead: origin !== undefined,
-      cwd: options.cwd ?? process.cwd(),
+      ...(await resolveDirectories({ cwd: process.cwd(), additionalDirectories: [], ...options })),
       sessionId: randomId('ses_'),
       adapterSlug: manifest.id,
       sink,

@@ -104,6 +104,7 @@ export function fakeWorkspaces(): WorkspaceService {
       return find(slug)
     },
     resolve: async () => ({ cwd: '/work', workspaceSlug: 'default', warnings: [] }),
+    enclosing: async () => [],
   }
 }
 

@@ -8,7 +8,6 @@ import {
   type SessionRequest,
   type TurnResult,
 } from '@agentproto/contracts'
-import type { StoredSession } from '@agentproto/contracts/agent'
 import {
   assertMayDecideAhead,
   type ConfigRequest,
@@ -23,13 +22,14 @@ import {
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
 import { assertMayAnswer, assertNoAgent } from './delegation/delegation.js'
+import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
 import { planSession } from './lifecycle/creation.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill } from './lifecycle/ending.js'
-import { forkOf } from './lifecycle/fork.js'
+import { type Fork, forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
-import { endOfTime, type Resumption, type ResumeCall } from './lifecycle/resume.js'
+import { endOfTime, type ResumeCall } from './lifecycle/resume.js'
 import type { Creation } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
@@ -57,8 +57,8 @@ export async function openSessionRegistry(options: SessionRegistryOptions): Prom
 
 /** What a session starts with. */
 interface Launch extends Pick<SpawnAgentRequest, 'prompt'> {
-  readonly stored: Pick<StoredSession, 'session' | 'spawn'>
-  readonly origin: Resumption['origin'] | { readonly how: 'fork'; readonly agentSessionId: string }
+  readonly stored: Omit<Fork, 'origin'>
+  readonly origin: Fork['origin']
   readonly by: Principal
 }
 
@@ -91,6 +91,7 @@ class Registry implements SessionRegistry {
         if (this.#feed.watchers.size > 0) this.#feed.changed(session, isUrgent)
       },
       childrenOf: (id) => this.#sessions.childrenOf(id),
+      find: (id) => this.#sessions.get(id),
       onUnread: (session) => void (this.#saver.isDue(session) || this.#sessions.evict(session.id)),
     })
     const sessions = this.#sessions
@@ -121,10 +122,10 @@ class Registry implements SessionRegistry {
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
     const old = this.#sessions.get(id)
     assertNoAgent(by, 'fork a session')
-    this.#assertOpen()
+    const roots = await sameRootsOf(old.stored(), this.#asker(by))
     this.#assertRoom()
-    const { session, spawn, origin } = forkOf(old.stored(), request, { by, creation: this.#creation() })
-    return this.#launch({ ...request, stored: { session, spawn }, origin, by })
+    const { origin, ...stored } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
+    return this.#launch({ ...request, stored, origin, by })
   }
 
   list: SessionRegistry['list'] = async (filter = {}, within) => {
@@ -150,16 +151,16 @@ class Registry implements SessionRegistry {
     const { prompt, whenBusy, idempotencyKey } = request
     const admit = async (): Promise<number> => {
       if (!session.isLive && this.#asOfNow(session.state.session).resumable)
-        await this.#resume(session, { isByPrompt: true }, by.trace)
+        await this.#resume(session, { isByPrompt: true }, by)
       return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace: by.trace })
     }
     if (idempotencyKey === undefined) return { turn: await admit() }
     return { turn: await this.#prompted.once(by, `${id} ${idempotencyKey}`, { request, call: admit }) }
   }
 
-  async resume(id: string, request: ResumeRequest, { trace }: Principal): Promise<Session> {
+  async resume(id: string, request: ResumeRequest, by: Principal): Promise<Session> {
     const session = this.#sessions.get(id)
-    await this.#resume(session, request, trace)
+    await this.#resume(session, request, by)
     return session.snapshot()
   }
 
@@ -246,11 +247,10 @@ class Registry implements SessionRegistry {
 
   async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
-    const place = { ...this.#options, sessions: this.#sessions, create: () => this.#creation() }
-    const { session, spawn, assertAdmitted } = await planSession(request, by, place)
+    const place = { ...this.#options, ...this.#asker(by), sessions: this.#sessions, create: () => this.#creation() }
+    const { session, spawn, assertAdmitted } = await planSession(request, place)
     // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
     this.#assertRoom()
-    this.#assertOpen()
     assertAdmitted()
     return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by })
   }
@@ -264,10 +264,14 @@ class Registry implements SessionRegistry {
     return session.snapshot()
   }
 
-  async #resume(session: SessionActor, request: ResumeCall, trace: Principal['trace']): Promise<void> {
-    this.#assertOpen()
+  async #resume(session: SessionActor, request: ResumeCall, by: Principal): Promise<void> {
+    await sameRootsOf(session.stored(), this.#asker(by))
     this.#assertRoom()
-    await session.call('resume', { request, trace })
+    await session.call('resume', { request, trace: by.trace })
+  }
+
+  #asker(by: Principal): Asker {
+    return { by, workspaces: this.#options.workspaces, within: (id) => foldersOf(this.#sessions.get(id).stored()) }
   }
 
   #creation(): Creation {
@@ -279,8 +283,9 @@ class Registry implements SessionRegistry {
     if (this.#closing !== undefined) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
   }
 
-  /** @throws `session_limit_reached` */
+  /** @throws `session_limit_reached`, `shutting_down` */
   #assertRoom(): void {
+    this.#assertOpen()
     const { length: live } = this.#sessions.live
     if (live < this.#options.config.maxSessions) return
     throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {

@@ -9,6 +9,8 @@ import type { SessionHandle } from './session/session-handle.js'
 export interface SessionHost extends ReturnType<typeof withDefaults> {
   /** The live sessions that the agent of a session has started. */
   readonly childrenOf: (id: string) => readonly SessionHandle[]
+  /** @throws `session_not_found` */
+  readonly find: (id: string) => SessionHandle
   /** Stores the record of a session; resolves when that is done. A failure is reported as a problem. */
   readonly keep: (session: SessionHandle) => Promise<void>
   /** Urgent changes are stored and published at once, others when some have come together. */

@@ -21,6 +21,7 @@ const workspaces: WorkspaceResolver = {
     if (real === undefined) throw new AgentprotoError('cwd_invalid', 'It is not there')
     return { cwd: real, workspaceSlug: 'default', warnings: [] }
   },
+  enclosing: () => Promise.resolve([]),
 }
 
 const twoAdapters: typeof adapters = {

@@ -11,9 +11,10 @@ import {
   owner,
   resumableAdapters,
   temporaryHome,
+  constantFolder,
 } from './fixtures/test-registry.js'
 
-const workspaces = { resolve: () => Promise.resolve({ cwd: '/tmp', workspaceSlug: 'default', warnings: [] }) }
+const workspaces = constantFolder('/tmp')
 const call = { kind: 'execute', input: { call_id: 'a', command: 'git push && git tag x' } } as const
 
 /** Asks for the same call in every turn, under another id. */

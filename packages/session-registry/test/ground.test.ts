@@ -11,6 +11,10 @@ const workspaces: WorkspaceResolver = {
     const slug = cwd === undefined ? (workspaceSlug ?? 'work') : (/^\/(work|shop)(?:$|\/)/.exec(cwd)?.[1] ?? 'default')
     return Promise.resolve({ cwd: cwd ?? `/${slug}`, workspaceSlug: slug, warnings: [] })
   },
+  enclosing(folder) {
+    const slug = /^\/(work|shop)(?:$|\/)/.exec(folder)?.[1]
+    return Promise.resolve(slug === undefined ? [] : [{ slug, path: `/${slug}` }])
+  },
 }
 
 const opened = async (where: WorkspaceResolver) => {
@@ -57,6 +61,7 @@ test.each<[string, Principal, object, string]>([
 test('the folder of the host, where no workspace is active, is the owner’s alone', async () => {
   const none: WorkspaceResolver = {
     resolve: () => Promise.resolve({ cwd: '/host', workspaceSlug: 'default', warnings: ['no workspace'] }),
+    enclosing: () => Promise.resolve([]),
   }
   const { registry } = await opened(none)
   await expect(registry.spawn({ adapter: 'fake' }, anywhere)).rejects.toMatchObject({ code: 'cwd_not_allowed' })

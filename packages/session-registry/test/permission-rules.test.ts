@@ -144,7 +144,7 @@ test('a rule for once is used up by one call, and spared by one that stays', asy
 
 test('where the rules of the workspace cannot be read, a person is asked whatever the mode allows', async () => {
   const { decide, workspaces, problems } = await inFolder('approve-all')
-  workspaces.of = () => Promise.reject(new Error('no such disk'))
+  workspaces.around = () => Promise.reject(new Error('no such disk'))
   expect(await decide(edit('a.ts'))).toBe('ask')
   expect(problems).toHaveLength(1)
 })

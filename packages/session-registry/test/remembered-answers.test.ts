@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { permission } from './fixtures/permission-requests.js'
 import { scripted, type Script } from './fixtures/scripted-agent.js'
 import {
+  constantFolder,
   allEvents,
   fileRegistry,
   memoryRegistry,
@@ -33,8 +34,7 @@ const chosen = (answers: readonly AgentAnswer[]): string[] =>
 
 /** A workspace `web` that all sessions run in. */
 async function workspaces() {
-  const cwd = await temporaryHome()
-  return { resolve: () => Promise.resolve({ cwd, workspaceSlug: 'web', warnings: [] }) }
+  return constantFolder(await temporaryHome(), 'web')
 }
 
 async function pendingId(registry: SessionRegistry, id: string): Promise<string> {
@@ -105,7 +105,7 @@ test('a rule of the workspace holds for all its sessions, after a restart, in a 
   const [name = ''] = await readdir(directory)
   expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600)
   expect((await stat(directory)).mode & 0o777).toBe(0o700)
-  expect(await readdir((await common.workspaces.resolve()).cwd)).toEqual([])
+  expect(await readdir((await common.workspaces.resolve({})).cwd)).toEqual([])
 
   const second = asker()
   const again = await fileRegistry(home, {
@@ -121,7 +121,7 @@ test('a rule of the workspace holds for all its sessions, after a restart, in a 
   const rules = await again.permissions.rules({ workspaceSlug: 'web' })
   expect(rules).toMatchObject([{ decision: 'deny', lifetime: 'workspace' }])
   await again.permissions.removeRule({ workspaceSlug: 'web' }, rules[0]?.ruleId ?? '', owner)
-  expect(await new FileRuleStore({ directory }).load((await common.workspaces.resolve()).cwd)).toEqual([])
+  expect(await new FileRuleStore({ directory }).load((await common.workspaces.resolve({})).cwd)).toEqual([])
 })
 
 test('rules of a session are written out, made once, listed and taken back', async () => {

@@ -14,9 +14,10 @@ import {
   owner,
   temporaryHome,
   types,
+  constantFolder,
 } from './fixtures/test-registry.js'
 
-const workspaces = { resolve: () => Promise.resolve({ cwd: '/tmp', workspaceSlug: 'default', warnings: [] }) }
+const workspaces = constantFolder('/tmp')
 const midTurn: Script = async ({ emit, ask }) => {
   await emit({ type: 'text-delta', text: 'half' }, { type: 'tool-call', toolCallId: 't1', title: 'Run' })
   await ask({ kind: 'question', message: '?', mode: 'form' })

@@ -3,6 +3,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import { type Clock, systemClock, type Timer } from '@agentproto/contracts'
 import type { AgentProcessInfo, Launch, ProcessExit } from '@agentproto/contracts/agent'
+import { inHeldFolder } from './held-folder.js'
 import { endWithHost } from './host-exit.js'
 import { LineSplitter, MAX_LINE_BYTES, OutputPump } from './output.js'
 import type { TakeLines } from './output.js'
@@ -69,13 +70,15 @@ function spawnChild(launch: Launch): Promise<ChildProcessWithoutNullStreams> {
   return new Promise((resolve, reject) => {
     const failed = (thrown: unknown): void => reject(spawnFailure(thrown, launch))
     try {
-      const child = spawn(launch.command, launch.args, {
-        cwd: launch.cwd,
-        env: launch.env,
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: process.platform !== 'win32',
-        windowsHide: true,
-      })
+      const child = inHeldFolder(launch.cwd, (cwd) =>
+        spawn(launch.command, launch.args, {
+          cwd,
+          env: launch.env,
+          stdio: ['pipe', 'pipe', 'pipe'],
+          detached: process.platform !== 'win32',
+          windowsHide: true,
+        }),
+      )
       child.once('error', failed)
       child.once('spawn', () => {
         child.off('error', failed)

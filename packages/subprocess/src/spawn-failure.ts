@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
-import { accessSync, constants, openSync, readSync, closeSync, statSync } from 'node:fs'
+import { accessSync, constants, openSync, readSync, realpathSync, closeSync, statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 
 /**
@@ -23,7 +23,7 @@ export function checkLaunch({ command, cwd }: Launch): void {
 }
 
 /**
- * Refuses what is not the absolute path of an existing folder.
+ * Refuses what is not the real path of an existing folder: another path could lead elsewhere than its caller has checked.
  * @param what the folder in messages, such as `working directory`
  * @throws `cwd_invalid`
  */
@@ -33,10 +33,15 @@ export function checkFolder(path: string, what: string): void {
   const folder = statOf(path, (code) => cwdInvalid(`The ${what} cannot be read (${code})`, path))
   if (!folder) throw cwdInvalid(`The ${what} does not exist`, path)
   if (!folder.isDirectory()) throw cwdInvalid(`The ${what} is not a directory`, path)
+  if (realpathSync(path) !== path) throw leadsElsewhere(path, what)
 }
+
+export const leadsElsewhere = (path: string, what = 'working directory'): AgentprotoError =>
+  cwdInvalid(`The ${what} leads elsewhere than when it was resolved`, path)
 
 /** Maps the error of a spawn to its reason. */
 export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoError {
+  if (isAgentprotoError(thrown)) return thrown
   const code = errorCode(thrown)
   return new AgentprotoError('spawn_failed', reason(code, command) ?? message(thrown), {
     given: command,
@@ -92,7 +97,7 @@ function executable(command: string): boolean {
 }
 
 const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
-  new AgentprotoError('cwd_invalid', what, { expected: 'an absolute path of an existing directory', given: cwd })
+  new AgentprotoError('cwd_invalid', what, { expected: 'the real path of an existing directory', given: cwd })
 
 const cannotLook = (code: string, command: string): AgentprotoError =>
   new AgentprotoError('spawn_failed', `The executable cannot be read (${code})`, { given: command })

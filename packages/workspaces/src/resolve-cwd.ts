@@ -27,7 +27,7 @@ export async function resolveCwd(
 
 async function resolveExplicit(file: StoredWorkspaces, cwd: string, slug: string | undefined): Promise<ResolvedCwd> {
   const real = await realFolder(cwd, { what: 'The working directory', code: 'cwd_invalid' })
-  const workspace = await innermost(file, real)
+  const [workspace] = await enclosing(file, real)
   const workspaceSlug = workspace?.slug ?? NO_WORKSPACE
   const ignored = slug !== undefined && slug !== workspaceSlug
   const warnings = ignored
@@ -36,15 +36,16 @@ async function resolveExplicit(file: StoredWorkspaces, cwd: string, slug: string
   return { cwd: real, workspaceSlug, warnings }
 }
 
-/** The registered workspace that contains a real path; the innermost where they are nested. */
-async function innermost(file: StoredWorkspaces, real: string): Promise<StoredWorkspace | undefined> {
-  let found: { readonly workspace: StoredWorkspace; readonly folder: string } | undefined
+/** The registered workspaces that contain a real path, the innermost first. */
+export async function enclosing(file: StoredWorkspaces, real: string): Promise<readonly StoredWorkspace[]> {
+  const found: { readonly workspace: StoredWorkspace; readonly folder: string }[] = []
   for (const workspace of file.workspaces) {
-    const folder = await realFolderIfAny(workspace.path)
-    if (folder === undefined || !isWithin(real, folder)) continue
-    if (found === undefined || folder.length > found.folder.length) found = { workspace, folder }
+    // By its path too: its rules must not end because its folder was replaced by a link, or cannot be read.
+    const folders = [workspace.path, (await realFolderIfAny(workspace.path)) ?? workspace.path]
+    const folder = folders.find((each) => isWithin(real, each))
+    if (folder !== undefined) found.push({ workspace, folder })
   }
-  return found?.workspace
+  return found.toSorted((a, b) => b.folder.length - a.folder.length).map(({ workspace }) => workspace)
 }
 
 /** The path as registered, not the real one: AIP-46 says that a session's cwd equals the workspace's path. */

@@ -10,7 +10,7 @@ import {
 import { homeLayout } from '@agentproto/contracts/agent'
 import { type Changed, JsonFile } from '@agentproto/json-file'
 import { realFolder, realFolderIfAny } from './folder.js'
-import { resolveCwd } from './resolve-cwd.js'
+import { enclosing, resolveCwd } from './resolve-cwd.js'
 import { checkSlug, slugFor } from './slug.js'
 import { findWorkspace, type StoredWorkspace, type StoredWorkspaces, workspacesSchema } from './workspaces-file.js'
 
@@ -62,6 +62,7 @@ export function createWorkspaces({
     remove: (slug) => file.change((before) => [withoutWorkspace(before, slug), undefined]),
     use: (slug) => file.change((before) => useWorkspace(before, slug, new Date(clock.now()).toISOString())),
     resolve: async (request): Promise<ResolvedCwd> => resolveCwd(await read(), request, defaultCwd),
+    enclosing: async (folder) => enclosing(await read(), folder),
   }
 }
 

@@ -24,7 +24,7 @@ import { loadArm } from './load-arm.js'
 import { ResumeGap } from './resume-gap.js'
 import { StartedAgent } from './running-agent.js'
 import { TimeLimit } from './time-limit.js'
-import { resolveDirectories } from './working-directories.js'
+import { checkedDirectories } from './working-directories.js'
 
 const DEFAULT_CLIENT = { name: 'agentproto', version: '0.1.0' }
 const NOT_LAUNCHED = { command: '', args: [] }
@@ -54,7 +54,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   const clock = host.clock ?? systemClock
   const plan = planLaunch(manifest, options)
   const { arm, starts, profile } = await loadArm(manifest, { ...options, origin: plan.origin })
-  const directories = await resolveDirectories(options)
+  const directories = checkedDirectories(options)
   const { command, args } =
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
   const adapter = options.adapter ?? bare(manifest, options)

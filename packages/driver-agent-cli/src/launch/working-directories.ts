@@ -1,4 +1,5 @@
 import { realpath } from 'node:fs/promises'
+import { isAbsolute } from 'node:path'
 import { checkFolder } from '@agentproto/subprocess'
 
 export interface WorkingDirectories {
@@ -7,21 +8,24 @@ export interface WorkingDirectories {
   readonly additionalDirectories: readonly string[]
 }
 
-/**
- * Checks where an agent is to work (DESIGN §4): absolute, existing, resolved; further folders once each,
- * and not the first one again.
- * @throws `cwd_invalid`
- */
-export async function resolveDirectories({
-  cwd,
-  additionalDirectories,
-}: WorkingDirectories): Promise<WorkingDirectories> {
-  const primary = await folder(cwd, 'working directory')
-  const others = await Promise.all(additionalDirectories.map((path) => folder(path, 'additional directory')))
-  return { cwd: primary, additionalDirectories: [...new Set(others)].filter((path) => path !== primary) }
+/** As {@link checkedDirectories}, for a caller who has not resolved them. @throws `cwd_invalid` */
+export async function resolveDirectories(given: WorkingDirectories): Promise<WorkingDirectories> {
+  const all = [given.cwd, ...given.additionalDirectories]
+  const [cwd = given.cwd, ...additionalDirectories] = await Promise.all(all.map(resolved))
+  return checkedDirectories({ cwd, additionalDirectories })
 }
 
-async function folder(path: string, what: string): Promise<string> {
-  checkFolder(path, what)
-  return realpath(path)
+/**
+ * Checks where an agent is to work (DESIGN §4): absolute, existing, and real, since it was decided by these paths whether it
+ * may; further folders once each, and not the first one again.
+ * @throws `cwd_invalid`
+ */
+export function checkedDirectories({ cwd, additionalDirectories }: WorkingDirectories): WorkingDirectories {
+  checkFolder(cwd, 'working directory')
+  const others = [...new Set(additionalDirectories)].filter((path) => path !== cwd)
+  for (const path of others) checkFolder(path, 'additional directory')
+  return { cwd, additionalDirectories: others }
 }
+
+/** The check says why a path cannot be resolved. */
+const resolved = async (path: string): Promise<string> => (isAbsolute(path) ? realpath(path).catch(() => path) : path)

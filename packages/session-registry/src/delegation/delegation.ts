@@ -112,7 +112,8 @@ function assertNoMore(given: PermissionMode, most: PermissionMode): void {
   })
 }
 
-const least = (a: PermissionMode, b: PermissionMode): PermissionMode => (RANK[a] <= RANK[b] ? a : b)
+/** The stricter of two. */
+export const least = (a: PermissionMode, b: PermissionMode): PermissionMode => (RANK[a] <= RANK[b] ? a : b)
 
 type Settings = Pick<StoredSession['spawn'], 'mode' | 'options'>
 

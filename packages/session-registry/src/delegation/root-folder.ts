@@ -6,67 +6,100 @@ import {
   isAgentprotoError,
   type Principal,
   type ResolvedCwd,
-  type Session,
   type TokenPrincipal,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
+import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
 import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
-/** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5). */
+/** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5): decided once for each start, whatever it starts. */
 
 type Asked = Pick<SpawnAgentRequest, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
 
-/**
- * Resolves the root folder of a spawn. The owner may use any folder; a named token only workspaces, and only those
- * that it is bound to.
- * @throws `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`
- */
-export async function workspaceRootOf(
-  workspaces: WorkspaceResolver,
-  asked: Asked,
-  by: Principal,
-): Promise<ResolvedCwd> {
-  if (by.type !== 'token') return workspaces.resolve(placeOf(asked))
-  const root = await resolveFor(by, workspaces, placeOf(asked))
-  for (const cwd of asked.additionalDirectories ?? []) await resolveFor(by, workspaces, { cwd })
-  return root
+export interface Roots {
+  readonly place: ResolvedCwd
+  /** Real paths, that of the working directory first. */
+  readonly folders: readonly [string, ...string[]]
+}
+
+/** The caller of a start. */
+export interface Asker {
+  readonly by: Principal
+  readonly workspaces: WorkspaceResolver
+  /** Folders of a session. */
+  readonly within: (sessionId: string) => readonly string[]
 }
 
 /**
- * The root folder of a child: its parent's folder, or one within the parent's folders, symbolic links resolved (F97).
- * @throws `cwd_outside_parent`, `cwd_invalid`, `workspace_not_found`
+ * The folders of a spawn. The owner may use any; a named token only those of workspaces, and only of those that it is bound
+ * to; an agent only those within its session's, symbolic links resolved (F97).
+ * @throws `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`, `cwd_outside_parent`
  */
-export async function childRootOf(
-  workspaces: WorkspaceResolver,
-  { cwd, workspaceSlug, additionalDirectories = [] }: Asked,
-  parent: Pick<Session, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>,
-): Promise<ResolvedCwd> {
-  const roots = await Promise.all([parent.cwd, ...(parent.additionalDirectories ?? [])].map(realOr))
-  const place = cwd === undefined && workspaceSlug !== undefined ? { workspaceSlug } : { cwd: cwd ?? parent.cwd }
-  const root = await resolveInside(workspaces, place, roots)
-  for (const folder of additionalDirectories) await resolveInside(workspaces, { cwd: folder }, roots)
-  return root
+export async function rootsOf(asked: Asked, { by, workspaces, within }: Asker): Promise<Roots> {
+  const bounds = by.type === 'session' ? within(by.sessionId) : []
+  const resolved = async (given: Place): Promise<Resolved> => {
+    if (by.type === 'token') return resolveFor(by, workspaces, given)
+    return by.type === 'session' ? resolveInside(bounds, workspaces, given) : withReal(workspaces.resolve(given))
+  }
+  const { cwd = asked.workspaceSlug === undefined ? bounds[0] : undefined, workspaceSlug } = asked
+  const { real, ...place } = await resolved(defined({ cwd, workspaceSlug }))
+  const others: string[] = []
+  for (const folder of asked.additionalDirectories ?? []) others.push((await resolved({ cwd: folder })).real)
+  return { place, folders: [real, ...others] }
 }
+
+/**
+ * Where a session, or a fork of it, starts again: in its first folders, if they still are and its caller of now may use them.
+ * @throws `not_resumable` for what ran elsewhere; as {@link rootsOf}
+ */
+export async function sameRootsOf(stored: Pick<StoredSession, 'session' | 'spawn'>, asker: Asker): Promise<Roots> {
+  if (stored.session.imported !== undefined)
+    throw new AgentprotoError('not_resumable', 'The session was imported: no agent is ever started for it', {
+      hint: 'Start a new session',
+    })
+  const [cwd, ...additionalDirectories] = foldersOf(stored)
+  const roots = await rootsOf({ cwd, additionalDirectories }, asker)
+  if (roots.folders.join('\0') === foldersOf(stored).join('\0')) return roots
+  throw new AgentprotoError('cwd_invalid', 'A folder of the session now leads elsewhere', {
+    expected: foldersOf(stored).join(', '),
+    given: roots.folders.join(', '),
+    hint: 'Restore the folder, or start a new session',
+  })
+}
+
+/** The real paths of a session's folders; records of older versions have only the paths, which must be real then. */
+export const foldersOf = ({ session, spawn }: Pick<StoredSession, 'session' | 'spawn'>): Roots['folders'] =>
+  spawn.roots ?? [session.cwd, ...(spawn.additionalDirectories ?? [])]
 
 interface Place {
   readonly cwd?: string
   readonly workspaceSlug?: string
 }
 
-const placeOf = ({ cwd, workspaceSlug }: Asked): Place => defined({ cwd, workspaceSlug })
+/** It is resolved once: what was checked is what is used. */
+interface Resolved extends ResolvedCwd {
+  readonly real: string
+}
 
-async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, place: Place): Promise<ResolvedCwd> {
+async function withReal(resolving: Promise<ResolvedCwd>): Promise<Resolved> {
+  const place = await resolving
+  return { ...place, real: await realpath(place.cwd).catch(() => place.cwd) }
+}
+
+async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, place: Place): Promise<Resolved> {
   const asked = { ...only(by, place), ...place }
   if (asked.workspaceSlug !== undefined && !covers(by, asked.workspaceSlug)) throw noWorkspace(asked.workspaceSlug)
-  const resolved = await workspaces.resolve(asked).catch((thrown: unknown) => {
+  const resolved = await withReal(workspaces.resolve(asked)).catch((thrown: unknown) => {
     // The caller must not learn whether a folder outside exists.
     if (place.cwd !== undefined && isAgentprotoError(thrown) && thrown.code === 'cwd_invalid') throw outside(by, place)
     throw thrown
   })
-  if (!covers(by, resolved.workspaceSlug)) throw outside(by, place)
-  return resolved
+  // The path counts too: an agent of an outer workspace may have put a link in the place of an inner one.
+  const [{ slug, path } = { slug: NO_WORKSPACE, path: '' }] = await workspaces.enclosing(resolved.real)
+  if (covers(by, slug) && covers(by, resolved.workspaceSlug) && isInside(resolved.real, [path])) return resolved
+  throw outside(by, place)
 }
 
 /** A token that is bound to one workspace means that one. */
@@ -80,21 +113,15 @@ function only({ workspaces }: TokenPrincipal, { cwd, workspaceSlug }: Place): Pl
 const covers = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
   slug !== NO_WORKSPACE && (workspaces === undefined || workspaces.includes(slug))
 
-async function resolveInside(
-  workspaces: WorkspaceResolver,
-  place: Place,
-  roots: readonly string[],
-): Promise<ResolvedCwd> {
-  const root = await workspaces.resolve(place).catch((thrown: unknown) => {
+async function resolveInside(roots: readonly string[], workspaces: WorkspaceResolver, place: Place): Promise<Resolved> {
+  const resolved = await withReal(workspaces.resolve(place)).catch((thrown: unknown) => {
     // The caller must not learn whether a folder outside exists.
     if (isAgentprotoError(thrown) && place.cwd !== undefined && isAmong(place.cwd, roots)) throw thrown
     throw outsideParent(place, roots)
   })
-  if (isAmong(await realOr(root.cwd), roots)) return root
+  if (isAmong(resolved.real, roots)) return resolved
   throw outsideParent(place, roots)
 }
-
-const realOr = (path: string): Promise<string> => realpath(path).catch(() => path)
 
 const isAmong = (path: string, roots: readonly string[]): boolean =>
   isAbsolute(path) && !path.includes('\0') && isInside(resolve(path), roots)

@@ -1,14 +1,8 @@
-import {
-  AgentprotoError,
-  type Principal,
-  type Session,
-  type SessionPrincipal,
-  type WorkspaceResolver,
-} from '@agentproto/contracts'
+import { AgentprotoError, type Session, type SessionPrincipal } from '@agentproto/contracts'
 import type { AdapterCatalog, StoredSpawn } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { assertQuota, type Child, childOf, grantOf } from '../delegation/delegation.js'
-import { childRootOf, workspaceRootOf } from '../delegation/root-folder.js'
+import { type Asker, rootsOf } from '../delegation/root-folder.js'
 import type { SessionActor } from '../session/actor.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
@@ -22,9 +16,8 @@ export interface PlannedSession {
   assertAdmitted(): void
 }
 
-export interface Registrar {
+export interface Registrar extends Asker {
   readonly adapters: AdapterCatalog
-  readonly workspaces: WorkspaceResolver
   readonly sessions: SessionCache
   readonly create: () => Creation
 }
@@ -34,33 +27,21 @@ export interface Registrar {
  * @throws `adapter_not_found`, `no_adapter_installed`, `workspace_not_found`, `cwd_invalid`, `cwd_not_allowed`; for an
  * agent `delegation_denied`, `max_depth_exceeded`, `cwd_outside_parent`
  */
-export function planSession(request: SpawnAgentRequest, by: Principal, place: Registrar): Promise<PlannedSession> {
-  return by.type === 'session' ? planChild(request, by, place) : planOwn(request, by, place)
-}
-
-async function planOwn(request: SpawnAgentRequest, by: Principal, place: Registrar): Promise<PlannedSession> {
-  const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
-  const root = await workspaceRootOf(place.workspaces, request, by)
-  return {
-    session: { ...newSession(request, by, place.create()), adapterSlug, ...root, ...grantOf(request) },
-    spawn: spawnOf(request, policy),
-    assertAdmitted: () => undefined,
-  }
-}
-
-async function planChild(asked: SpawnAgentRequest, by: SessionPrincipal, place: Registrar): Promise<PlannedSession> {
-  const parent = parentOf(by, place)
+export async function planSession(asked: SpawnAgentRequest, place: Registrar): Promise<PlannedSession> {
+  const { by, adapters, sessions } = place
   const creation = place.create()
-  const { request, lineage }: Child = childOf(asked, parent.stored(), Date.parse(creation.now))
-  const { slug: adapterSlug, session: policy } = await adapterFor(place.adapters, request)
-  const root = await childRootOf(place.workspaces, request, parent.snapshot())
+  const { request, lineage }: Child =
+    by.type === 'session'
+      ? childOf(asked, parentOf(by, place).stored(), Date.parse(creation.now))
+      : { request: asked, lineage: grantOf(asked) }
+  const { slug: adapterSlug, session: policy } = await adapterFor(adapters, request)
+  const roots = await rootsOf(request, place)
   return {
-    session: { ...newSession(request, by, creation), adapterSlug, ...root, ...lineage },
-    spawn: spawnOf(request, policy),
+    session: { ...newSession(request, by, creation), adapterSlug, ...roots.place, ...lineage },
+    spawn: spawnOf(request, policy, roots),
     assertAdmitted() {
       // The parent may have ended meanwhile, and its children with it.
-      parentOf(by, place)
-      assertQuota(parent.snapshot(), place.sessions.childrenOf(parent.id).length)
+      if (by.type === 'session') assertQuota(parentOf(by, place).snapshot(), sessions.childrenOf(by.sessionId).length)
     },
   }
 }

@@ -1,12 +1,12 @@
 import { AgentprotoError, defined, type Principal, type Session } from '@agentproto/contracts'
-import type { SessionOrigin, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
+import type { SessionOrigin, StoredSession } from '@agentproto/contracts/agent'
 import type { ForkRequest } from '@agentproto/contracts/wire'
+import type { Roots } from '../delegation/root-folder.js'
+import { isDenial } from '../permissions/rule-book.js'
 import { type Creation, newSession } from './spawn-request.js'
 
 /** A session that begins with the conversation of another one. */
-export interface Fork {
-  readonly session: Session
-  readonly spawn: StoredSpawn
+export interface Fork extends Pick<StoredSession, 'session' | 'spawn' | 'rules'> {
   readonly origin: SessionOrigin
 }
 
@@ -15,11 +15,11 @@ export interface Fork {
  * @throws `not_supported`, `turn_in_progress`
  */
 export function forkOf(
-  { session: old, spawn }: StoredSession,
+  { session: old, spawn, rules = [] }: StoredSession,
   request: ForkRequest,
-  { by, creation }: { readonly by: Principal; readonly creation: Creation },
+  { by, creation, roots }: { readonly by: Principal; readonly creation: Creation; readonly roots: Roots },
 ): Fork {
-  const { agent, agentSessionId, adapterSlug, workspaceSlug, cwd, permissionMode, additionalDirectories } = old
+  const { agent, agentSessionId, adapterSlug, cwd, permissionMode, additionalDirectories } = old
   if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
   // The agent has stored the turns before; the running one it may not have stored yet.
   if (old.turn.state !== 'idle')
@@ -32,8 +32,10 @@ export function forkOf(
   // The new conversation has the instructions of the old one.
   const instructed = defined({ instructed: old.instructed })
   return {
-    session: { ...fresh, ...instructed, adapterSlug, workspaceSlug, cwd, warnings: [], forkedFrom: old.id },
-    spawn: { ...spawn, ...defined({ title: request.title }) },
+    session: { ...fresh, ...instructed, adapterSlug, ...roots.place, cwd, warnings: [], forkedFrom: old.id },
+    spawn: { ...spawn, roots: roots.folders, ...defined({ title: request.title }) },
+    // What was denied to the one is denied to the other.
+    rules: rules.filter(isDenial),
     origin: { how: 'fork', agentSessionId },
   }
 }

@@ -4,9 +4,11 @@ import type {
   AdapterSessionPolicy,
   AdapterSummary,
   StartAgentOptions,
+  StoredSession,
   StoredSpawn,
 } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { foldersOf, type Roots } from '../delegation/root-folder.js'
 import { assertContinuation } from './resume.js'
 
 /** What a spawn request says about the session that it creates. */
@@ -49,19 +51,23 @@ export function newSession(
 export function spawnOf(
   { mode, options, additionalDirectories, mcpServers, instructions, continuation, title }: SpawnAgentRequest,
   policy: AdapterSessionPolicy,
+  { folders: roots }: Roots,
 ): StoredSpawn {
   return {
     policy,
+    roots,
     ...defined({ mode, options, additionalDirectories, mcpServers, instructions, continuation, title }),
   }
 }
 
 /** The options of a start or a restart of the agent. */
 export function startOptionsOf(
-  { id, adapterSlug, workspaceSlug, cwd, delegation }: Session,
-  { mode, options, additionalDirectories = [], mcpServers = [], instructions }: StoredSpawn,
+  { session, spawn }: Pick<StoredSession, 'session' | 'spawn'>,
   { trace, ...run }: Pick<StartAgentOptions, 'origin' | 'signal'> & { readonly trace?: TraceContext | undefined },
 ): StartAgentOptions {
+  const { id, adapterSlug, workspaceSlug, delegation } = session
+  const { mode, options, mcpServers = [], instructions } = spawn
+  const [cwd, ...additionalDirectories] = foldersOf({ session, spawn })
   return {
     sessionId: id,
     adapterSlug,

@@ -22,6 +22,8 @@ export const ruleOf = (draft: RuleDraft, { clock, newId }: RuleMaker): Permissio
   ...draft,
 })
 
+export const isDenial = ({ decision }: PermissionRule): boolean => decision === 'deny'
+
 /**
  * The rule that decides about a call: any that denies, else one that allows; of these a lasting one before one that is
  * used up.
@@ -32,7 +34,7 @@ export function decidingRule(
   roots: readonly string[],
 ): PermissionRule | undefined {
   const holding = rules.filter((rule) => ruleHolds(rule, facts, roots))
-  const denying = holding.filter(({ decision }) => decision === 'deny')
+  const denying = holding.filter(isDenial)
   const deciding = denying.length > 0 ? denying : holding
   return deciding.find(({ lifetime }) => lifetime !== 'once') ?? deciding[0]
 }

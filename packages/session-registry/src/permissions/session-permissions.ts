@@ -7,12 +7,14 @@ import type {
   SessionEvent,
 } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
+import { least } from '../delegation/delegation.js'
+import { foldersOf } from '../delegation/root-folder.js'
 import { messageOf } from '../lifecycle/ending.js'
 import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
-import { realPath } from './real-path.js'
 import {
   decidingRule,
+  isDenial,
   MAX_SESSION_RULES,
   type RuleDraft,
   type RuleMaker,
@@ -24,12 +26,15 @@ import {
 import { factsOf } from './tool-facts.js'
 import type { WorkspaceRules } from './workspace-rules.js'
 
-/** Answers one session's permission requests before a person does: its rules, its workspace's, then its mode. */
+/** Answers one session's permission requests before a person does: by what is allowed to it at that moment. */
 
 export interface SessionPermissionsOptions extends RuleMaker {
   readonly workspaceRules: WorkspaceRules
   readonly onProblem: (problem: string) => void
+  /** The session's own mode. */
   readonly mode: () => PermissionMode
+  /** Of the session whose agent started this one. */
+  readonly parent: () => SessionPermissions | undefined
   /** The session's own rules have changed. */
   readonly onChange: () => void
 }
@@ -37,12 +42,15 @@ export interface SessionPermissionsOptions extends RuleMaker {
 export class SessionPermissions {
   readonly #options: SessionPermissionsOptions
   readonly #session: Session
+  /** As they were at the start: an agent that puts a link in the place of its folder gets no other one. */
+  readonly #roots: readonly [string, ...string[]]
   #own: readonly PermissionRule[]
 
-  constructor(options: SessionPermissionsOptions, { session, rules = [] }: Pick<StoredSession, 'session' | 'rules'>) {
+  constructor(options: SessionPermissionsOptions, stored: Pick<StoredSession, 'session' | 'spawn' | 'rules'>) {
     this.#options = options
-    this.#session = session
-    this.#own = rules.filter(isRule)
+    this.#session = stored.session
+    this.#roots = foldersOf(stored)
+    this.#own = stored.rules?.filter(isRule) ?? []
   }
 
   /** The session's own rules. */
@@ -51,29 +59,33 @@ export class SessionPermissions {
   }
 
   get cwd(): string {
-    return this.#session.cwd
+    return this.#roots[0]
   }
 
-  /** All rules of the session, its own first. */
+  /** The strictest mode of the session and of those above it. */
+  get mode(): PermissionMode {
+    const above = this.#options.parent()?.mode
+    return above === undefined ? this.#options.mode() : least(above, this.#options.mode())
+  }
+
+  /** All rules that hold: its own first, its workspace's, then every denial of the workspaces around and of sessions above. */
   async all(): Promise<readonly PermissionRule[]> {
-    const workspace = await this.#ofWorkspace()
-    return [...this.#own, ...workspace]
+    const others = await this.#others()
+    return [...this.#own, ...others]
   }
 
   /** Undefined when a person has to be asked. Uses up a rule for once. */
   async decide(request: AgentRequest): Promise<PolicyAnswer | undefined> {
-    const { mode } = this.#options
-    const { cwd, additionalDirectories = [] } = this.#session
-    if (request.kind === 'question') return answerOfMode(request, mode(), { roots: [] })
-    const facts = await factsOf(request.toolCall, cwd)
+    const roots = this.#roots
+    if (request.kind === 'question') return answerOfMode(request, this.mode, { roots: [] })
+    const facts = await factsOf(request.toolCall, this.cwd)
     if (facts.nul) return answerOfNul(request)
-    const roots = await resolved([cwd, ...additionalDirectories])
-    const workspace = await this.#ofWorkspace().catch((problem: unknown) => this.#unknown(problem))
+    const others = await this.#others().catch((problem: unknown) => this.#unknown(problem))
     // While the denials are unknown, only a person may allow anything.
-    if (workspace === undefined) return mode() === 'deny-all' ? answerOfMode(request, 'deny-all', { roots }) : undefined
+    if (others === undefined) return this.mode === 'deny-all' ? answerOfMode(request, 'deny-all', { roots }) : undefined
     // Nothing is awaited between the choice of a rule and its use, so that one that holds once does so.
-    const rule = decidingRule([...this.#own, ...workspace], facts, roots)
-    if (rule === undefined) return answerOfMode(request, mode(), { facts, roots })
+    const rule = decidingRule([...this.#own, ...others], facts, roots)
+    if (rule === undefined) return answerOfMode(request, this.mode, { facts, roots })
     return this.#use(rule, request)
   }
 
@@ -109,8 +121,10 @@ export class SessionPermissions {
     this.#own = this.#own.filter(({ ruleId, lifetime }) => lifetime !== 'once' || ruleId !== rule)
   }
 
-  #ofWorkspace(): Promise<readonly PermissionRule[]> {
-    return this.#options.workspaceRules.of(this.#session.workspaceSlug)
+  async #others(): Promise<readonly PermissionRule[]> {
+    const ofWorkspaces = await this.#options.workspaceRules.around(this.#roots, this.#session.workspaceSlug)
+    const above = (await this.#options.parent()?.all()) ?? []
+    return [...ofWorkspaces, ...above.filter(isDenial)]
   }
 
   #unknown(problem: unknown): undefined {
@@ -128,9 +142,4 @@ export class SessionPermissions {
     this.#own = rules
     this.#options.onChange()
   }
-}
-
-async function resolved(folders: readonly string[]): Promise<readonly string[]> {
-  const real = await Promise.all(folders.map((folder) => realPath(folder)))
-  return real.filter((folder) => folder !== undefined)
 }

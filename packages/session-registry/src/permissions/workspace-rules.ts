@@ -1,6 +1,6 @@
 import { AgentprotoError, type PermissionRule, type WorkspaceResolver } from '@agentproto/contracts'
 import type { RuleStore } from '@agentproto/contracts/agent'
-import { MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
+import { isDenial, MAX_WORKSPACE_RULES, sameRule, withoutRule, withRule } from './rule-book.js'
 
 /** The rules of all workspaces of a host; each file is read once and written at every change. */
 
@@ -35,15 +35,18 @@ export class WorkspaceRules {
     return this.#load(await this.folder(slug))
   }
 
-  /** The rules of a session's workspace; none without a workspace, or when it no longer exists. */
-  async of(slug: string): Promise<readonly PermissionRule[]> {
-    if (slug === NO_WORKSPACE) return []
-    try {
-      return await this.list(slug)
-    } catch (thrown) {
-      if ((thrown as AgentprotoError).code === 'workspace_not_found') return []
-      throw thrown
-    }
+  /**
+   * What the workspaces around a session's folders say now: all rules of its own one, and every denial of the others.
+   * @throws `storage_failed`
+   */
+  async around(roots: readonly string[], own: string): Promise<readonly PermissionRule[]> {
+    const enclosing = await Promise.all(roots.map((root) => this.#workspaces.enclosing(root)))
+    const bySlug = new Map(enclosing.flat().map(({ slug, path }) => [slug, path]))
+    const rules = Array.from(bySlug, async ([slug, path]) => {
+      const all = await this.#load(path)
+      return slug === own ? all : all.filter(isDenial)
+    })
+    return (await Promise.all(rules)).flat()
   }
 
   /** @returns the rule, or the same one that was there. @throws `rule_limit_reached`, `storage_failed` */

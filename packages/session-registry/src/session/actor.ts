@@ -71,13 +71,21 @@ export class SessionActor implements SessionHandle {
     })
     this.output = new OutputFeed({ log: this.log, turns: this.turns, clock, isOver })
     const mode = (): PermissionMode => this.state.session.permissionMode
-    this.permissions = new SessionPermissions({ ...host, mode, onChange: () => host.onChange(this, true) }, stored)
+    const { parentSessionId } = stored.session
+    const parent = (): SessionPermissions | undefined =>
+      parentSessionId === undefined || !this.isLive ? undefined : host.find(parentSessionId).permissions
+    const onChange = (): void => host.onChange(this, true)
+    this.permissions = new SessionPermissions({ ...host, mode, parent, onChange }, stored)
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
   }
 
   get agent(): RunningAgent | undefined {
     return this.#runner.agent
+  }
+
+  get children(): readonly SessionHandle[] {
+    return this.#host.childrenOf(this.id)
   }
 
   /** From the moment that a start is requested until the end is logged. */

@@ -33,7 +33,8 @@ export async function startAgent(session: SessionHandle, host: SessionHost, star
 
 /** Sets the agent's own mode to one that fits the permission mode. What stands against it becomes a warning. */
 export async function adaptMode(session: SessionHandle, agent: RunningAgent): Promise<void> {
-  const message = await fitMode(agent, session.state.session, session.state.spawn)
+  const { session: descriptor, spawn } = session.state
+  const message = await fitMode(agent, { ...descriptor, permissionMode: session.permissions.mode }, spawn)
   if (message !== undefined) await session.post({ type: 'warn', message })
 }
 
@@ -42,8 +43,7 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   const transcript = how === 'transcript' ? await transcriptOf(session) : undefined
   if (origin.how !== 'new') await untilResumable(session, host, signal)
   const startedAt = new Date(host.clock.now()).toISOString()
-  const { session: descriptor, spawn } = session.state
-  const agent = await host.startAgent(startOptionsOf(descriptor, spawn, { origin, signal, trace }), sink)
+  const agent = await host.startAgent(startOptionsOf(session.state, { origin, signal, trace }), sink)
   attach(agent)
   const { info, agentSessionId, process, sandbox, warnings } = agent
   const facts = {

@@ -1,26 +1,32 @@
-import { type AnsweredBy, isLive, type PermissionMode } from '@agentproto/contracts'
+import { type AnsweredBy, isLive } from '@agentproto/contracts'
 import type { ConfigChange } from '@agentproto/contracts/agent'
 import type { ConfigRequest } from '@agentproto/contracts/wire'
 import { endedError, startingError } from '../lifecycle/ending.js'
 import type { SessionActor } from './actor.js'
 import { adaptMode } from './agent-start.js'
+import type { SessionHandle } from './session-handle.js'
 
 /** Sets what a running agent offers, and how its requests are answered. See {@link SessionService.configure}. */
 export async function configureSession(session: SessionActor, request: ConfigRequest, by: AnsweredBy): Promise<void> {
+  const { permissionMode: mode } = request
   const changes = changesOf(request)
   if (changes.length > 0) assertRunning(session)
-  if (request.permissionMode !== undefined) await setPermissionMode(session, request.permissionMode, by)
+  if (mode !== undefined) {
+    await session.started()
+    await session.call('set-permission-mode', { mode, by })
+    await applyMode(session)
+  }
   for (const change of changes) {
     await session.agent?.configure(change)
     await session.post({ type: 'configured', change })
   }
 }
 
-async function setPermissionMode(session: SessionActor, mode: PermissionMode, by: AnsweredBy): Promise<void> {
-  await session.started()
-  await session.call('set-permission-mode', { mode, by })
+/** It is the most that the sessions below have. One that is still starting will be set by the mode of then. */
+async function applyMode(session: SessionHandle): Promise<void> {
   await session.review()
   if (session.agent !== undefined && isLive(session.state.session)) await adaptMode(session, session.agent)
+  await Promise.all(session.children.map(applyMode))
 }
 
 function assertRunning({ state: { run, session } }: SessionActor): void {

@@ -15,6 +15,8 @@ export interface SessionHandle {
   readonly permissions: SessionPermissions
   readonly agent: RunningAgent | undefined
   readonly isLive: boolean
+  /** Live sessions that its agent started. */
+  readonly children: readonly SessionHandle[]
   snapshot(): Session
   stored(): StoredSession
   /** Hands in an input that has no caller. Resolves when it was handled and its entries are stored. */

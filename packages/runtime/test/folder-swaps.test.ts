@@ -1,0 +1,238 @@
+import { existsSync, lstatSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { isAgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { agentOf, type Located, locatedAgents, owner, tokenFor } from './fixtures/located-agents.js'
+
+/**
+ * 12.A1: whatever is started, resumed, forked, woken, imported and delegated, in whatever order, while folders are replaced by
+ * links, moved and registered again, before the start and in the middle of it: no agent runs outside of what its caller may use,
+ * and none in another folder than its session's first one.
+ *
+ * A failure names its seed and path. More runs: `RUNS=300 npx vitest run --project unit folder-swaps`, another seed: `SEED=…`.
+ */
+const SEED = Number(process.env['SEED'] ?? 20_261_122)
+const RUNS = Number(process.env['RUNS'] ?? 8)
+
+const SLUGS = ['work', 'shop', 'work/deep'] as const
+const FOLDERS = [
+  'work',
+  'work/a',
+  'work/a/c',
+  'work/deep',
+  'work/deep/c',
+  'shop',
+  'shop/a',
+  'shop/a/c',
+  'out',
+  'out/c',
+] as const
+const [work, deep, shop] = [tokenFor('work'), tokenFor('deep'), tokenFor('shop')]
+const CALLERS: readonly Principal[] = [owner, owner, work, work, deep, shop, tokenFor('work', 'shop')]
+
+/** The sessions of the beginning: who starts one where. */
+const FIRST = [
+  [work, 'work/a'],
+  [deep, 'work/deep/c'],
+  [owner, 'shop/a'],
+] as const
+
+/** What has happened; it knows where agents may be only from what was asked of whom. */
+class World {
+  readonly located: Located
+  readonly sessions: string[] = []
+  /** The first place of each session. */
+  readonly #first = new Map<string, string>()
+  /** Where a further folder of a session led when it was created. */
+  readonly #further = new Map<string, string>()
+  readonly #starts = new Map<string, number>()
+  starts = 0
+  #moves = 0
+
+  constructor(located: Located) {
+    this.located = located
+  }
+
+  at(path: string): string {
+    return join(this.located.root, path)
+  }
+
+  async call(by: Principal, run: () => Promise<Session | { turn: number }>, id?: string): Promise<void> {
+    const allowed = await this.#allowedTo(by)
+    const known = new Set(this.sessions)
+    const leads = new Map(
+      FOLDERS.filter((each) => existsSync(this.at(each))).map((each) => [this.at(each), realpathSync(this.at(each))]),
+    )
+    try {
+      await run()
+    } catch (thrown) {
+      if (!isAgentprotoError(thrown) || thrown.code === 'internal') throw thrown
+    }
+    this.located.during.checked = this.located.during.located = () => undefined
+    const { sessions } = await this.located.registry.list()
+    for (const session of sessions) {
+      if (!known.has(session.id)) this.sessions.push(session.id)
+      const [further] = session.additionalDirectories ?? []
+      if (!known.has(session.id) && further !== undefined)
+        this.#further.set(session.id, leads.get(further) ?? '/nowhere')
+      await this.#check(session, session.id === id || !known.has(session.id) ? allowed : undefined)
+    }
+  }
+
+  /** Puts a link in the place of a folder, moves it away, or puts a folder there. Where links loop, nothing changes. */
+  change(path: string, target: string | undefined): void {
+    const at = this.at(path)
+    if (!existsSync(join(at, '..'))) return
+    const isThere = lstatSync(at, { throwIfNoEntry: false })
+    if (isThere?.isSymbolicLink() === true) rmSync(at)
+    else if (isThere !== undefined) renameSync(at, `${at}~${(this.#moves += 1)}`)
+    if (target !== undefined) symlinkSync(this.at(target), at)
+    else if (isThere?.isSymbolicLink() !== false) mkdirSync(at)
+  }
+
+  /** Real folders that a caller may use now, each with its test; by the paths alone. */
+  async #allowedTo(by: Principal): Promise<(place: string) => boolean> {
+    if (by.type === 'owner') return () => true
+    if (by.type === 'session') {
+      const parent = this.#first.get(by.sessionId) ?? '/nowhere'
+      const further = this.#further.get(by.sessionId) ?? parent
+      return (place) => isIn(place, parent) || isIn(place, further)
+    }
+    const { workspaces } = await this.located.workspaces.list()
+    const nearest = (place: string) =>
+      workspaces.filter(({ path }) => isIn(place, path)).toSorted((a, b) => b.path.length - a.path.length)[0]?.slug
+    return (place) => by.workspaces?.includes(nearest(place) ?? '') === true
+  }
+
+  async #check({ id }: Session, allowed: ((place: string) => boolean) | undefined): Promise<void> {
+    const places = (await this.located.places(id)).map(named)
+    const fresh = places.slice(this.#starts.get(id) ?? 0)
+    this.#starts.set(id, places.length)
+    this.starts += fresh.length
+    const [first] = places
+    if (first !== undefined) this.#first.set(id, first)
+    for (const place of fresh) {
+      if (place !== first) throw new Error(`${id} was started in ${first} and then in ${place}`)
+      if (allowed?.(place) !== true) throw new Error(`${id} was started in ${place}, which its caller may not use`)
+    }
+  }
+}
+
+/** A folder that was moved away after its agent had started is still the folder. */
+const named = (place: string): string => place.replaceAll(/~\d+/g, '')
+const isIn = (place: string, folder: string): boolean => place === folder || place.startsWith(`${folder}/`)
+
+type Command = fc.AsyncCommand<object, World>
+const command = (name: string, run: (world: World) => Promise<unknown>): Command => ({
+  check: () => true,
+  run: async (_, world) => void (await run(world)),
+  toString: () => name,
+})
+
+const folder = fc.constantFrom(...FOLDERS)
+const caller = fc.constantFrom(...CALLERS)
+const swap = fc.record({ path: folder, target: fc.option(folder, { nil: undefined }) })
+const some = fc.nat(4)
+
+const spawn = fc
+  .record({
+    by: caller,
+    cwd: fc.option(folder),
+    slug: fc.constantFrom('work', 'shop', 'deep'),
+    more: fc.option(folder),
+  })
+  .map(({ by, cwd, slug, more }) =>
+    command(`spawn ${by.name} ${cwd ?? slug} ${more}`, (world) =>
+      world.call(by, () =>
+        world.located.registry.spawn(
+          {
+            adapter: 'located',
+            delegation: { maxDepth: 2 },
+            ...(cwd === null ? { workspaceSlug: slug } : { cwd: world.at(cwd) }),
+            ...(more === null ? {} : { additionalDirectories: [world.at(more)] }),
+          },
+          by,
+        ),
+      ),
+    ),
+  )
+const delegate = fc.record({ which: some, cwd: fc.option(folder) }).map(({ which, cwd }) =>
+  command(`delegate ${which} ${cwd}`, async (world) => {
+    const id = world.sessions[which]
+    if (id === undefined) return
+    const place = cwd === null ? {} : { cwd: world.at(cwd) }
+    const by = agentOf({ id })
+    await world.call(by, () => world.located.registry.spawn({ adapter: 'located', ...place }, by))
+  }),
+)
+const again = fc
+  .record({ by: caller, which: some, how: fc.constantFrom('resume', 'fresh', 'wake', 'fork') })
+  .map(({ by, which, how }) =>
+    command(`${how} ${which} ${by.name}`, async (world) => {
+      const { registry, leave } = world.located
+      const id = world.sessions[which]
+      if (id === undefined) return
+      const run = (): Promise<Session | { turn: number }> => {
+        if (how === 'fork') return registry.fork(id, {}, by)
+        if (how === 'wake') return registry.prompt(id, { prompt: 'x' }, by)
+        return registry.resume(id, how === 'fresh' ? { fresh: true } : {}, by)
+      }
+      if (how !== 'fork') await leave(id)
+      await world.call(by, run, id)
+    }),
+  )
+const imported = some.map((which) =>
+  command(`import ${which}`, async (world) => {
+    const { archive } = world.located.registry
+    const id = world.sessions[which]
+    if (id === undefined) return
+    await world.call(owner, async () => archive.import(await archive.export(id, 'jsonl'), owner))
+  }),
+)
+const change = swap.map(({ path, target }) =>
+  command(`change ${path} ${target}`, async (world) => world.change(path, target)),
+)
+/** In the middle of the next launch. */
+const changeDuring = fc
+  .tuple(swap, fc.constantFrom('checked' as const, 'located' as const))
+  .map(([{ path, target }, when]) =>
+    command(`change ${path} ${target} when ${when}`, async (world) => {
+      const { during } = world.located
+      during[when] = () => {
+        delete during[when]
+        world.change(path, target)
+      }
+    }),
+  )
+const register = fc.tuple(fc.constantFrom('work', 'shop', 'deep'), folder).map(([slug, path]) =>
+  command(`register ${slug} ${path}`, async ({ located: { workspaces, root } }) => {
+    // The slug goes to another folder, or is free.
+    await workspaces.remove(slug).catch(() => undefined)
+    await workspaces.add({ slug, path: join(root, path) }).catch(() => undefined)
+  }),
+)
+
+test('12.A1 no sequence of starts and swapped folders leads an agent out of its folders', async () => {
+  const commands = fc.commands(
+    [spawn, delegate, delegate, again, again, again, again, imported, change, changeDuring, register],
+    {
+      maxCommands: 25,
+      size: 'max',
+    },
+  )
+  let starts = 0
+  const sequences = fc.asyncProperty(commands, async (each) => {
+    const located = await locatedAgents(SLUGS)
+    for (const path of FOLDERS) mkdirSync(join(located.root, path), { recursive: true })
+    const world = new World(located)
+    const begin = (by: Principal, cwd: string) => () =>
+      located.registry.spawn({ adapter: 'located', cwd: world.at(cwd), delegation: { maxDepth: 2 } }, by)
+    for (const [by, cwd] of FIRST) await world.call(by, begin(by, cwd))
+    await fc.asyncModelRun(() => ({ model: {}, real: world }), each)
+    await located.registry.close()
+    starts += world.starts
+  })
+  await fc.assert(sequences, { seed: SEED, numRuns: RUNS })
+  expect(starts).toBeGreaterThan(4 * RUNS)
+}, 120_000)

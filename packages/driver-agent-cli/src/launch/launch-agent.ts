@@ -21,7 +21,6 @@ import { type LaunchPlan, planLaunch } from './launch-plan.js'
 import { requireAgent } from './locate-agent.js'
 import { manifestHint } from './manifest-hint.js'
 import { loadArm } from './load-arm.js'
-import { ResumeGap } from './resume-gap.js'
 import { StartedAgent } from './running-agent.js'
 import { TimeLimit } from './time-limit.js'
 import { checkedDirectories } from './working-directories.js'
@@ -84,16 +83,12 @@ async function openAgent(
   options: LaunchOptions,
 ): Promise<RunningAgent> {
   const { host, signal, mcpServers, trace } = options
-  const gap = new ResumeGap(manifest, { host, clock })
-  await gap.wait(plan.origin, options.sink, signal)
-  const startedAt = clock.now()
   const connection = await connector(manifest, host, { arm, confined }).connect(connecting)
   const origin = reachable(plan.origin, options, connection.info)
   const opening = { ...directories, mcpServers, origin, ...defined({ meta: plan.meta, trace }) }
   const redacted = guard.sink(options.sink)
   const sink = limit?.sink(redacted) ?? redacted
   const session = await openOrClose(connection, { opening, mode: plan.mode, sink, signal })
-  gap.note(session.agentSessionId, startedAt)
   const ended = limit?.start(connection, sink) ?? connection.ended
   return new StartedAgent(connection, session, {
     info: guard.info(connection.info),

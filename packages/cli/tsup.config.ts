@@ -69,7 +69,7 @@ const startedAt = Date.now() - 1
 let bundlesLeft = 4
 
 copyIn('../demo-agent/bin/demo-agent.mjs', 'bin/demo-agent.mjs')
-copyIn('../sandbox/bin/egress-relay.mjs', 'bin/egress-relay.mjs')
+for (const name of ['egress-relay.mjs', 'sandbox-probe.mjs']) copyIn(`../sandbox/bin/${name}`, `bin/${name}`)
 // It finds its native module where this package is installed, if the platform has one.
 copyIn('../adapter-pty-repl/bin/pty-host.mjs', 'bin/pty-host.mjs')
 copyIn('../adapters/catalog', 'catalog')

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomId } from '@agentproto/contracts'
 import type { AgentSignal, RunningAgent } from '@agentproto/contracts/agent'
-import { launchAgent } from '@agentproto/driver-agent-cli'
+import { defineAgentCli, launchAgent } from '@agentproto/driver-agent-cli'
 import type { LaunchOptions } from '@agentproto/driver-agent-cli'
 import { findMarkedProcesses } from '@agentproto/subprocess'
 import { expect, onTestFinished, test } from 'vitest'
-import { host, small } from './small-agent.ts'
+import { document, host, small } from './small-agent.ts'
 import { findProgram } from '../../../tooling/programs.mjs'
 
 // Not only there: containers and hardened kernels often refuse what it needs.
@@ -105,4 +105,15 @@ test('F28 what is missing is named as such although another program would start 
 test('read_only and a provider that is not here refuse the start', async () => {
   await expect(launch({ readOnly: true })).rejects.toMatchObject({ code: 'sandbox_read_only' })
   await expect(launch({ provider: 'mastra-modal' })).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+})
+
+test('12.C1 a profile that only limits programs is not taken for one that asks for nothing', async () => {
+  const { agent } = await launch({ exec: { allow: false, spawn: [] } })
+  expect(agent.sandbox).toMatchObject({ enforced: false, reason: expect.stringMatching(/exec|bubblewrap/) })
+  expect(agent.warnings[0]).toContain('Not confined as required')
+})
+
+test('12.C1 an agent whose SANDBOX.md was not read is not started', async () => {
+  const unread = defineAgentCli({ ...document, sandbox: './SANDBOX.md' }, host)
+  await expect(unread.start()).rejects.toMatchObject({ code: 'sandbox_unavailable' })
 })

@@ -144,7 +144,8 @@ export interface SetupStepDocument {
   readonly persist?: { readonly env: string } | { readonly secret_slug: string } | { readonly cmd: string }
 }
 
-export interface SandboxDocument {
+/** Inline, or a SANDBOX.md, which also says what it is. */
+export interface SandboxDocument extends Partial<Record<'schema' | 'id' | 'version' | 'name' | 'description', string>> {
   readonly provider: string
   readonly config?: Readonly<Record<string, unknown>>
   readonly limits?: { readonly timeout_ms?: number; readonly memory_mb?: number; readonly cpu_ms?: number }

@@ -144,7 +144,6 @@ export interface SandboxProfile {
   readonly readOnly: boolean
   readonly fs?: Required<SandboxBlock<'fs'>>
   readonly exec?: Required<SandboxBlock<'exec'>>
-  readonly ttyRequired: boolean
   /** `lifecycle`, `identity`, `policy` and `metadata`, which the host does not use. */
   readonly carried: Pick<SandboxDocument, 'lifecycle' | 'identity' | 'policy' | 'metadata'>
 }

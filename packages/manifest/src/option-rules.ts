@@ -1,7 +1,7 @@
 import { asList, asRecord } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
 import { type Fields, integerOf, type RuleContext, uniqueIds } from './rule-context.js'
-import { secretArgumentRule, secretValueRule } from './secret-value-rule.js'
+import { secretArgumentRule, secretDefaultRule, secretValueRule } from './secret-value-rule.js'
 
 /** AIP-45 Conformance 7, and options that could have no effect. */
 export function optionRules(context: RuleContext): void {
@@ -14,6 +14,7 @@ export function optionRules(context: RuleContext): void {
     defaultRule(context, option, index)
     effectRules(context, option, index)
     secretValueRule(context, ['options', index, 'env'])
+    secretDefaultRule(context, ['options', index])
     secretArgumentRule(context, option, index)
   })
 }

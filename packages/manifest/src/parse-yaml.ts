@@ -24,6 +24,10 @@ export function parseYaml(front: FrontMatter, problems: ProblemList): YamlTree |
   })
 }
 
+// uniqueKeys is off because its check is quadratic; the reader below looks for duplicates itself. Without known tags,
+// `!!merge` and `!!timestamp` are reported like all others, and make no symbol or date.
+const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: 'silent', resolveKnownTags: false } as const
+
 /** The steps of the library's own `parseDocument`, with the nesting check between its lexer and its parser. */
 function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document.Parsed | undefined {
   const nesting = new YamlNesting()
@@ -37,8 +41,7 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
     yield* parser.end()
   }
   try {
-    // uniqueKeys is off because its check is quadratic; the reader below looks for duplicates itself.
-    const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: 'silent' })
+    const composer = new Composer(OPTIONS)
     const [document, second] = composer.compose(tokens(), true, yaml.length)
     if (document === undefined) return undefined
     reportErrors(document, offset, problems)
@@ -160,7 +163,7 @@ class TreeReader {
     if (!isScalar(key) || (key.value !== null && typeof key.value === 'object'))
       return this.#problems.error('yaml_syntax', keyOffset, { message: 'A key must be a plain string.' })
     const text = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
-    if (text !== '__proto__' && !text.includes('\0')) return text
+    if (text !== '__proto__' && text !== '<<' && !text.includes('\0')) return text
     return this.#problems.error('key_forbidden', keyOffset, { message: `The key ${show(text)} is not allowed.` })
   }
 

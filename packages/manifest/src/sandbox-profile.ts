@@ -4,8 +4,7 @@ import type { SandboxProfile } from './agent-cli-manifest.js'
 import { camelKeys } from './camel-keys.js'
 import { nearest } from './nearest.js'
 import { type ParseAgentCliOptions, parseManifest, type ParseResult } from './parse-manifest.js'
-import { type RuleContext, strayKeyRule, valueAt } from './rule-context.js'
-import { schemas } from './schemas.js'
+import { type RuleContext, valueAt } from './rule-context.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { validate } from './validators/sandbox.js'
 
@@ -31,7 +30,6 @@ export const SANDBOX_PROVIDERS: readonly string[] = [
 /** AIP-36's rules for a profile: the block at a path, or the whole of a SANDBOX.md. */
 export function sandboxRules(context: RuleContext, path: readonly string[], registered: readonly string[] = []): void {
   providerRule(context, path, [...SANDBOX_PROVIDERS, ...registered])
-  strayKeyRule(context, path, path.length === 0 ? FILE_KEYS : PROFILE_KEYS)
   secretValueRule(context, [...path, 'env', 'set'])
 }
 
@@ -50,12 +48,11 @@ function providerRule(
   })
 }
 
-const PROFILE_KEYS = Object.keys(schemas.blocks.$defs.sandboxProfile.properties)
-const FILE_KEYS = [...PROFILE_KEYS, ...Object.keys(schemas.sandbox.properties)]
-
 /** Turns a checked block or SANDBOX.md into a profile. */
 export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
-  const { provider, config = {}, limits = {}, env = {}, network, mounts = [], fs, exec, tty } = document
+  const { provider, config = {}, limits = {}, env = {}, network, mounts = [], exec } = document
+  // A list of mounts confines files, even an empty one.
+  const fs = document.fs ?? (document.mounts && {})
   const { lifecycle, identity, policy, metadata } = document
   return {
     provider,
@@ -66,7 +63,6 @@ export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
     mounts: mounts.map(({ source, at, mode = 'read-write' }) => ({ source, at, mode })),
     readOnly: document.read_only ?? false,
     ...defined({ fs: fs && { read: [], write: [], deny: [], ...fs }, exec: exec && { spawn: [], ...exec } }),
-    ttyRequired: tty?.required ?? false,
     carried: defined({ lifecycle, identity, policy, metadata }),
   }
 }

@@ -1,20 +1,40 @@
 import { asList, asRecord } from '@agentproto/contracts'
 import { type Fields, type Path, type RuleContext, valueAt } from './rule-context.js'
 
-const SECRET_WORDS = '(?:^|_)(?:API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
-const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?:_|$)`, 'i')
+const SECRET_WORDS = '(?:^|[_-])(?:(?:API|ACCESS|PRIVATE)[_-]?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
+const SECRET_NAME = new RegExp(
+  `${SECRET_WORDS}(?!.*_(?:FILE|PATH|DIR|STORE|HELPER|LIMIT|TYPE|NAME|URL|MODE)$)(?:_|$)`,
+  'i',
+)
 /** Ends in the word: a `token_file` is a path. */
 const SECRET_ID = new RegExp(`${SECRET_WORDS}$`, 'i')
+/** Known prefixes, signed tokens, private keys, a password in a URL. */
+const SECRET_FORM =
+  /\b(?:(?:sk|gh[opsu]|github_pat|glpat|xox[abeprs]|hf|agp_[ts])[-_][\w-]{16}|AKIA\w{16}|eyJ[\w-]{10,}\.eyJ)|PRIVATE KEY-|:\/\/[^\s/:@]*:[^\s/@]+@/
+/** A switch, a number, a template, or too short. */
+const HARMLESS = /^(?:.{0,3}|\d{1,7}|true|false|none|auto|.*\{value\}.*)$/is
 
-/** A variable whose name says that it is a secret must not have its value in a manifest. */
-export function secretValueRule({ document, problems, at }: RuleContext, path: Path): void {
-  for (const [name, text] of Object.entries(asRecord(valueAt(document, path)))) {
-    if (!SECRET_NAME.test(name) || typeof text !== 'string' || text === '' || text.includes('{value}')) continue
-    problems.warn('secret_in_manifest', at(...path, name), {
-      message: `\`${name}\` looks like a secret. A manifest must not contain one.`,
-      expected: 'a variable that a SECRETS.md exposes',
-    })
-  }
+/** A manifest never contains a credential. It is known by its form, or by the name that it is given. */
+function secretRule({ document, problems, at }: RuleContext, path: Path, isSecret: boolean): void {
+  const value = valueAt(document, path)
+  if (typeof value !== 'string' || (!SECRET_FORM.test(value) && (HARMLESS.test(value) || !isSecret))) return
+  problems.error('secret_in_manifest', at(...path), {
+    message: `\`${path.at(-1)}\` looks like a secret. A manifest must not contain one.`,
+    expected: 'a variable that a SECRETS.md exposes',
+  })
+}
+
+/** The values of variables. */
+export function secretValueRule(context: RuleContext, path: Path): void {
+  for (const name of Object.keys(asRecord(valueAt(context.document, path))))
+    secretRule(context, [...path, name], SECRET_NAME.test(name))
+}
+
+/** The default of an option or of a setup step. */
+export function secretDefaultRule(context: RuleContext, path: Path): void {
+  const { id, type, persist } = asRecord(valueAt(context.document, path))
+  const isSecret = type === 'secret' || Object.hasOwn(asRecord(persist), 'secret_slug') || SECRET_ID.test(String(id))
+  secretRule(context, [...path, 'default'], isSecret)
 }
 
 /** AIP-19: a secret never reaches argv, where every process of the machine can read it. */

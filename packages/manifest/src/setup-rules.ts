@@ -2,6 +2,7 @@ import { asList, asRecord } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
 import { show } from './problem.js'
 import { type Fields, type RuleContext, uniqueIds, valueAt } from './rule-context.js'
+import { secretDefaultRule } from './secret-value-rule.js'
 
 /** AIP-29's rules for setup steps: unique ids, prompts that can be answered, and references to earlier steps. */
 export function setupRules(context: RuleContext): void {
@@ -11,6 +12,7 @@ export function setupRules(context: RuleContext): void {
     const step = asRecord(entry)
     if (step['kind'] === 'prompt' && step['type'] === 'select') selectRules(context, step, index)
     inputReferences(context, step, { index, inputs })
+    secretDefaultRule(context, ['setup', index])
     if (step['kind'] === 'prompt' && typeof step['id'] === 'string') inputs.push(step['id'])
   })
 }

@@ -106,6 +106,11 @@ const auth: Shape<AuthDocument> = {
   expiry: 'optional',
 }
 const sandbox: Shape<SandboxDocument> = {
+  schema: 'optional',
+  id: 'optional',
+  version: 'optional',
+  name: 'optional',
+  description: 'optional',
   provider: 'required',
   config: 'optional',
   limits: 'optional',

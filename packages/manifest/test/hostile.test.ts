@@ -51,7 +51,7 @@ const corpus: readonly (readonly [name: string, text: string, code: string])[] =
     'too_many_problems',
   ],
   ['an alias bomb', wrap(bomb), 'yaml_too_large'],
-  ['a merge key', wrap('x: &a {name: y}\n<<: *a'), 'key_unknown'],
+  ['a merge key', wrap('x: &a {name: y}\n<<: *a'), 'key_forbidden'],
   ['an alias to itself', wrap('metadata: &a\n  b: *a'), 'yaml_alias'],
   ['an alias to nothing', wrap('metadata: *nothing'), 'yaml_alias'],
   ['NUL', wrap('name: a\0b'), 'control_character'],
@@ -120,9 +120,9 @@ test('a file that was checked before is checked again in full', () => {
   expect(codesOf(text)).toContain('yaml_syntax')
 })
 
-test('a merge key is not applied', () => {
+test('a merge key is refused where any key is allowed', () => {
   const result = parseRunner(wrap('a: &a {b: 1}\n<<: *a'), { path })
-  expect(result).toMatchObject({ ok: true, manifest: { a: { b: 1 }, '<<': { b: 1 } } })
+  expect(result).toMatchObject({ ok: false, problems: [{ code: 'key_forbidden', line: 3, column: 1 }] })
 })
 
 test('a closing line that holds more is reported at its place', () => {

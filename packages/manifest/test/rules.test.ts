@@ -173,7 +173,7 @@ const cases: readonly Case[] = [
     'error',
     '"{value}"]\n    env',
   ],
-  ['a secret in a mode', 'SAMPLE_PLAN: "1"', 'SAMPLE_TOKEN: hunter2', 'secret_in_manifest', 'warning', 'hunter2'],
+  ['a secret in a mode', 'SAMPLE_PLAN: "1"', 'SAMPLE_TOKEN: hunter2', 'secret_in_manifest', 'error', 'hunter2'],
   ['an invalid name of a variable', 'SAMPLE_PLAN: "1"', 'SAMPLE-PLAN: "1"', 'value_malformed', 'error', 'SAMPLE-PLAN'],
   ['a number as a variable', 'SAMPLE_PLAN: "1"', 'SAMPLE_PLAN: 1', 'type_mismatch', 'error', '1\noptions'],
   // Conformance 7: options.
@@ -282,14 +282,14 @@ const cases: readonly Case[] = [
     'sample-huge',
   ],
   ['an unknown sandbox provider', 'provider: local', 'provider: lokal', 'sandbox_provider_unknown', 'error', 'lokal'],
-  ['a misspelt sandbox key', '  network:', '  netwrok:', 'key_unknown', 'warning', 'netwrok'],
+  ['a misspelt sandbox key', '  network:', '  netwrok:', 'key_unknown', 'error', 'netwrok'],
   ['an invalid host', '"*.sample.example"', '"https://x"', 'value_malformed', 'error', '"https://x"'],
   [
     'a secret in the sandbox',
     'SAMPLE_TELEMETRY: "0"',
     'SAMPLE_API_KEY: hunter2',
     'secret_in_manifest',
-    'warning',
+    'error',
     'hunter2',
   ],
 ]

@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
-import { createServer, type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Destination, isListed, isThisHost } from './egress-list.js'
@@ -24,7 +25,9 @@ export async function openEgressProxy(path: string, list: readonly string[]): Pr
   server.on('connection', (socket) => track(open, socket))
   server.on('connect', (request, client, head) => void tunnel(request, client, { head, list, open }))
   server.on('clientError', (_error, socket) => socket.destroy())
-  await listening(server, path)
+  server.listen(path)
+  await once(server, 'listening')
+  server.on('error', () => {})
   return {
     close: () =>
       new Promise((resolve) => {
@@ -113,15 +116,4 @@ function track(open: Set<Duplex>, socket: Socket): void {
   open.add(socket)
   socket.on('error', () => socket.destroy())
   socket.once('close', () => open.delete(socket))
-}
-
-function listening(server: Server, path: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, () => {
-      server.off('error', reject)
-      server.on('error', () => {})
-      resolve()
-    })
-  })
 }

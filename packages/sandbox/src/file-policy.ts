@@ -1,22 +1,13 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
+import { closedPaths, isBelow, type Place, real } from './place.js'
 import type { ConfinementProfile, SandboxMount, SandboxRequest } from './sandbox-provider.js'
-
-/** One path in the file system that an agent sees. */
-export interface Place {
-  /** Its path inside the sandbox. */
-  readonly at: string
-  /** How it can be used. A hidden path is empty. */
-  readonly access: 'read-write' | 'read-only' | 'hidden'
-  /** Its path on the host. Default: `at`. */
-  readonly from?: string
-}
 
 export interface FilePolicy {
   /** In the order in which they are mounted over each other. */
   readonly places: readonly Place[]
-  /** Whether only system folders and the places are visible. Otherwise the whole host is, read-only. */
-  readonly closed: boolean
+  /** The host's files around the places: as they are, read-only, or only the system folders, read-only. */
+  readonly host: 'unchanged' | 'read-only' | 'system'
   /** Texts that appear as files. */
   readonly texts: readonly { readonly at: string; readonly text: string }[]
   /** What the profile requires and this cannot enforce. */
@@ -28,31 +19,41 @@ export interface FilePolicy {
 export const confinesFiles = ({ mounts, fs }: Pick<ConfinementProfile, 'mounts' | 'fs'>): boolean =>
   mounts.length > 0 || fs !== undefined
 
-/** Which parts of the file system a profile gives to its agent. Reads the file system, and changes nothing. */
-export function filePolicy(profile: ConfinementProfile, request: SandboxRequest): FilePolicy {
-  const { writable = [], readable = [], hidden = [] } = request
+/**
+ * Which parts of the file system a profile gives to its agent. Reads the file system, and changes nothing.
+ * @param programs what is started inside, as its manifest names it: that opens nothing
+ */
+export function filePolicy(
+  profile: ConfinementProfile,
+  request: SandboxRequest,
+  programs: readonly string[] = [],
+): FilePolicy {
+  const { launch, directories = [], writable = [], readable = [], hidden = [], manifestDirectory = '/' } = request
+  const roots = [launch.cwd, ...directories]
+  const host = !confinesFiles(profile) ? 'unchanged' : (profile.fs?.read.length ?? 0) > 0 ? 'system' : 'read-only'
   const mounted = placeMounts(profile.mounts, request)
   const globs = placeGlobs(profile.fs, request)
-  const requested: Place[] = [
-    ...mounted.places,
-    ...globs.places,
-    ...writable.map((at) => ({ at, access: 'read-write' as const })),
-  ]
+  const kept = host === 'unchanged' ? [...roots, ...writable] : writable
+  const requested = [...mounted.places, ...globs.places, ...kept.map((at): Place => ({ at, access: 'read-write' }))]
   // The agent's program may be in its workspace, and is writable there.
-  const needed = readable.filter((path) => !requested.some(({ at }) => path === at || path.startsWith(`${at}/`)))
-  const places: Place[] = [
-    ...hidden.map((at) => ({ at, access: 'hidden' as const })),
-    ...needed.map((at) => ({ at, access: 'read-only' as const })),
-    ...requested,
-  ]
+  const needed = [...readable, ...programs].filter((path) => !requested.some(({ at }) => isBelow(path, at)))
+  const places = [...needed.map((at): Place => ({ at, access: 'read-only' })), ...requested]
+  const denied = globs.denied.map(({ at }) => at)
+  const closed = closedPaths([...hidden, ...denied], [...roots, ...writable, ...readable, manifestDirectory])
+  const covers = closed.within({ at: '/', access: 'read-only' })
+  // Where the host's files are unchanged, only what would be covered is mounted again.
+  const isShown = ({ at }: Place): boolean => host !== 'unchanged' || covers.some((cover) => isBelow(at, cover.at))
+  const open = places.filter((place) => exists(place) && isShown(place) && !closed.includes(place))
   return {
-    places: [...inDepthOrder(places.filter(exists)), ...globs.denied.filter(exists)],
-    closed: (profile.fs?.read.length ?? 0) > 0,
+    places: inDepthOrder([...open, ...covers, ...open.flatMap((place) => closed.within(place))]),
+    host,
     texts: mounted.texts,
     gaps: globs.gaps,
     warnings: [
       ...mounted.warnings,
-      ...places.filter(isMissing).map(({ from }) => `${from} does not exist and is not mounted`),
+      ...places
+        .filter((place) => (exists(place) ? closed.includes(place) : place.from !== undefined))
+        .map(({ at, from = at }) => `${from} does not exist or is closed to agents, and is not mounted`),
     ],
   }
 }
@@ -64,7 +65,6 @@ const inDepthOrder = (places: readonly Place[]): readonly Place[] =>
 const depth = (path: string): number => path.split('/').filter(Boolean).length
 
 const exists = ({ at, from = at }: Place): boolean => existsSync(from)
-const isMissing = (place: Place): boolean => place.from !== undefined && !exists(place)
 
 interface PlacedMounts {
   readonly places: Place[]
@@ -78,7 +78,8 @@ function placeMounts(mounts: readonly SandboxMount[], request: SandboxRequest): 
   return placed
 }
 
-function placeMount(placed: PlacedMounts, { source, at, mode }: SandboxMount, request: SandboxRequest): void {
+function placeMount(placed: PlacedMounts, { source, mode, ...mount }: SandboxMount, request: SandboxRequest): void {
+  const at = resolve(mount.at)
   if (source === 'workspace') {
     const { launch, directories = [] } = request
     // The agent gets the host's paths, so the workspace is visible there too.
@@ -116,21 +117,12 @@ function placeGlobs(fs: ConfinementProfile['fs'], request: SandboxRequest): Plac
 
 /** The file or folder that a glob names, if it names one as a whole. */
 function treeOf(glob: string, request: SandboxRequest): string | undefined {
-  const path = glob.replace(/\/?\*\*$/, '')
-  if (/[*?[\]{}!]/.test(path)) return undefined
+  const path = glob.replace(/(?<=.)\/\*\*$|\*\*$/, '')
+  if (path === '/' || /[*?[\]{}!]/.test(path)) return undefined
   return real(absolute(path, request, request.launch.cwd))
 }
 
 function absolute(path: string, { home }: SandboxRequest, base = '/'): string {
   if (home !== undefined && (path === '~' || path.startsWith('~/'))) return join(home, path.slice(1))
   return isAbsolute(path) ? path : resolve(base, path)
-}
-
-// A mount covers the target of a link, never the link.
-function real(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
 }

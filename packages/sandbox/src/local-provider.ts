@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AgentprotoError } from '@agentproto/contracts'
+import { defined } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
-import { type Bubblewrap, bubblewrapArgs, findBubblewrap, impossiblePlace } from './bubblewrap.js'
+import { type Bubblewrap, bubblewrapArgs, findBubblewrap, probeSandbox } from './bubblewrap.js'
 import { type EgressProxy, openEgressProxy } from './egress-proxy.js'
 import { confinesFiles, filePolicy, type FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
@@ -17,34 +17,38 @@ const SOCKET_INSIDE = '/run/agentproto-egress'
 
 /** Whether a profile of `local` requires more than an environment and limits. */
 export const requiresConfinement = (profile: ConfinementProfile): boolean =>
-  profile.network !== undefined || confinesFiles(profile)
+  profile.network !== undefined || profile.exec !== undefined || confinesFiles(profile)
 
 /** Confines with bubblewrap: kernel namespaces, no container and no daemon. */
 export function createLocalProvider(): SandboxProvider {
-  const found = new Map<string, Promise<Bubblewrap>>()
+  let known: Promise<Bubblewrap> | undefined
 
-  async function bubblewrap(path: string): Promise<Bubblewrap> {
-    const known = found.get(path) ?? findBubblewrap(path)
-    found.set(path, known)
+  async function bubblewrap(): Promise<Bubblewrap> {
+    // Not the agent's PATH, which its manifest can set.
+    known ??= findBubblewrap(process.env['PATH'] ?? '')
     const result = await known
     // It may be installed later, while we run.
-    if (result.file === undefined) found.delete(path)
+    if (result.reason !== undefined) known = undefined
     return result
   }
 
   async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch> {
     const { launch } = request
-    const { file, reason = '' } = await bubblewrap(launch.env['PATH'] ?? '')
-    if (file === undefined) return { launch, enforced: false, reason, warnings: [] }
-    const files = confinesFiles(profile) ? filePolicy(profile, withPrograms(request)) : NO_POLICY
-    refuseImpossible(files)
+    const { file, reason, isolation } = await bubblewrap()
+    if (file === undefined) return { launch, enforced: false, ...defined({ reason }), warnings: [] }
+    const files = filePolicy(profile, request, [...programs(launch), process.execPath, dirname(RELAY)])
     const inside = await prepareExtras(files, profile.network?.egress ?? [])
-    const args = bubblewrapArgs({ ...(files === NO_POLICY ? {} : { files }), extras: inside.extras, cwd: launch.cwd })
+    const args = bubblewrapArgs({ isolation, files, extras: inside.extras, cwd: launch.cwd })
+    const found = await probeSandbox(file, args, files).catch(async (thrown: unknown) => {
+      await inside.release()
+      throw thrown
+    })
+    const gaps = [...files.gaps, ...programGaps(profile), ...(reason === undefined ? [] : [reason]), ...found]
     return {
       launch: wrapped(launch, { file, args, ports: inside.proxied ? loopbackPorts(profile) : undefined }),
-      enforced: files.gaps.length === 0,
-      ...(files.gaps.length === 0 ? {} : { reason: files.gaps.join('; ') }),
-      warnings: [...files.warnings, ...unenforced(profile)],
+      enforced: gaps.length === 0,
+      ...(gaps.length === 0 ? {} : { reason: gaps.join('; ') }),
+      warnings: [...files.warnings, ...ingressWarnings(profile)],
       release: inside.release,
     }
   }
@@ -52,14 +56,7 @@ export function createLocalProvider(): SandboxProvider {
   return { prepare }
 }
 
-const NO_POLICY: FilePolicy = { places: [], texts: [], closed: false, gaps: [], warnings: [] }
-
-/** Adds the programs that run inside, at their paths on the host. */
-const withPrograms = (request: SandboxRequest): SandboxRequest => ({
-  ...request,
-  readable: [...(request.readable ?? []), ...programs(request.launch), process.execPath, dirname(RELAY)],
-})
-
+/** What runs inside, at its path on the host. */
 function programs({ command, args: [script = ''] }: Launch): readonly string[] {
   if (command !== process.execPath || !isAbsolute(script)) return [command]
   return [command, packageOf(script), ...moduleFolders(dirname(script))]
@@ -79,15 +76,6 @@ function packageOf(script: string): string {
   let folder = dirname(script)
   while (folder !== '/' && !existsSync(join(folder, 'package.json'))) folder = dirname(folder)
   return folder === '/' ? dirname(script) : folder
-}
-
-function refuseImpossible(files: FilePolicy): void {
-  const at = impossiblePlace(files)
-  if (at === undefined) return
-  throw new AgentprotoError('sandbox_unavailable', `Nothing can be mounted at ${at}`, {
-    expected: 'a path that exists, or one directly below / or below /tmp',
-    given: at,
-  })
 }
 
 interface Extras {
@@ -135,13 +123,24 @@ interface Wrapper {
 
 function wrapped(launch: Launch, { file, args, ports }: Wrapper): Launch {
   const relay = ports === undefined ? [] : [process.execPath, RELAY, SOCKET_INSIDE, String(PROXY_PORT), ports.join(',')]
+  const variables = Object.entries({ ...launch.env, ...(ports === undefined ? {} : PROXY_VARIABLES) })
+  // They would load code of the agent into bubblewrap itself, which is outside.
+  const inside = variables.filter(([name]) => LOADER_VARIABLE.test(name))
   return {
     ...launch,
     command: file,
-    args: [...args, ...relay, launch.command, ...launch.args],
-    env: ports === undefined ? launch.env : { ...launch.env, ...PROXY_VARIABLES },
+    args: [
+      ...inside.flatMap((variable) => ['--setenv', ...variable]),
+      ...args,
+      ...relay,
+      launch.command,
+      ...launch.args,
+    ],
+    env: Object.fromEntries(variables.filter((variable) => !inside.includes(variable))),
   }
 }
+
+const LOADER_VARIABLE = /^(?:LD_|GLIBC_TUNABLES$|GCONV_PATH$|LOCPATH$)/
 
 /** Many agents call a model server on this machine without a proxy. */
 function loopbackPorts({ network }: ConfinementProfile): readonly number[] {
@@ -163,11 +162,12 @@ const PROXY_VARIABLES: Readonly<Record<string, string>> = {
   NODE_USE_ENV_PROXY: '1',
 }
 
-function unenforced({ exec, network }: ConfinementProfile): readonly string[] {
-  return [
-    ...(exec === undefined ? [] : ['sandbox.exec is not enforced: bubblewrap does not distinguish programs']),
-    ...((network?.ingress.length ?? 0) > 0
-      ? ['sandbox.network.ingress is not enforced: nothing can connect to the sandbox']
-      : []),
-  ]
-}
+const programGaps = ({ exec }: ConfinementProfile): readonly string[] =>
+  exec === undefined || (exec.allow && exec.spawn.length === 0)
+    ? []
+    : ['exec: bubblewrap does not distinguish programs']
+
+const ingressWarnings = ({ network }: ConfinementProfile): readonly string[] =>
+  network === undefined || network.ingress.length === 0
+    ? []
+    : ['sandbox.network.ingress is not enforced: nothing can connect to the sandbox']

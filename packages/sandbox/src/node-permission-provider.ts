@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process'
 import type { Launch } from '@agentproto/contracts/agent'
 import { filePolicy, type FilePolicy } from './file-policy.js'
+import { isBelow } from './place.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 /** The flag of one Node version's permission model, and what it confines. */
@@ -10,10 +10,9 @@ export interface PermissionModel {
   readonly network: boolean
 }
 
-/** The permission model of a Node version, such as `22.13.0`. Undefined before Node 20. Pure. */
-export function permissionModel(version: string): PermissionModel | undefined {
-  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
-  if (major < 20) return undefined
+/** The permission model of a Node version, such as `22.13.0`. Pure. */
+export function permissionModel(version: string): PermissionModel {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
   const stable = major >= 24 || (major === 23 && minor >= 5) || (major === 22 && minor >= 13)
   return { flag: stable ? '--permission' : '--experimental-permission', network: major >= 25 }
 }
@@ -22,15 +21,15 @@ export function permissionModel(version: string): PermissionModel | undefined {
 export function createNodePermissionProvider(): SandboxProvider {
   async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<PreparedLaunch> {
     const { launch } = request
-    const model = isNodeScript(launch) ? permissionModel(versionOf(launch)) : undefined
-    if (model === undefined) {
-      const reason = 'node-permission confines only scripts that Node 20 or later runs, and this agent is not one'
+    if (!isNodeScript(launch)) {
+      const reason = 'node-permission confines only scripts that this Node runs, and this agent is not one'
       return { launch, enforced: false, reason, warnings: [] }
     }
-    const files = filePolicy(profile, request)
-    const gaps = [...files.gaps, ...gapsOf(profile, files, model)]
+    const parts = { files: filePolicy(profile, request), model: permissionModel(process.versions.node), request }
+    const { files } = parts
+    const gaps = [...files.gaps, ...gapsOf(profile, parts)]
     return {
-      launch: { ...launch, args: [...flags(profile, { files, model, request }), ...launch.args] },
+      launch: { ...launch, args: [...flags(profile, parts), ...launch.args] },
       enforced: gaps.length === 0,
       ...(gaps.length === 0 ? {} : { reason: gaps.join('; ') }),
       warnings: files.warnings,
@@ -40,13 +39,9 @@ export function createNodePermissionProvider(): SandboxProvider {
   return { prepare }
 }
 
+/** Only this Node: another program of that name may ignore the flags. */
 const isNodeScript = ({ command, args: [script = ''] }: Launch): boolean =>
-  /(?:^|\/)node(?:\.exe)?$/.test(command) && /\.[cm]?js$/.test(script)
-
-function versionOf({ command }: Launch): string {
-  if (command === process.execPath) return process.versions.node
-  return spawnSync(command, ['--version'], { encoding: 'utf8', timeout: 10_000, env: {} }).stdout.trim()
-}
+  command === process.execPath && /\.[cm]?js$/.test(script)
 
 interface FlagParts {
   readonly files: FilePolicy
@@ -58,7 +53,8 @@ function flags(profile: ConfinementProfile, { files, model, request }: FlagParts
   const writable = files.places.filter(({ access }) => access === 'read-write').map(({ at }) => at)
   const seen = files.places.filter(({ access }) => access !== 'hidden').map(({ at }) => at)
   // Node itself must read the script and its modules.
-  const readable = files.closed ? [...seen, ...(request.readable ?? []), ...modulesOf(request.launch)] : ['*']
+  const readable =
+    files.host === 'system' ? [...seen, ...(request.readable ?? []), ...modulesOf(request.launch)] : ['*']
   return [
     model.flag,
     ...[...new Set(readable)].map((path) => `--allow-fs-read=${path}`),
@@ -74,16 +70,19 @@ const modulesOf = ({ args: [script = ''] }: Launch): readonly string[] => {
 }
 
 function gapsOf(
-  { network, exec, fs }: ConfinementProfile,
-  files: FilePolicy,
-  model: PermissionModel,
+  { network, exec }: ConfinementProfile,
+  { files, model, request: { launch } }: FlagParts,
 ): readonly string[] {
-  const moved = files.texts.length > 0 || files.places.some(({ from }) => from !== undefined)
+  const moved = files.texts.length > 0 || files.places.some(({ at, from = at }) => from !== at)
+  const seen = files.host === 'system' ? files.places.filter(({ access }) => access !== 'hidden') : [{ at: '/' }]
+  const hidden = files.places.filter(({ access }) => access === 'hidden')
+  const exposed = hidden.some((cover) => seen.some(({ at }) => isBelow(cover.at, at)))
   const gaps: readonly (readonly [boolean, string])[] = [
     [!model.network, 'this Node version does not confine the network'],
     [model.network && (network?.egress ?? []).length > 0, 'Node permits network access to all hosts or none'],
     [exec?.allow === true, 'programs that the agent runs are not confined'],
-    [(fs?.deny ?? []).length > 0, 'Node has no exceptions within an allowed folder'],
+    [exposed, 'Node has no exceptions within an allowed folder, such as agentproto’s own'],
+    [/--allow-/.test(launch.env['NODE_OPTIONS'] ?? ''), 'NODE_OPTIONS changes what Node permits'],
     [moved, 'Node cannot mount a file at another path'],
   ]
   return gaps.flatMap(([open, gap]) => (open ? [gap] : []))

@@ -23,7 +23,8 @@ export async function limitLaunch(
     ...(cpuMs === undefined ? [] : [`--cpu=${Math.ceil(cpuMs / 1000)}:${Math.ceil(cpuMs / 1000) + 5}`]),
   ]
   if (flags.length === 0) return { launch, warnings: [] }
-  const file = await findExecutable('prlimit', { path: launch.env['PATH'] ?? '' })
+  // Not the agent's PATH: it runs outside of the sandbox.
+  const file = await findExecutable('prlimit', { path: process.env['PATH'] ?? '' })
   if (file !== undefined)
     return { launch: { ...launch, command: file, args: [...flags, launch.command, ...launch.args] }, warnings: [] }
   return {

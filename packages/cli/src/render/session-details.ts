@@ -48,6 +48,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['mode', config?.modeId],
     ['model', config?.modelId],
     ['permissions', session.permissionMode],
+    ['sandbox', confinementOf(session)],
     ['started', `${ageSince(session.startedAt, now)} ago (${session.startedAt})`],
     ['last output', session.lastOutputAt && `${ageSince(session.lastOutputAt, now)} ago`],
     ['resumable', session.resumable ? 'yes' : 'no'],
@@ -55,6 +56,9 @@ function factsOf(session: Session, now: number): [string, string][] {
   ]
   return facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, oneLine(value)]]))
 }
+
+const confinementOf = ({ sandbox }: Session): string | undefined =>
+  sandbox && (sandbox.enforced ? sandbox.provider : `not confined: ${sandbox.reason ?? 'no reason given'}`)
 
 function turnLine({ number, state, reason, startedAt, endedAt, error }: Turn): string {
   const took = endedAt === undefined ? '' : `, ${duration(Date.parse(endedAt) - Date.parse(startedAt))}`

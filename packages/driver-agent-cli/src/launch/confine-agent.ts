@@ -53,9 +53,9 @@ export async function confineAgent({ launch, adapter, host, ...confining }: Conf
 }
 
 function asksForNothing(profile: SandboxProfile, { sandbox }: AgentHost): boolean {
-  const { provider, limits, network, mounts, fs, readOnly } = profile
+  const { provider, limits, network, mounts, fs, exec, readOnly } = profile
   if (provider !== 'local' || Object.hasOwn(sandbox?.providers ?? {}, provider) || readOnly) return false
-  return Object.keys(limits).length === 0 && network === undefined && fs === undefined && mounts.length === 0
+  return [network, fs, exec, ...mounts, ...Object.keys(limits)].every((block) => block === undefined)
 }
 
 const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string): ConfinedAgent => ({

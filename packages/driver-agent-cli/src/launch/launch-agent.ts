@@ -10,7 +10,7 @@ import {
   type RunningAgent,
   type SessionOrigin,
 } from '@agentproto/contracts/agent'
-import type { AgentCliManifest, SandboxProfile } from '@agentproto/manifest'
+import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { agentEnvironment } from './agent-environment.js'
 import type { AgentHost } from '../agent-host.js'
@@ -119,21 +119,13 @@ function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capa
   return loadInstead && unable ? { ...origin, how: 'load' } : origin
 }
 
-/** An adapter without files: its manifest refers to none, or the caller has not read them. */
+/** An adapter without files: its manifest refers to none, or the caller has read them. */
 function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
-  const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : UNREAD_SANDBOX)
-  return { path: '', directory: '', manifest, sandbox: profile }
-}
-
-const UNREAD_SANDBOX: SandboxProfile = {
-  provider: 'local',
-  config: {},
-  limits: {},
-  env: { authVariables: [], passthrough: [], set: {} },
-  mounts: [],
-  readOnly: false,
-  ttyRequired: false,
-  carried: {},
+  const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : undefined)
+  if (profile !== undefined) return { path: '', directory: '', manifest, sandbox: profile }
+  throw new AgentprotoError('sandbox_unavailable', 'The SANDBOX.md that the manifest refers to was not read', {
+    hint: 'Use `loadAgentCli`, which reads it, or give the profile.',
+  })
 }
 
 interface Opening extends Pick<LaunchPlan, 'mode'> {

@@ -136,6 +136,14 @@ test('a queued prompt begins when the agent is done with the one before, not whe
   expect(state).toMatchObject({ turn: { phase: 'open', number: 2 }, queue: [] })
 })
 
+test('a grace that is over when its turn has ended meanwhile ends nothing', () => {
+  const late: Input = { type: 'timer', timer: 'grace', liveChildren: 0 }
+  const ended = [...running, prompt(2), { type: 'interrupt', call: 3 } as const, turnEnd, settledSend]
+  expect(play([...ended, late]).state).toMatchObject({ run: { phase: 'running' }, turn: { phase: 'idle' } })
+  const { state } = play([...ended, prompt(4), late])
+  expect(state).toMatchObject({ run: { phase: 'running' }, turn: { phase: 'open', number: 2 } })
+})
+
 test('the first cause of an end wins, every caller is answered, and one write holds the whole end', () => {
   const ending = [...running, prompt(2), prompt(3, 'queue'), kill(4, 'user_canceled'), kill(5, 'budget_exceeded')]
   expect(play(ending).state.run).toMatchObject({ phase: 'stopping', cause: { stopReason: 'user_canceled' } })

@@ -65,10 +65,13 @@ export const cancelSilent = (state: SessionState, now: number): Step =>
 /** The agent did not end a cancelled turn in time. */
 export function graceOver(state: SessionState): Step {
   const { interruptGraceMs, cancelGraceMs } = state.config
-  const isSilent = openTurn(state)?.cancelled === 'silent'
-  const summary = isSilent
-    ? `The turn was silent and did not end within ${cancelGraceMs} ms of being cancelled`
-    : `The agent did not end its turn within ${interruptGraceMs} ms of being interrupted`
+  const cancelled = openTurn(state)?.cancelled
+  // Its end may have been stored while the timer waited in the mailbox.
+  if (cancelled === undefined) return step(state)
+  const summary =
+    cancelled === 'silent'
+      ? `The turn was silent and did not end within ${cancelGraceMs} ms of being cancelled`
+      : `The agent did not end its turn within ${interruptGraceMs} ms of being interrupted`
   return end(state, { status: 'killed', stopReason: 'timeout', failure: failureOf('timeout', summary) })
 }
 

@@ -12,14 +12,24 @@ export interface Clock {
   after(ms: number, run: () => void): Timer
 }
 
+/** The longest delay of `setTimeout`, 24.8 days: a longer one fires at once. */
+const MAX_DELAY_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run) {
+    if (ms > MAX_DELAY_MS) return afterLong(ms, run)
     const timer = setTimeout(run, ms)
     // Browsers return a number, which has no `unref` and keeps no process alive.
     if (typeof timer === 'object') timer.unref()
     return { cancel: () => clearTimeout(timer) }
   },
+}
+
+/** In delays that `setTimeout` has. */
+function afterLong(ms: number, run: () => void): Timer {
+  let timer = systemClock.after(MAX_DELAY_MS, () => (timer = systemClock.after(ms - MAX_DELAY_MS, run)))
+  return { cancel: () => timer.cancel() }
 }
 
 /** Whether work settles in time (milliseconds), with or without an error. */

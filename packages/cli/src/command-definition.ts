@@ -75,7 +75,13 @@ const numberThat =
     throw new InvalidArgumentError(`Write a ${wanted}.`)
   }
 
-export const toSeconds = numberThat((value) => value > 0 && value < Infinity, 'positive number of seconds')
+/** A timer that is longer fires at once. */
+const MAX_SECONDS = 2_147_483
+
+export const toSeconds = numberThat(
+  (value) => value > 0 && value <= MAX_SECONDS,
+  `positive number of seconds, at most ${MAX_SECONDS}`,
+)
 export const toCount = numberThat((value) => Number.isInteger(value) && value >= 0, 'whole number, 0 or more')
 export const toPort = numberThat(
   (value) => Number.isInteger(value) && value >= 0 && value <= 65_535,

@@ -68,6 +68,24 @@ test('a session is exported, removed, and imported with its events; a second imp
   expect(await run('sessions', 'import', file)).toMatchObject({ code: 2, stdout: '' })
 })
 
+test('wait finds the last turn of a session with more than a thousand', async () => {
+  const { home, id, run } = await endedSession()
+  const [head = '', ...lines] = (await run('sessions', 'export', id)).stdout.trim().split('\n')
+  type Logged = { readonly type: string; readonly turn?: number; readonly text?: string }
+  const events = lines.map((line) => JSON.parse(line) as Logged)
+  const end = events.findIndex(({ type }) => type === 'turn-end') + 1
+  const turn = events.slice(0, end).filter((event) => event.turn === 1)
+  const more = Array.from({ length: 1_100 }, (_, n) => turn.map((event): Logged => ({ ...event, turn: n + 2 }))).flat()
+  more.splice(-1, 0, { ...more[0], type: 'text-delta', text: ' the last one', turn: 1_101 })
+  const all = [...events.slice(0, end), ...more, ...events.slice(end)].map((event, n) => ({ ...event, seq: n + 1 }))
+  const file = join(home, 'long.jsonl')
+  writeFileSync(file, [head, ...all.map((event) => JSON.stringify(event))].join('\n'))
+  const twin = (await run('sessions', 'import', file)).stdout.trim()
+  expect((await run('sessions', 'wait', twin)).stdout).toContain('the last one')
+  expect(await run('sessions', 'wait', twin, '--turn', '1100')).toMatchObject({ code: 0 })
+  expect(await run('sessions', 'wait', twin, '--turn', '1102')).toMatchObject({ code: 4 })
+})
+
 test('repair reports a problem, repairs it, and then finds none', async () => {
   const { home, id, run } = await endedSession()
   expect(await run('sessions', 'repair', id)).toMatchObject({ code: 0, stdout: `${id} has no problems.\n` })

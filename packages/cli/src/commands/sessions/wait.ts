@@ -1,4 +1,5 @@
-import { AgentprotoError, isAgentprotoError, type Turn } from '@agentproto/contracts'
+import type { Client } from '@agentproto/client'
+import { AgentprotoError, isAgentprotoError, type Session, type Turn } from '@agentproto/contracts'
 import type { Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
 import { type JsonOption, type OutputMode, outputOption, toCount, toSeconds } from '../../command-definition.js'
@@ -29,7 +30,7 @@ export const define: Define = (command) =>
 /** Prints a turn from its beginning, even if it has ended. To stop waiting does not stop the turn. */
 async function waitForTurn(context: CliContext, ref: string, options: WaitOptions): Promise<number | void> {
   const { client, session } = await openSession(context, ref)
-  const turn = pick(await client.sessions.turns(session.id), options.turn)
+  const turn = await turnOf(client, session, options.turn)
   const output = options.json === true ? 'json' : options.output
   const outcome = await withTimeout(options.timeout, (signal) =>
     followTurn({
@@ -47,8 +48,10 @@ async function waitForTurn(context: CliContext, ref: string, options: WaitOption
   if (failure !== undefined) throw failure
 }
 
-function pick(turns: readonly Turn[], number: number | undefined): Turn {
-  const found = number === undefined ? turns.at(-1) : turns.find((turn) => turn.number === number)
+/** The turn of a number, else the last one. A list has at most the first thousand. */
+async function turnOf({ sessions }: Client, { id, turnCount }: Session, number?: number): Promise<Turn> {
+  const asked = number ?? turnCount
+  const [found] = asked === 0 ? [] : await sessions.turns(id, { after: asked - 1, limit: 1 })
   if (found !== undefined) return found
   throw new AgentprotoError(
     'turn_not_found',

@@ -8,7 +8,7 @@ import { manPages } from '../man-page.ts'
 import { needs } from '../needs.ts'
 import { ROOT } from '../packages.ts'
 
-// The pages are generated from the commands: `npx vitest run --project unit tooling/test/man-pages -u` writes them.
+// The pages are generated from the commands: `pnpm generate` writes them.
 
 const FOLDER = join(ROOT, 'packages/cli/man')
 const context = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough(), env: {}, cwd: '/' }

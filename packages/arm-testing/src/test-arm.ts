@@ -7,7 +7,7 @@ import type { ArmSubject } from './subject.js'
 import { testTurns } from './turns.js'
 
 /**
- * Registers the conformance suite of protocol arms (DESIGN §4, AIP-45) with vitest: connecting within its limit and on
+ * Registers the conformance suite of protocol arms (AIP-45) with vitest: connecting within its limit and on
  * abort, one `turn-end` a turn, cancelling within a second, closing with nothing left, ordered events and none after
  * the end, classified errors, the environment exactly as given, garbage tolerated, floods bounded.
  * @param name of the arm, or of the adapter, in the tests' titles

@@ -11,7 +11,7 @@ import { memoryRegistry } from '../../session-registry/test/fixtures/test-regist
 import { faultyAgent } from './fixtures/faulty-agent.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
-// DESIGN §3: every stop reason and every kind of failure, each from what really brings it about. The two tables have a
+// Every stop reason and every kind of failure, each from what really brings it about. The two tables have a
 // row for each member of their union, which the compiler checks.
 
 const owner: Principal = { type: 'owner', name: 'owner' }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { scripted } from './fixtures/scripted-agent.js'
 import { memoryRegistry } from './fixtures/test-registry.js'
 
-// Who may run an agent where (DESIGN §5). /work is the workspace `work`, /shop the workspace `shop`.
+// Who may run an agent where. /work is the workspace `work`, /shop the workspace `shop`.
 
 const workspaces: WorkspaceResolver = {
   resolve({ cwd, workspaceSlug }): Promise<ResolvedCwd> {

@@ -7,7 +7,7 @@ import { temporaryHome } from './fixtures/test-registry.js'
 
 const question: QuestionRequest = { kind: 'question', message: 'Which?', mode: 'form', schema: { type: 'object' } }
 
-/** DESIGN §3: what each mode answers to each kind of tool, all of them inside the session's folder. */
+/** What each mode answers to each kind of tool, all of them inside the session's folder. */
 const TABLE: Readonly<Record<PermissionMode, Readonly<Record<ToolKind, string>>>> = {
   ask: rows(() => 'ask'),
   'approve-reads': rows((kind) => (kind === 'read' || kind === 'search' ? 'once' : 'ask')),

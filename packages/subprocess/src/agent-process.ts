@@ -49,7 +49,7 @@ export interface AgentProcess {
   /** Settles when it ended and all of its output was passed on; never rejects. */
   readonly closed: Promise<ProcessExit>
   /**
-   * Ends the whole tree (DESIGN §4) and resolves once nothing of it runs. Idempotent. Starts by itself when the process
+   * Ends the whole tree and resolves once nothing of it runs. Idempotent. Starts by itself when the process
    * ends, for what it left running.
    * @throws `termination_failed`; the next call tries again
    */

@@ -37,7 +37,7 @@ const NODE_CHANNEL = /^(?:NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_U
  */
 const NEVER = /^(?:AGENTPROTO_(?:TOKEN|URL|HOME|SESSION_ID)|TRACE(?:PARENT|STATE))$/
 
-/** The environment of an agent (DESIGN §4). Pure. */
+/** The environment of an agent (docs/environment.md). Pure. */
 export function buildEnvironment(parts: EnvironmentParts): Record<string, string> {
   const { policy, parent, passthrough = [], declared = {}, injected = {} } = parts
   const passes =

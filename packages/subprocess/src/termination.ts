@@ -20,7 +20,7 @@ export interface Ladder {
 }
 
 /**
- * Ends a process tree (DESIGN §4): end of stdin, SIGTERM, SIGKILL, each to what is still running, until nothing is.
+ * Ends a process tree: end of stdin, SIGTERM, SIGKILL, each to what is still running, until nothing is.
  * @throws `termination_failed`, naming the survivors
  */
 export async function endTree({ tree, clock, graces, endStdin, exit }: Ladder): Promise<void> {

@@ -24,8 +24,8 @@ export interface TokenRequest extends Pick<NamedToken, 'name' | 'scope' | 'expir
 /** Logs in browsers, whose pages must not see a token. */
 export interface BrowserLogin {
   /**
-   * @param by The caller, whose scope the browser gets
-   * @returns A code that logs in one browser, once and within a short time
+   * @param by The caller; the code ends with its token
+   * @returns A code that logs in one browser with the scope `admin`, once and within a short time
    * @throws `token_limit_reached` while too many codes are unused
    */
   code(by: Principal): BrowserCode

@@ -20,7 +20,7 @@ export interface EnvironmentRequest {
   readonly sandbox?: SandboxProfile
 }
 
-/** The whole environment of an agent (DESIGN §4): policy, home, manifest, session, in rising precedence. */
+/** The whole environment of an agent (docs/environment.md): policy, home, manifest, session, in rising precedence. */
 export function agentEnvironment(
   manifest: AgentCliManifest,
   host: AgentHost,

@@ -16,7 +16,7 @@ export async function resolveDirectories(given: WorkingDirectories): Promise<Wor
 }
 
 /**
- * Checks where an agent is to work (DESIGN §4): absolute, existing, and real, since it was decided by these paths whether it
+ * Checks where an agent is to work: absolute, existing, and real, since it was decided by these paths whether it
  * may; further folders once each, and not the first one again.
  * @throws `cwd_invalid`
  */

@@ -29,7 +29,7 @@ export interface AuditWriter {
 const MAX_LINE_CHARS = 16_384
 const MAX_TEXT_CHARS = 512
 
-/** Who did what, as JSON lines, append-only (DESIGN §5). A full disk costs lines, and is reported once a minute. */
+/** Who did what, as JSON lines, append-only (docs/security.md). A full disk costs lines, and is reported once a minute. */
 export class AuditLog implements AuditWriter {
   readonly #options: AuditLogOptions
   readonly #file: LogFile

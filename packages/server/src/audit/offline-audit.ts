@@ -23,7 +23,7 @@ const SLACK_BYTES = 1024 * 1024
 
 /**
  * Makes a change to a home without a gateway, and records it in the audit log.
- * @param call `action`, as in docs/security.md, and what it is about; no secret
+ * Its line has `action`, as in docs/security.md, and what it is about; no secret.
  * @returns what the work returns; a log that cannot be written does not stop it
  * @throws what the work throws
  */

@@ -11,7 +11,7 @@ import {
 import type { StoredSession } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 
-/** Agents that start agents (DESIGN §3 Delegation): what a grant contains, and what a child gets from it. */
+/** Agents that start agents (docs/delegation.md): what a grant contains, and what a child gets from it. */
 
 const DEFAULTS = { ttlSeconds: 3_600, maxDepth: 1, maxChildren: 5, modes: [], options: [] } as const
 

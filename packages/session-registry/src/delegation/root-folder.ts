@@ -14,7 +14,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
 import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
-/** Where a caller may run an agent (AIP-46 §Workspaces; DESIGN §5): decided once for each start, whatever it starts. */
+/** Where a caller may run an agent (AIP-46 §Workspaces; docs/security.md): decided once for each start, whatever it starts. */
 
 type Asked = Pick<SpawnAgentRequest, 'cwd' | 'workspaceSlug' | 'additionalDirectories'>
 

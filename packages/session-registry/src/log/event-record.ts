@@ -22,8 +22,8 @@ export interface Stamp {
   readonly turn: number | undefined
 }
 
-/** At most this much of one event is kept (DESIGN §6). */
-const MAX_EVENT_BYTES = 8 * 1024 * 1024
+/** At most this much of one event is kept (docs/events.md). */
+const MAX_EVENT_CHARS = 8 * 1024 * 1024
 const MAX_STRING_IN_CUT_EVENT = 64 * 1024
 
 /** An entry as it is stored, and as an object for this process. */
@@ -33,7 +33,7 @@ export function number(
   redact?: (text: string) => string,
 ): { readonly record: EventRecord; readonly event: SessionEvent } {
   const body = serialise(entry)
-  const fits = body.length <= MAX_EVENT_BYTES ? body : serialise(cutEntry(entry, body.length))
+  const fits = body.length <= MAX_EVENT_CHARS ? body : serialise(cutEntry(entry, body.length))
   const clean = redact === undefined ? fits : redact(fits)
   const turn = stamp.turn === undefined ? '' : `"turn":${stamp.turn},`
   const json = `{"seq":${stamp.seq},"ts":"${stamp.ts}","sessionId":"${stamp.sessionId}",${turn}${clean.slice(1)}`

@@ -14,7 +14,7 @@ import { cancelSilent } from './turn.js'
 /** The session runs from now on. */
 export function watchSession(state: SessionState, now: number): Step {
   const { spawn, session, config } = state
-  // A session whose agent does not remember only hibernates when its manifest states the time itself (DESIGN §3).
+  // A session whose agent does not remember only hibernates when its manifest states the time itself.
   const hibernates = session.resumable && session.agent !== undefined && remembers(session.agent.capabilities, spawn)
   const idleMs = spawn.policy?.idleTimeoutMs ?? (hibernates ? config.idleMs : Infinity)
   const endsAt = endOfTime(session, config.maxDurationMs)

@@ -195,6 +195,7 @@ export class AcpClient implements LineClient, SessionLink {
       return session
     } catch (thrown) {
       this.peer.remove(session.agentSessionId)
+      await session.services?.close()
       throw thrown
     }
   }

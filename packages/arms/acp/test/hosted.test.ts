@@ -186,6 +186,14 @@ test('F22 commands and what they started end with their session, and with the co
   expect(findMarkedProcesses(other.marker)).toEqual([])
 })
 
+test('F22 a command that the agent ran while its session was loaded ends when the load fails', async () => {
+  const { connection, marker, root, sink } = await hosted()
+  const origin = { how: 'load', agentSessionId: 'old' } as const
+  const opening = connection.openSession({ cwd: root, additionalDirectories: [], mcpServers: [], origin }, sink)
+  await expect(opening).rejects.toMatchObject({ code: 'not_resumable' })
+  expect(findMarkedProcesses(marker)).toHaveLength(1)
+})
+
 test('what the host does not offer is refused as unknown', async () => {
   const { ask, root } = await hosted(ALLOW, { fs: true, terminal: false })
   await writeFile(join(root, 'a'), 'a')

@@ -1,6 +1,7 @@
 import { isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@agentproto/driver-agent-cli'
-import { agentVariables } from './agent-record.js'
+import { agentVariables, secretStates } from './agent-record.js'
+import { authState } from './auth-state.js'
 import { durationMs } from './duration.js'
 import { changeLedger, type Ledger, readLedger } from './ledger.js'
 import { loginRequired } from './login.js'
@@ -19,8 +20,11 @@ export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpire
 async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
   const { adapter, host } = gate
   const ledger = await settledLedger(gate, await readLedger(host.home, adapter.manifest.id))
-  const { variables: env } = await agentVariables({ ...gate, ledger })
-  if (ledger.auth?.state === 'unauthed') throw loginRequired(gate, 'its login has expired')
+  const record = { ...gate, ledger }
+  const { variables: env } = await agentVariables(record)
+  // A key that was set since then counts as a login.
+  if (ledger.auth?.state === 'unauthed' && (await authState(record, await secretStates(record))) === 'unauthed')
+    throw loginRequired(gate, 'its login has expired')
   return { env, warnings: await refresh(gate, ledger, env) }
 }
 

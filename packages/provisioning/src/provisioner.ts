@@ -112,11 +112,18 @@ class Provisioning {
   async #logIn(): Promise<void> {
     const commandContext = await this.#commandContext()
     const state = await checkedAuthState(this.#record, () => loginCompleted(commandContext))
-    if (state === 'not_needed' || (state === 'authed' && !this.#forces('login')))
+    if (state === 'not_needed' || (state === 'authed' && !this.#forces('login'))) {
+      // A launch has found it expired, and starts nothing until it is recorded as valid again.
+      if (this.#record.ledger.auth?.state === 'unauthed') await this.#saveLogin()
       return this.#phase('login', 'skipped', state === 'authed' ? 'it is logged in' : 'it needs none')
+    }
     this.#phase('login', 'started')
     await logIn(commandContext, state, this.#running.emit)
-    await this.#save({ ...this.#record.ledger, auth: { state: 'authed', at: this.#now() } })
+    await this.#saveLogin()
+  }
+
+  #saveLogin(): Promise<void> {
+    return this.#save({ ...this.#record.ledger, auth: { state: 'authed', at: this.#now() } })
   }
 
   async #install(range?: string): Promise<LocatedAgent> {

@@ -60,6 +60,18 @@ test('an agent that ends with the code of an ended login is not started again be
   expect(findMarkedProcesses('s-')).toEqual([])
 })
 
+test('an ended login is no obstacle once a key is set, as the error says', async () => {
+  const auth: AgentCliDocument['auth'] = { state: { env: ['ACME_KEY'] }, expiry: { detect: 'exit_code:77' } }
+  const made = await provisioned({ auth })
+  await launchProvisioning.loginExpired(made.adapter.manifest.id, made.host)
+  await expect(launch(made)).rejects.toMatchObject({
+    code: 'auth_required',
+    parts: { hint: expect.stringContaining('ACME_KEY') as string },
+  })
+  const withKey = { ...made, host: { ...made.host, env: { ...made.host.env, ACME_KEY: 'a key' } } }
+  await expect(launch(withKey)).resolves.toMatchObject({ warnings: [] })
+})
+
 test('a login is refreshed when its time has come, once', async () => {
   let now = Date.parse('2026-11-22T00:00:00Z')
   const clock: Clock = {

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { createProvisioner, type ProvisionHost } from '@agentproto/provisioning'
+import { launchProvisioning } from '@agentproto/provisioning/launch'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
+import { readLedger } from '../src/ledger.js'
 import {
   adapterOf,
   hostOf,
@@ -47,6 +49,18 @@ test('a login is run, and what its own check says counts', async () => {
   expect(outcome.events).toContainEqual({ type: 'output', stream: 'stdout', line: 'signing in' })
   const again = await logIn(auth, host)
   expect(again.events).toContainEqual({ type: 'phase', phase: 'login', state: 'skipped', detail: 'it is logged in' })
+})
+
+test('a login that a launch has found expired is valid again when its own check says so', async () => {
+  const host = readyHost()
+  const auth: Auth = { login: { cmd: 'sign-in', completes_when: { cmd: 'who' } } }
+  await logIn(auth, host)
+  const { id } = (await adapterOf({ auth })).manifest
+  await launchProvisioning.loginExpired(id, host)
+  expect((await readLedger(host.home, id)).auth).toMatchObject({ state: 'unauthed' })
+  const outcome = await logIn(auth, host)
+  expect(outcome.events).toContainEqual({ type: 'phase', phase: 'login', state: 'skipped', detail: 'it is logged in' })
+  expect((await readLedger(host.home, id)).auth).toMatchObject({ state: 'authed' })
 })
 
 test.each([

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { cli, folder, serve, start, type Ended } from './cli-process.js'
 
 async function gateway(): Promise<{
@@ -49,6 +52,21 @@ test('AGENTPROTO_URL and AGENTPROTO_TOKEN override the home', async () => {
   expect(await cli(['sessions'], { home: folder(), env: { ...env, AGENTPROTO_TOKEN: 'wrong' } })).toMatchObject({
     code: 5,
   })
+})
+
+test('the owner’s token goes to the gateway of its home, and to no other address', async () => {
+  const { home, url } = await gateway()
+  expect(await cli(['sessions'], { home, env: { AGENTPROTO_URL: `${url}/` } })).toMatchObject({ code: 0 })
+  const given: unknown[] = []
+  const other = createServer(({ headers }, response) => {
+    given.push(headers.authorization)
+    response.writeHead(401, { 'content-type': 'application/problem+json' }).end('{"code":"unauthorized"}')
+  })
+  onTestFinished(() => void other.close())
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  expect(await cli(['sessions'], { home, env: { AGENTPROTO_URL: elsewhere } })).toMatchObject({ code: 5 })
+  expect(given).toEqual([undefined])
 })
 
 test('a session is started, prompted, listed, shown, killed and removed', async () => {

@@ -77,8 +77,17 @@ function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
   warn(context, `${versions}. Restart it with: agentproto stop && agentproto serve --detach`)
 }
 
-const tokenOf = async (context: CliContext): Promise<string | undefined> =>
-  context.env['AGENTPROTO_TOKEN'] || (await readHomeFile(homeOf(context).token))?.trim() || undefined
+/** The owner's token is for the gateway of its home only: at another address it would be given away. */
+async function tokenOf(context: CliContext): Promise<string | undefined> {
+  const { AGENTPROTO_TOKEN: given, AGENTPROTO_URL: named } = context.env
+  if (given) return given
+  const home = homeOf(context)
+  if (named && !isAt(named, await readDaemon(home))) return undefined
+  return (await readHomeFile(home.token))?.trim() || undefined
+}
+
+const isAt = (named: string, record: DaemonRecord | undefined): boolean =>
+  [record?.url, record?.local].includes(named.replace(/\/+$/, ''))
 
 /** Whether a process has this id now, of any user. */
 function processExists(pid: number): boolean {

@@ -36,7 +36,7 @@ export type AgentAnswer =
   | {
       readonly outcome: 'selected'
       readonly optionId: string
-      /** The answer also applies to later calls like this one; it becomes a rule. */
+      /** It becomes a rule: to allow the same call again, or to deny its command or path. */
       readonly remember?: RuleLifetime
       readonly reason?: string
     }

@@ -15,14 +15,14 @@ import {
 } from './fixtures/test-registry.js'
 
 const workspaces = constantFolder('/tmp')
-const call = { kind: 'execute', input: { call_id: 'a', command: 'git push && git tag x' } } as const
+const call = { kind: 'execute', input: { call_id: 't1', command: 'git push && git tag x' } } as const
 
 /** Asks for the same call in every turn, under another id. */
 function asker(answers: AgentAnswer[] = []): Script {
   let calls = 0
   return async ({ ask, emit }) => {
     calls += 1
-    const input = { ...call.input, call_id: `c${calls}` }
+    const input = { ...call.input, call_id: `t${calls}` }
     answers.push(await ask(permission({ ...call, toolCallId: `t${calls}`, input })))
     await emit({ type: 'tool-call', toolCallId: `t${calls}`, status: 'in_progress' })
     await emit({ type: 'turn-end', reason: 'end_turn' })

@@ -53,6 +53,8 @@ test.each([
   [['bash', '-lc', 'git status'], 'git status', true],
   [['/bin/sh', '-c', 'git status && rm x'], 'git status', false],
   [['/tmp/bash', '-lc', 'git status'], 'git status', false],
+  [['bash', '-norc', 'git status'], 'git status', false],
+  [['bash', '-ic', 'git status'], 'git status', false],
   [['git', 'status'], 'git status', true],
   [['git', 'log', 'a; rm x'], 'git log **', true],
   [['git', 'status', 7], 'git status **', false],
@@ -149,40 +151,66 @@ test('where the rules of the workspace cannot be read, a person is asked whateve
   expect(problems).toHaveLength(1)
 })
 
+const remembered = (call: Partial<ToolCall>, cwd: string, decision: PermissionRule['decision'] = 'allow') =>
+  matchOfRequest(permission(call), { cwd, decision, lifetime: 'session' })
+
 test.each<[Partial<ToolCall>, RuleMatch]>([
   [run('git log --oneline'), { toolKind: 'execute', command: 'git log --oneline' }],
   [run(`echo 'a *'`), { toolKind: 'execute', command: String.raw`echo "a \*"` }],
-])('the answer to %j is remembered as %j', async (call, match) => {
-  expect(await matchOfRequest(permission(call), '/')).toEqual(match)
+  [edit('/a?.ts'), { toolKind: 'edit', path: String.raw`/a\?.ts` }],
+  [run('a && b'), { call: expect.stringMatching(/^[0-9a-f]{64}$/) as string }],
+])('the denial of %j is remembered as %j: a change of its words does not get around it', async (call, match) => {
+  expect(await remembered(call, '/', 'deny')).toEqual(match)
 })
 
-test('an answer is remembered as the narrowest match of its call', async () => {
-  const { cwd, decide } = await inFolder('ask')
-  expect(await decide(edit('a[1].ts'))).toBe('ask')
-  const of = (call: Partial<ToolCall>): Promise<RuleMatch> => matchOfRequest(permission(call), cwd)
-  expect(await of(edit('a?.ts'))).toEqual({ toolKind: 'edit', path: String.raw`${cwd}/a\?.ts` })
-  for (const call of [run('a && b'), { kind: 'fetch', input: { url: 'http://x' } } as const, run('a', { cwd: '/' })]) {
-    const match = await of(call)
+test('12.A4 an answer that allows is remembered by a digest of the whole call', async () => {
+  const { cwd } = await inFolder('ask')
+  const calls: Partial<ToolCall>[] = [
+    run('git log'),
+    run('a && b'),
+    run('a', { cwd: '/' }),
+    { kind: 'edit', input: { path: 'a.ts', content: 'a' } },
+    { kind: 'fetch', input: { url: 'http://x' } },
+  ]
+  for (const { input, ...call } of calls) {
+    const match = await remembered({ ...call, input }, cwd)
     expect(match).toEqual({ call: expect.stringMatching(/^[0-9a-f]{64}$/) as string })
-    // The same call, asked again: ids and order of keys differ.
-    expect(await of({ ...call, input: { call_id: 'new', ...(call.input as object) } })).toEqual(match)
-    expect(await of({ ...call, input: { ...(call.input as object), more: 1 } })).not.toEqual(match)
+    const reported = { call_id: 't', turn_id: 'new', started_at_ms: 1 }
+    // The same call, asked again: the id of the call shows that these are no input.
+    const again = { ...call, input: { ...reported, ...(input as object) } }
+    expect(await remembered(again, cwd)).toEqual(match)
+    for (const more of [{ more: 1 }, { ...reported, call_id: 'other' }, { timestamp: 1 }, { request_id: 'x' }])
+      expect(await remembered({ ...call, input: { ...(input as object), ...more } }, cwd)).not.toEqual(match)
+    expect(await remembered({ ...call, input, title: 'Another tool' }, cwd)).not.toEqual(match)
   }
-  expect(await of({ kind: 'switch_mode', input: { plan: 'x' } })).toMatchObject({ toolKind: 'switch_mode' })
-  await expect(of({ kind: 'execute', title: 'rm -rf /' })).rejects.toMatchObject({
-    code: 'invalid_request',
-    parts: { data: { field: 'remember' } },
-  })
+  const plan: Partial<ToolCall> = { kind: 'switch_mode', input: { plan: 'x' } }
+  expect(await remembered(plan, cwd)).toMatchObject({ toolKind: 'switch_mode' })
+  const listed = await remembered({ kind: 'other', input: { a: [['b', 1]] } }, cwd)
+  expect(await remembered({ kind: 'other', input: { a: { b: 1 } } }, cwd)).not.toEqual(listed)
 })
 
-test('what is remembered of a call allows that call and no other', async () => {
-  for (const call of [run('git log -3'), run('a && b'), edit('x/*.ts'), { kind: 'fetch', input: { q: 1 } } as const]) {
-    const { cwd } = await inFolder('ask')
-    const { decide } = await inFolder('ask', [allow(await matchOfRequest(permission(call), cwd))])
-    const absolute = call.kind === 'edit' ? edit(`${cwd}/x/*.ts`) : call
-    expect(await decide(absolute)).toBe('once')
+test('what says only its title cannot be remembered', async () => {
+  const titled: Partial<ToolCall> = { kind: 'execute', title: 'rm -rf /' }
+  expect(await remembered(titled, '/')).toBeUndefined()
+  expect(await remembered({ ...titled, locations: [{ path: '/a' }] }, '/')).toBeUndefined()
+})
+
+test('12.A4 what is remembered of a call allows that call and no other', async () => {
+  const argv = run('git', { args: ['status'] })
+  for (const call of [
+    argv,
+    run('git log -3'),
+    run('a && b'),
+    edit('/x/*.ts'),
+    { kind: 'fetch', input: { q: 1 } } as const,
+  ]) {
+    const match = (await remembered(call, '/')) ?? {}
+    const { decide } = await inFolder('ask', [allow(match)])
+    expect(await decide(call)).toBe('once')
+    expect(await decide(run('git', { args: ['push', '--force'] }))).toBe('ask')
+    expect(await decide(run('git'))).toBe('ask')
     expect(await decide(run('git log'))).toBe('ask')
-    expect(await decide(edit(`${cwd}/x/y.ts`))).toBe('ask')
+    expect(await decide(edit('/x/y.ts'))).toBe('ask')
   }
 })
 

@@ -61,7 +61,13 @@ test('an answer for the session also answers other pending requests, and later o
   expect(chosen(answers).at(-1)).toBe('once')
   const rules = await registry.permissions.rules({ sessionId: id })
   expect(rules).toMatchObject([
-    { decision: 'allow', lifetime: 'session', match: { command: 'git push' }, createdBy: 'owner', from: { requestId } },
+    {
+      decision: 'allow',
+      lifetime: 'session',
+      match: { call: expect.any(String) as string },
+      createdBy: 'owner',
+      from: { requestId },
+    },
   ])
   expect((await registry.requests(id)).at(-1)).toMatchObject({
     answeredBy: { type: 'policy', rule: rules[0]?.ruleId },

@@ -196,7 +196,9 @@ const isShallow = (content: unknown): boolean => isWithinDepth(content, BOUNDS.c
 export const answerRequestSchema = z.union([
   z.strictObject({
     optionId: z.string().min(1),
-    remember: ruleLifetimeSchema.optional().describe('Make it a rule for later calls like this one'),
+    remember: ruleLifetimeSchema
+      .optional()
+      .describe('Make it a rule for the same call; a denial also for its command or path'),
   }),
   z.strictObject({
     action: z.enum(['accept', 'decline', 'cancel']),

@@ -34,7 +34,8 @@ export function looseWords(line: string): readonly string[] {
 /** The script of `sh -c '…'`, which is what such a command runs; else the words as one line. */
 export function lineOf(argv: readonly string[]): string {
   const [program = '', flag = '', script] = argv
-  if (SHELL.test(program) && /^-[a-z]*c$/.test(flag) && script !== undefined && argv.length === 3) return script
+  // Other flags change how the script is read, or what is one: with `-norc` it is not the next word.
+  if (SHELL.test(program) && /^-l?c$/.test(flag) && script !== undefined && argv.length === 3) return script
   return argv.map(quoted).join(' ')
 }
 

@@ -6,7 +6,7 @@ import type {
   PermissionRequest,
   PermissionRule,
 } from '@agentproto/contracts'
-import { isInside } from './real-path.js'
+import { allows } from './rule-match.js'
 import type { ToolFacts } from './tool-facts.js'
 
 /** The answers of rules and permission modes, with their reason. */
@@ -81,5 +81,5 @@ const optionOf = (request: PermissionRequest, kind: PermissionOption['kind']): P
   request.options.find((option) => option.kind === kind)
 
 /** Everything that it reads lies inside the session's folders. */
-const readsInside = ({ kind, unclear, paths }: ToolFacts, roots: readonly string[]): boolean =>
-  (kind === 'read' || kind === 'search') && !unclear && paths.length > 0 && paths.every((path) => isInside(path, roots))
+const readsInside = (facts: ToolFacts, roots: readonly string[]): boolean =>
+  (facts.kind === 'read' || facts.kind === 'search') && allows({ toolKind: facts.kind }, facts, roots)

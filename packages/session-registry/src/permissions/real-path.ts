@@ -24,6 +24,15 @@ export async function realPathsOf(path: string, bases: readonly string[]): Promi
   return real.every((each) => each !== undefined) ? [...new Set(real)] : undefined
 }
 
+/**
+ * Whether every program reads a path as the same one. Some fill in a home, a variable or a pattern, decode it, cut blanks
+ * and quotes off, split lists, or take it for an option or a URI, also by characters that look like these.
+ */
+export const isPlain = (path: string): boolean =>
+  !ODD.test(path) && !Array.from(path).some((char) => char > '~' && /[ -/:;=@`~\\|]/.test(char.normalize('NFKC')))
+
+const ODD = /^[\s~@'"<-]|[\s'"]$|[\p{Cc}\p{Cf}$`%*?{}\\]|[\s,;:|&<>"'=]+[/~.]|^[a-z][\w+.-]+:/iu
+
 /** Whether a path lies in one of these folders, or is one; all are resolved. */
 export const isInside = (path: string, folders: readonly string[]): boolean =>
   folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))

@@ -1,5 +1,5 @@
-import type { AgentAnswer, AnsweredBy, SessionRequest } from '@agentproto/contracts'
-import { matchOfCall, matchOfRequest } from './rule-making.js'
+import { AgentprotoError, type AgentAnswer, type AnsweredBy, type SessionRequest } from '@agentproto/contracts'
+import { matchOfRequest } from './rule-making.js'
 import type { RuleDraft } from './rule-book.js'
 import type { SessionPermissions } from './session-permissions.js'
 
@@ -20,8 +20,12 @@ export async function draftOfAnswer(
   // The agent waits for an answer for once, so there is nothing to remember.
   if (lifetime === undefined || (lifetime === 'once' && state === 'pending')) return undefined
   if (lifetime === 'workspace') await permissions.assertWorkspace()
-  const narrow = lifetime === 'once' ? await matchOfCall(request, permissions.cwd) : undefined
-  const match = narrow ?? (await matchOfRequest(request, permissions.cwd))
+  const match = await matchOfRequest(request, { cwd: permissions.cwd, decision, lifetime })
+  if (match === undefined) {
+    const what = 'The request cannot be remembered: it has only a title, which proves nothing'
+    const parts = { expected: 'an answer without "remember"', data: { field: 'remember' } }
+    throw new AgentprotoError('invalid_request', what, parts)
+  }
   return { decision, lifetime, match, createdBy: nameOf(by), from: { sessionId, requestId } }
 }
 

@@ -4,7 +4,8 @@ import type { AddRuleRequest } from '@agentproto/contracts/wire'
 import { quoted, simpleCommands } from './command-words.js'
 import { escapePattern, patternWords } from './pattern.js'
 import { realPath } from './real-path.js'
-import { factsOf, type ToolFacts } from './tool-facts.js'
+import type { RuleDraft } from './rule-book.js'
+import { BY_PATH, factsOf, type ToolFacts } from './tool-facts.js'
 
 /** Makes the match of a rule: from what a person writes, or from a request that a person answers. */
 
@@ -28,25 +29,24 @@ export async function matchOf({ decision, toolKind, path, command }: AddRuleRequ
 }
 
 /**
- * The narrowest match for a request's tool call.
- * @throws `invalid_request` where it says nothing but its title
+ * The match for a request's tool call: to allow, this call alone; to deny, also its command or path, where these are clear.
+ * @returns undefined where it says nothing but its title
  */
-export async function matchOfRequest({ toolCall }: PermissionRequest, cwd: string): Promise<RuleMatch> {
+export async function matchOfRequest(
+  { toolCall }: PermissionRequest,
+  { cwd, decision, lifetime }: Pick<RuleDraft, 'decision' | 'lifetime'> & { readonly cwd: string },
+): Promise<RuleMatch | undefined> {
   const facts = await factsOf(toolCall, cwd)
-  const narrow = facts.unclear ? undefined : (commandMatch(facts) ?? pathMatch(facts))
-  const match = narrow ?? callMatch(facts)
-  if (match !== undefined) return match
-  throw invalid('The request cannot be remembered: it has only a title, which proves nothing', {
-    expected: 'an answer without "remember"',
-    field: 'remember',
-  })
+  const isWide = decision === 'deny' && lifetime !== 'once'
+  const wide = isWide ? (commandMatch(facts) ?? pathMatch(facts)) : undefined
+  const call = decision === 'allow' ? facts.digest : facts.looseDigest
+  if (wide !== undefined || call === undefined || facts.nul) return wide
+  return { ...(facts.leavesPlan ? { toolKind: 'switch_mode' } : {}), call }
 }
 
-function commandMatch({ kind, commands, folders }: ToolFacts): RuleMatch | undefined {
-  const [command, more] = commands
-  if (kind !== 'execute' || command === undefined || more !== undefined || folders.length > 0) return undefined
-  const [words, further] = simpleCommands(command) ?? []
-  if (words === undefined || further !== undefined) return undefined
+function commandMatch({ kind, commands, folders, unclear }: ToolFacts): RuleMatch | undefined {
+  const [words, more] = commands.flatMap((line) => simpleCommands(line) ?? [])
+  if (kind !== 'execute' || unclear || words === undefined || more !== undefined || folders.length > 0) return undefined
   return { toolKind: kind, command: words.map(patternWord).join(' ') }
 }
 
@@ -55,16 +55,6 @@ function pathMatch({ kind, paths }: ToolFacts): RuleMatch | undefined {
   if (kind === undefined || !BY_PATH.has(kind) || path === undefined || more !== undefined) return undefined
   return { toolKind: kind, path: escapePattern(path.split(sep).join('/')) }
 }
-
-const callMatch = ({ digest, leavesPlan, nul }: ToolFacts): RuleMatch | undefined =>
-  digest === undefined || nul ? undefined : { ...(leavesPlan ? { toolKind: 'switch_mode' } : {}), call: digest }
-
-/** The match of this one call, for an answer that is given before it is asked again. */
-export async function matchOfCall({ toolCall }: PermissionRequest, cwd: string): Promise<RuleMatch | undefined> {
-  return callMatch(await factsOf(toolCall, cwd))
-}
-
-const BY_PATH: ReadonlySet<string> = new Set(['read', 'search', 'edit', 'delete', 'move'])
 
 const patternWord = (word: string): string => {
   const escaped = escapePattern(word)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
-import type { ToolCall, ToolKind } from '@agentproto/contracts'
-import { lineOf } from './command-words.js'
-import { realPath, realPathsOf } from './real-path.js'
+import { asRecord, type ToolCall, type ToolKind } from '@agentproto/contracts'
+import { simpleCommands } from './command-words.js'
+import { isInside, isPlain, realPath, realPathsOf } from './real-path.js'
+import { hasSomething, MAX_DEPTH, normal, ToolInput } from './tool-input.js'
 
 /**
  * What a tool call does, judged by its kind, locations, raw input and diffs. Its title is for people and proves nothing.
@@ -21,34 +21,45 @@ export interface ToolFacts {
   readonly folders: readonly string[]
   /** Its command lines. */
   readonly commands: readonly string[]
+  /** Of a call that runs something: everything in it that may be a command. */
+  readonly said: string
   /** A part of it cannot be judged, so it may be denied but not allowed. */
   readonly unclear: boolean
   /** A path or a command contains NUL. */
   readonly nul: boolean
-  /** Digest of everything that it does; undefined for a call with only a title. */
+  /** Digest of all of it, for rules that allow; undefined for a call with only a title. */
   readonly digest: string | undefined
+  /** Digest without its title and without what may be an id or a time, for rules that deny. */
+  readonly looseDigest: string | undefined
 }
 
 /** @param cwd Of the session; relative paths begin there */
 export async function factsOf(call: ToolCall, cwd: string): Promise<ToolFacts> {
-  const found = new Found()
-  found.read(call.input)
-  for (const { path } of call.locations ?? []) found.paths.add(path)
-  for (const item of call.content ?? []) if (item.type === 'diff') found.paths.add(item.path)
-  const folders = await resolved(found.folders, [cwd])
+  const input = new ToolInput(call)
+  const commands = [...input.commands]
+  const kind = judgedKind(call, commands.length > 0)
   const own = await realPath(cwd)
-  const paths = await resolved(found.paths, [cwd, ...folders.real])
-  const kind = judgedKind(call, found.commands.size > 0)
+  const folders = await resolved(input.folders, [cwd])
+  const paths = await resolved(input.paths, [cwd, ...folders.real])
+  // Where a tool searches that names no folder is unknown.
+  const bases = [...folders.real, ...paths.real]
+  const roots = await resolved(input.roots, bases)
+  const beyond = roots.real.filter((root) => !isInside(root, bases))
+  const named = [...input.paths, ...input.folders]
+  const isClear = named.every(isPlain) && commands.every(simpleCommands)
+  const looseDigest = looseDigestOf(call, { kind, paths: paths.real })
   return {
     kind,
     statedKind: call.kind,
     leavesPlan: call.kind === 'switch_mode' || PLAN_EXIT.has(normal(call.toolName ?? '')),
-    paths: paths.real,
+    paths: [...new Set([...paths.real, ...beyond])],
     folders: folders.real.filter((folder) => folder !== own),
-    commands: [...found.commands],
-    unclear: found.unclear || !paths.all || !folders.all || (kind === 'search' && found.roams),
-    nul: [...found.paths, ...found.folders, ...found.commands].some((text) => text.includes('\0')),
-    digest: digestOf(call, { kind, paths: paths.real }),
+    commands,
+    said: commands.length > 0 || kind === 'execute' ? input.said.join(' ') : '',
+    unclear: !input.isWhole(kind) || !isClear || ![folders, paths, roots].every(({ all }) => all),
+    nul: [...named, ...commands].some((text) => text.includes('\0')),
+    digest: digestOf(call, looseDigest),
+    looseDigest,
   }
 }
 
@@ -62,101 +73,36 @@ function judgedKind({ kind, content = [] }: ToolCall, runs: boolean): ToolKind |
 
 const HARMLESS: ReadonlySet<ToolKind> = new Set(['read', 'search', 'think', 'fetch', 'other'])
 
-/** Collects paths, folders and commands of a raw input, by the member names that agents use. */
-class Found {
-  readonly paths = new Set<string>()
-  readonly folders = new Set<string>()
-  readonly commands = new Set<string>()
-  unclear = false
-  /** A pattern that leaves the folder that is searched. */
-  roams = false
-  #left = MAX_MEMBERS
-
-  read(value: unknown, depth = 0): void {
-    if (typeof value !== 'object' || value === null) return
-    if (depth > MAX_DEPTH) return void (this.unclear = true)
-    for (const [key, member] of Object.entries(value)) {
-      if (--this.#left < 0) return void (this.unclear = true)
-      this.#member(normal(key), member)
-      this.read(member, depth + 1)
-    }
-  }
-
-  #member(key: string, value: unknown): void {
-    if (COMMANDS.has(key)) this.#command(value)
-    if (FOLDERS.has(key)) this.#text(this.folders, value)
-    if (PATHS.has(key)) this.#text(this.paths, value)
-    if (key === 'changes') this.#text(this.paths, Object.keys(value ?? {}))
-    // An environment and an input decide what a command does.
-    if (STEERING.has(key) && hasSomething(value)) this.unclear = true
-    if (typeof value === 'string') this.#string(key, value)
-  }
-
-  #string(key: string, value: string): void {
-    if (URIS.has(key) && value.startsWith('file:')) this.#uri(value)
-    if (PATTERNS.has(key) && ROAMING.test(value)) this.roams = true
-  }
-
-  #command(value: unknown): void {
-    if (typeof value === 'string') this.commands.add(value)
-    else if (Array.isArray(value) && value.every((word) => typeof word === 'string')) this.commands.add(lineOf(value))
-    else if (hasSomething(value)) this.unclear = true
-  }
-
-  #text(into: Set<string>, value: unknown): void {
-    for (const text of Array.isArray(value) ? value : [value])
-      if (typeof text === 'string' && text !== '') into.add(text)
-  }
-
-  #uri(value: string): void {
-    try {
-      this.paths.add(fileURLToPath(value))
-    } catch {
-      this.unclear = true
-    }
-  }
+async function resolved(given: ReadonlySet<string>, bases: readonly string[]) {
+  const real = await Promise.all(Array.from(given, (path) => realPathsOf(path, bases.slice(0, MAX_BASES))))
+  const all = bases.length <= MAX_BASES && !real.includes(undefined)
+  return { real: [...new Set(real.flatMap((paths) => paths ?? []))], all }
 }
 
-const MAX_DEPTH = 8
-const MAX_MEMBERS = 5_000
+/** Each path is looked up from each base. */
+const MAX_BASES = 16
 
-const normal = (name: string): string => name.toLowerCase().replaceAll(/[-_. ]/g, '')
-
-const COMMANDS: ReadonlySet<string> = new Set(['command', 'cmd', 'commandline', 'shellcommand', 'script', 'commands'])
-const FOLDERS: ReadonlySet<string> = new Set(['cwd', 'workdir', 'workingdir', 'workingdirectory'])
-const URIS: ReadonlySet<string> = new Set(['uri', 'url', 'fileuri'])
-const PATTERNS: ReadonlySet<string> = new Set(['pattern', 'glob', 'include', 'includepattern', 'globpattern'])
-const STEERING: ReadonlySet<string> = new Set(['env', 'environment', 'stdin'])
-const PATHS: ReadonlySet<string> = new Set(
-  `path paths filepath filepaths file files filename absolutepath abspath relativepath relativeworkspacepath notebookpath
-  targetfile targetpath targetdirectory source sourcepath destination destinationpath oldpath newpath movepath directory
-  directorypath dirpath dir folder`.split(/\s+/),
-)
-
-/** Absolute, in a home, or with a step up. */
-const ROAMING = /^[/~\\]|^[A-Za-z]:|(?:^|[/\\{,])\.\.(?:[/\\},]|$)/
-
-const hasSomething = (value: unknown): boolean =>
-  value !== undefined && value !== null && value !== '' && (typeof value !== 'object' || Object.keys(value).length > 0)
-
-async function resolved(
-  given: ReadonlySet<string>,
-  bases: readonly string[],
-): Promise<{ readonly real: readonly string[]; readonly all: boolean }> {
-  const real = await Promise.all(Array.from(given, (path) => realPathsOf(path, bases)))
-  return { real: [...new Set(real.flatMap((paths) => paths ?? []))], all: !real.includes(undefined) }
+/** The title is in it, as it may be all that names the tool. */
+function digestOf({ kind, title, input, toolCallId }: ToolCall, looseDigest: string | undefined): string | undefined {
+  if (looseDigest === undefined || !(hasSomething(input) || BY_PATH.has(kind))) return undefined
+  const { call_id: callId, turn_id: _turn, started_at_ms: _time, ...own } = asRecord(input)
+  return sha256([looseDigest, title, callId === toolCallId ? own : input])
 }
+
+/** Kinds of tools whose paths say what they work on. */
+export const BY_PATH: ReadonlySet<ToolKind | undefined> = new Set(['read', 'search', 'edit', 'delete', 'move'])
 
 /** Equal for the same call in another request: without ids and times, with the real paths. */
-function digestOf(
+function looseDigestOf(
   { kind, toolName, input, content = [] }: ToolCall,
   { paths, ...judged }: Pick<ToolFacts, 'kind' | 'paths'>,
 ): string | undefined {
   const diffs = content.filter(({ type }) => type === 'diff')
   if (!hasSomething(input) && diffs.length === 0 && paths.length === 0) return undefined
-  const all = [kind, judged.kind, toolName, canonical(input), canonical(diffs), paths.toSorted()]
-  return createHash('sha256').update(JSON.stringify(all)).digest('hex')
+  return sha256([kind, judged.kind, toolName, canonical(input), canonical(diffs), paths.toSorted()])
 }
+
+const sha256 = (all: readonly unknown[]): string => createHash('sha256').update(JSON.stringify(all)).digest('hex')
 
 /** With keys in order and without what differs from call to call. */
 function canonical(value: unknown, depth = 0): unknown {
@@ -168,11 +114,4 @@ function canonical(value: unknown, depth = 0): unknown {
   return entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, member]) => [key, canonical(member, depth + 1)])
 }
 
-const PASSING: ReadonlySet<string> = new Set([
-  'callid',
-  'toolcallid',
-  'turnid',
-  'requestid',
-  'startedatms',
-  'timestamp',
-])
+const PASSING: ReadonlySet<string> = new Set('callid toolcallid turnid requestid startedatms timestamp'.split(' '))

@@ -1,6 +1,6 @@
 import type { Session, SessionEvent, SessionRequest } from '@agentproto/contracts'
 import { decisionOf, nameOf } from './remembered-answer.js'
-import { matchOfCall } from './rule-making.js'
+import { matchOfRequest } from './rule-making.js'
 import type { SessionPermissions } from './session-permissions.js'
 
 /**
@@ -27,8 +27,9 @@ export class UnheardAnswers {
     for (const [requestId, { answer, by }] of this.#answered) {
       const request: SessionRequest['request'] | undefined = this.#asked.get(requestId)?.request
       const decision = request && decisionOf(request, answer)
-      const match = request?.kind === 'permission' ? await matchOfCall(request, permissions.cwd) : undefined
-      if (decision === undefined || match === undefined) continue
+      if (request?.kind !== 'permission' || decision === undefined) continue
+      const match = await matchOfRequest(request, { cwd: permissions.cwd, decision, lifetime: 'once' })
+      if (match === undefined) continue
       await permissions.add({
         decision,
         lifetime: 'once',

@@ -33,7 +33,7 @@ export const define: Define = (command) =>
     .addOption(new Option('--deny', 'deny once, or decline a question').conflicts('content'))
     .option('--content <json>', 'accept a question with this JSON object')
     .addOption(
-      new Option('--remember <lifetime>', 'create a rule from the answer, for similar requests')
+      new Option('--remember <lifetime>', 'create a rule from the answer, for the same request')
         .choices([...RULE_LIFETIMES])
         .conflicts('content'),
     )

@@ -1,7 +1,7 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import { optionRules } from './option-rules.js'
-import type { ProblemCode } from './problem.js'
+import { type ProblemCode, show } from './problem.js'
 import { regexProblem, regexShape } from './regex-shape.js'
 import { type RuleContext, uniqueIds, valueAt } from './rule-context.js'
 import { sandboxRules } from './sandbox-profile.js'
@@ -123,7 +123,7 @@ function defaultRule(context: RuleContext, block: string, { list, code }: Allowe
   if (typeof fallback !== 'string' || !Array.isArray(allowed) || allowed.includes(fallback)) return
   context.problems.error(code, context.at(block, 'default'), {
     message: `\`${block}.default\` is not in \`${block}.${list}\`.`,
-    expected: `one of ${allowed.join(', ')}`,
+    expected: `one of ${allowed.map(show).join(', ')}`,
     given: fallback,
   })
 }

@@ -1,5 +1,6 @@
 import { asList, asRecord } from '@agentproto/contracts'
 import { nearest } from './nearest.js'
+import { show } from './problem.js'
 import { type Fields, integerOf, type RuleContext, uniqueIds } from './rule-context.js'
 import { secretArgumentRule, secretDefaultRule, secretValueRule } from './secret-value-rule.js'
 
@@ -66,7 +67,7 @@ function defaultRule({ problems, at }: RuleContext, option: Fields, index: numbe
     message: 'The default is not a value of the option.',
     expected,
     given: value,
-    suggestion: option['type'] === 'enum' ? nearest(String(value), choices) : undefined,
+    suggestion: option['type'] === 'enum' ? nearest(show(value), choices) : undefined,
   })
 }
 
@@ -78,7 +79,7 @@ function expectedDefault({ type, enum: choices, min, max }: Fields, value: unkno
     case 'string':
       return typeof value === 'string' ? undefined : 'a string'
     case 'enum':
-      return !Array.isArray(choices) || choices.includes(value) ? undefined : `one of ${choices.join(', ')}`
+      return !Array.isArray(choices) || choices.includes(value) ? undefined : `one of ${choices.map(show).join(', ')}`
     case 'integer': {
       const number = integerOf(value) ?? NaN
       const isWithin = number >= (integerOf(min) ?? -Infinity) && number <= (integerOf(max) ?? Infinity)
@@ -105,7 +106,10 @@ function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index
       expected: 'default: false',
       given: true,
     })
-  } else if (option['type'] !== 'boolean' && !templates.some((text) => String(text).includes('{value}'))) {
+  } else if (
+    option['type'] !== 'boolean' &&
+    !templates.some((text) => typeof text === 'string' && text.includes('{value}'))
+  ) {
     problems.warn('option_without_effect', keyAt('options', index), {
       message: 'The value of the option is not used.',
       expected: '{value} in bin_args_template or env',

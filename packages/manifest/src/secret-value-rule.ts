@@ -1,11 +1,8 @@
-import { asList, asRecord } from '@agentproto/contracts'
+import { asList, asRecord, asString } from '@agentproto/contracts'
 import { type Fields, type Path, type RuleContext, valueAt } from './rule-context.js'
 
 const SECRET_WORDS = '(?:^|[_-])(?:(?:API|ACCESS|PRIVATE)[_-]?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)'
-const SECRET_NAME = new RegExp(
-  `${SECRET_WORDS}(?!.*_(?:FILE|PATH|DIR|STORE|HELPER|LIMIT|TYPE|NAME|URL|MODE)$)(?:_|$)`,
-  'i',
-)
+const SECRET_NAME = new RegExp(`${SECRET_WORDS}(?!.*_(?:FILE|PATH|DIR|STORE|HELPER|LIMIT|TYPE|NAME|URL)$)(?:_|$)`, 'i')
 /** Ends in the word: a `token_file` is a path. */
 const SECRET_ID = new RegExp(`${SECRET_WORDS}$`, 'i')
 /** Known prefixes, signed tokens, private keys, a password in a URL. */
@@ -14,10 +11,11 @@ const SECRET_FORM =
 /** A switch, a number, a template, or too short. */
 const HARMLESS = /^(?:.{0,3}|\d{1,7}|true|false|none|auto|.*\{value\}.*)$/is
 
-/** A manifest never contains a credential. It is known by its form, or by the name that it is given. */
-function secretRule({ document, problems, at }: RuleContext, path: Path, isSecret: boolean): void {
+/** A manifest never contains a credential. It is known by its form, or by what it is given for. */
+function secretRule({ document, problems, at }: RuleContext, path: Path, isSecret: (text: string) => boolean): void {
   const value = valueAt(document, path)
-  if (typeof value !== 'string' || (!SECRET_FORM.test(value) && (HARMLESS.test(value) || !isSecret))) return
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  if (text === '' || (!SECRET_FORM.test(text) && !isSecret(text))) return
   problems.error('secret_in_manifest', at(...path), {
     message: `\`${path.at(-1)}\` looks like a secret. A manifest must not contain one.`,
     expected: 'a variable that a SECRETS.md exposes',
@@ -27,14 +25,15 @@ function secretRule({ document, problems, at }: RuleContext, path: Path, isSecre
 /** The values of variables. */
 export function secretValueRule(context: RuleContext, path: Path): void {
   for (const name of Object.keys(asRecord(valueAt(context.document, path))))
-    secretRule(context, [...path, name], SECRET_NAME.test(name))
+    secretRule(context, [...path, name], (text) => SECRET_NAME.test(name) && !HARMLESS.test(text))
 }
 
 /** The default of an option or of a setup step. */
 export function secretDefaultRule(context: RuleContext, path: Path): void {
   const { id, type, persist } = asRecord(valueAt(context.document, path))
-  const isSecret = type === 'secret' || Object.hasOwn(asRecord(persist), 'secret_slug') || SECRET_ID.test(String(id))
-  secretRule(context, [...path, 'default'], isSecret)
+  const isSecret = type === 'secret' || Object.hasOwn(asRecord(persist), 'secret_slug')
+  const isNamed = SECRET_ID.test(asString(id) ?? '')
+  secretRule(context, [...path, 'default'], (text) => isSecret || (isNamed && !HARMLESS.test(text)))
 }
 
 /** AIP-19: a secret never reaches argv, where every process of the machine can read it. */

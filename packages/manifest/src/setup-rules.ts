@@ -27,7 +27,7 @@ function selectRules({ problems, at }: RuleContext, { options, default: fallback
   if (!Array.isArray(options) || fallback === undefined || options.includes(fallback)) return
   problems.error('option_default_invalid', at('setup', index, 'default'), {
     message: 'The default is not one of the options.',
-    expected: `one of ${options.join(', ')}`,
+    expected: `one of ${options.map(show).join(', ')}`,
     given: fallback,
     suggestion: nearest(
       show(fallback),

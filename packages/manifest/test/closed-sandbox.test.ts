@@ -83,6 +83,8 @@ test.each([
 
 test.each([
   ['a secret prompt', 'type: select\n    options: [eu, us]', 'type: secret\n    default: hunter2-hunter2'],
+  ['a secret prompt that is short', 'type: select\n    options: [eu, us]', 'type: secret\n    default: none'],
+  ['a secret prompt that is a number', 'type: select\n    options: [eu, us]', 'type: secret\n    default: 1234'],
   [
     'a prompt that is kept as a secret',
     'type: select\n    options: [eu, us]\n    persist:\n      env: SAMPLE_REGION',
@@ -118,3 +120,23 @@ test.each(['!!merge <<', '!!timestamp 2001-12-14', '!!binary aGk=', '!!set {a, b
     }
   },
 )
+
+test('12.C4 a mapping with the name of a method, anywhere, is a problem, and nothing is thrown', () => {
+  const odd = ['{toString: 1, valueOf: 2}', '[{toString: 1}]', '[[{toString: 1}]]', '{a: {toString: 1}}']
+  const lines = SAMPLE.split('\n').slice(0, SAMPLE.split('\n').indexOf('---', 1))
+  const places = lines.flatMap((line, index) => {
+    const key = /^\s*(?:- )?\w+:/.exec(line)?.[0]
+    return key === undefined ? [] : odd.map((value) => lines.toSpliced(index, 1, `${key} ${value}`))
+  })
+  const accepted = places.filter((changed) => parseAgentCli([...changed, '---', ''].join('\n'), { path }).ok)
+  // Only below `metadata` may be anything.
+  const changedLines = accepted.map(
+    (changed) =>
+      changed
+        .find((line, index) => line !== lines[index])
+        ?.trim()
+        .split(':')[0],
+  )
+  expect(new Set(changedLines)).toEqual(new Set(['verified']))
+  expect(places.length).toBeGreaterThan(200)
+})

@@ -1,6 +1,7 @@
 import type { AgentAnswer, PermissionMode, Principal, Session, WorkspaceResolver } from '@agentproto/contracts'
 import type { AddRuleRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { expect, test } from 'vitest'
+import { least } from '../src/delegation/delegation.js'
 import { settled } from './fixtures/manual-clock.js'
 import { permission } from './fixtures/permission-requests.js'
 import { type Script, scripted } from './fixtures/scripted-agent.js'
@@ -168,6 +169,12 @@ test('12.A5 while the denials of a parent cannot be read, a child asks a person'
   isKnown = true
   await registry.prompt(child.id, { prompt: 'ls' }, owner)
   await expect.poll(async () => (await registry.get(child.id)).turn.state).toBe('awaiting-input')
+})
+
+test('12.A5 a mode that is not known is stricter than all others', () => {
+  const strange = 'allow-most' as PermissionMode
+  for (const mode of ['deny-all', 'ask', 'approve-reads', 'approve-all'] as const)
+    expect([least(strange, mode), least(mode, strange)]).toEqual([strange, strange])
 })
 
 test('12.A5 a fork keeps what its session is denied', async () => {

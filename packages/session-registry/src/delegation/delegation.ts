@@ -112,8 +112,9 @@ function assertNoMore(given: PermissionMode, most: PermissionMode): void {
   })
 }
 
-/** The stricter of two. */
-export const least = (a: PermissionMode, b: PermissionMode): PermissionMode => (RANK[a] <= RANK[b] ? a : b)
+/** The stricter of two; a mode that is not known, from a file, is the strictest. */
+export const least = (a: PermissionMode, b: PermissionMode): PermissionMode => (rankOf(a) <= rankOf(b) ? a : b)
+const rankOf = (mode: string): number => (RANK as Readonly<Record<string, number>>)[mode] ?? -1
 
 type Settings = Pick<StoredSession['spawn'], 'mode' | 'options'>
 

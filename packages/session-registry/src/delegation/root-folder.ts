@@ -24,11 +24,10 @@ export interface Roots {
   readonly folders: readonly [string, ...string[]]
 }
 
-/** The caller of a start. */
+/** The caller of a start, and the folders of a session. */
 export interface Asker {
   readonly by: Principal
   readonly workspaces: WorkspaceResolver
-  /** Folders of a session. */
   readonly within: (sessionId: string) => readonly string[]
 }
 
@@ -41,7 +40,7 @@ export async function rootsOf(asked: Asked, { by, workspaces, within }: Asker): 
   const bounds = by.type === 'session' ? within(by.sessionId) : []
   const resolved = async (given: Place): Promise<Resolved> => {
     if (by.type === 'token') return resolveFor(by, workspaces, given)
-    return by.type === 'session' ? resolveInside(bounds, workspaces, given) : withReal(workspaces.resolve(given))
+    return by.type === 'owner' ? withReal(workspaces.resolve(given)) : resolveInside(bounds, workspaces, given)
   }
   const { cwd = asked.workspaceSlug === undefined ? bounds[0] : undefined, workspaceSlug } = asked
   const { real, ...place } = await resolved(defined({ cwd, workspaceSlug }))

@@ -23,7 +23,6 @@ export function permissionService(options: PermissionServiceOptions): Permission
         const session = sessions.get(scope.sessionId)
         const match = await matchOf(request, session.permissions.cwd)
         const rule = await session.permissions.add({ decision, lifetime, match, createdBy })
-        // It denies to the sessions below, too.
         await reviewAll(sessions.live)
         await keep(session)
         return rule

@@ -35,10 +35,7 @@ export class WorkspaceRules {
     return this.#load(await this.folder(slug))
   }
 
-  /**
-   * What the workspaces around a session's folders say now: all rules of its own one, and every denial of the others.
-   * @throws `storage_failed`
-   */
+  /** All rules of a session's own workspace, and the denials of the others around its folders. @throws `storage_failed` */
   async around(roots: readonly string[], own: string): Promise<readonly PermissionRule[]> {
     const enclosing = await Promise.all(roots.map((root) => this.#workspaces.enclosing(root)))
     const bySlug = new Map(enclosing.flat().map(({ slug, path }) => [slug, path]))

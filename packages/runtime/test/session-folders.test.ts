@@ -149,5 +149,12 @@ test.each(['checked', 'located'] as const)(
       swap('work/b', 'shop/a')
     }
     expect(await codeOf(spawn('work/b', tokenFor('work')))).toBe('cwd_invalid')
+    // A sandbox would mount what a further folder leads to.
+    during[when] = () => {
+      delete during[when]
+      swap('work/c', 'shop/a')
+    }
+    mkdirSync(at('work/c'))
+    expect(await codeOf(spawn('work', owner, { additionalDirectories: [at('work/c')] }))).toBe('cwd_invalid')
   },
 )

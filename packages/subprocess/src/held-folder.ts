@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, readlinkSync } from 'node:fs'
-import { leadsElsewhere } from './spawn-failure.js'
+import { cwdInvalid } from './spawn-failure.js'
 
 /** Node does not name it. Without it, the folder would have to be readable. */
 const O_PATH = 0o10000000
@@ -14,7 +14,8 @@ export function inHeldFolder<T>(path: string, spawn: (cwd: string) => T): T {
   const held = openSync(path, O_PATH | constants.O_DIRECTORY)
   try {
     const at = `/proc/self/fd/${held}`
-    if (readlinkSync(at) !== path) throw leadsElsewhere(path)
+    if (readlinkSync(at) !== path)
+      throw cwdInvalid('The working directory leads elsewhere than when it was resolved', path)
     return spawn(at)
   } finally {
     closeSync(held)

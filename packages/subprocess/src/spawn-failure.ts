@@ -8,8 +8,9 @@ import type { Launch } from '@agentproto/contracts/agent'
  * Refuses a launch that cannot work: the kernel reports ENOENT for several different reasons.
  * @throws `cwd_invalid`, `agent_not_installed`, `spawn_failed`
  */
-export function checkLaunch({ command, cwd }: Launch): void {
+export function checkLaunch({ command, cwd, additionalDirectories = [] }: Launch): void {
   checkFolder(cwd, 'working directory')
+  for (const path of additionalDirectories) checkFolder(path, 'additional directory')
   if (!isAbsolute(command))
     throw new AgentprotoError('spawn_failed', 'The path of the executable is not absolute', { given: command })
   const file = statOf(command, (code) => cannotLook(code, command))
@@ -33,11 +34,8 @@ export function checkFolder(path: string, what: string): void {
   const folder = statOf(path, (code) => cwdInvalid(`The ${what} cannot be read (${code})`, path))
   if (!folder) throw cwdInvalid(`The ${what} does not exist`, path)
   if (!folder.isDirectory()) throw cwdInvalid(`The ${what} is not a directory`, path)
-  if (realpathSync(path) !== path) throw leadsElsewhere(path, what)
+  if (realpathSync(path) !== path) throw cwdInvalid(`The ${what} leads elsewhere than when it was resolved`, path)
 }
-
-export const leadsElsewhere = (path: string, what = 'working directory'): AgentprotoError =>
-  cwdInvalid(`The ${what} leads elsewhere than when it was resolved`, path)
 
 /** Maps the error of a spawn to its reason. */
 export function spawnFailure(thrown: unknown, { command }: Launch): AgentprotoError {
@@ -96,7 +94,7 @@ function executable(command: string): boolean {
   }
 }
 
-const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
+export const cwdInvalid = (what: string, cwd: string): AgentprotoError =>
   new AgentprotoError('cwd_invalid', what, { expected: 'the real path of an existing directory', given: cwd })
 
 const cannotLook = (code: string, command: string): AgentprotoError =>

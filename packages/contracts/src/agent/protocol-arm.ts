@@ -26,6 +26,8 @@ export interface Launch {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
+  /** Further folders of the agent, checked together with `cwd`. */
+  readonly additionalDirectories?: readonly string[]
   /** The whole environment; nothing is inherited beside it. */
   readonly env: Readonly<Record<string, string>>
   /** Value of `AGENTPROTO_SESSION_ID` in `env`, used to find stray descendants. */

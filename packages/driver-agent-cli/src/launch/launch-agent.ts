@@ -61,7 +61,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   const env = agentEnvironment(manifest, host, { ...options, compiled: plan.compiled, provided: guard.env })
   guard.learn(env)
   const own = [...args, ...(starts?.args ?? []), ...plan.args]
-  const launch = { command, args: own, cwd: directories.cwd, env, marker: options.sessionId }
+  const launch = { command, args: own, ...directories, env, marker: options.sessionId }
   const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
   const connecting: ArmConnectOptions = {
     launch: confined.launch,

@@ -55,9 +55,7 @@ export async function rootsOf(asked: Asked, { by, workspaces, within }: Asker): 
  */
 export async function sameRootsOf(stored: Pick<StoredSession, 'session' | 'spawn'>, asker: Asker): Promise<Roots> {
   if (stored.session.imported !== undefined)
-    throw new AgentprotoError('not_resumable', 'The session was imported: no agent is ever started for it', {
-      hint: 'Start a new session',
-    })
+    throw new AgentprotoError('not_resumable', 'An imported session never starts', { hint: 'Start a new session' })
   const [cwd, ...additionalDirectories] = foldersOf(stored)
   const roots = await rootsOf({ cwd, additionalDirectories }, asker)
   if (roots.folders.join('\0') === foldersOf(stored).join('\0')) return roots

@@ -37,7 +37,7 @@ const VOCABULARIES: readonly Decided[] = [
   }),
   listOf('protocol', 'contracts/src/agent/protocol-arm.ts', {
     last: "'proprietary'] as const",
-    decidedIn: ['manifest/src/normalise-agent-cli.ts'],
+    decidedIn: ['manifest/src/agent-cli-wire.ts'],
   }),
   listOf('install method', 'manifest/src/agent-cli-manifest.ts', {
     last: "'vendored'] as const",

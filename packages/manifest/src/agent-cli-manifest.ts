@@ -8,33 +8,11 @@ import type {
   SandboxDocument,
   SetupStepDocument,
 } from './agent-cli-document.js'
+import type { AgentCliWire } from './agent-cli-wire.js'
 import type { CamelKey, CamelKeys } from './camel-keys.js'
 
 /** An AGENT-CLI.md as programs use it: checked, keys in camel case, defaults filled in. */
 export type AgentCliManifest = AgentCliCommon & AgentCliWire
-
-/** The protocol, and how to reach the agent with it. */
-export type AgentCliWire =
-  | {
-      readonly protocol: 'acp'
-      /** Relative path of the ACP.md. */
-      readonly acp: string
-    }
-  | { readonly protocol: 'mcp'; readonly mcp: McpWire }
-  | {
-      readonly protocol: 'proprietary'
-      /** The npm package whose default export is the client. */
-      readonly adapter: string
-    }
-
-type McpWire =
-  | {
-      readonly transport: 'stdio'
-      /** Default: the manifest's `bin`. */
-      readonly command: string
-      readonly args: readonly string[]
-    }
-  | { readonly transport: 'http' | 'sse'; readonly url: string }
 
 export interface AgentCliCommon
   extends

@@ -8,7 +8,6 @@ import type {
 } from './agent-cli-document.js'
 import {
   type AgentCliManifest,
-  type AgentCliWire,
   type Auth,
   INSTALL_METHODS,
   type InstallMethod,
@@ -17,6 +16,7 @@ import {
   type PackageManager,
   type SetupStep,
 } from './agent-cli-manifest.js'
+import { normaliseWire } from './agent-cli-wire.js'
 import { camelKeys } from './camel-keys.js'
 import { normaliseSandbox } from './sandbox-profile.js'
 
@@ -62,21 +62,6 @@ const NO_CAPABILITIES = {
   multimodal: false,
   resumable: false,
   bidirectional: false,
-}
-
-function normaliseWire({ protocol, acp = '', mcp, adapter = '', bin }: AgentCliDocument): AgentCliWire {
-  switch (protocol) {
-    case 'acp':
-      return { protocol, acp }
-    case 'proprietary':
-      return { protocol, adapter }
-    case 'mcp': {
-      const { transport = 'stdio', command = bin, args = [], url = '' } = mcp ?? {}
-      return { protocol, mcp: transport === 'stdio' ? { transport, command, args } : { transport, url } }
-    }
-    default:
-      return protocol satisfies never
-  }
 }
 
 /** Defaults of each method. A new method must be added here. */

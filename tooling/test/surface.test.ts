@@ -77,21 +77,22 @@ test('what each package exports', () => {
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
       Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT Envelope ErrorCode ErrorParts
-      ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_TYPES HostEvent HostEventType Json
-      NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
-      PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
-      PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
-      REQUEST_STATES RULE_LIFETIMES Refusal Repair ResolvedCwd RuleLifetime RuleMatch RuleScope
-      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
-      STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
-      SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStatus SessionStopped
-      SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
-      TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest
-      TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier
-      TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts
-      TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList
-      asNumber asRecord asString defined everySession fromProblem isAgentprotoError isLive isRecord
-      parseJson promptText randomId settlesWithin systemClock toAgentprotoError traceIdOf traceOf
+      ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent
+      HostEventType Json NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
+      PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
+      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
+      PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
+      ResolvedCwd RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS
+      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
+      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
+      SessionRequest SessionSandbox SessionStatus SessionStopped SessionTurn StatusChange StopReason
+      StoredAgentSession StreamError StreamEvent StreamEventType TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
+      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
+      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
+      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace
+      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
+      everySession fromProblem isAgentprotoError isLive isRecord parseJson promptText randomId
+      settlesWithin systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest

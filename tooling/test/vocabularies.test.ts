@@ -54,7 +54,7 @@ const VOCABULARIES: readonly Decided[] = [
     member: 'new-agent-event',
     decidedIn: [
       'contracts/src/stream-event.ts',
-      'session-registry/src/log/event-shape.ts',
+      'session-registry/src/session/events.ts',
       'cli/src/render/event-line.ts',
     ],
   },
@@ -65,7 +65,7 @@ const VOCABULARIES: readonly Decided[] = [
     member: 'new-host-event',
     decidedIn: [
       'contracts/src/host-event.ts',
-      'session-registry/src/log/event-shape.ts',
+      'session-registry/src/session/events.ts',
       'cli/src/render/event-line.ts',
     ],
   },

@@ -1,7 +1,9 @@
 import type { AgentAnswer, AnsweredBy, PermissionMode } from './agent-request.js'
 import type { ContentBlock } from './wire/content-block.js'
 import type { AgentConfig, AgentNotice } from './notice.js'
-import type { SessionFailure, SessionStatus, StopReason } from './session.js'
+import { isRecord } from './json.js'
+import { ANY, type PayloadCheck, texts } from './payload-check.js'
+import { SESSION_STATUSES, type SessionFailure, type SessionStatus, type StopReason } from './session.js'
 
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
 
@@ -86,20 +88,26 @@ export type HostEvent =
   | SessionStopped
 export type HostEventType = HostEvent['type']
 
-const TYPES: Readonly<Record<HostEventType, true>> = {
-  'user-prompt': true,
-  status: true,
-  'agent-prompt-resolved': true,
-  plan: true,
-  usage: true,
-  config: true,
-  title: true,
-  output: true,
-  notice: true,
-  extension: true,
-  'runtime-progress': true,
-  'runtime-warning': true,
-  repair: true,
-  'session-stopped': true,
+const isStatus = (value: unknown): boolean => (SESSION_STATUSES as readonly unknown[]).includes(value)
+
+/** Every type has a check, so that a new one cannot be read unchecked. */
+export const HOST_EVENT_CHECKS: Readonly<Record<HostEventType, PayloadCheck>> = {
+  'user-prompt': ({ content }) => Array.isArray(content),
+  status: ({ status }) => isStatus(status),
+  'agent-prompt-resolved': ({ requestId, answer }) => typeof requestId === 'string' && isRecord(answer),
+  plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isRecord(entry) && texts('content')(entry)),
+  usage: ANY,
+  config: ({ config }) => isRecord(config),
+  title: texts('title'),
+  output: texts('text', 'stream'),
+  notice: texts('text'),
+  extension: ANY,
+  'runtime-progress': ANY,
+  'runtime-warning': texts('message'),
+  repair: texts('detail'),
+  'session-stopped': ({ status, stopReason, failure }) =>
+    isStatus(status) &&
+    typeof stopReason === 'string' &&
+    (failure === undefined || (isRecord(failure) && texts('kind', 'summary')(failure))),
 }
-export const HOST_EVENT_TYPES = Object.keys(TYPES) as readonly HostEventType[]
+export const HOST_EVENT_TYPES = Object.keys(HOST_EVENT_CHECKS) as readonly HostEventType[]

@@ -6,7 +6,7 @@ export type { Clock, NewId, Timer } from './clock.js'
 export { promptText, TOOL_KINDS } from './content.js'
 export type { ToolContent, ToolKind, ToolLocation } from './content.js'
 export type { ContentBlock } from './wire/content-block.js'
-export { STREAM_EVENT_TYPES, TURN_END_REASONS } from './stream-event.js'
+export { STREAM_EVENT_CHECKS, STREAM_EVENT_TYPES, TURN_END_REASONS } from './stream-event.js'
 export type {
   AgentPrompt,
   StreamError,
@@ -33,7 +33,7 @@ export type {
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { RuleLifetime, RuleScope } from './permission-rule.js'
-export { HOST_EVENT_TYPES } from './host-event.js'
+export { HOST_EVENT_CHECKS, HOST_EVENT_TYPES } from './host-event.js'
 export type {
   AgentPromptResolved,
   HostEvent,

@@ -1,4 +1,6 @@
 import type { AgentRequest } from './agent-request.js'
+import { isRecord } from './json.js'
+import { isRequest, isTool, type PayloadCheck, texts } from './payload-check.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
 
 /** AIP-45's closed taxonomy: all that an arm emits about a turn. Notices about the session are in `notice.ts`. */
@@ -64,13 +66,14 @@ export interface StreamError {
 export type StreamEvent = TextDelta | Thought | ToolCall | ToolResult | AgentPrompt | TurnEnd | StreamError
 export type StreamEventType = StreamEvent['type']
 
-const TYPES: Readonly<Record<StreamEventType, true>> = {
-  'text-delta': true,
-  thought: true,
-  'tool-call': true,
-  'tool-result': true,
-  'agent-prompt': true,
-  'turn-end': true,
-  error: true,
+/** Every type has a check, so that a new one cannot be read unchecked. */
+export const STREAM_EVENT_CHECKS: Readonly<Record<StreamEventType, PayloadCheck>> = {
+  'text-delta': texts('text'),
+  thought: texts('text'),
+  'tool-call': isTool,
+  'tool-result': (payload) => isTool(payload) && typeof payload['status'] === 'string',
+  'agent-prompt': ({ requestId, request }) => typeof requestId === 'string' && isRecord(request) && isRequest(request),
+  'turn-end': texts('reason'),
+  error: texts('message'),
 }
-export const STREAM_EVENT_TYPES = Object.keys(TYPES) as readonly StreamEventType[]
+export const STREAM_EVENT_TYPES = Object.keys(STREAM_EVENT_CHECKS) as readonly StreamEventType[]

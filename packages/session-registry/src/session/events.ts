@@ -171,6 +171,8 @@ function describe(state: SessionState, event: SessionEvent): Session {
     case 'runtime-warning':
     case 'repair':
       return session
+    default:
+      return event satisfies never
   }
 }
 

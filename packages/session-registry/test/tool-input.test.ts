@@ -57,6 +57,10 @@ test.each<[string, Partial<ToolCall>]>([
   ['a glob as a path', read({ path: 'lin?/passwd' })],
   ['alternatives of a glob', search({ path: '.', glob: '{/etc,src}/*' })],
   ['a step up by alternatives', search({ path: '.', glob: '{.,x}./*' })],
+  ['a step up in brackets', search({ path: '.', glob: '[.][.]/x' })],
+  ['a step up with escapes', search({ path: '.', glob: String.raw`a/\.\./\.\./y` })],
+  ['a step up before alternatives', search({ path: '.', glob: '.{./etc,x}' })],
+  ['a step up in a group', search({ path: '.', glob: '.@(x|./etc)' })],
   ['a list in one text', read({ path: 'a.txt, /etc/passwd' })],
   ['a blank that is cut off', read({ path: ' /etc/passwd' })],
   ['quotes that are cut off', read({ path: '"/etc/passwd"' })],
@@ -146,8 +150,21 @@ test('12.A4 a rule by kind allows only what it can read', async () => {
   expect(await edit({ filepath: path, diff: '--- /dev/null\n+++ /etc/passwd\n' })).toBe('ask')
   expect(await edit({ changes: { [path]: { type: 'update', unified_diff: '@@', move_path: null } } })).toBe('once')
   expect(await edit({ changes: { [path]: { type: 'update', unified_diff: '@@', move_path: '/etc/x' } } })).toBe('ask')
+  expect(await edit({ filepath: path, diff: '@@\n---\t/etc/passwd\n' })).toBe('ask')
   expect(await edit({ changes: [path] })).toBe('ask')
   expect(await edit({ file_path: path, patch: '*** Update File: /etc/passwd' })).toBe('ask')
+})
+
+test('12.A4 a text made to be slow to read is not read', async () => {
+  const { decide } = await inFolder('approve-reads', [allow({ toolKind: 'fetch' })])
+  const from = performance.now()
+  for (const text of ['@(', '=', ' =', '{', 'a/', '..']) {
+    expect(await decide(search({ path: '.', pattern: text.repeat(100_000) }))).toBe('ask')
+    expect(await decide(read({ path: text.repeat(100_000) }))).toBe('ask')
+  }
+  expect(performance.now() - from).toBeLessThan(5_000)
+  expect(await decide({ kind: 'fetch', input: { url: 'https://example.com/x', prompt: 'y' } })).toBe('once')
+  expect(await decide({ kind: 'fetch', input: { url: 'https://example.com file:///etc/passwd' } })).toBe('ask')
 })
 
 test('12.A4 a rule that denies finds a command that is spread over members it does not know', async () => {

@@ -3,6 +3,9 @@ import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 
 /** Where a path leads, links followed, whether it exists or not. */
 
+/** As long as Linux takes. A longer text would also keep a regular expression busy. */
+export const MAX_PATH = 4096
+
 /** As many as Linux follows. */
 const MAX_LINKS = 40
 
@@ -10,10 +13,10 @@ const MAX_LINKS = 40
  * Every place that a path may mean. There are two where a `..` follows a link: the kernel takes the parent of what
  * the link leads to, while many programs cut the name before it.
  * @param bases Absolute folders that a relative path may begin at
- * @returns undefined where that is unknown: NUL, a home folder that a shell would fill in, a loop of links
+ * @returns undefined where that is unknown: too long, NUL, a home folder that a shell would fill in, a loop of links
  */
 export async function realPathsOf(path: string, bases: readonly string[]): Promise<readonly string[] | undefined> {
-  if (path === '' || path.includes('\0') || path.startsWith('~')) return undefined
+  if (path === '' || path.length >= MAX_PATH || path.includes('\0') || path.startsWith('~')) return undefined
   const places = isAbsolute(path) ? [path] : bases.map((base) => base + sep + path)
   const real = await Promise.all(
     places.flatMap((place) =>
@@ -29,7 +32,9 @@ export async function realPathsOf(path: string, bases: readonly string[]): Promi
  * and quotes off, split lists, or take it for an option or a URI, also by characters that look like these.
  */
 export const isPlain = (path: string): boolean =>
-  !ODD.test(path) && !Array.from(path).some((char) => char > '~' && /[ -/:;=@`~\\|]/.test(char.normalize('NFKC')))
+  path.length < MAX_PATH &&
+  !ODD.test(path) &&
+  !Array.from(path).some((char) => char > '~' && /[ -/:;=@`~\\|]/.test(char.normalize('NFKC')))
 
 const ODD = /^[\s~@'"<-]|[\s'"]$|[\p{Cc}\p{Cf}$`%*?{}\\]|[\s,;:|&<>"'=]+[/~.]|^[a-z][\w+.-]+:/iu
 

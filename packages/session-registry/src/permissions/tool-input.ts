@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { isRecord, type ToolCall, type ToolKind } from '@agentproto/contracts'
 import { lineOf } from './command-words.js'
+import { MAX_PATH } from './real-path.js'
 
 /**
  * What a tool call names. Its raw input is read whole only if each member has a known name, the form that belongs to it,
@@ -84,7 +85,7 @@ const addCommand: Reads = (value, { commands, said }) => {
 }
 
 function addUri(text: string, { paths, fits }: ToolInput): unknown {
-  if (/^https?:/i.test(text)) return fits.add('fetch')
+  if (/^https?:\/\/\S+$/i.test(text)) return fits.add('fetch')
   try {
     return /^file:/i.test(text) && paths.add(fileURLToPath(text))
   } catch {
@@ -95,15 +96,15 @@ function addUri(text: string, { paths, fits }: ToolInput): unknown {
 function addPattern(text: string, { roots }: ToolInput): boolean {
   const [fixed] = /^[^*?[\]{}()|]*/.exec(text) ?? ['']
   roots.add((fixed === text ? fixed : fixed.replace(/[^/]*$/, '')) || '.')
-  return !ROAMING.test(text.normalize('NFKC'))
+  return text.length < MAX_PATH && !ROAMING.test(text.normalize('NFKC').replaceAll(/\[\\?\.\]|\\\./g, '.'))
 }
 
 /** Absolute, in a home, with a step up or a variable, an option, or with alternatives that may be one of these. */
 const ROAMING =
-  /^\s|^[\s@"'<!]*(?:[/~\\%-]|[A-Za-z]:)|^\w[\w+.-]*:\/|\$[\w{(]|`|[\p{Cc}\p{Cf}]|[\s{,(|;:][/~]|(?<!\w)\.\.(?:[/\\},)|]|$)|[{,]\.*[,}]|[@?*+!]\([^)]*\.[|)]/u
+  /^\s|^[\s@"'<!]*(?:[/~\\%-]|[A-Za-z]:)|^\w[\w+.-]*:\/|\$[\w{(]|`|[\p{Cc}\p{Cf}]|[\s{,(|;:][/~]|(?<!\w)\.\.(?:[/\\},)|]|$)|[{,][.,}]|\|\.|[@?*+!]\((?:\.|[^()]{0,200}\.[|)])/u
 
 function addDiff(text: string, { paths }: ToolInput): boolean {
-  const headers = text.matchAll(/^(?:---|\+\+\+|Index:) +([^\t\r\n]+)/gm)
+  const headers = text.matchAll(/^(?:---|\+\+\+|Index:)[ \t]+([^\t\r\n]+)/gm)
   for (const [, path = ''] of headers) if (path !== '/dev/null') paths.add(path)
   return /^@@/m.test(text) && text.split('\n').every((line) => /^(?:$|[-+ \\]|@@|Index: |=+$)/.test(line))
 }

@@ -183,10 +183,10 @@ test('what each package exports', () => {
       AcpClient AcpClientOptions AcpConnection AcpHandle AcpProfile AuthMethod TurnOutcome acpArm
       connectAcp defineAcp
     @agentproto/arm-kit
-      Conversation EmptyTurnWait Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply
-      TOOL_STATUSES ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult
-      exitMessage flushAll isContentBlock notResumable parseLine promptError questionOf startCancelled
-      startFailure within
+      Conversation Limit LineClient NEW_CONVERSATION NO_CAPABILITIES ProcessConnection Reply TOOL_STATUSES
+      ToolUpdate Turn TurnOutcome UserAsk Verdict WriteLine connectProcess elicitationResult exitMessage
+      flushAll isContentBlock notResumable parseLine promptError questionOf startCancelled startFailure
+      within
     @agentproto/arm-mcp
       McpProfile McpProfileInput connectMcp mcpArm parseProfile
     @agentproto/arm-proprietary

@@ -1,5 +1,6 @@
 import type { SessionUpdate, StopReason } from '@agentclientprotocol/sdk'
 import {
+  type AgentPrompt,
   AgentprotoError,
   type ContentBlock,
   type EventGap,
@@ -265,7 +266,5 @@ export class ServedSession {
   }
 }
 
-type AwaitingInput = Extract<SessionEvent, { type: 'agent-prompt' }>
-
-const awaiting = (id: string, { request }: AwaitingInput): string =>
+const awaiting = (id: string, { request }: AgentPrompt): string =>
   `The agent asks${request.kind === 'question' ? `: ${request.message}` : ' for a permission'} (answer with: agentproto sessions answer ${id})`

@@ -1,16 +1,15 @@
 import { expect } from 'vitest'
 import { leftovers } from './leftovers.js'
-import { endOf, turnsOf } from './opened.js'
+import { endOf, type OnTurn } from './opened.js'
 import type { ArmSubject } from './subject.js'
 
-export function testEnding(subject: ArmSubject): void {
-  closesOf(subject)
-  leftoversOf(subject)
-  brokenPipesOf(subject)
+export function testEnding(subject: ArmSubject, on: OnTurn): void {
+  testCloses(on)
+  testLeftovers(subject, on)
+  testBrokenPipes(on)
 }
 
-function closesOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testCloses(on: OnTurn): void {
   on('well', 'closing leaves nothing, and can be done twice at once', async ({ session, connection, launch }) => {
     await session.close()
     await Promise.all([connection.close(), connection.close()])
@@ -36,8 +35,7 @@ function closesOf(subject: ArmSubject): void {
   })
 }
 
-function leftoversOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testLeftovers(subject: ArmSubject, on: OnTurn): void {
   on('stubborn', 'F22 a stubborn agent and its detached child end', async ({ begin, connection, sink, launch }) => {
     const { ended } = await begin('stubborn', /\d/)
     expect(leftovers(launch.marker).length).toBeGreaterThanOrEqual(2)
@@ -63,8 +61,7 @@ function leftoversOf(subject: ArmSubject): void {
   })
 }
 
-function brokenPipesOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testBrokenPipes(on: OnTurn): void {
   on('no-stdin', 'F26 an agent that closes its stdin crashes no host', async ({ begin, session, connection, sink }) => {
     const { ended } = await begin('no-stdin', /closed/)
     await session.cancel()

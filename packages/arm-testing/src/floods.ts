@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { endOf, textOf, turnsOf } from './opened.js'
-import type { ArmSubject } from './subject.js'
+import { endOf, type OnTurn, textOf } from './opened.js'
 
 const MANY = 20_000
 /** Larger than any pipe. */
@@ -8,8 +7,7 @@ const HUGE = 5 << 20
 /** What may come on while the host is busy: what was read before it was. */
 const AHEAD = 4_000
 
-export function testFloods(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+export function testFloods(on: OnTurn): void {
   on('stream', 'thousands of events come in order, and none is lost', async ({ turn }) => {
     const said = textOf(await turn('stream', String(MANY)))
     expect(said).toBe(Array.from({ length: MANY }, (_, i) => `${i} `).join(''))

@@ -45,7 +45,7 @@ export const testOf = (subject: ArmSubject, how: StartName | TurnName): typeof t
   how !== 'well' && subject.cannot?.includes(how) ? (test.skip as typeof test) : test
 
 /** Registers a test of a turn, with an open session of its own. */
-type OnTurn = (how: TurnName | 'well', title: string, run: (opened: Opened) => Promise<void>) => void
+export type OnTurn = (how: TurnName | 'well', title: string, run: (opened: Opened) => Promise<void>) => void
 
 export const turnsOf =
   (subject: ArmSubject): OnTurn =>

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { endOf, textOf, timed, turnsOf } from './opened.js'
+import { endOf, type OnTurn, textOf, timed } from './opened.js'
 import type { ArmSubject } from './subject.js'
 
 /**
@@ -10,13 +10,12 @@ const CANCEL_MS = 8_000
 /** After the second that an arm gives a cancelled turn: whatever it still does about it, it has done. */
 const LATER_MS = 1_500
 
-export function testRequests(subject: ArmSubject): void {
-  asksOf(subject)
-  cancelsOf(subject)
+export function testRequests(subject: ArmSubject, on: OnTurn): void {
+  testAsks(on)
+  testCancels(subject, on)
 }
 
-function asksOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testAsks(on: OnTurn): void {
   on('ask', 'a permission is requested, and the agent gets the answer', async ({ turn, sink }) => {
     sink.onAsk = async (request) => {
       const [first] = request.kind === 'permission' ? request.options : []
@@ -49,8 +48,7 @@ function asksOf(subject: ArmSubject): void {
   })
 }
 
-function cancelsOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testCancels(subject: ArmSubject, on: OnTurn): void {
   on('hang', 'F20 a cancelled turn ends in time, and the session goes on', async ({ begin, session, sink, turn }) => {
     const { ended } = await begin('hang')
     await Promise.all([session.cancel(), session.cancel()])

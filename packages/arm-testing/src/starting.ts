@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest'
 import { leftovers } from './leftovers.js'
-import { connect, open, startFailure, testOf, textOf, timed, turnsOf } from './opened.js'
+import { connect, type OnTurn, open, startFailure, testOf, textOf, timed } from './opened.js'
 import type { ArmSubject, StartName } from './subject.js'
 
 /** An agent that never answers is given up after this, in milliseconds. */
 const SOON = 400
 
-export function testStarting(subject: ArmSubject): void {
-  startsOf(subject)
-  refusalsOf(subject)
-  abortsOf(subject)
+export function testStarting(subject: ArmSubject, on: OnTurn): void {
+  testStarts(subject, on)
+  testRefusals(subject)
+  testAborts(subject)
 }
 
-function startsOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testStarts(subject: ArmSubject, on: OnTurn): void {
   on('well', 'the agent gets the environment, arguments and folder given, and no more', async ({ turn, launch }) => {
     // An executable may set variables of its own; none of the host's may come through.
     const env = JSON.parse(textOf(await turn('env'))) as Record<string, string>
@@ -39,7 +38,7 @@ function startsOf(subject: ArmSubject): void {
 /** What a shell or a runtime sets by itself. */
 const SHELL_OWN: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'LINES', 'COLUMNS', 'TERM'])
 
-function refusalsOf(subject: ArmSubject): void {
+function testRefusals(subject: ArmSubject): void {
   test('F28 a missing executable and a missing folder are different errors', async () => {
     expect(await startFailure(subject, { launch: { command: '/no/such/agent' } })).toMatchObject({
       code: 'agent_not_installed',
@@ -63,7 +62,7 @@ const FAILED_HANDSHAKES: readonly { readonly how: StartName; readonly title: str
   { how: 'wrong-version', title: 'an agent that speaks another version is refused' },
 ]
 
-function abortsOf(subject: ArmSubject): void {
+function testAborts(subject: ArmSubject): void {
   testOf(subject, 'silent')('connecting to a silent agent ends within its limit, with nothing left', async () => {
     const limits = { handshakeMs: SOON }
     expect(await startFailure(subject, { how: 'silent', limits })).toMatchObject({ code: 'timeout' })

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import { testEnding } from './ending.js'
 import { testFloods } from './floods.js'
+import { turnsOf } from './opened.js'
 import { testRequests } from './requests.js'
 import { testStarting } from './starting.js'
 import type { ArmSubject } from './subject.js'
@@ -14,10 +15,11 @@ import { testTurns } from './turns.js'
  */
 export function testArm(name: string, subject: ArmSubject): void {
   describe(`the arm of ${name}`, () => {
-    testStarting(subject)
-    testTurns(subject)
-    testRequests(subject)
-    testFloods(subject)
-    testEnding(subject)
+    const on = turnsOf(subject)
+    testStarting(subject, on)
+    testTurns(subject, on)
+    testRequests(subject, on)
+    testFloods(on)
+    testEnding(subject, on)
   })
 }

@@ -1,19 +1,18 @@
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { expect } from 'vitest'
-import { endOf, eventsOf, textOf, turnsOf } from './opened.js'
+import { endOf, eventsOf, type OnTurn, textOf } from './opened.js'
 import type { ArmSubject } from './subject.js'
 
 const typesOf = (signals: readonly AgentSignal[]): readonly string[] => eventsOf(signals).map(({ type }) => type)
 
-export function testTurns(subject: ArmSubject): void {
-  endsOf(subject)
-  failuresOf(subject)
-  wordsOf(subject)
-  toolsOf(subject)
+export function testTurns(subject: ArmSubject, on: OnTurn): void {
+  testEnds(on)
+  testFailures(subject, on)
+  testWords(on)
+  testTools(on)
 }
 
-function endsOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testEnds(on: OnTurn): void {
   on('well', 'F9 a turn gives its text and one end', async ({ turn }) => {
     const signals = await turn('echo', 'hi')
     expect(textOf(signals)).toBe('echo hi')
@@ -61,8 +60,7 @@ function endsOf(subject: ArmSubject): void {
   })
 }
 
-function failuresOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testFailures(subject: ArmSubject, on: OnTurn): void {
   on('fails', 'F7 a prompt that the agent fails is an error, then an end that says so', async ({ turn }) => {
     const signals = await turn('fails')
     expect(signals).toContainEqual(
@@ -111,8 +109,7 @@ function failuresOf(subject: ArmSubject): void {
   })
 }
 
-function wordsOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testWords(on: OnTurn): void {
   on('garbage', 'broken JSON, banners and control characters are no part of a turn', async ({ turn }) => {
     const signals = await turn('garbage')
     expect(textOf(signals)).toBe('ab')
@@ -138,8 +135,7 @@ function wordsOf(subject: ArmSubject): void {
   })
 }
 
-function toolsOf(subject: ArmSubject): void {
-  const on = turnsOf(subject)
+function testTools(on: OnTurn): void {
   on('tool', 'a tool call is an upsert by its id, and its result the last word', async ({ turn }) => {
     const [call, result] = eventsOf(await turn('tool'))
     expect(call).toMatchObject({ type: 'tool-call', toolCallId: 't1', kind: 'read', status: 'in_progress' })

@@ -12,10 +12,7 @@ export const MODELS = [
 ] as const
 
 /** What a new session is set to. */
-export interface SessionDefaults {
-  readonly modeId: string
-  readonly modelId: string
-}
+export type SessionDefaults = Pick<StoredSession, 'modeId' | 'modelId'>
 
 /** What a client passes each time it opens a session. */
 export interface SessionRoots {

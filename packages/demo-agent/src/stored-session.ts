@@ -3,8 +3,7 @@ import * as z from 'zod'
 /** The file of one session. The writer bounds every list and text in it. */
 
 const replayEntry = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('message'), text: z.string() }),
-  z.strictObject({ kind: z.literal('thought'), text: z.string() }),
+  z.strictObject({ kind: z.enum(['message', 'thought']), text: z.string() }),
   z.strictObject({
     kind: z.literal('tool'),
     toolCallId: z.string(),

@@ -45,14 +45,9 @@ export class Turn {
     return this.around.signal
   }
 
-  say(text: string): void {
-    this.update({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } })
-    this.remember({ kind: 'message', text })
-  }
-
-  think(text: string): void {
-    this.update({ sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } })
-    this.remember({ kind: 'thought', text })
+  say(text: string, kind: 'message' | 'thought' = 'message'): void {
+    this.update(textUpdate(`agent_${kind}`, text))
+    this.remember({ kind, text })
   }
 
   update(update: SessionUpdate): void {
@@ -84,6 +79,11 @@ export class Turn {
     return { prompt: cutText(this.prompt, MAX_REPLAY_CHARS), entries: this.#replay }
   }
 }
+
+export const textUpdate = (who: 'user_message' | 'agent_message' | 'agent_thought', text: string): SessionUpdate => ({
+  sessionUpdate: `${who}_chunk`,
+  content: { type: 'text', text },
+})
 
 export const updateMessage = (sessionId: string, update: SessionUpdate): unknown => ({
   jsonrpc: '2.0',

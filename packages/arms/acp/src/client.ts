@@ -1,4 +1,4 @@
-import { type LineClient, notResumable, type TurnOutcome } from '@agentproto/arm-kit'
+import { type LineClient, notResumable, type TurnOutcome, type WriteLine } from '@agentproto/arm-kit'
 import {
   type AgentCapabilities,
   type AgentInfo,
@@ -17,7 +17,6 @@ import {
   type ArmLimits,
   type ArmSession,
   DEFAULT_ARM_LIMITS,
-  type Launch,
   type OpenSessionOptions,
 } from '@agentproto/contracts/agent'
 import { ACP_VERSION, clientCapabilities, openParams, readHandshake } from './capabilities.js'
@@ -33,24 +32,17 @@ import { listStored } from './stored-sessions.js'
 const REPLAY_QUIET_MS = 50
 const REPLAY_ROUNDS = 40
 
-export interface AcpClientOptions {
+/** `serve` needs `launch`, which says how the agent was launched. */
+export interface AcpClientOptions
+  extends Pick<ArmConnectOptions, 'client'>, Partial<Pick<ArmConnectOptions, 'limits' | 'clock' | 'serve' | 'launch'>> {
   /** Writes one line to the agent and adds the newline. */
-  readonly write: (line: string) => void | Promise<void>
-  readonly client: { readonly name: string; readonly version: string }
-  readonly limits?: ClientLimits
-  readonly clock?: Clock
-  /** What the host does for the agent; needs `launch`. Default: nothing. */
-  readonly serve?: NonNullable<ArmConnectOptions['serve']>
-  /** How the agent was launched. */
-  readonly launch?: Launch
+  readonly write: WriteLine
 }
-
-type ClientLimits = Pick<ArmLimits, 'handshakeMs' | 'openMs' | 'requestMs'> & Partial<Pick<ArmLimits, 'termGraceMs'>>
 
 /** The client's end of an ACP 1 connection (AIP-44), over any transport of lines. Call `initialize` first. */
 export class AcpClient implements LineClient, SessionLink {
   readonly #options: AcpClientOptions
-  readonly #limits: ClientLimits
+  readonly #limits: ArmLimits
   readonly clock: Clock
   readonly peer: Peer
   readonly #services = new Map<string, HostServices>()
@@ -64,7 +56,8 @@ export class AcpClient implements LineClient, SessionLink {
   }
 
   get capabilities(): AgentCapabilities {
-    return this.#shaken().info.capabilities
+    if (!this.#handshake) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
+    return this.#handshake.info.capabilities
   }
 
   /** The ways to log in that the agent named. */
@@ -161,11 +154,6 @@ export class AcpClient implements LineClient, SessionLink {
       .then(() => this.#services.delete(sessionId))
   }
 
-  #shaken(): Handshake {
-    if (!this.#handshake) throw new AgentprotoError('handshake_failed', 'The connection is not initialized')
-    return this.#handshake
-  }
-
   #create(options: OpenSessionOptions, sink: AgentSink, forked?: string): Promise<AcpSession> {
     const { params, warnings } = openParams(options, this.capabilities)
     const services = this.#servicesFor(options, sink)
@@ -203,8 +191,8 @@ export class AcpClient implements LineClient, SessionLink {
   #servicesFor({ cwd, additionalDirectories }: OpenSessionOptions, sink: AgentSink): HostServices | undefined {
     const { serve, launch } = this.#options
     if (!launch || !(serve?.fs || serve?.terminal)) return undefined
-    const limits = { termGraceMs: DEFAULT_ARM_LIMITS.termGraceMs, ...this.#limits }
-    return new HostServices({ roots: [cwd, ...additionalDirectories], serve, launch, limits, clock: this.clock, sink })
+    const context = { serve, launch, limits: this.#limits, clock: this.clock, sink }
+    return new HostServices({ roots: [cwd, ...additionalDirectories], ...context })
   }
 
   #opened(session: AcpSession, result: Json): void {

@@ -7,13 +7,6 @@ import { HostRefusal } from './rpc-answer.js'
 /** Largest file that is read or written for an agent, in bytes. */
 const MAX_BYTES = 10 << 20
 
-/** Part of a file, as `fs/read_text_file` asks for it. */
-export interface FilePart {
-  /** The first line, counted from 1. */
-  readonly line?: number
-  readonly limit?: number
-}
-
 /** The files of a session's roots. */
 export class HostFiles {
   readonly #roots: readonly string[]
@@ -33,8 +26,8 @@ export class HostFiles {
     throw new HostRefusal('invalid', `The path is outside the folders of the session: ${path}`)
   }
 
-  /** @throws `HostRefusal` */
-  async read(path: unknown, { line = 1, limit }: FilePart): Promise<string> {
+  /** Reads `limit` lines from `line` on, which is counted from 1; else the whole file. @throws `HostRefusal` */
+  async read(path: unknown, line = 1, limit?: number): Promise<string> {
     const file = await this.locate(path)
     const text = await withFile(file, constants.O_RDONLY, async (handle, size) => {
       if (size > MAX_BYTES)

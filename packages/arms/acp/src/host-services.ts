@@ -10,7 +10,6 @@ import {
 } from '@agentproto/contracts'
 import type { AgentSink } from '@agentproto/contracts/agent'
 import { HostFiles } from './host-files.js'
-import type { FilePart } from './host-files.js'
 import { HostTerminals } from './host-terminals.js'
 import type { TerminalCommand, TerminalsOptions } from './host-terminals.js'
 import { HostRefusal, type RpcAnswer, WITHDRAWN } from './rpc-answer.js'
@@ -97,7 +96,9 @@ export class HostServices {
 
   #fileMethods(): Methods {
     return {
-      'fs/read_text_file': async (params) => ({ content: await this.#files.read(params['path'], partOf(params)) }),
+      'fs/read_text_file': async ({ path, line, limit }) => ({
+        content: await this.#files.read(path, asNumber(line), asNumber(limit)),
+      }),
       'fs/write_text_file': (params, signal) => this.#write(params, signal),
     }
   }
@@ -153,8 +154,6 @@ export class HostServices {
     }
   }
 }
-
-const partOf = (params: Json): FilePart => defined({ line: asNumber(params['line']), limit: asNumber(params['limit']) })
 
 function variablesOf(value: unknown): Readonly<Record<string, string>> {
   const pairs = asList(value).map((entry): [string, string] => {

@@ -1,7 +1,6 @@
 import {
   type AgentNotice,
   AgentprotoError,
-  type Clock,
   defined,
   type StreamError,
   type TokenUsage,
@@ -15,6 +14,7 @@ import { PendingRequests } from './pending-requests.js'
 import type { Reply } from './pending-requests.js'
 import { ToolCalls } from './tool-calls.js'
 import type { ToolUpdate } from './tool-calls.js'
+import type { Limit } from './within.js'
 
 /** How the agent itself reports the end of the turn. */
 export interface Verdict {
@@ -43,12 +43,6 @@ export interface Turn {
   answer?: TurnOutcome
   /** Text, a thought or a tool call was received. */
   productive: boolean
-}
-
-/** How long a turn that was answered without any content waits for late content. */
-export interface EmptyTurnWait {
-  readonly ms: number
-  readonly clock: Clock
 }
 
 /**
@@ -175,8 +169,9 @@ export class Conversation {
   /**
    * The agent reported the end of the turn. Some agents send the last updates after it: what is in the same read, or can
    * be read already, still belongs to the turn. Two immediates have one poll of the pipes between them, and no waiting.
+   * @param wait how long a turn that was answered without any content waits for late content
    */
-  finish(turn: Turn, verdict: Verdict, wait?: EmptyTurnWait): void {
+  finish(turn: Turn, verdict: Verdict, wait?: Limit): void {
     const outcome = { by: 'agent' as const, verdict }
     turn.answer ??= outcome
     const end = this.end.bind(this, turn, outcome)

@@ -2,7 +2,7 @@
 export { connectProcess, exitMessage, NO_CAPABILITIES } from './connection.js'
 export type { LineClient, ProcessConnection, WriteLine } from './connection.js'
 export { Conversation, flushAll } from './conversation.js'
-export type { EmptyTurnWait, Turn, TurnOutcome, Verdict } from './conversation.js'
+export type { Turn, TurnOutcome, Verdict } from './conversation.js'
 export { elicitationResult, questionOf } from './elicitation.js'
 export type { UserAsk } from './elicitation.js'
 export { isContentBlock, parseLine, promptError } from './message.js'

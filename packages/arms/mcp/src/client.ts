@@ -56,17 +56,12 @@ export class McpClient implements LineClient, SessionLink {
   #ended: AgentprotoError | undefined
 
   constructor(options: McpClientOptions) {
-    const { clock, profile, client, carrier } = options
+    const { clock, profile } = options
     this.#options = options
     this.clock = clock
     this.profile = profile
     this.#routes = new ServerRoutes(profile, (id, result) => this.respond(id, result))
-    this.#sdk = new SdkLink({
-      client,
-      clock,
-      send: (message) => carrier.send(message),
-      onVersion: (version) => carrier.useVersion(version),
-    })
+    this.#sdk = new SdkLink(options)
   }
 
   get tools(): PromptTools {
@@ -136,7 +131,7 @@ export class McpClient implements LineClient, SessionLink {
     this.#request(id, { method: 'tools/call', params }, answered)
     const cancel = (reason: string): void => {
       // The answer may still come; its session decides what that means.
-      this.#notify('notifications/cancelled', { requestId: id, reason })
+      this.#send({ method: 'notifications/cancelled', params: { requestId: id, reason } })
     }
     return { id, cancel, forget: () => this.#forget(id) }
   }
@@ -185,10 +180,6 @@ export class McpClient implements LineClient, SessionLink {
     if (!this.#calls.delete(id)) return
     if (this.#forgotten.size >= MAX_FORGOTTEN) this.#forgotten.clear()
     this.#forgotten.add(id)
-  }
-
-  #notify(method: string, params: Json): void {
-    this.#send({ method, params })
   }
 
   #send(message: Json): void {

@@ -1,19 +1,14 @@
 import type { Client, JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { within } from '@agentproto/arm-kit'
-import { asString, type Clock, defined, type Json } from '@agentproto/contracts'
+import { type AgentInfo, asString, defined, type Json } from '@agentproto/contracts'
+import type { ArmConnectOptions } from '@agentproto/contracts/agent'
+import type { Carrier } from './carrier.js'
 
 /** What the server said of itself. */
-export interface ServerInfo {
-  readonly name?: string
-  readonly version?: string
-}
+type ServerInfo = Pick<AgentInfo, 'name' | 'version'>
 
-export interface SdkLinkOptions {
-  readonly client: { readonly name: string; readonly version: string }
-  readonly clock: Clock
-  readonly send: (message: Json) => Promise<void>
-  /** The version of the protocol that was agreed upon. */
-  readonly onVersion?: (version: string) => void
+interface SdkLinkOptions extends Pick<ArmConnectOptions, 'client' | 'clock'> {
+  readonly carrier: Carrier
 }
 
 /**
@@ -78,15 +73,15 @@ export class SdkLink {
   }
 
   #feed(): Transport {
-    const { send, onVersion } = this.#options
+    const { carrier } = this.#options
     return {
       start: async () => {},
       send: async (message) => {
         if ('method' in message && 'id' in message) this.#waiting.add(message.id)
-        await send(message)
+        await carrier.send(message)
       },
       close: async () => {},
-      setProtocolVersion: (version) => onVersion?.(version),
+      setProtocolVersion: (version) => carrier.useVersion(version),
     }
   }
 }

@@ -46,7 +46,11 @@ export async function findDaemon(context: CliContext): Promise<Daemon> {
   const named = context.env['AGENTPROTO_URL']
   const record = named ? undefined : await recordOf(context, home)
   const url = named || record?.url
-  if (url === undefined) throw notRunning(home)
+  if (url === undefined) {
+    throw new AgentprotoError('daemon_not_running', `No gateway is running for ${home.root}`, {
+      hint: 'Start one with: agentproto serve --detach',
+    })
+  }
   if (record !== undefined) warnOfOtherVersion(context, record)
   return { url, localUrl: record?.local ?? url, token: await tokenOf(context) }
 }
@@ -60,11 +64,6 @@ async function recordOf(context: CliContext, home: HomeLayout): Promise<DaemonRe
 
 const startGateway = async (context: CliContext): Promise<DaemonRecord> =>
   (await import('./daemon-start.js')).startDaemon(context)
-
-const notRunning = ({ root }: HomeLayout): AgentprotoError =>
-  new AgentprotoError('daemon_not_running', `No gateway is running for ${root}`, {
-    hint: 'Start one with: agentproto serve --detach',
-  })
 
 /** A command may connect more than once; it warns once. */
 const warned = new WeakSet<CliContext['stderr']>()

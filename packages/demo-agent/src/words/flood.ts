@@ -1,4 +1,4 @@
-import { updateMessage, type Turn } from '../turn.js'
+import { textUpdate, updateMessage, type Turn } from '../turn.js'
 import { wholeNumber } from './argument.js'
 
 const MAX_UPDATES = 100_000_000
@@ -19,7 +19,7 @@ export async function flood(turn: Turn, argument: string): Promise<void> {
 }
 
 function lineAround({ session }: Turn): readonly [before: string, after: string] {
-  const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: `${HOLE}\n` } } as const
-  const [before = '', after = ''] = JSON.stringify(updateMessage(session.id, update)).split(HOLE)
+  const message = updateMessage(session.id, textUpdate('agent_message', `${HOLE}\n`))
+  const [before = '', after = ''] = JSON.stringify(message).split(HOLE)
   return [before, `${after}\n`]
 }

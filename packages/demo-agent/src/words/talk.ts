@@ -21,7 +21,7 @@ export async function stream(turn: Turn, argument: string): Promise<void> {
 
 export function think(turn: Turn, argument: string): void {
   const subject = argument || 'the prompt'
-  for (const text of [`Let me think about ${subject}. `, 'It is not hard. ', 'I am done.']) turn.think(text)
+  for (const text of [`Let me think about ${subject}. `, 'It is not hard. ', 'I am done.']) turn.say(text, 'thought')
   turn.say(`I thought about ${subject}.`)
 }
 

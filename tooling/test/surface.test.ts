@@ -86,13 +86,13 @@ test('what each package exports', () => {
       SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
       SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
       SessionRequest SessionSandbox SessionStatus SessionStopped SessionTurn StatusChange StopReason
-      StoredAgentSession StreamError StreamEvent StreamEventType TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
-      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
-      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
-      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace
-      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
-      everySession fromProblem isAgentprotoError isLive isRecord parseJson promptText randomId
-      settlesWithin systemClock toAgentprotoError traceIdOf traceOf
+      StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS
+      TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService
+      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
+      Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult
+      UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber
+      asRecord asString defined everySession fromProblem isAgentprotoError isLive isRecord parseJson
+      promptText randomId settlesWithin systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest

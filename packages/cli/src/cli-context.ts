@@ -1,8 +1,10 @@
 import type { Readable, Writable } from 'node:stream'
+import type { WriteStream } from 'node:tty'
 import { createPaint, wantsColor, type Paint } from './render/paint.js'
+import { printable, visible } from './render/printable.js'
 
-/** A stream that may be a terminal. */
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
+/** A stream that may be a terminal. It has no `write`: what reaches it goes through `print`, `pass` or `raw`. */
+export type Output = Pick<Writable, 'on' | 'off'> & Partial<Pick<WriteStream, 'isTTY' | 'columns' | 'rows'>>
 export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown }
 
 /** Everything of the process that a command may use. */
@@ -25,10 +27,16 @@ export const widthOf = (stream: Output): number =>
 /** Whether stdin and stdout are both terminals. */
 export const isInteractive = ({ stdin, stdout }: CliContext): boolean => stdin.isTTY === true && stdout.isTTY === true
 
-export function print(stream: Output, lines: readonly string[] | string): void {
-  const text = typeof lines === 'string' ? lines : lines.join('\n')
-  stream.write(`${text}\n`)
-}
+/** Prints lines of ours. They may quote an agent: no more than colours reaches the terminal. */
+export const print = (stream: Output, lines: readonly string[] | string): void =>
+  void raw(stream).write(`${visible(typeof lines === 'string' ? lines : lines.join('\n'))}\n`)
+
+/** Passes on what an agent wrote. A pipe gets it unchanged. */
+export const pass = (stream: Output, text: string): void =>
+  void raw(stream).write(stream.isTTY === true ? printable(text) : text)
+
+/** The stream itself, for a protocol and for what moves the cursor. A test lists who uses it. */
+export const raw = (stream: Output): Writable => stream as Writable
 
 export const printJson = (context: CliContext, value: unknown): void =>
   print(context.stdout, JSON.stringify(value, undefined, 2))

@@ -87,8 +87,8 @@ export async function createProgram(context: CliContext, run: Run, words?: reado
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void context.stdout.write(text),
-      writeErr: (text) => void context.stderr.write(text),
+      writeOut: (text) => print(context.stdout, text.replace(/\n$/, '')),
+      writeErr: (text) => print(context.stderr, text.replace(/\n$/, '')),
       outputError: (text, write) =>
         write(`${paintFor(context, context.stderr).red('agentproto:')} ${usageLine(text)}\n`),
     })

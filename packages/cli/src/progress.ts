@@ -1,5 +1,6 @@
-import { paintFor, type CliContext } from './cli-context.js'
+import { paintFor, raw, type CliContext } from './cli-context.js'
 import { duration, spinner } from './render/age.js'
+import { oneLine } from './render/printable.js'
 
 const SHOW_AFTER_MS = 300
 const FRAME_MS = 100
@@ -12,13 +13,14 @@ export async function withProgress<T>(context: CliContext, label: string, work: 
   const draw = (): void => {
     const elapsed = Date.now() - startedAt
     if (elapsed < SHOW_AFTER_MS) return
-    stderr.write(`\r\u001B[K${paintFor(context, stderr).dim(`${spinner(elapsed)} ${label} … ${duration(elapsed)}`)}`)
+    const text = paintFor(context, stderr).dim(`${spinner(elapsed)} ${oneLine(label)} … ${duration(elapsed)}`)
+    raw(stderr).write(`\r\u001B[K${text}`)
   }
   const timer = setInterval(draw, FRAME_MS)
   try {
     return await work()
   } finally {
     clearInterval(timer)
-    if (Date.now() - startedAt >= SHOW_AFTER_MS) stderr.write('\r\u001B[K')
+    if (Date.now() - startedAt >= SHOW_AFTER_MS) raw(stderr).write('\r\u001B[K')
   }
 }

@@ -7,10 +7,17 @@ const DEMO = fileURLToPath(new URL('../bin/demo-agent.mjs', import.meta.url))
 /** The exit code of an agent without a login. */
 const NOT_LOGGED_IN = 41
 
+interface OwnAgentOptions {
+  readonly needsLogin?: boolean
+  readonly flags?: readonly string[]
+  /** Default: the demo agent. */
+  readonly agent?: string
+}
+
 /** Adds an adapter, without installing it: the demo agent, with a login if wanted. */
 export async function ownAgent(
   home: string,
-  { needsLogin = false, flags = [] }: { readonly needsLogin?: boolean; readonly flags?: readonly string[] } = {},
+  { needsLogin = false, flags = [], agent = DEMO }: OwnAgentOptions = {},
 ): Promise<{ readonly login: string }> {
   const at = join(folder('adapter'), 'own')
   mkdirSync(at)
@@ -38,7 +45,7 @@ export async function ownAgent(
     ...(needsLogin ? [`[ "$1" = --version ] || [ -e '${login}' ] || exit ${NOT_LOGGED_IN}`] : []),
     // The sessions that it starts use the same adapter.
     'export AGENTPROTO_AGENT=own',
-    `exec '${process.execPath}' '${DEMO}' ${flags.join(' ')} "$@"`,
+    `exec '${process.execPath}' '${agent}' ${flags.join(' ')} "$@"`,
   ]
   writeFileSync(join(at, 'own-agent'), `${script.join('\n')}\n`)
   chmodSync(join(at, 'own-agent'), 0o755)

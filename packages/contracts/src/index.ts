@@ -81,6 +81,7 @@ export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from
 export type { ResolvedCwd, WorkspaceResolver, WorkspaceService } from './workspace.js'
 export type { BrowserCode, NamedToken, NewToken, Workspace, WorkspacesFile } from './wire/host-responses.js'
 export type { BrowserLogin, TokenRequest, TokenService } from './wire/token-service.js'
+export { TOKEN_SHAPE } from './token-shape.js'
 export { traceIdOf, traceOf } from './trace-context.js'
 export type { TraceCarrier, TraceContext } from './trace-context.js'
 export { SCOPES } from './principal.js'

@@ -8,6 +8,8 @@ import { RedactingSink } from '../src/launch/redacting-sink.ts'
 import { environmentOf, launch, type Launching, prepare, program, quiet } from './guarded-launch.ts'
 
 const VALUE = 'sk-guard-4711'
+const hexOf = (char: string): string => `${char.charCodeAt(0).toString(16)},`
+const MARK = '[redacted]'.replaceAll(/[^]/g, hexOf)
 
 test('an agent gets its declared secrets, and its output is redacted', async () => {
   const made = await prepare({ auth: { ref: './SECRETS.md' } })
@@ -90,7 +92,11 @@ test('however an agent cuts its text into pieces, a secret is in no run of them'
       }
       void sink.emit([{ type: 'turn-end', reason: 'end_turn' }])
       const emitted = out.map((signal) => (signal.type === 'text-delta' ? signal.text : '')).join('')
-      expect(emitted).toBe(whole.replaceAll(VALUE, '[redacted]'))
+      // A piece of two letters is not held back.
+      const around = whole.split(VALUE).map((text) => text.replaceAll(/[^]/g, hexOf))
+      expect(emitted.replaceAll(/[^]/g, hexOf)).toMatch(
+        new RegExp(`^${around.join(`(${hexOf('s')}(${hexOf('k')})?)?${MARK}`)}$`),
+      )
       expect(out.at(-1)).toEqual({ type: 'turn-end', reason: 'end_turn' })
     }),
   )
@@ -101,13 +107,12 @@ test('what is no text is cleaned whole, and comes after the text that was before
   redactor.add(VALUE)
   const out: AgentSignal[] = []
   const sink = new RedactingSink({ ...quiet, emit: (batch) => void out.push(...batch) }, redactor)
-  void sink.emit([{ type: 'text-delta', text: 'it is sk-' }])
+  void sink.emit([{ type: 'text-delta', text: 'it is sk' }])
   void sink.emit([{ type: 'tool-call', toolCallId: 'c', title: `curl ${VALUE}`, input: { [VALUE]: [VALUE] } }])
-  void sink.emit([{ type: 'thought', text: 'guard-4711' }])
+  void sink.emit([{ type: 'thought', text: '-guard-4711' }])
   expect(out).toEqual([
-    { type: 'text-delta', text: 'it is ' },
-    { type: 'text-delta', text: 'sk-' },
+    { type: 'text-delta', text: 'it is sk' },
     { type: 'tool-call', toolCallId: 'c', title: 'curl [redacted]', input: { '[redacted]': ['[redacted]'] } },
-    { type: 'thought', text: 'guard-4711' },
+    { type: 'thought', text: '-guard-4711' },
   ])
 })

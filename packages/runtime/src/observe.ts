@@ -13,7 +13,7 @@ export function observe({ clock, layout, inMemory, ...settings }: Settings) {
   /** Redacts known secrets in JSON. */
   const redact = redactor.redactJson.bind(redactor)
   const path = inMemory ? undefined : `${layout.logs}/gateway.jsonl`
-  const log = new GatewayLog({ ...settings.log, path, clock, redact })
+  const log = new GatewayLog({ ...settings.log, path, clock, redact: (fields) => redactor.redactData(fields) })
   const onProblem = (problem: string): void => {
     log.write('warn', 'problem', { problem })
     // A problem may quote what an agent or a request said.

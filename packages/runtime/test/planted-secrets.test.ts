@@ -12,7 +12,9 @@ import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 const owner: Principal = { type: 'owner', name: 'owner' }
 const slugOf = (at: number): string => `planted/secret-${at}`
 
-async function spillingAdapter(home: string): Promise<string> {
+const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
+
+async function spillingAdapter(home: string, agent = fixture('spilling-agent.mjs')): Promise<string> {
   const folder = join(home, 'more-adapters')
   const secrets = PLANTED.map(({ kind }, at) => ({
     slug: slugOf(at),
@@ -26,7 +28,7 @@ async function spillingAdapter(home: string): Promise<string> {
     description: 'Prints its secrets wherever it can.',
     version: '1.0.0',
     bin: 'spilling',
-    bin_args: [fileURLToPath(new URL('fixtures/spilling-agent.mjs', import.meta.url))],
+    bin_args: [agent],
     install: [{ method: 'npm', package: 'spilling' }],
     version_check: { cmd: 'spilling --version', parse: '(\\d+\\.\\d+\\.\\d+)', range: '*' },
     auth: { ref: './SECRETS.md' },
@@ -94,4 +96,49 @@ test('no secret of any kind is in an event, a log, the audit log, a crash bundle
   expect(names).toEqual(expect.arrayContaining(['events.jsonl', 'audit.jsonl', 'gateway.jsonl', 'secrets.json']))
   expect(names).toContain(basename(failure?.crashBundlePath ?? '?'))
   expect(found.filter(([name, kinds]) => name !== 'secrets.json' && kinds.length > 0)).toEqual([])
+})
+
+/** Whether a text has the token, its secret part or a half of that, as it is or one letter a line. */
+function hasToken(text: string, token: string): boolean {
+  const plain = text.replaceAll(/\s|\\+n/g, '')
+  const parts = [token.slice(6, 40), token.slice(-43, -21), token.slice(-21)]
+  const forms = [Buffer.from(token).toString('base64').slice(0, 60), Buffer.from(token).toString('hex').slice(0, 90)]
+  return [...parts, ...forms].some((part) => plain.includes(part))
+}
+
+test("12.A3 an agent that prints the owner's token in any way gets it into no event, log, failure or crash bundle", async () => {
+  const home = await temporaryHome()
+  const problems: string[] = []
+  const gateway = await testGateway({
+    home,
+    adapters: [await spillingAdapter(home, fixture('leaking-agent.mjs'))],
+    executables: { spilling: process.execPath },
+    log: { level: 'debug' },
+    onProblem: (problem) => problems.push(problem),
+  })
+  const { sessions, token } = gateway
+  const { id } = await sessions.spawn({ adapter: 'spilling', cwd: home, prompt: 'leak' }, owner)
+  const { text } = await sessions.waitTurn(id, 1)
+
+  expect([text.match(/\[redacted\]/g)?.length, hasToken(text, token)]).toEqual([5, false])
+  const { turn } = await sessions.prompt(id, { prompt: 'crash' }, owner)
+  const crashed = await sessions.waitTurn(id, turn)
+  await expect.poll(async () => (await sessions.get(id)).status, { timeout: 20_000 }).toBe('exited')
+  const session = await sessions.get(id)
+  expect(session.failure?.summary).toContain('private words')
+  await gateway.close()
+  const logged = await readFile(join(home, 'logs', 'gateway.jsonl'), 'utf8')
+  // The output of agents is in their events, and not in the gateway's log (docs/observability.md).
+  expect(logged).not.toContain('private words')
+  expect([session, crashed, problems].map((data) => hasToken(JSON.stringify(data), token))).toEqual([
+    false,
+    false,
+    false,
+  ])
+  const files = (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const found = await Promise.all(
+    files.map(async ({ parentPath, name }) => [name, await readFile(join(parentPath, name), 'utf8')] as const),
+  )
+  expect(found.map(([name]) => name)).toContain(basename(session.failure?.crashBundlePath ?? '?'))
+  expect(found.filter(([, content]) => hasToken(content, token)).map(([name]) => name)).toEqual(['token'])
 })

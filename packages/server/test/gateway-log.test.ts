@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '@agentproto/contracts'
+import { createRedactor } from '@agentproto/secrets'
 import { expect, onTestFinished, test } from 'vitest'
 import { GatewayLog, type GatewayLogOptions } from '../src/telemetry/gateway-log.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
@@ -18,7 +19,9 @@ async function openLog(options: Partial<GatewayLogOptions> = {}): Promise<Opened
   const path = join(folder, 'gateway.jsonl')
   let now = Date.parse('2026-11-22T00:00:00.000Z')
   const clock: Clock = { now: () => now, after: systemClock.after }
-  const log = new GatewayLog({ path, clock, redact: (line) => line.replaceAll('s3cret', '[redacted]'), ...options })
+  const redactor = createRedactor()
+  redactor.add('s3cret')
+  const log = new GatewayLog({ path, clock, redact: (fields) => redactor.redactData(fields), ...options })
   onTestFinished(() => log.close())
   const lines = async (): Promise<readonly Record<string, unknown>[]> => {
     await log.close()
@@ -38,6 +41,14 @@ test('a line is one JSON object, without secrets, readable by the owner only', a
   expect(String(line?.['long'])).toHaveLength(8_192)
   expect((await stat(join(folder, 'gateway.jsonl'))).mode & 0o777).toBe(0o600)
   expect((await stat(folder)).mode & 0o777).toBe(0o700)
+})
+
+test('12.A3 a secret that is cut is redacted before, and nested ones are', async () => {
+  const { log, lines } = await openLog()
+  log.write('info', 'said', { text: `${'x'.repeat(8_190)}s3cret`, in: [{ it: 's3cret' }] })
+  const text = JSON.stringify(await lines())
+  expect(text).not.toContain('s3')
+  expect(text).toContain('{"it":"[redacted]"}')
 })
 
 test('a line is in the file soon after it is written, without a close: a kill -9 loses no more than a moment', async () => {

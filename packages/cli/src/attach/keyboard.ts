@@ -1,6 +1,6 @@
 import { emitKeypressEvents } from 'node:readline'
 import { defined } from '@agentproto/contracts'
-import type { Input, Output } from '../cli-context.js'
+import { raw, type Input, type Output } from '../cli-context.js'
 
 /** One key press, as `node:readline` reports it. */
 export interface Key {
@@ -32,13 +32,13 @@ export function openKeyboard(
   stdin.setRawMode?.(true)
   stdin.on('keypress', listener)
   stdin.resume()
-  output.write(BRACKETED_PASTE_ON)
+  raw(output).write(BRACKETED_PASTE_ON)
   return {
     close() {
       stdin.off('keypress', listener)
       stdin.setRawMode?.(false)
       stdin.pause()
-      output.write(BRACKETED_PASTE_OFF)
+      raw(output).write(BRACKETED_PASTE_OFF)
     },
   }
 }

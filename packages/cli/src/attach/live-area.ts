@@ -1,5 +1,6 @@
-import type { Output } from '../cli-context.js'
+import { type Output, raw } from '../cli-context.js'
 import { columnsOf } from '../render/fit.js'
+import { visible } from '../render/printable.js'
 
 export interface LiveRows {
   readonly rows: readonly string[]
@@ -30,16 +31,16 @@ export class LiveArea {
     const picture = JSON.stringify([rows, cursor, this.#output.columns])
     if (finished.length === 0 && picture === this.#drawn) return
     this.#drawn = picture
-    const above = finished.map((row) => `${row}\n`).join('')
+    const above = finished.map((row) => `${visible(row)}\n`).join('')
     const place = cursor === undefined ? HIDE_CURSOR : this.#moveTo(rows, cursor) + SHOW_CURSOR
-    this.#output.write(SYNC_ON + HIDE_CURSOR + this.#erase() + above + rows.join('\n') + place + SYNC_OFF)
+    raw(this.#output).write(SYNC_ON + HIDE_CURSOR + this.#erase() + above + visible(rows.join('\n')) + place + SYNC_OFF)
     this.#rows = rows
     this.#cursorRow = cursor?.row ?? Math.max(0, rows.length - 1)
   }
 
   /** Erases the live rows and shows the cursor. */
   close(finished: readonly string[] = []): void {
-    this.#output.write(this.#erase() + finished.map((row) => `${row}\n`).join('') + SHOW_CURSOR)
+    raw(this.#output).write(this.#erase() + finished.map((row) => `${visible(row)}\n`).join('') + SHOW_CURSOR)
     this.#rows = []
     this.#cursorRow = 0
     this.#drawn = ''

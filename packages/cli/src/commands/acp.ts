@@ -5,7 +5,7 @@ import type { Client } from '@agentproto/client'
 import { type AgentCapabilities, AgentprotoError, defined } from '@agentproto/contracts'
 import { parseWire, type SpawnAgentRequest, spawnAgentSchema } from '@agentproto/contracts/wire'
 import type { Define } from '../cli-command.js'
-import { warn, type CliContext, type Output } from '../cli-context.js'
+import { raw, warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
 import { findSession } from '../session-ref.js'
@@ -56,14 +56,14 @@ async function serveAcp(context: CliContext, options: AcpOptions): Promise<void>
     open: (request) => openFor(client, options, request),
     info: { name: 'agentproto', version: version() },
     input: context.stdin,
-    write: lineWriter(context.stdout),
+    write: lineWriter(raw(context.stdout)),
     onProblem: (problem) => warn(context, problem),
   })
   await server.closed
 }
 
 /** Writes lines to a pipe. It returns a promise while the pipe is full. */
-function lineWriter(stream: Output): (line: string) => Promise<void> | undefined {
+function lineWriter(stream: ReturnType<typeof raw>): (line: string) => Promise<void> | undefined {
   let full: Promise<void> | undefined
   return function writeLine(line) {
     if (stream.write(`${line}\n`)) return undefined

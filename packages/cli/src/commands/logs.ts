@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EXIT } from '@agentproto/contracts'
 import type { Define } from '../cli-command.js'
-import { print, type CliContext } from '../cli-context.js'
+import { pass, print, type CliContext } from '../cli-context.js'
 import { type JsonOption, toCount } from '../command-definition.js'
 import { daemonLog, gatewayLog, readFrom, sizeOf, tailOf } from '../daemon/daemon-log.js'
 import { homeOf } from '../daemon/daemon-record.js'
@@ -41,7 +41,7 @@ async function printLog(context: CliContext, { lines, follow, json }: LogsOption
   if (tail.length > 0) print(stdout, tail)
   else if (follow !== true) print(stderr, `${path} is empty. A gateway in the foreground logs to its own terminal.`)
   if (follow !== true) return EXIT.ok
-  return interruptible((signal) => followFile({ path, from: size }, (text) => stdout.write(text), signal))
+  return interruptible((signal) => followFile({ path, from: size }, (text) => pass(stdout, text), signal))
 }
 
 /** Passes on what is appended to a file, until the signal aborts. A rotated file is followed into its successor. */

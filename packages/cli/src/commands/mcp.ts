@@ -1,5 +1,5 @@
 import type { Define } from '../cli-command.js'
-import { warn, type CliContext } from '../cli-context.js'
+import { raw, warn, type CliContext } from '../cli-context.js'
 import { clientServices } from '../client-services.js'
 import { connect } from '../daemon/connect.js'
 import { version } from '../version.js'
@@ -31,7 +31,7 @@ async function serveMcp(context: CliContext): Promise<void> {
       onError: (error) => warn(context, error instanceof Error ? error.message : String(error)),
     },
     // The gateway identifies the caller by its token; nothing here decides by this name.
-    { by: { type: 'owner', name: 'mcp' }, input: context.stdin, output: context.stdout },
+    { by: { type: 'owner', name: 'mcp' }, input: context.stdin, output: raw(context.stdout) },
   )
   await server.closed
   await server.close()

@@ -1,5 +1,5 @@
 import type { SessionEvent, TurnEndReason, TurnResult } from '@agentproto/contracts'
-import { paintFor, print, type CliContext } from '../cli-context.js'
+import { paintFor, pass, print, type CliContext } from '../cli-context.js'
 import type { OutputMode } from '../command-definition.js'
 import type { Paint } from '../render/paint.js'
 import { printable } from '../render/printable.js'
@@ -36,7 +36,7 @@ export function turnOutput(context: CliContext, mode: OutputMode): TurnOutput {
     case 'quiet':
       return {
         event: () => undefined,
-        end: ({ text }) => text === '' || print(context.stdout, text.replace(/\n$/, '')),
+        end: ({ text }) => text === '' || pass(context.stdout, text.replace(/\n?$/, '\n')),
       }
   }
 }
@@ -45,16 +45,15 @@ export function turnOutput(context: CliContext, mode: OutputMode): TurnOutput {
 function textOutput(context: CliContext): TurnOutput {
   const paint = paintFor(context, context.stderr)
   const asides = new Transcript({ paint, width: () => context.stderr.columns ?? 100, requestsWhenAnswered: true })
-  const shown = context.stdout.isTTY === true ? printable : (text: string) => text
   let atLineStart = true
   const freshLine = (): void => {
-    if (!atLineStart) context.stdout.write('\n')
+    if (!atLineStart) pass(context.stdout, '\n')
     atLineStart = true
   }
   return {
     event(event) {
       if (event.type === 'text-delta') {
-        context.stdout.write(shown(event.text))
+        pass(context.stdout, event.text)
         if (event.text !== '') atLineStart = event.text.endsWith('\n')
         return
       }

@@ -129,7 +129,7 @@ export class LaunchGuard {
   /** The message and its parts; the cause stays inside the process. */
   #clean(error: AgentprotoError): AgentprotoError {
     const redactor = this.#redactor
-    if (redactor === undefined || redactor.empty) return error
+    if (redactor === undefined) return error
     const { cause, ...parts } = error.parts
     const clean = new AgentprotoError(error.code, '', { ...redactor.redactData(parts), cause })
     clean.message = redactor.redact(error.message)

@@ -2,19 +2,17 @@ import type { AgentAnswer, AgentRequest } from '@agentproto/contracts'
 import type { AgentSignal, AgentSink } from '@agentproto/contracts/agent'
 import type { Redactor } from '@agentproto/secrets'
 
-type Prose = Extract<AgentSignal, { type: 'text-delta' | 'thought' }>
-
-/** Signals that may come between two pieces of one text. */
-const ASIDE: ReadonlySet<AgentSignal['type']> = new Set(['usage', 'config', 'title', 'plan', 'output', 'extension'])
+type Prose = Extract<AgentSignal, { readonly text: string }>
 
 /**
- * Redacts known secrets in everything that an agent says, before it is emitted. Agents send their text in pieces, so
- * that the end of a piece which may be the beginning of a secret is held back until the next piece.
+ * Redacts tokens and known secrets in everything that an agent says. It says them in pieces: the end of a piece that may be
+ * the beginning of a secret is held back until the next piece of that kind of text, whatever comes between, or the turn's end.
  */
 export class RedactingSink implements AgentSink {
   readonly #inner: AgentSink
   readonly #redactor: Redactor
-  #held: Prose | undefined
+  /** The end of each kind of text, from where it may be a secret, and how much of that was emitted. */
+  readonly #open = new Map<Prose['type'], { piece: Prose; open: string; sent: number }>()
 
   constructor(inner: AgentSink, redactor: Redactor) {
     this.#inner = inner
@@ -22,37 +20,47 @@ export class RedactingSink implements AgentSink {
   }
 
   emit(batch: readonly AgentSignal[]): void | Promise<void> {
-    if (this.#redactor.empty) return this.#inner.emit(batch)
-    const clean = batch.flatMap((signal) => this.#clean(signal))
+    const clean: AgentSignal[] = []
+    for (const signal of batch) this.#clean(signal, clean)
     return clean.length === 0 ? undefined : this.#inner.emit(clean)
   }
 
-  async ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
-    const held = this.#release()
-    if (held.length > 0) await this.#inner.emit(held)
+  ask(request: AgentRequest, signal: AbortSignal): Promise<AgentAnswer> {
     return this.#inner.ask(this.#redactor.redactData(request), signal)
   }
 
-  #clean(signal: AgentSignal): readonly AgentSignal[] {
-    if (signal.type === 'text-delta' || signal.type === 'thought') return this.#prose(signal)
-    const before = ASIDE.has(signal.type) ? [] : this.#release()
-    return [...before, this.#redactor.redactData(signal)]
+  #clean(signal: AgentSignal, out: AgentSignal[]): void {
+    if ('text' in signal) return this.#extend(signal, out)
+    if (signal.type === 'turn-end') this.#end(out)
+    out.push(this.#redactor.redactData(signal))
   }
 
-  #prose(piece: Prose): readonly AgentSignal[] {
-    const held = this.#held
-    const goesOn = held !== undefined && held.type === piece.type && held.messageId === piece.messageId
-    const before = goesOn ? [] : this.#release()
-    const text = this.#redactor.redact(goesOn ? held.text + piece.text : piece.text)
-    const open = this.#redactor.openEnd(text)
-    const complete = text.slice(0, text.length - open)
-    this.#held = open === 0 ? undefined : { ...piece, text: text.slice(text.length - open) }
-    return complete === '' ? before : [...before, { ...piece, text: complete }]
+  #extend(piece: Prose, out: AgentSignal[]): void {
+    const { open: before, sent } = this.#open.get(piece.type) ?? { open: '', sent: 0 }
+    const lineBreak = before !== '' && piece.type === 'output' ? '\n' : ''
+    const [clean, open] = this.#redactor.redactPart(before + lineBreak + piece.text)
+    const text = clean + open
+    const shown = before.slice(0, sent) + (sent === before.length ? lineBreak : '')
+    const start = text.startsWith(shown) ? shown.length : 0
+    const held = isHeld(open) ? Math.min(open.length, text.length - start) : 0
+    emit(piece, text.slice(start, text.length - held), out)
+    if (open !== '') this.#open.set(piece.type, { piece, open, sent: open.length - held })
+    else if (before !== '') this.#open.delete(piece.type)
   }
 
-  #release(): readonly AgentSignal[] {
-    const held = this.#held
-    this.#held = undefined
-    return held === undefined ? [] : [held]
+  #end(out: AgentSignal[]): void {
+    for (const { piece, open, sent } of this.#open.values()) {
+      const clean = this.#redactor.redact(open)
+      if (sent < open.length) emit(piece, clean.startsWith(open.slice(0, sent)) ? clean.slice(sent) : clean, out)
+    }
+    this.#open.clear()
   }
+}
+
+/** Fewer than three letters of a secret are not held back, so that nearly all text is emitted as it comes. */
+const isHeld = (text: string): boolean => /\S\s*\S\s*\S/.test(text)
+
+function emit(piece: Prose, text: string, out: AgentSignal[]): void {
+  if (text === piece.text) out.push(piece)
+  else if (text !== '') out.push({ ...piece, text })
 }

@@ -1,37 +1,23 @@
 import type { Principal, SessionPrincipal } from '@agentproto/contracts'
 import { isToken, newToken, tokenDigest, tokenId } from './token-format.js'
 
-/** Where values are registered that must not appear in logs and events. */
-export interface Redactor {
-  add(value: string): void
-  remove(value: string): void
-}
-
 interface Held {
   readonly digest: Buffer
   readonly principal: SessionPrincipal
   readonly ended: AbortController
-  readonly token: string
 }
 
 /** Tokens of sessions' agents: one a start, in memory, revoked with the session; what one allows never changes. */
 export class SessionTokens {
-  readonly #redactor: Redactor
   /** By the id in the token. */
   readonly #held = new Map<string, Held>()
-
-  constructor(redactor: Redactor) {
-    this.#redactor = redactor
-  }
 
   /** Creates the token for a start; the token of an earlier start is revoked. */
   mint(sessionId: string, delegates: boolean): string {
     this.revoke(sessionId)
     const { token, id } = newToken('s')
     const principal: SessionPrincipal = { type: 'session', name: `session ${sessionId}`, sessionId, delegates }
-    // It gives access to more than its own session, so parts of it are redacted too, not only its shape.
-    if (delegates) this.#redactor.add(token)
-    this.#held.set(id, { digest: tokenDigest(token), principal, ended: new AbortController(), token })
+    this.#held.set(id, { digest: tokenDigest(token), principal, ended: new AbortController() })
     return token
   }
 
@@ -43,10 +29,9 @@ export class SessionTokens {
 
   /** Idempotent. */
   revoke(sessionId: string): void {
-    for (const [id, { principal, ended, token }] of this.#held) {
+    for (const [id, { principal, ended }] of this.#held) {
       if (principal.sessionId !== sessionId) continue
       ended.abort()
-      this.#redactor.remove(token)
       this.#held.delete(id)
     }
   }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { TOKEN_SHAPE } from '@agentproto/contracts'
 
 /** Owner, named token, session, browser code. */
 type TokenKind = 'o' | 't' | 's' | 'c'
@@ -11,11 +12,10 @@ export function newToken(kind: TokenKind): { readonly token: string; readonly id
 
 /** The id in a token; undefined if it is not of that kind. */
 export function tokenId(kind: TokenKind, token: string): string | undefined {
-  const [, found, id] = SHAPE.exec(token) ?? []
-  return found === kind ? id : undefined
+  const isShaped =
+    token.length === TOKEN_SHAPE.length && TOKEN_SHAPE.every((chars, at) => chars.includes(token.charAt(at)))
+  return isShaped && token[4] === kind ? token.slice(6, 22) : undefined
 }
-
-const SHAPE = /^agp_([otsc])_([0-9a-f]{16})_[A-Za-z0-9_-]{43}$/
 
 export const tokenDigest = (token: string): Buffer => createHash('sha256').update(token).digest()
 

@@ -19,7 +19,7 @@ export interface GatewayLogOptions extends LogOptions {
   /** Absolute path of the current file; full files are beside it, `.1` is the newest. Undefined: nothing is written. */
   readonly path: string | undefined
   readonly clock: Clock
-  readonly redact: (line: string) => string
+  readonly redact: (fields: Fields) => Fields
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -43,8 +43,8 @@ export class GatewayLog {
         level: level === 'off' ? 'silent' : level,
         base: null,
         timestamp: () => `,"ts":"${new Date(clock.now()).toISOString()}"`,
-        formatters: { level: (name) => ({ level: name }), log: cut },
-        hooks: { streamWrite: redact },
+        // Redacted first: half a secret would not be recognised.
+        formatters: { level: (name) => ({ level: name }), log: (fields) => cut(redact(fields)) },
       },
       { write: (line) => file.append(line) },
     )
@@ -78,7 +78,8 @@ export class GatewayLog {
 
 function stoppedLine(event: SessionEvent & { readonly type: 'session-stopped' }): ['info' | 'warn', string, Fields] {
   const { sessionId, stopReason, exitCode, signal, failure } = event
-  const fields = { sessionId, stopReason, exitCode, signal, failure: failure?.kind, summary: failure?.summary }
+  // Its summary quotes the agent.
+  const fields = { sessionId, stopReason, exitCode, signal, failure: failure?.kind }
   return [failure === undefined ? 'info' : 'warn', 'session stopped', fields]
 }
 

@@ -5,7 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { Option } from 'commander'
 import type { Define } from '../../cli-command.js'
-import { print, type CliContext } from '../../cli-context.js'
+import { print, raw, type CliContext } from '../../cli-context.js'
+import { printable } from '../../render/printable.js'
 import { openSession } from '../../session-ref.js'
 
 interface ExportOptions {
@@ -34,12 +35,14 @@ async function exportSession(
   { format, output, force = false }: ExportOptions,
 ): Promise<void> {
   const { client, session } = await openSession(context, ref)
-  const pieces = client.archive.export(session.id, format)
-  if (output === undefined) return pipeline(Readable.from(pieces), context.stdout, { end: false })
+  const exported = Readable.from(client.archive.export(session.id, format))
+  const isRead = format === 'md' || (output === undefined && context.stdout.isTTY === true)
+  const pieces = isRead ? exported.map(printable) : exported
+  if (output === undefined) return pipeline(pieces, raw(context.stdout), { end: false })
   const path = resolve(context.cwd, output)
   const file = await createFile(path, force)
   try {
-    await pipeline(Readable.from(pieces), file.createWriteStream())
+    await pipeline(pieces, file.createWriteStream())
   } catch (cause) {
     // A part of an export must not look like a whole one.
     await rm(path, { force: true })

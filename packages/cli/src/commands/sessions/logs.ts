@@ -46,6 +46,5 @@ function linePrinter(context: CliContext, { json }: LogsOptions): (line: OutputL
   const { stdout } = context
   if (json === true) return (line) => print(stdout, JSON.stringify(line))
   const paint = paintFor(context, stdout)
-  const safe = stdout.isTTY === true ? printable : (text: string) => text
-  return ({ line, stream }) => print(stdout, stream === 'stderr' ? paint.dim(safe(line)) : safe(line))
+  return ({ line, stream }) => print(stdout, (stream === 'stderr' ? paint.dim : String)(printable(line)))
 }

@@ -159,10 +159,10 @@ test('what each package exports', () => {
       SecretValue Secrets SecretsOptions SetOptions createRedactor createSecrets isSecretSlug openKeyring
       parseSecretValue
     @agentproto/server
-      Access Audit BrowserCodes DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial
-      Hooks HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions PromptAttempt
-      RequestAsked SpawnAttempt TlsOptions openAccess openAudit openHome openOfflineAudit openTokens
-      withSessionToken
+      Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial Hooks
+      HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions PromptAttempt
+      RequestAsked SpawnAttempt TlsOptions browserCodes openAccess openAudit openHome openOfflineAudit
+      openTokens withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/session-registry

@@ -36,28 +36,33 @@ export async function promptAndWait(
   request: AwaitedPrompt,
   waiting: Waiting,
 ): Promise<TurnResult> {
-  let collector: TurnCollector | undefined
-  for await (const event of eventsOfPrompt(transport, request, waiting)) {
-    collector ??= new TurnCollector(event.turn ?? 0)
-    const result = collector.add(event)
-    if (result !== undefined) return result
-  }
-  throw endedWithoutTurnEnd(waiting.id)
+  return resultOf(eventsOfPrompt(transport, request, waiting), waiting)
 }
 
 /** Follows a turn that was accepted before, running or queued, to its end. @throws `turn_not_found` */
 export async function waitTurn(source: TurnSource, number: number, { id, ...following }: Waiting): Promise<TurnResult> {
   const [begun] = await source.turns(id, { after: number - 1, limit: 1 })
-  const collector = new TurnCollector(number)
-  const options = {
-    after: begun === undefined ? await eventsBefore(source, id, number) : begun.firstSeq - 1,
-    ...following,
-  }
-  for await (const event of source.events(id, options)) {
+  const after = begun === undefined ? await eventsBefore(source, id, number) : begun.firstSeq - 1
+  return resultOf(source.events(id, { after, ...following }), { id, number })
+}
+
+interface Collected {
+  readonly id: string
+  /** Default: the turn of the first event. */
+  readonly number?: number
+}
+
+/** Collects one turn from the events of a session. */
+async function resultOf(events: AsyncIterable<SessionEvent>, { id, number }: Collected): Promise<TurnResult> {
+  let collector: TurnCollector | undefined
+  for await (const event of events) {
+    collector ??= new TurnCollector(number ?? event.turn ?? 0)
     const result = collector.add(event)
     if (result !== undefined) return result
   }
-  throw endedWithoutTurnEnd(id)
+  throw new AgentprotoError('agent_exited', 'The session ended before its turn did', {
+    hint: `See: agentproto sessions show ${id}`,
+  })
 }
 
 /** The last event before a turn that has not begun. */
@@ -104,8 +109,3 @@ async function* answerTo(
     return thrown
   }
 }
-
-const endedWithoutTurnEnd = (id: string): AgentprotoError =>
-  new AgentprotoError('agent_exited', 'The session ended before its turn did', {
-    hint: `See: agentproto sessions show ${id}`,
-  })

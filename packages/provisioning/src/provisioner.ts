@@ -15,37 +15,29 @@ import type { ProvisionHost } from './provision-host.js'
 import { runSetup } from './setup/run-setup.js'
 
 /** Installs, checks, sets up and logs in one adapter's agent, until a session can be started (AIP-45 §Lifecycle). */
-export interface Provisioner {
-  /** The state of the agent; runs nothing. */
-  state(workspace?: string): Promise<AdapterState>
-  /**
-   * Runs the phases that are not done, up to `until`; the last event is the state. Completed phases stay completed when a
-   * later one fails. Leaving the iteration ends what runs.
-   * The iteration throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,
-   * `provisioning_busy`, `storage_failed`, `cancelled`.
-   */
-  run(request: ProvisionRequest): AsyncIterable<ProvisionEvent>
-}
+export type Provisioner = ReturnType<typeof createProvisioner>
 
-export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost): Provisioner {
-  const { id } = adapter.manifest
-
-  async function state(workspace?: string): Promise<AdapterState> {
-    return adapterState(await readRecord(adapter, host, workspace))
+export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost) {
+  return {
+    /** The state of the agent; runs nothing. */
+    state: async (workspace?: string): Promise<AdapterState> =>
+      adapterState(await readRecord(adapter, host, workspace)),
+    /**
+     * Runs the phases that are not done, up to `until`; the last event is the state. Completed phases stay completed when a
+     * later one fails. Leaving the iteration ends what runs.
+     * The iteration throws `install_failed`, `version_mismatch`, `setup_required`, `setup_failed`, `auth_required`,
+     * `provisioning_busy`, `storage_failed`, `cancelled`.
+     */
+    run: (request: ProvisionRequest): AsyncIterable<ProvisionEvent> =>
+      eventStream<ProvisionEvent>(
+        (emit, signal) =>
+          withLedgerLock(host.home, adapter.manifest.id, async () => {
+            const record = await readRecord(adapter, host, request.workspaceSlug)
+            await new Provisioning(record, { request, emit, signal }).run()
+          }),
+        { signal: request.signal, expendable: ({ type }) => type === 'output' || type === 'progress' },
+      ),
   }
-
-  function run(request: ProvisionRequest): AsyncIterable<ProvisionEvent> {
-    return eventStream<ProvisionEvent>(
-      (emit, signal) =>
-        withLedgerLock(host.home, id, async () => {
-          const record = await readRecord(adapter, host, request.workspaceSlug)
-          await new Provisioning(record, { request, emit, signal }).run()
-        }),
-      { signal: request.signal, expendable: ({ type }) => type === 'output' || type === 'progress' },
-    )
-  }
-
-  return { state, run }
 }
 
 interface Running {

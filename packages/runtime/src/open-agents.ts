@@ -1,7 +1,7 @@
 import type { StartAgent } from '@agentproto/contracts/agent'
 import type { Services } from '@agentproto/contracts/wire'
 import { launchAgent } from '@agentproto/driver-agent-cli'
-import { HostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
+import { hostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
 import type { Settings } from './settings.js'
@@ -21,7 +21,7 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
   const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })
   return {
     workspaces: audit.wrap('workspaces', workspaces),
-    adapters: audit.wrap('adapters', new HostAdapters(catalog, host)),
+    adapters: audit.wrap('adapters', hostAdapters(catalog, host)),
     async startAgent(start, sink) {
       const adapter = await catalog.adapter(start.adapterSlug)
       const { manifest, sandbox } = adapter

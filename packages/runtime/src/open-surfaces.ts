@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
-import { type Access, BrowserCodes, HostNames, Listeners } from '@agentproto/server'
+import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import { lazyMcp, lazyOpenApi } from './lazy-surfaces.js'
@@ -25,7 +25,7 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     ...services,
     authenticate,
     revoked,
-    browsers: new BrowserCodes(tokens, clock, revoked),
+    browsers: browserCodes(tokens, clock, revoked),
     mcp: (request, by) => mcp.fetch(request, by),
     openApi: lazyOpenApi(),
     metrics: (streams) => metrics.text(sessions, streams),

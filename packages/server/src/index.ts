@@ -1,7 +1,7 @@
 // What a process needs to be a gateway. This file is the package's contract: every export is named here.
 export { openAccess } from './access/access.js'
 export type { Access } from './access/access.js'
-export { BrowserCodes } from './access/browser-codes.js'
+export { browserCodes } from './access/browser-codes.js'
 export { openTokens } from './access/open-tokens.js'
 export { withSessionToken } from './access/with-session-token.js'
 export { openAudit } from './audit/audit.js'

@@ -1,6 +1,6 @@
 import type { Services } from '@agentproto/contracts/wire'
 import { AuditLog, type AuditLogOptions } from './audit-log.js'
-import { Refusals } from './refusals.js'
+import { openRefusals } from './refusals.js'
 import { ToolAudit } from './tool-audit.js'
 import { withAudit } from './with-audit.js'
 
@@ -10,7 +10,7 @@ export type Audit = ReturnType<typeof openAudit>
 export function openAudit(options: AuditLogOptions) {
   const log = new AuditLog(options)
   const tools = new ToolAudit(log)
-  const refusals = new Refusals(log, options.clock)
+  const refusals = openRefusals(log, options.clock)
   return {
     /** The same service; each call that changes something is recorded. */
     wrap: <S extends keyof Services>(name: S, service: Services[S]): Services[S] => withAudit(name, service, log),

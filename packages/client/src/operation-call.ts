@@ -17,17 +17,12 @@ export interface Call {
 }
 
 /** What a call of an operation sends. */
-export type Asked<R extends Route> = {
+export type Asked<R extends Route> = Pick<Call, 'text' | 'signal' | 'trace'> & {
   readonly query?: Sent<QueryOf<R>>
   readonly body?: Sent<BodyOf<R>>
-  /** A body that is already text, one JSON document a line. */
-  readonly text?: string
-  readonly signal?: AbortSignal | undefined
-  /** The trace that the call is part of; default: the client's. */
-  readonly trace?: TraceContext | undefined
 } & (keyof ParamsOf<R> extends never
-  ? { readonly params?: never }
-  : { readonly params: { readonly [N in keyof ParamsOf<R>]: string | number } })
+    ? { readonly params?: never }
+    : { readonly params: { readonly [N in keyof ParamsOf<R>]: string | number } })
 
 /** Callers may pass readonly lists. */
 type Sent<T> = T extends readonly (infer Each)[]

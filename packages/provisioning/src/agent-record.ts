@@ -3,7 +3,7 @@ import type { SecretDeclaration, SetupStep } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { declaredSecrets, secretVariables } from '@agentproto/driver-agent-cli/installation'
 import type { ResolvedSecret } from '@agentproto/secrets'
-import { type Ledger, type LedgerStep, readLedger, stepsFor } from './ledger.js'
+import { type Ledger, ledgerFile, type LedgerStep, stepsFor } from './ledger.js'
 import type { ProvisionHost } from './provision-host.js'
 
 /** An adapter's agent on this host, with what its manifest declares and its ledger records. */
@@ -23,7 +23,8 @@ export async function readRecord(
   host: ProvisionHost,
   workspace?: string,
 ): Promise<AgentRecord> {
-  const [declared, ledger] = await Promise.all([declaredSecrets(adapter), readLedger(host.home, adapter.manifest.id)])
+  const file = ledgerFile(host.home, adapter.manifest.id)
+  const [declared, ledger] = await Promise.all([declaredSecrets(adapter), file.readOrMoveAside()])
   return { adapter, host, declared, ledger, workspace }
 }
 

@@ -1,9 +1,6 @@
 import { EventQueue } from '@agentproto/contracts/agent'
 
-/** Work that emits events while it runs. */
-export type Work<Event> = (emit: (event: Event) => void, signal: AbortSignal) => Promise<void>
-
-export interface EventStreamOptions<Event> {
+interface EventStreamOptions<Event> {
   /** Aborts the work from elsewhere. */
   readonly signal?: AbortSignal | undefined
   /** Whether an event may be dropped while too many wait to be read: lines of output. */
@@ -18,7 +15,7 @@ const WAITING_MAX = 2_000
  * waits until it has ended. An error of the work is thrown after its events.
  */
 export async function* eventStream<Event>(
-  work: Work<Event>,
+  work: (emit: (event: Event) => void, signal: AbortSignal) => Promise<void>,
   { signal, expendable = () => false }: EventStreamOptions<Event> = {},
 ): AsyncGenerator<Event, void, undefined> {
   const abort = new AbortController()

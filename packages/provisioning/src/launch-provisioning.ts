@@ -3,7 +3,7 @@ import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@
 import { agentVariables, secretStates } from './agent-record.js'
 import { authState } from './auth-state.js'
 import { durationMs } from './duration.js'
-import { changeLedger, type Ledger, readLedger } from './ledger.js'
+import { type Ledger, ledgerFile } from './ledger.js'
 import { loginRequired } from './login.js'
 import { endingOf, runManifestCommand } from './manifest-command.js'
 import { runSetup } from './setup/run-setup.js'
@@ -19,7 +19,7 @@ export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpire
  */
 async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
   const { adapter, host } = gate
-  const ledger = await settledLedger(gate, await readLedger(host.home, adapter.manifest.id))
+  const ledger = await settledLedger(gate, await ledgerFile(host.home, adapter.manifest.id).readOrMoveAside())
   const record = { ...gate, ledger }
   const { variables: env } = await agentVariables(record)
   // A key that was set since then counts as a login.
@@ -31,7 +31,7 @@ async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
 /** AIP-29 §Auth: authed → (expiry seen) unauthed. */
 async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'>): Promise<void> {
   const at = new Date((host.clock ?? systemClock).now()).toISOString()
-  await changeLedger(host.home, slug, (ledger) => ({ ...ledger, auth: { state: 'unauthed', at } }))
+  await ledgerFile(host.home, slug).change((ledger) => [{ ...ledger, auth: { state: 'unauthed', at } }, undefined])
 }
 
 /** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
@@ -86,7 +86,7 @@ function isDue(every: string | undefined, { auth }: Ledger, now: number): boolea
 /** A spawn does not wait for a running setup: what it cannot record now, the next spawn finds again. */
 async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
   try {
-    await changeLedger(host.home, adapter.manifest.id, change)
+    await ledgerFile(host.home, adapter.manifest.id).change((ledger) => [change(ledger), undefined])
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
   }

@@ -51,7 +51,11 @@ export type LedgerStep = z.infer<typeof stepSchema>
 /** Setup that counts for every workspace. */
 export const EVERYWHERE = '*'
 
-const fileOf = (home: string, slug: string): JsonFile<Ledger> =>
+/**
+ * The ledger of an adapter. One that cannot be understood is moved aside: its content can be determined again.
+ * @throws `storage_failed`; `provisioning_busy` at once when another process has locked it
+ */
+export const ledgerFile = (home: string, slug: string): JsonFile<Ledger> =>
   new JsonFile({
     path: join(homeLayout(home).provisioning, `${slug}.json`),
     what: `ledger of ${slug}`,
@@ -64,21 +68,6 @@ const busy = (slug: string): AgentprotoError =>
   new AgentprotoError('provisioning_busy', `${slug} is already being installed or set up`, {
     hint: 'Wait until that has finished. After a crash the lock is released within fifteen seconds.',
   })
-
-/** Reads a ledger. One that cannot be understood is moved aside: its content can be determined again. @throws `storage_failed` */
-export const readLedger = (home: string, slug: string): Promise<Ledger> => fileOf(home, slug).readOrMoveAside()
-
-/** Replaces a ledger as a whole, under its lock. @throws `storage_failed` */
-export const writeLedger = (home: string, slug: string, ledger: Ledger): Promise<void> =>
-  fileOf(home, slug).write(ledger)
-
-/** Runs with an adapter's ledger locked between processes. @throws `provisioning_busy` at once when it is */
-export const withLedgerLock = <T>(home: string, slug: string, run: () => Promise<T>): Promise<T> =>
-  fileOf(home, slug).locked(run)
-
-/** Reads, changes and writes a ledger under its lock. @throws as {@link withLedgerLock} */
-export const changeLedger = (home: string, slug: string, change: (ledger: Ledger) => Ledger): Promise<void> =>
-  fileOf(home, slug).change((ledger) => [change(ledger), undefined])
 
 /** The completed steps of a workspace: its own, and for the rest those that count for all workspaces. */
 export function stepsFor(

@@ -8,7 +8,7 @@ import { checkedAuthState } from './auth-state.js'
 import { checkVersion } from './check-version.js'
 import { eventStream } from './event-stream.js'
 import { installAgent } from './install/install-agent.js'
-import { type Ledger, withLedgerLock, writeLedger } from './ledger.js'
+import { type Ledger, ledgerFile } from './ledger.js'
 import { logIn, loginCompleted } from './login.js'
 import type { CommandContext } from './manifest-command.js'
 import type { ProvisionHost } from './provision-host.js'
@@ -31,7 +31,7 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost) 
     run: (request: ProvisionRequest): AsyncIterable<ProvisionEvent> =>
       eventStream<ProvisionEvent>(
         (emit, signal) =>
-          withLedgerLock(host.home, adapter.manifest.id, async () => {
+          ledgerFile(host.home, adapter.manifest.id).locked(async () => {
             const record = await readRecord(adapter, host, request.workspaceSlug)
             await new Provisioning(record, { request, emit, signal }).run()
           }),
@@ -168,7 +168,7 @@ class Provisioning {
   async #save(ledger: Ledger): Promise<void> {
     const { adapter, host } = this.#record
     this.#record = { ...this.#record, ledger }
-    await writeLedger(host.home, adapter.manifest.id, ledger)
+    await ledgerFile(host.home, adapter.manifest.id).write(ledger)
   }
 
   #now(): string {

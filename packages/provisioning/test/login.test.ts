@@ -3,7 +3,7 @@ import { createProvisioner, type ProvisionHost } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
 import type { AgentCliDocument } from '@agentproto/manifest'
 import { expect, test } from 'vitest'
-import { readLedger } from '../src/ledger.js'
+import { ledgerFile } from '../src/ledger.js'
 import {
   adapterOf,
   hostOf,
@@ -57,10 +57,10 @@ test('a login that a launch has found expired is valid again when its own check 
   await logIn(auth, host)
   const { id } = (await adapterOf({ auth })).manifest
   await launchProvisioning.loginExpired(id, host)
-  expect((await readLedger(host.home, id)).auth).toMatchObject({ state: 'unauthed' })
+  expect((await ledgerFile(host.home, id).readOrMoveAside()).auth).toMatchObject({ state: 'unauthed' })
   const outcome = await logIn(auth, host)
   expect(outcome.events).toContainEqual({ type: 'phase', phase: 'login', state: 'skipped', detail: 'it is logged in' })
-  expect((await readLedger(host.home, id)).auth).toMatchObject({ state: 'authed' })
+  expect((await ledgerFile(host.home, id).readOrMoveAside()).auth).toMatchObject({ state: 'authed' })
 })
 
 test.each([

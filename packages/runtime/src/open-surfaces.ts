@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createHttpApp, type HttpApp } from '@agentproto/gateway-http'
+import { createHttpApp } from '@agentproto/gateway-http'
 import { type Access, browserCodes, HostNames, Listeners } from '@agentproto/server'
 import type { Agents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
@@ -11,9 +11,9 @@ import { version } from './version.js'
 
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions) {
-  const { clock, allowedHosts, allowedOrigins } = settings
+  const { clock, allowedHosts, allowedOrigins, layout, inMemory, address, listen: defaults } = settings
   const { sessions, permissions, archive, adapters, workspaces, tokens } = parts
-  const { authenticate, revoked, onProblem, audit, metrics } = parts
+  const { authenticate, revoked, onProblem, audit, log, metrics } = parts
   const services = { sessions, permissions, archive, adapters, workspaces, tokens, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
@@ -36,21 +36,14 @@ export function openSurfaces(settings: Settings, parts: Observers & Access & Age
     ...(allowedHosts && { allowedHosts }),
     ...(allowedOrigins && { allowedOrigins }),
   })
-  const listeners = listenersOf(settings, { ...parts, app, names })
+  const recordPath = inMemory ? undefined : layout.daemon
+  const listeners = new Listeners({ app, version, defaults, onProblem, address, names, recordPath, log })
   return {
     app,
     listeners,
     /** Ends every stream, then every connection, forced after the grace (milliseconds). */
     close: (graceMs: number) => closeInOrder([() => ending.abort(), () => mcp.close(), () => listeners.close(graceMs)]),
   }
-}
-
-function listenersOf(
-  { layout, inMemory, address, listen: defaults }: Settings,
-  { app, names, log, onProblem }: Observers & { readonly app: HttpApp; readonly names: HostNames },
-): Listeners {
-  const recordPath = inMemory ? undefined : layout.daemon
-  return new Listeners({ app, version, defaults, onProblem, address, names, recordPath, log })
 }
 
 const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,4 +1,5 @@
-import type { EventStore, SessionStore } from '@agentproto/contracts/agent'
+import type { Clock } from '@agentproto/contracts'
+import type { EventStore, HomeLayout, SessionStore } from '@agentproto/contracts/agent'
 import {
   FileCrashBundles,
   FileEventStore,
@@ -8,7 +9,6 @@ import {
   MemorySessionStore,
   type SessionRegistryOptions,
 } from '@agentproto/session-registry'
-import type { Settings } from './settings.js'
 
 /** Stores of an embedder: both or none, since a session is its record and its log. */
 export interface GatewayStores {
@@ -17,7 +17,11 @@ export interface GatewayStores {
   readonly logs: EventStore
 }
 
-interface StoreSettings extends Pick<Settings, 'store' | 'layout' | 'clock' | 'durability'> {
+interface StoreSettings {
+  readonly store?: 'file' | 'memory' | GatewayStores
+  readonly layout: HomeLayout
+  readonly clock: Clock
+  readonly durability?: 'kernel' | 'disk'
   readonly onProblem: (problem: string) => void
 }
 

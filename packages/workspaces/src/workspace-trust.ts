@@ -17,14 +17,7 @@ export interface TrustedFolder {
  * Which folders the owner trusts. Trust belongs to a folder and not to the name of a workspace, which could be given
  * to another folder. It belongs to the real path: a link that is pointed elsewhere later is not trusted there.
  */
-export interface WorkspaceTrust {
-  /** None where the file cannot be read: what is not known is not trusted. */
-  list(): Promise<readonly TrustedFolder[]>
-  /** Idempotent. @throws `path_invalid`, `storage_failed`, `workspace_invalid` when there are too many */
-  trust(path: string): Promise<TrustedFolder>
-  /** Revokes the trust, even of a folder that no longer exists. @returns whether it was trusted. @throws `storage_failed` */
-  distrust(path: string): Promise<boolean>
-}
+export type WorkspaceTrust = ReturnType<typeof createWorkspaceTrust>
 
 const TRUSTED_MAX = 1_000
 
@@ -37,11 +30,7 @@ type StoredTrust = z.infer<typeof fileSchema>
  * The trusted folders of a home, in its `trusted.json`: a file of its own, because AIP-46 defines what is in
  * `workspaces.json`. Every call reads the file; every change is made under a lock.
  */
-export function createWorkspaceTrust({
-  home,
-  clock = systemClock,
-  onWarning,
-}: Omit<WorkspacesOptions, 'defaultCwd'>): WorkspaceTrust {
+export function createWorkspaceTrust({ home, clock = systemClock, onWarning }: Omit<WorkspacesOptions, 'defaultCwd'>) {
   const path = homeLayout(home).trusted
   const empty: StoredTrust = { version: 1, trusted: [] }
   const file = new JsonFile({ path, what: 'file of trusted folders', schema: fileSchema, empty, clock, onWarning })
@@ -49,17 +38,20 @@ export function createWorkspaceTrust({
   let warned = false
 
   return {
-    list: async () => {
+    /** None where the file cannot be read: what is not known is not trusted. */
+    list: async (): Promise<readonly TrustedFolder[]> => {
       const { content, problem } = await file.read()
       if (problem !== undefined && !warned) onWarning?.(`No folder is trusted: ${path} cannot be read: ${problem}.`)
       warned = problem !== undefined
       return content.trusted.map(toFolder)
     },
-    trust: async (folder) => {
+    /** Idempotent. @throws `path_invalid`, `storage_failed`, `workspace_invalid` when there are too many */
+    trust: async (folder: string): Promise<TrustedFolder> => {
       const real = await realFolder(folder, { what: 'The path of the folder', code: 'path_invalid' })
       return file.change((before) => withTrust(before, real, new Date(clock.now()).toISOString()))
     },
-    distrust: async (folder) => {
+    /** Revokes the trust, even of a folder that no longer exists. @returns whether it was trusted. @throws `storage_failed` */
+    distrust: async (folder: string): Promise<boolean> => {
       const revoked = new Set([folder, await realFolderIfAny(folder)])
       return file.change((before) => {
         const trusted = before.trusted.filter((entry) => !revoked.has(entry.path))

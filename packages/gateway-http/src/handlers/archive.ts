@@ -4,14 +4,14 @@ import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { assertNotEncoded } from '../json-body.js'
 import { abortAnswer } from '../rejection.js'
 import type { Handlers } from '../route.js'
-import { textBody, textOf } from '../streams/text-body.js'
+import { textBody } from '../streams/text-body.js'
 
 /** Stored sessions as documents. */
 export function archiveHandlers(deps: HttpDeps) {
   const { archive } = deps as Required<HttpDeps>
   return {
     'GET /search': ({ c, query, within }) => archive.search(query, within, c.req.raw.signal),
-    'POST /sessions/import': ({ c, by }) => archive.import(textOf(exportBody(c)), by),
+    'POST /sessions/import': ({ c, by }) => archive.import(exportBody(c).pipeThrough(new TextDecoderStream()), by),
     'POST /sessions/prune': ({ body, by }) => archive.prune(body, by),
     'GET /sessions/:id/export': ({ c, params: { id }, query: { format = 'jsonl' } }) =>
       documentOf(deps, { c, id, format, attachment: `${id}.${format}` }),

@@ -1,10 +1,3 @@
-/** The text of a body in pieces. Leaving the loop early cancels the stream. */
-export async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  for await (const bytes of body) yield decoder.decode(bytes, { stream: true })
-  yield decoder.decode()
-}
-
 /**
  * A body that is pulled piece by piece; a client that disconnects ends its source. The first two pieces are read before, so
  * that an early failure is still answered as an error: the Node server asks for as many before it sends the headers.

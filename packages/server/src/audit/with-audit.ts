@@ -7,7 +7,7 @@ import type { AuditWriter } from './audit-log.js'
 export interface Call {
   readonly action: string
   readonly by: Principal | undefined
-  readonly session?: string
+  readonly session?: string | undefined
   readonly about?: Readonly<Record<string, unknown>>
 }
 
@@ -31,10 +31,10 @@ export function withAudit<S extends keyof Services>(name: S, service: Services[S
 export async function auditPromise<T>(log: AuditWriter, call: Call, work: T | Promise<T>): Promise<T> {
   try {
     const result = await work
-    writeLine(log, call, { outcome: 'ok', session: call.session ?? idOf(result) })
+    writeLine(log, { ...call, session: call.session ?? idOf(result) }, 'ok')
     return result
   } catch (error) {
-    writeLine(log, call, { outcome: toAgentprotoError(error).code, session: call.session })
+    writeLine(log, call, toAgentprotoError(error).code)
     throw error
   }
 }
@@ -49,16 +49,11 @@ async function* auditStream<T>(log: AuditWriter, call: Call, work: AsyncIterable
     outcome = toAgentprotoError(error).code
     throw error
   } finally {
-    writeLine(log, call, { outcome, session: call.session })
+    writeLine(log, call, outcome)
   }
 }
 
-interface Outcome {
-  readonly outcome: string
-  readonly session: string | undefined
-}
-
-function writeLine(log: AuditWriter, { action, by, about }: Call, { outcome, session }: Outcome): void {
+function writeLine(log: AuditWriter, { action, by, session, about }: Call, outcome: string): void {
   const principal = by === undefined ? undefined : { type: by.type, name: by.name }
   const traceId = by?.trace && traceIdOf(by.trace)
   log.write({ kind: 'control', principal, action, session, outcome, traceId, ...about })

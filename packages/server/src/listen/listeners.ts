@@ -1,6 +1,7 @@
+import { readFileSync, rmSync } from 'node:fs'
 import type { DaemonRecord } from '@agentproto/contracts/agent'
+import { sync as writeAtomic } from 'write-file-atomic'
 import type { GatewayLog } from '../telemetry/gateway-log.js'
-import { removeDaemonRecord, writeDaemonRecord } from './daemon-record.js'
 import type { HostNames } from './host-names.js'
 import { type Fetch, type HttpServer, type ListenOptions, serveHttp } from './http-server.js'
 
@@ -36,7 +37,7 @@ export class Listeners {
     address.url ??= isPlainLoopback ? url : await this.#openLocal()
     const local = isPlainLoopback || address.url === url ? {} : { local: address.url }
     const record: DaemonRecord = { pid: process.pid, startedAt: new Date().toISOString(), url, ...local, version }
-    if (recordPath !== undefined) writeDaemonRecord(recordPath, record)
+    if (recordPath !== undefined) writeAtomic(recordPath, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 })
     log.write('info', 'listening', { ...record, node: process.version })
     return url
   }
@@ -45,7 +46,7 @@ export class Listeners {
   async close(graceMs: number): Promise<void> {
     const { recordPath } = this.#options
     await Promise.all(this.#servers.map((server) => server.close(graceMs)))
-    if (recordPath !== undefined) removeDaemonRecord(recordPath)
+    if (recordPath !== undefined) removeRecord(recordPath)
   }
 
   /**
@@ -64,6 +65,16 @@ export class Listeners {
     this.#servers.push(server)
     names.add(server.host)
     return server
+  }
+}
+
+/** Removes `daemon.json` if it is still this process's. */
+function removeRecord(path: string): void {
+  try {
+    const { pid } = JSON.parse(readFileSync(path, 'utf8')) as Partial<DaemonRecord>
+    if (pid === process.pid) rmSync(path, { force: true })
+  } catch {
+    // It is already removed.
   }
 }
 

@@ -79,7 +79,11 @@ const ROWS: readonly Row[] = [
     'prompt with nothing',
   ]),
   row('list_agent_sessions', () => ({ limit: 2, onlyAlive: true }), [
-    ({ sessions }) => sessions.list({ limit: 2, onlyAlive: true }),
+    // MCP lists what AIP-46 says of a session, and what it waits for.
+    async ({ sessions }) => {
+      const page = await sessions.list({ limit: 2, onlyAlive: true })
+      return { ...page, sessions: page.sessions.map(listed) }
+    },
   ]),
   row('list_agent_sessions', () => ({ limit: 0 }), [({ sessions }) => sessions.list({ limit: 0 }), 'list nothing']),
   row('list_agent_sessions', () => ({ after: 'nowhere' }), [
@@ -226,6 +230,14 @@ async function overMcp({ url, token }: TestGateway, over: 'http' | 'stdio'): Pro
   }
   return { mcp, call }
 }
+
+const LISTED = new Set(
+  'id adapterSlug workspaceSlug cwd status startedAt endedAt lastOutputAt exitCode label stopReason turn pendingRequests'.split(
+    ' ',
+  ),
+)
+const listed = (session: object): object =>
+  Object.fromEntries(Object.entries(session).filter(([name]) => LISTED.has(name)))
 
 const problemOf = (thrown: unknown): unknown => {
   if (!isAgentprotoError(thrown)) throw thrown

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 
 /** The version in the package's own package.json: beside `src` and beside the bundle's `dist` alike. */
-export function version(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return (manifest as { version: string }).version
-}
+export const version = (): string =>
+  (createRequire(import.meta.url)('../package.json') as { readonly version: string }).version

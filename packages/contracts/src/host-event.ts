@@ -2,7 +2,7 @@ import type { AgentAnswer, AnsweredBy, PermissionMode } from './agent-request.js
 import type { ContentBlock } from './wire/content-block.js'
 import type { AgentConfig, AgentNotice } from './notice.js'
 import { isRecord } from './json.js'
-import { ANY, type PayloadCheck, texts } from './payload-check.js'
+import { type PayloadCheck, texts } from './payload-check.js'
 import { SESSION_STATUSES, type SessionFailure, type SessionStatus, type StopReason } from './session.js'
 
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
@@ -96,13 +96,13 @@ export const HOST_EVENT_CHECKS: Readonly<Record<HostEventType, PayloadCheck>> = 
   status: ({ status }) => isStatus(status),
   'agent-prompt-resolved': ({ requestId, answer }) => typeof requestId === 'string' && isRecord(answer),
   plan: ({ entries }) => Array.isArray(entries) && entries.every((entry) => isRecord(entry) && texts('content')(entry)),
-  usage: ANY,
+  usage: texts(),
   config: ({ config }) => isRecord(config),
   title: texts('title'),
   output: texts('text', 'stream'),
   notice: texts('text'),
-  extension: ANY,
-  'runtime-progress': ANY,
+  extension: texts(),
+  'runtime-progress': texts(),
   'runtime-warning': texts('message'),
   repair: texts('detail'),
   'session-stopped': ({ status, stopReason, failure }) =>

@@ -3,6 +3,7 @@ import { isRecord, type Json } from './json.js'
 /** Whether an event of unknown origin has what readers of logs rely on. Other members are kept as they are. */
 export type PayloadCheck = (payload: Json) => boolean
 
+/** With no name: readers of logs rely on none of its members. */
 export const texts =
   (...names: readonly string[]): PayloadCheck =>
   (payload) =>
@@ -14,6 +15,3 @@ export const isTool: PayloadCheck = (payload) =>
 
 export const isRequest: PayloadCheck = ({ kind, message, toolCall }) =>
   kind === 'permission' ? isRecord(toolCall) && isTool(toolCall) : typeof message === 'string'
-
-/** Readers of logs rely on none of its members. */
-export const ANY: PayloadCheck = () => true

@@ -1,4 +1,3 @@
 /** The text, cut to so many UTF-16 units with an ellipsis as the last one. */
-export function cutText(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`
-}
+export const cutText = (text: string, maxChars: number): string =>
+  text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`

@@ -72,13 +72,13 @@ function isServed(deps: HttpDeps, { calls }: Operation): boolean {
 
 /** Parses the request, calls the handler and sends what it returns. */
 function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpContext) => Promise<Response> {
-  const { query, body, answers } = operationOf(route)
+  const { query = NO_QUERY, body, answers } = operationOf(route)
   const [[status, answer] = []] = Object.entries(answers)
   return async function answerOperation(c) {
     const result = await handler({
       c,
       params: c.req.param() as ParamsOf<Route>,
-      query: queryOf(c, query) as QueryOf<Route>,
+      query: parseWire<z.ZodType>(query, c.req.query(), 'query') as QueryOf<Route>,
       body: (body && (await readBody(c, body))) as BodyOf<Route>,
       by: callerOf(c),
       within: c.get('within'),
@@ -92,13 +92,8 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
   }
 }
 
-/** @throws `invalid_request`: a parameter without an effect is worse than an error, also where there are none */
-function queryOf(c: HttpContext, schema: Operation['query']): unknown {
-  if (schema !== undefined) return parseWire(schema, c.req.query(), 'query')
-  return c.req.url.includes('?') ? parseWire(NO_QUERY, c.req.query(), 'query') : undefined
-}
-
-const NO_QUERY = z.strictObject({})
+/** A parameter without an effect is worse than an error. */
+const NO_QUERY: z.ZodObject = z.strictObject({})
 
 /**
  * The caller, with the trace of its request (W3C Trace Context). Streams use `by` of the context instead: a revoked token

@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 
 /** Version of agentproto: of this package, and of the command line when it is bundled into that. */
-export const version: string = readVersion()
-
-function readVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '0.0.0'
-}
+export const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { newToken } from './token-format.js'
 
-/**
- * The owner's token, from a file that only the owner reads; created if there is none, or if others could read it. Two
- * gateways that start at once use the same one.
- */
+/** The owner's token, from a file that only the owner reads: a new one if others could. Two gateways that start at once share it. */
 export function ownerToken(path: string, onProblem: (problem: string) => void): string {
   const known = readToken(path, onProblem)
   if (known !== undefined) return known

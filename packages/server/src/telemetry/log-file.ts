@@ -18,10 +18,7 @@ export interface LogFileOptions {
 /** Text that may wait for the disk, in bytes; lines beyond it are dropped and reported. */
 const MAX_PENDING_BYTES = 4 * 1024 * 1024
 
-/**
- * How long lines are collected, so that many are one write, and how many characters at the most. A write goes through a
- * thread of the pool; one in the middle of each prompt was a tenth of its time.
- */
+/** Lines are collected into one write, which goes through the thread pool: in the middle of a prompt it cost a tenth of it. */
 const COLLECT_MS = 20
 const COLLECT_CHARS = 64 * 1024
 

@@ -41,10 +41,7 @@ export function number(
   return { record, event: clean === body ? eventWith(entry, stamp) : eventOf(record) }
 }
 
-/**
- * An entry with its envelope. The members stand first: a spread before other members gives a slow object in V8's old
- * generation, here for every event.
- */
+/** An entry with its envelope, whose members stand first: after a spread, V8 makes each event a slow, old object. */
 export const eventWith = (entry: LogEntry, { seq, ts, sessionId, turn }: Stamp): SessionEvent =>
   turn === undefined ? { seq, ts, sessionId, ...entry } : { seq, ts, sessionId, turn, ...entry }
 

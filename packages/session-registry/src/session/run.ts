@@ -246,9 +246,7 @@ const endOfRun = (
 }
 
 /** As shells report the end by a signal: 128 and its number. */
-const codeOf = (signal: string | undefined): number | undefined => {
-  const number = constants.signals[signal as NodeJS.Signals] as number | undefined
-  return number === undefined ? undefined : 128 + number
-}
+const codeOf = (signal: string | undefined): number | undefined =>
+  signal === undefined ? undefined : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { randomId, systemClock } from '@agentproto/contracts'
 import type { RunningAgent, SessionOrigin } from '@agentproto/contracts/agent'
 import type { DoctorCheck } from '@agentproto/contracts/wire'
@@ -59,12 +60,15 @@ async function firstSession(live: Live, examination: RunningExamination): Promis
 }
 
 async function secondSession(examination: RunningExamination, cwd: string, origin: SessionOrigin): Promise<void> {
+  const { request, adapter, signal } = examination
+  const { resumeAfterMs, prompt = PROMPT } = launchHints(adapter.manifest)
+  // Sooner, such an agent would damage its record of the conversation.
+  await setTimeout(resumeAfterMs, undefined, { signal })
   const live = await start(examination, { cwd, origin, id: 'live.resume', title: 'Resumes' })
   if (live === undefined) return
-  const { request, adapter } = examination
-  const text = request.prompt ?? launchHints(adapter.manifest).prompt ?? PROMPT
   try {
-    await answers(live, examination, { id: 'live.resumed-prompt', title: 'Answers again', text })
+    const check = { id: 'live.resumed-prompt', title: 'Answers again', text: request.prompt ?? prompt }
+    await answers(live, examination, check)
   } finally {
     await live.agent.stop().catch(() => undefined)
   }

@@ -104,12 +104,6 @@ export interface ResumeCall extends ResumeRequest {
   readonly isByPrompt?: boolean
 }
 
-export const timeIsOver = (until: number): AgentprotoError =>
-  new AgentprotoError('not_resumable', 'The session has reached the end of its time and cannot be resumed', {
-    given: `it ended at ${new Date(until).toISOString()}`,
-    hint: 'Start a new session, or fork this one',
-  })
-
 const exhausted = (maxTurns: number): AgentprotoError =>
   new AgentprotoError('not_resumable', `The session has used all turns that its adapter allows (${maxTurns})`, {
     hint: 'Start a new session',

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { AgentprotoError, type AnsweredBy, defined, isLive, type Session } from '@agentproto/contracts'
 import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
-import { endOfTime, isResumable, resumptionOf, timeIsOver } from '../lifecycle/resume.js'
+import { endOfTime, isResumable, resumptionOf } from '../lifecycle/resume.js'
 import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
@@ -37,7 +37,11 @@ export const start = (state: SessionState, { call, origin, trace }: InputOf<'sta
 export function resume(state: SessionState, { call, request, trace }: InputOf<'resume'>, now: number): Step {
   if (state.run.phase === 'starting') throw startingError()
   const until = endOfTime(state.session, state.config.maxDurationMs)
-  if (!isLive(state.session) && until <= now) throw timeIsOver(until)
+  if (!isLive(state.session) && until <= now)
+    throw new AgentprotoError('not_resumable', 'The session has reached the end of its time and cannot be resumed', {
+      given: `it ended at ${new Date(until).toISOString()}`,
+      hint: 'Start a new session, or fork this one',
+    })
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
   if (how !== 'fresh') assertResumeDue(state.resumes, { now, request })
   const launched = launch(state, { do: 'start', origin, how, trace }, call)
@@ -238,15 +242,12 @@ const endOfRun = (
   { status, stopReason, failure }: RunEnd,
   { exitCode: code, signal }: InputOf<'agent-stopped'>['exit'] = {},
 ): LogEntry[] => {
-  const exitCode = code ?? codeOf(signal)
+  // As shells report the end by a signal: 128 and its number.
+  const exitCode = code ?? (signal === undefined ? undefined : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0))
   return [
     { type: 'status', status, previous, ...defined({ exitCode }) },
     { type: 'session-stopped', status, stopReason, ...defined({ failure, exitCode, signal }) },
   ]
 }
-
-/** As shells report the end by a signal: 128 and its number. */
-const codeOf = (signal: string | undefined): number | undefined =>
-  signal === undefined ? undefined : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0)
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

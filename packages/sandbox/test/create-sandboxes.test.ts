@@ -91,11 +91,11 @@ test('a provider that is not ready when the start is cancelled is released when 
 test('limits.memory_mb and limits.cpu_ms are enforced, or the session has a warning', async () => {
   const script = `
     const kept = []
-    try { for (let i = 0; i < 64; i++) kept.push(Buffer.alloc(32 << 20, 1)); console.log('had it') }
+    try { for (let i = 0; i < 64; i++) kept.push(Buffer.allocUnsafeSlow(32 << 20)); console.log('had it') }
     catch (error) { console.log('out of memory') }
     for (;;);`
   const request = requestOf(folder(), [process.execPath, '-e', script])
-  const profile = profileOf({ limits: { memoryMb: 700, cpuMs: 1_000 } })
+  const profile = profileOf({ limits: { memoryMb: 700, cpuMs: 2_000 } })
   const { launch, warnings, release } = await createSandboxes().confine(profile, request)
   onTestFinished(release)
   const limited = (await findExecutable('prlimit', { path: process.env['PATH'] ?? '' })) !== undefined

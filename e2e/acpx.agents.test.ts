@@ -83,13 +83,17 @@ test(
     expect(await run('cancel', '-s', 'one')).toMatchObject({ code: 0 })
     expect((await slow).stdout).toContain('[done] cancelled')
 
+    // The process that keeps the session answers permissions as it was started: the next mode needs the next process.
+    const isGone = () => vi.waitFor(() => expect(acpx.mark.living()).toEqual([]), LONG)
+    await isGone()
     await run('--deny-all', 'prompt', '-s', 'one', 'WRITE no.txt')
+    await isGone()
     await run('--approve-all', 'prompt', '-s', 'one', 'WRITE yes.txt')
     expect([existsSync(join(gateway.cwd, 'no.txt')), existsSync(join(gateway.cwd, 'yes.txt'))]).toEqual([false, true])
     const turns = (await sessions.turns(id)).map(({ reason }) => reason)
     expect([turns[0], turns[1], turns.at(-1), turns.length]).toEqual(['end_turn', 'cancelled', 'end_turn', 4])
     expect(await run('sessions', 'close', 'one')).toMatchObject({ code: 0 })
-    await vi.waitFor(() => expect(acpx.mark.living()).toEqual([]), LONG)
+    await isGone()
     expect((await sessions.get(id)).status).toBe('running')
   },
 )

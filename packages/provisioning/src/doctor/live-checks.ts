@@ -62,7 +62,7 @@ async function firstSession(live: Live, examination: RunningExamination): Promis
 async function secondSession(examination: RunningExamination, cwd: string, origin: SessionOrigin): Promise<void> {
   const { request, adapter, signal } = examination
   const { resumeAfterMs, prompt = PROMPT } = launchHints(adapter.manifest)
-  // Sooner, such an agent would damage its record of the conversation.
+  // Sooner, such an agent would damage its record of the conversation. A timer of the clock keeps no process alive.
   await setTimeout(resumeAfterMs, undefined, { signal })
   const live = await start(examination, { cwd, origin, id: 'live.resume', title: 'Resumes' })
   if (live === undefined) return

@@ -238,3 +238,45 @@ test('no file of the catalogue contains a tab, a long line, or a path of someone
   }
   expect(found).toEqual([])
 })
+
+test('12.C8 aider is told for one run, and not for good, to send no analytics', async () => {
+  const { manifest } = await load('aider')
+  expect(manifest.binArgs).toContain('--no-analytics')
+  expect(manifest.binArgs).not.toContain('--analytics-disable')
+})
+
+test('12.C8 goose does not list a system that it cannot be installed on', async () => {
+  for (const slug of ['goose', 'goose-acp'] as const)
+    expect((await load(slug)).manifest.requires.os).toEqual(['darwin', 'linux'])
+})
+
+test('12.C8 cursor takes images, and MCP servers over HTTP', async () => {
+  const { manifest, acp } = await load('cursor')
+  expect(manifest.capabilities.multimodal).toBe(true)
+  expect(acp?.agent).toMatchObject({ image: true, mcpHttp: true })
+})
+
+test('12.C8 hermes states which Python it needs', async () => {
+  expect((await hints('hermes'))['python']).toBe('>=3.11.0 <3.15.0')
+})
+
+test('12.C8 openclaw: a session, and the check of its setup, can name another gateway', async () => {
+  const { manifest, sandbox } = await load('openclaw')
+  const { env, args } = compileLaunch(manifest, { options: { url: 'ws://127.0.0.1:9' } })
+  expect([env, args]).toEqual([{ OPENCLAW_GATEWAY_URL: 'ws://127.0.0.1:9' }, ['acp']])
+  expect(manifest.setup[0]?.skipIf?.cmd).toBe('openclaw gateway health')
+  // A variable of the host names it too, for the agent and for the check.
+  expect(sandbox.env.passthrough).toEqual(expect.arrayContaining(['OPENCLAW_GATEWAY_URL', 'OPENCLAW_GATEWAY_PORT']))
+})
+
+test.each(SLUGS)('12.C8 %s: npm installs the version that was tested', async (slug) => {
+  const { manifest } = await load(slug)
+  const { tested } = await hints(slug)
+  const packages = manifest.install.flatMap((method) => (method.method === 'npm' ? [method.package] : []))
+  const pinned = packages.map((name) => /@(\d[^@]*)$/.exec(name)?.[1])
+  const version = typeof tested === 'string' ? /\d+\.\d+\.\d+/.exec(tested)?.[0] : undefined
+  // The demo agent has no other version: it is tested with every change.
+  expect(pinned).toEqual(packages.map(() => version))
+  for (const each of pinned.filter((found) => found !== undefined))
+    expect(findVersion({ parse: '(.*)', range: manifest.versionCheck.range }, each)).toMatchObject({ inRange: true })
+})

@@ -56,6 +56,8 @@ export interface SpawnGate {
   readonly host: AgentHost & { readonly secrets: Secrets; readonly redactor: Redactor }
   readonly declared: readonly SecretDeclaration[]
   readonly workspace?: string
+  /** What the mode, options and model of this spawn set in the environment: checks of the setup must look at the same. */
+  readonly chosen?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 

@@ -68,6 +68,7 @@ export const quiet: AgentSink = { emit: () => undefined, ask: () => Promise.reso
 export interface Launching {
   readonly sink?: AgentSink
   readonly mode?: string
+  readonly options?: Readonly<Record<string, string>>
   readonly workspaceSlug?: string
   readonly origin?: SessionOrigin
   readonly moreArgs?: readonly string[]

@@ -1,5 +1,6 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
+import { installRules } from './install-rules.js'
 import { optionRules } from './option-rules.js'
 import { type ProblemCode, show } from './problem.js'
 import { regexProblem, regexShape } from './regex-shape.js'
@@ -15,6 +16,7 @@ export const agentCliRules =
     nameRule(context)
     protocolRules(context)
     versionCheckRules(context)
+    installRules(context)
     modeRules(context)
     optionRules(context)
     capabilityRule(context, ['session', 'mode'], 'resumable')

@@ -49,6 +49,7 @@ export const PROBLEM_CODES = [
   'regex_invalid',
   'regex_slow',
   'range_invalid',
+  'install_missing',
   'model_not_allowed',
   'step_incomplete',
   'step_reference_unknown',

@@ -154,6 +154,14 @@ const cases: readonly Case[] = [
     'adapter: x',
   ],
   ['an absolute reference', 'acp: ./ACP.md', 'acp: /etc/passwd', 'value_malformed', 'error', '/etc/passwd'],
+  [
+    '12.C8 a system that no install method works on',
+    '- method: npm\n    package: "@sample/agent"\n  - method: curl\n    url: https://sample.example/install.sh\n    verify_sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef',
+    '- method: apt\n    package: sample',
+    'install_missing',
+    'warning',
+    'darwin]',
+  ],
   // Conformance 6: modes.
   ['a mode twice', '- id: plan', '- id: default', 'id_duplicate', 'error', 'default\n    description: Plans'],
   ['a mode id with a space', '- id: plan', '- id: Plan B', 'value_malformed', 'error', 'Plan B'],

@@ -49,7 +49,8 @@ async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
       return Promise.resolve()
     },
   })
-  if (settled !== ledger)
+  // What was found for the choices of one session need not be true for another.
+  if (settled !== ledger && Object.keys(gate.chosen ?? {}).length === 0)
     await whenFree(gate, (current) => ({ ...current, setup: { ...current.setup, ...settled.setup } }))
   return result
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
+import type { DoctorCheck } from '@agentproto/contracts/wire'
+import type { AgentCliDocument } from '@agentproto/manifest'
 import { createProvisioner } from '@agentproto/provisioning'
 import { identify } from '@agentproto/subprocess'
 import { expect, test } from 'vitest'
@@ -17,6 +19,7 @@ import {
   textAt,
   versionProgram,
 } from './test-host.ts'
+import { examineAgent } from '../src/doctor/index.ts'
 import { npmRegistry } from './npm-registry.ts'
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
@@ -73,6 +76,78 @@ test('pip makes a virtual environment in the agent’s own prefix', async () => 
     `${host.bin}/python3 -m venv ${venv}\nvenv-python -m pip install --disable-pip-version-check --no-input agent-tool\n`,
   )
   expect(existsSync(join(venv, 'bin/agent-tool'))).toBe(true)
+})
+
+/** Shell text of a Python that prints its version, and makes virtual environments with `venv-python`. */
+const pythonProgram = (at: string, version: string): string =>
+  [
+    '#!/bin/sh',
+    `if [ "$1" = --version ]; then echo "Python ${version}"; exit; fi`,
+    `echo "${version} $*" >> ${at}/calls`,
+    '[ "$2" = venv ] || exit 0',
+    `/bin/mkdir -p $3/bin`,
+    `/bin/cp ${at}/venv-python $3/bin/python`,
+  ].join('\n')
+
+const needsPython = (range: string, user = false): Partial<AgentCliDocument> => ({
+  install: [{ method: 'pip', package: 'agent-tool', user }],
+  metadata: { agentproto: { python: range } },
+})
+
+test('12.C8 pip uses a Python that the agent runs on, and is skipped where there is none', async () => {
+  const bin = folder('bin')
+  const host = hostOf({ env: { PATH: bin } })
+  for (const [name, version] of [
+    ['python3', '3.10.2'],
+    ['python3.12', '3.12.7'],
+    ['python3.15', '3.15.0rc1'],
+  ] as const)
+    program(bin, name, pythonProgram(bin, version))
+  program(
+    bin,
+    'venv-python',
+    `#!/bin/sh\nprintf '%s' '${versionProgram('1.2.3')}' > \${0%/*}/agent-tool\n/bin/chmod +x \${0%/*}/agent-tool\n`,
+  )
+  expect(methodsOf(await install(needsPython('>=3.13.0 <3.15.0'), host))).toEqual([
+    expect.stringMatching(/^pip skipped: it needs a Python in >=3\.13\.0 <3\.15\.0, and on PATH there is 3\.10\.2, /),
+  ])
+  expect((await install(needsPython('>=3.11.0 <3.15.0'), host)).error).toBeUndefined()
+  await install(needsPython('>=3.11.0 <3.15.0', true), host, { force: true })
+  const calls = textAt(join(bin, 'calls')).trim().split('\n')
+  expect(calls).toEqual([
+    `3.12.7 -m venv ${join(host.home, 'agents/tool/venv')}`,
+    '3.12.7 -m pip install --disable-pip-version-check --no-input --user agent-tool',
+  ])
+})
+
+test('12.C8 the doctor compares the Python of an installed agent with its range', async () => {
+  const host = hostOf()
+  const { bin } = host
+  program(bin, 'python3', '#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.10.2" || echo "tool 1.2.3"\n')
+  const adapter = await adapterOf(needsPython('>=3.11.0'))
+  const checksOf = async (firstLines: string): Promise<readonly DoctorCheck[]> => {
+    program(bin, 'agent-tool', `${firstLines}\n`)
+    const checks: DoctorCheck[] = []
+    for await (const check of examineAgent({ adapter, host, request: {} })) checks.push(check)
+    return checks.filter(({ id }) => id === 'python')
+  }
+  const fails = [{ verdict: 'fail', declared: '>=3.11.0', found: '3.10.2' }]
+  expect(await checksOf(`#!${bin}/python3`)).toMatchObject(fails)
+  expect(await checksOf('#!/usr/bin/env python3')).toMatchObject(fails)
+  expect(await checksOf(`#!/bin/sh\n'''exec' "${bin}/python3" "$0" "$@"\n' '''`)).toMatchObject(fails)
+  expect(await checksOf('#!/bin/sh')).toMatchObject([{ verdict: 'warn' }])
+})
+
+test('12.C8 a curl installer says before it runs that it writes outside of the agent’s folder', async () => {
+  const host = hostOf()
+  const { url } = await serveFiles({ '/install.sh': SCRIPT(join(host.home, 'mark'), host.bin) })
+  const document = { install: [{ method: 'curl' as const, url: `${url}/install.sh` }] }
+  const outside = expect.stringContaining("also outside of the agent's folder")
+  expect(methodsOf(await install(document, host))).toEqual([outside])
+  const { events } = await install(document, host, { allowUnverified: true })
+  const warned = events.findIndex((event) => event.type === 'warning' && event.message.includes('outside'))
+  expect(events[warned]).toEqual({ type: 'warning', message: outside })
+  expect(events.findIndex(({ type }) => type === 'method')).toBeGreaterThan(warned)
 })
 
 test('npm installs for real, the newest by name, into the agent’s own prefix', { timeout: 60_000 }, async () => {

@@ -44,6 +44,18 @@ test('a step that its skip_if lets pass is no obstacle', async () => {
   await expect(launch(made)).resolves.toMatchObject({ warnings: [] })
 })
 
+test('12.C8 the check of a step looks at what the session chose, and is not recorded for others', async () => {
+  const made = await provisioned({
+    setup: [{ id: 'daemon', kind: 'cmd', cmd: 'false', skip_if: { cmd: `sh -c 'test "$GATEWAY" = other'` } }],
+    options: [{ id: 'url', type: 'string', env: { GATEWAY: '{value}' } }],
+  })
+  const refused = { code: 'setup_required' }
+  await expect(launch(made)).rejects.toMatchObject(refused)
+  await expect(launch(made, { options: { url: 'other' } })).resolves.toMatchObject({ warnings: [] })
+  await expect(launch(made, { options: { url: 'third' } })).rejects.toMatchObject(refused)
+  await expect(launch(made)).rejects.toMatchObject(refused)
+})
+
 test('an agent that ends with the code of an ended login is not started again before somebody logs in', async () => {
   const auth: AgentCliDocument['auth'] = { login: { cmd: 'small-agent login' }, expiry: { detect: 'exit_code:77' } }
   const made = await provisioned({ auth })

@@ -1,4 +1,4 @@
-import { type AgentInfo, AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { type AgentInfo, AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AgentEnd, AgentSink } from '@agentproto/contracts/agent'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
@@ -12,6 +12,8 @@ export interface GuardedLaunch {
   readonly host: AgentHost
   readonly adapter: LoadedAgentCli
   readonly workspace?: string | undefined
+  /** See `SpawnGate.chosen`. */
+  readonly chosen?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
 
@@ -20,7 +22,7 @@ export interface GuardedLaunch {
  * @throws `setup_required`, `auth_required`
  */
 export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
-  const { host, adapter, workspace, signal } = launch
+  const { host, adapter, workspace, chosen, signal } = launch
   const declared = await declaredSecrets(adapter)
   const { setup, auth } = adapter.manifest
   const isProvisioned = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
@@ -30,7 +32,7 @@ export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   if (!isProvisioned || host.provisioning === undefined)
     return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
   const gate = { adapter, host: { ...host, secrets, redactor }, declared, signal }
-  const provided = await host.provisioning.beforeSpawn(workspace === undefined ? gate : { ...gate, workspace })
+  const provided = await host.provisioning.beforeSpawn({ ...gate, ...defined({ workspace, chosen }) })
   return new LaunchGuard(launch, redactor, provided)
 }
 

@@ -15,6 +15,8 @@ export interface LaunchHints {
   readonly files: readonly string[]
   /** `node`: range of Node versions that the agent runs on, where its own `engines` is too strict. */
   readonly node?: string
+  /** `python`: range of Python versions that the agent runs on. */
+  readonly python?: string
   /** `doctor.prompt` and `doctor.long_prompt`: the prompts of an examination. */
   readonly prompt?: string
   readonly longPrompt?: string
@@ -33,6 +35,7 @@ export function launchHints(manifest: Pick<AgentCliManifest, 'metadata'>): Launc
     unverified: textsOf(asList(manifestHint(manifest, 'unverified'))),
     ...defined({
       node: asString(manifestHint(manifest, 'node')) || undefined,
+      python: asString(manifestHint(manifest, 'python')) || undefined,
       prompt: asString(member(doctor, 'prompt')) || undefined,
       longPrompt: asString(member(doctor, 'long_prompt')) || undefined,
     }),

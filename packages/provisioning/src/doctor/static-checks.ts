@@ -9,6 +9,7 @@ import { type AgentRecord, agentVariables, readRecord } from '../agent-record.js
 import { checkedAuthState } from '../auth-state.js'
 import { checkVersion, packageOf } from '../check-version.js'
 import { fileHead } from '../file-head.js'
+import { pythonVersion } from '../find-python.js'
 import { loginCompleted } from '../login.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runTool } from '../run-tool.js'
@@ -63,6 +64,7 @@ async function installedChecks(found: LocatedAgent, examination: RunningExaminat
     { id: 'install', title: 'Installed', verdict: 'ok', detail: `${found.file}, ${PLACES[found.place]}` },
     await versionCheck(found, commandContext),
     await nodeCheck(found, examination),
+    ...(await pythonChecks(found, examination)),
     ...secretChecks(state),
     setupCheck(state),
     await authCheck(state, commandContext, request.live === true),
@@ -119,6 +121,35 @@ async function nodeFor(file: string, { host, signal }: RunningExamination): Prom
 
 async function engineOf(file: string): Promise<string | undefined> {
   return asString(asRecord((await packageOf(file))['engines'])['node'])
+}
+
+/** The Python that a script runs under, where the manifest says which it needs. */
+async function pythonChecks(found: LocatedAgent, examination: RunningExamination): Promise<readonly DoctorCheck[]> {
+  const { id } = examination.adapter.manifest
+  const range = launchHints(examination.adapter.manifest).python
+  if (range === undefined || validRange(range) === null) return []
+  const base = { id: 'python', title: 'Python', declared: range }
+  const version = await pythonFor(found.file, examination)
+  if (version === undefined)
+    return [{ ...base, verdict: 'warn', detail: 'the version of the Python that it runs on was not found' }]
+  if (satisfies(version, range)) return [{ ...base, verdict: 'ok', detail: version, found: version }]
+  const hint = `Install a Python in ${range}, then run: agentproto adapters install ${id} --force`
+  return [{ ...base, verdict: 'fail', detail: `it does not run on ${version}`, found: version, hint }]
+}
+
+/** pip has a shell start the Python of a script where its path is long. */
+const PYTHON_OF_SCRIPT = [
+  /^#!(\/\S*python[\d.]*)/,
+  /^#!\S+\/env (python[\d.]*)/,
+  /^#!\/bin\/sh\n'''exec' "?([^"\n]*?python[\d.]*)"?/,
+]
+
+async function pythonFor(file: string, { host, signal }: RunningExamination): Promise<string | undefined> {
+  const head = (await fileHead(file, 1_024)).toString('latin1')
+  const name = PYTHON_OF_SCRIPT.map((pattern) => pattern.exec(head)?.[1]).find((found) => found !== undefined)
+  if (name === undefined) return undefined
+  const python = name.startsWith('/') ? name : await findExecutable(name, { path: host.env['PATH'] ?? '' })
+  return python === undefined ? undefined : pythonVersion(python, { host, signal }).catch(() => undefined)
 }
 
 /** A secret need not be set: another login may be enough. */

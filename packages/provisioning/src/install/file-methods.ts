@@ -13,13 +13,14 @@ const DOWNLOAD_BYTES_MAX = 1024 * 1024 * 1024
 
 /** `curl`: a script that is downloaded completely, verified, and only then run. */
 export async function installScript(method: Method<'curl'>, installing: Installing): Promise<void> {
-  const { platform, allowUnverified } = installing
+  const { platform, allowUnverified, emit } = installing
   if (platform.os === 'win32') throw new MethodSkipped('it is a shell script')
   if (method.verifySha256 === undefined && !allowUnverified) {
     throw new MethodSkipped(
-      'its script cannot be verified: the manifest has no verify_sha256 (--allow-unverified runs it anyway)',
+      `its script cannot be verified: the manifest has no verify_sha256 (--allow-unverified runs it anyway; ${OUTSIDE})`,
     )
   }
+  emit({ type: 'warning', message: `The install script ${method.url} is run now; ${OUTSIDE}.` })
   await withDownload(method, { maxBytes: SCRIPT_BYTES_MAX, ...installing }, async (script) => {
     await chmod(script, 0o700)
     const runnable =
@@ -29,6 +30,9 @@ export async function installScript(method: Method<'curl'>, installing: Installi
     await runInstaller({ method: 'curl', ...runnable }, installing)
   })
 }
+
+/** Scripts of vendors choose their folders themselves. */
+const OUTSIDE = "it writes where it chooses, also outside of the agent's folder, and may change your shell's settings"
 
 /** `download`: an archive, or the program itself, of which one file is the agent's program. */
 export async function installDownload(method: Method<'download'>, installing: Installing): Promise<void> {

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import type { Installing, Method } from './installing.js'
+import { launchHints } from '@agentproto/driver-agent-cli/installation'
+import { findPython } from '../find-python.js'
+import { type Installing, type Method, MethodSkipped } from './installing.js'
 import { checkPackage, requireTool, runInstaller } from './installer-command.js'
 import { changePrefixInPlace } from './prefix-change.js'
 
@@ -10,11 +12,13 @@ import { changePrefixInPlace } from './prefix-change.js'
 export async function installPip(method: Method<'pip'>, installing: Installing): Promise<void> {
   const name = checkPackage(method.package)
   const args = ['install', '--disable-pip-version-check', '--no-input']
-  if (method.user) {
+  if (method.user && launchHints(installing.manifest).python === undefined) {
     const pip = await requireTool(['pip3', 'pip'], installing)
     return runInstaller({ method: 'pip', file: pip, args: [...args, '--user', name] }, installing)
   }
-  const python = await requireTool(['python3', 'python'], installing)
+  const python = await requirePython(installing)
+  if (method.user)
+    return runInstaller({ method: 'pip', file: python, args: ['-m', 'pip', ...args, '--user', name] }, installing)
   // Its scripts hold absolute paths.
   await changePrefixInPlace(installing, async (folder) => {
     const venv = join(folder, 'venv')
@@ -24,4 +28,17 @@ export async function installPip(method: Method<'pip'>, installing: Installing):
       installing,
     )
   })
+}
+
+/**
+ * A Python that the agent runs on. pip would silently take an old release whose `Requires-Python` admits another one.
+ * @throws {@link MethodSkipped} with the versions that there are
+ */
+async function requirePython(installing: Installing): Promise<string> {
+  const range = launchHints(installing.manifest).python
+  if (range === undefined) return requireTool(['python3', 'python'], installing)
+  const { file, others } = await findPython(range, installing)
+  if (file !== undefined) return file
+  const there = others.length === 0 ? 'there is none on PATH' : `on PATH there is ${others.join(', ')}`
+  throw new MethodSkipped(`it needs a Python in ${range}, and ${there}`)
 }

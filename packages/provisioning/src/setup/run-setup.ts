@@ -14,6 +14,8 @@ export interface SetupRun extends AgentRecord, Pick<SetupContext, 'inputs' | 'em
   readonly save: (ledger: Ledger) => Promise<void>
   /** Does every step again. */
   readonly force?: boolean
+  /** Variables of one session, which its `skip_if` checks get too. */
+  readonly chosen?: Readonly<Record<string, string>>
   /** Runs no step, only the `skip_if` checks. */
   readonly dryRun?: boolean
 }
@@ -24,14 +26,14 @@ export interface SetupRun extends AgentRecord, Pick<SetupContext, 'inputs' | 'em
  * @throws `setup_required` with the pending steps, `setup_failed` with the step's id
  */
 export async function runSetup(run: SetupRun): Promise<Ledger> {
-  const { adapter, workspace = EVERYWHERE, emit, save, force = false } = run
+  const { adapter, workspace = EVERYWHERE, emit, save, force = false, chosen } = run
   const steps = adapter.manifest.setup
   let { ledger } = run
   for (const [index, step] of steps.entries()) {
     const { done, lost, variables } = await agentVariables({ ...run, ledger })
     const isOpen = ({ id }: SetupStep): boolean => force || !done.has(id) || lost.has(id)
     if (!isOpen(step)) continue
-    const entry = await settleOrFail(step, { ...run, done, variables })
+    const entry = await settleOrFail(step, { ...run, done, variables: { ...variables, ...chosen } })
     if ('pending' in entry) {
       emit({ type: 'step', step: step.id, kind: step.kind, state: 'pending' })
       throw setupRequired(adapter, steps.slice(index).filter(isOpen), entry.pending)

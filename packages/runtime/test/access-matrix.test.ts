@@ -1,0 +1,268 @@
+import { SCOPES, type Scope } from '@agentproto/contracts'
+import { OPERATIONS, operationOf, type Route, TOOLS, type ToolName } from '@agentproto/contracts/wire'
+import { expect, test } from 'vitest'
+import {
+  type Answered,
+  accessCells,
+  type Caller,
+  CALLER_NAMES,
+  type CallerName,
+  CALLERS,
+  type Cells,
+  type KindName,
+  KIND_NAMES,
+  KINDS,
+  markOf,
+  type Place,
+} from './fixtures/access-cells.js'
+
+// Every operation × every caller × every kind of session, of one real gateway. What is expected follows from the rules of
+// docs/security.md and docs/delegation.md, which are written here a second time, and not from the code that is tested.
+
+/** What a cell asks for; an operation of the table without a row here does not compile. */
+interface Row {
+  readonly body?: object
+  /** For `:slug`, `:name` and the like, and the query. */
+  readonly path?: string
+  /** It starts an agent in a folder that the request names. */
+  readonly starts?: true
+  /** What it ends is gone: each cell that is let through has a session of its own. */
+  readonly ends?: true
+  /** No agent may do it, not even to its descendants. */
+  readonly noAgent?: true
+}
+
+const RULE = { decision: 'deny', toolKind: 'edit' }
+const NONE: Row = {}
+const ROWS: Readonly<Record<Route, Row>> = {
+  'GET /health': NONE,
+  'GET /openapi.json': NONE,
+  'GET /metrics': NONE,
+  'ALL /mcp': { body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } },
+  'GET /events': NONE,
+  'GET /requests': NONE,
+  'GET /search': { path: '/search?q=mark' },
+  'GET /sessions': NONE,
+  'POST /sessions/agent': { starts: true },
+  'POST /sessions/import': { body: { not: 'a session' } },
+  'POST /sessions/prune': { body: { olderThanMs: 365 * 86_400_000 } },
+  'GET /sessions/:id': NONE,
+  'DELETE /sessions/:id': { ends: true, noAgent: true },
+  'POST /sessions/:id/prompt': { body: { prompt: 'hello', whenBusy: 'queue' } },
+  'POST /sessions/:id/interrupt': { body: {} },
+  'POST /sessions/:id/cancel': { body: {} },
+  'POST /sessions/:id/resume': { body: {} },
+  'POST /sessions/:id/kill': { body: {}, ends: true },
+  'POST /sessions/:id/config': { body: { model: 'm' }, noAgent: true },
+  'POST /sessions/:id/fork': { body: {}, noAgent: true },
+  'GET /sessions/:id/output': NONE,
+  'GET /sessions/:id/turns': NONE,
+  'GET /sessions/:id/turns/:turn': { path: '/sessions/:id/turns/1' },
+  'GET /sessions/:id/stream': NONE,
+  'GET /sessions/:id/events': NONE,
+  'GET /sessions/:id/requests': NONE,
+  'POST /sessions/:id/requests/:requestId': { path: '/sessions/:id/requests/r1', body: { optionId: 'yes' } },
+  'GET /sessions/:id/rules': NONE,
+  'POST /sessions/:id/rules': { body: RULE },
+  'DELETE /sessions/:id/rules/:ruleId': { path: '/sessions/:id/rules/none' },
+  'GET /sessions/:id/export': NONE,
+  'GET /sessions/:id/transcript': NONE,
+  'POST /sessions/:id/repair': NONE,
+  'GET /agents/:agent/sessions': { path: '/agents/known/sessions' },
+  'POST /agents/:agent/sessions': { path: '/agents/known/sessions', starts: true },
+  'GET /workspaces': NONE,
+  'POST /workspaces': { body: { path: '/nowhere' } },
+  'DELETE /workspaces/:slug': { path: '/workspaces/none' },
+  'POST /workspaces/:slug/use': { path: '/workspaces/b/use' },
+  'GET /workspaces/:slug/rules': { path: '/workspaces/b/rules' },
+  'POST /workspaces/:slug/rules': { path: '/workspaces/b/rules', body: RULE },
+  'DELETE /workspaces/:slug/rules/:ruleId': { path: '/workspaces/b/rules/none' },
+  'GET /adapters': NONE,
+  'POST /adapters': { body: { source: '/nowhere' } },
+  'GET /adapters/:slug': { path: '/adapters/known' },
+  'GET /adapters/:slug/state': { path: '/adapters/known/state' },
+  'POST /adapters/:slug/install': { path: '/adapters/none/install', body: {} },
+  'POST /adapters/:slug/setup': { path: '/adapters/none/setup', body: {} },
+  'POST /adapters/:slug/login': { path: '/adapters/none/login', body: {} },
+  'POST /adapters/:slug/doctor': { path: '/adapters/none/doctor', body: {} },
+  'GET /secrets': NONE,
+  'GET /tokens': NONE,
+  'POST /tokens': { body: { name: 'again', scope: 'read' } },
+  'DELETE /tokens/:name': { path: '/tokens/again' },
+  'POST /tokens/:name/rotate': { path: '/tokens/again/rotate' },
+  'POST /auth/code': NONE,
+  'GET /auth/exchange': { path: '/auth/exchange?code=:code' },
+}
+
+const TOOL_ROWS: Readonly<Record<ToolName, Row>> = {
+  start_agent_session: { starts: true },
+  prompt_agent_session: { body: { prompt: 'hello' } },
+  list_agent_sessions: NONE,
+  get_agent_session_output: NONE,
+  get_agent_session: NONE,
+  kill_agent_session: { ends: true },
+  interrupt_agent_session: NONE,
+  resume_agent_session: NONE,
+  wait_agent_turn: { body: { timeoutSeconds: 0 } },
+  answer_agent_request: { body: { requestId: 'r1', optionId: 'yes' } },
+  list_agent_adapters: NONE,
+  list_agent_workspaces: NONE,
+}
+
+/** One request: an operation, of whom, on which session or in which folder. */
+interface Cell {
+  readonly name: string
+  readonly scope: Scope | 'open'
+  readonly row: Row
+  readonly caller: CallerName
+  readonly on?: KindName
+  readonly at?: Place
+}
+
+type Outcome =
+  | 'through'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'delegation_denied'
+  | 'session_not_found'
+  | 'cwd_not_allowed'
+  | 'cwd_outside_parent'
+const REFUSALS: readonly string[] = [
+  'unauthorized',
+  'forbidden',
+  'delegation_denied',
+  'session_not_found',
+  'cwd_not_allowed',
+  'cwd_outside_parent',
+  'origin_not_allowed',
+]
+
+/** The rules. */
+function expectedOf({ scope, row, caller, on, at }: Cell): Outcome {
+  const who: Caller = CALLERS[caller]
+  if (scope === 'open') return 'through'
+  if (who.scope === undefined) return 'unauthorized'
+  if (SCOPES.indexOf(who.scope) < SCOPES.indexOf(scope))
+    return who.session !== undefined && scope === 'operate' ? 'delegation_denied' : 'forbidden'
+  if (on !== undefined && !isOpenTo(who, on, scope)) return 'session_not_found'
+  if (who.session !== undefined && row.noAgent === true) return 'delegation_denied'
+  return at === undefined ? 'through' : startOf(who, at)
+}
+
+/** An agent sees itself and what it started, and drives only the latter; a bound token has its workspace. */
+function isOpenTo({ session, workspace }: Caller, on: KindName, scope: Scope): boolean {
+  const kind = KINDS[on]
+  if (session !== undefined) return kind.under === session || (on === session && scope === 'read')
+  return workspace === undefined || kind.workspace === workspace
+}
+
+function startOf({ isOwner, session, workspace }: Caller, at: Place): Outcome {
+  if (isOwner === true) return 'through'
+  if (session !== undefined) return at === KINDS[session].workspace ? 'through' : 'cwd_outside_parent'
+  return at !== 'outside' && (workspace ?? at) === at ? 'through' : 'cwd_not_allowed'
+}
+
+function cellsOf(name: string, { scope, row }: Pick<Cell, 'scope' | 'row'>, isOfSession: boolean): readonly Cell[] {
+  const places: readonly Place[] = ['a', 'b', 'outside']
+  return CALLER_NAMES.flatMap((caller): Cell[] => {
+    const cell = { name, scope, row, caller }
+    if (row.starts === true) return places.map((at) => ({ ...cell, at }))
+    return isOfSession ? KIND_NAMES.map((on) => ({ ...cell, on })) : [cell]
+  })
+}
+
+const BELOW = '/agents/known/sessions'
+const ROUTES = Object.keys(OPERATIONS) as readonly Route[]
+const routeCells = ROUTES.flatMap((route) => {
+  const { scope } = operationOf(route)
+  const cells = cellsOf(route, { scope, row: ROWS[route] }, route.includes('/:id'))
+  // Each route of a session exists below its agent too.
+  const below = route.replace(' /sessions', ` ${BELOW}`)
+  return route.includes('/:id') ? [...cells, ...cells.map((cell) => ({ ...cell, name: below }))] : cells
+})
+const toolCells = Object.values(TOOLS).flatMap(({ name, scope, input }) =>
+  cellsOf(name, { scope, row: TOOL_ROWS[name as ToolName] }, 'sessionId' in input.shape),
+)
+
+type Send = (cells: Cells, cell: Cell, id: string) => Promise<Answered>
+
+const overHttp: Send = async ({ request, folders, code }, { name, row, caller, at }, id) => {
+  const [method = '', pattern = ''] = name.split(' ')
+  const path = (row.path ?? pattern).replace(/^\/sessions(?=\/:id)/, pattern.startsWith(BELOW) ? BELOW : '/sessions')
+  const named = path.includes(':code') ? path.replace(':code', await code()) : path.replace(':id', id)
+  const start = at && { ...(path === '/sessions/agent' ? { adapter: 'known' } : {}), cwd: folders[at] }
+  return request(caller, { method: method === 'ALL' ? 'POST' : method, path: named, body: start ?? row.body })
+}
+
+const overMcp: Send = ({ tool, folders }, { name, row, caller, on, at }, id) => {
+  const start = at && { adapter: 'known', cwd: folders[at] }
+  return tool(caller, name, { ...(on && { sessionId: id }), ...(start ?? row.body) })
+}
+
+test('12 every operation and every tool has its row', () => {
+  expect(Object.keys(ROWS).toSorted()).toEqual(ROUTES.toSorted())
+  expect(Object.keys(TOOL_ROWS).toSorted()).toEqual(Object.keys(TOOLS).toSorted())
+})
+
+test.each([
+  ['routes', routeCells, overHttp],
+  ['tools', toolCells, overMcp],
+] as const)(
+  '12 %s × callers × sessions: a rejected call changes nothing, and no answer shows what is hidden from its caller',
+  { timeout: 60_000 },
+  async (_, all, send) => {
+    const cells = await accessCells()
+    const isOpen = (cell: Cell): boolean => expectedOf(cell) === 'through'
+    const before = await cells.state()
+    expect(
+      await faultsOf(
+        cells,
+        all.filter((cell) => !isOpen(cell)),
+        send,
+      ),
+    ).toEqual([])
+    expect(await cells.state()).toEqual(before)
+    expect(await faultsOf(cells, all.filter(isOpen), send)).toEqual([])
+  },
+)
+
+async function faultsOf(cells: Cells, asked: readonly Cell[], send: Send): Promise<readonly string[]> {
+  const faults: string[] = []
+  for (const cell of asked) faults.push(...faultsIn(await send(cells, cell, await sessionOf(cells, cell)), cell, cells))
+  return faults
+}
+
+const sessionOf = ({ ids, make }: Cells, cell: Cell): Promise<string> | string => {
+  const { on, row } = cell
+  if (on === undefined) return ''
+  return row.ends === true && expectedOf(cell) === 'through' ? make(on) : ids[on]
+}
+
+function faultsIn({ status, code, text }: Answered, cell: Cell, cells: Cells): readonly string[] {
+  const { name, caller, on, at } = cell
+  const expected = expectedOf(cell)
+  const got = REFUSALS.includes(code ?? '') ? code : 'through'
+  const isFailure = status >= 500 && code !== 'not_supported'
+  const what = `${caller}: ${name} ${on ?? at ?? ''}`
+  const leaks = hiddenFrom(cell, cells).filter((hidden) => text.includes(hidden))
+  return [
+    ...(got === expected && !isFailure ? [] : [`${what}: expected ${expected}, given ${status} ${code}`]),
+    ...leaks.map((hidden) => `${what}: the answer has ${hidden}`),
+  ]
+}
+
+/** Texts that the answer may not have. A folder that the caller itself named is in the answer that rejects it. */
+function hiddenFrom({ caller, at }: Cell, { folders }: Cells): readonly string[] {
+  const who: Caller = CALLERS[caller]
+  const isHidden = (kind: KindName): boolean => who.scope === undefined || !isOpenTo(who, kind, 'read')
+  const hidden = KIND_NAMES.filter(isHidden)
+  return [...hidden.map(markOf), ...(hidden.includes('foreign') && at !== 'b' ? [folders.b] : [])]
+}
+
+test('12 what an answer shows of a session is found in it', async () => {
+  const { request, ids, folders } = await accessCells()
+  const { text } = await request('the owner', { method: 'GET', path: '/sessions' })
+  for (const kind of KIND_NAMES) expect(text).toContain(ids[kind])
+  for (const seen of [...['parent', 'child', 'foreign', 'ended'].map((kind) => `[mark of ${kind}]`), folders.b])
+    expect(text).toContain(seen)
+})

@@ -77,8 +77,8 @@ test('what each package exports', () => {
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
       Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT Envelope ErrorCode ErrorParts
-      ErrorRow EventGap FAILURE_KINDS FailureKind GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent
-      HostEventType Json NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
+      ErrorRow EventGap FAILURE_KINDS FailureKind FairShares GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES
+      HostEvent HostEventType Json NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
       PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
       PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
       PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
@@ -203,8 +203,8 @@ test('the error codes', () => {
     path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
     continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
     agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
-    session_limit_reached stream_limit_reached session_ended session_starting session_live
-    request_resolved request_interrupted rule_limit_reached not_supported not_resumable
+    session_limit_reached stream_limit_reached request_limit_reached session_ended session_starting
+    session_live request_resolved request_interrupted rule_limit_reached not_supported not_resumable
     idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied cwd_outside_parent
     max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
     provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error prompt_failed

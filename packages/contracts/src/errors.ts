@@ -76,6 +76,7 @@ export const ERRORS = {
   token_limit_reached: row(429, 'The maximum number of tokens is reached'),
   session_limit_reached: row(429, 'The maximum number of live sessions is reached', { retryable: true }),
   stream_limit_reached: row(429, 'The maximum number of open streams is reached', { retryable: true }),
+  request_limit_reached: row(429, 'The maximum number of open requests of a caller is reached', { retryable: true }),
   session_ended: row(409, 'The session has ended'),
   session_starting: row(409, 'The session is still starting', { retryable: true }),
   session_live: row(409, 'The session is live'),

@@ -1,6 +1,7 @@
 // The vocabulary of agentproto. This file is the package's contract: every export is named here.
 export { AgentprotoError, ERRORS, EXIT, fromProblem, isAgentprotoError, toAgentprotoError } from './errors.js'
 export type { ErrorCode, ErrorParts, ErrorRow, Problem } from './errors.js'
+export { FairShares } from './fair-shares.js'
 export { randomId, settlesWithin, systemClock } from './clock.js'
 export type { Clock, NewId, Timer } from './clock.js'
 export { promptText, TOOL_KINDS } from './content.js'

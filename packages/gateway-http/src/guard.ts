@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, type Principal } from '@agentproto/contracts'
 import { assertMayUse, boundsOf, mayUse, scopeOfRoute, type SessionService } from '@agentproto/contracts/wire'
 import type { MiddlewareHandler, Next } from 'hono'
 import { cors } from 'hono/cors'
@@ -82,6 +82,7 @@ export function knownCaller({ authenticate, browsers, sessions }: HttpDeps): Mid
     if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
     if (by.type === 'token' && rejectsNamedTokens(c.env)) throw rejected(c, refusedNamedToken())
+    admit(c.env, by)
     // Most calls are the owner's: no extra promise for them.
     return by.type === 'owner' ? next() : checkScope(c, next, sessions)
   }
@@ -133,6 +134,11 @@ function segmentOf(path: string, pattern: string): string | undefined {
   } catch {
     return segment
   }
+}
+
+/** The server bounds the requests that a caller has open. Another server, and a test, does not. */
+function admit(env: unknown, by: Principal): void {
+  if (typeof env === 'object' && env !== null && 'admit' in env && typeof env.admit === 'function') env.admit(by)
 }
 
 /** The server marks the requests of a listener that only the owner and the agents of this machine may use. */

@@ -117,7 +117,13 @@ function response({ description, schema, stream, streamOnly, text = [], location
 
 /** Errors of every operation, and of every one with a token or a body. */
 const ALWAYS: readonly ErrorCode[] = ['host_not_allowed', 'origin_not_allowed', 'invalid_request', 'internal']
-const WITH_TOKEN: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'delegation_denied', 'shutting_down']
+const WITH_TOKEN: readonly ErrorCode[] = [
+  'unauthorized',
+  'forbidden',
+  'delegation_denied',
+  'request_limit_reached',
+  'shutting_down',
+]
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'payload_too_large', 'unsupported_media_type', 'cancelled']
 
 /** Problem documents, grouped by their status. */

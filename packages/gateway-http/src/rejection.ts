@@ -24,12 +24,17 @@ export function errorHandler(deps: Pick<HttpDeps, 'onError' | 'onRefused'>) {
   }
 }
 
+/** When a caller may try again: places become free at any time. */
+const RETRY_SECONDS = '1'
+
 /** The RFC 9457 problem document of an error. */
 export function problem(error: AgentprotoError, headers?: Headers): Response {
   const challenge = error.code === 'unauthorized' ? { 'www-authenticate': 'Bearer' } : {}
+  const later = error.row.status === 429 && error.row.retryable ? { 'retry-after': RETRY_SECONDS } : {}
   return textReply(JSON.stringify(error.toProblem()), error.row.status, {
     'content-type': 'application/problem+json',
     ...challenge,
+    ...later,
     ...headers,
   })
 }

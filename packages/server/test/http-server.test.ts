@@ -94,19 +94,29 @@ test('beyond the bound the longest idle connection is closed', async () => {
   expect(problems).toEqual(['more than 2 connections: idle ones are closed'])
 })
 
-test('if all connections are busy, the new one is closed and the others are not affected', async () => {
-  const slow = new EventEmitter()
-  const answer: Answer = async () => {
+type Caller = Parameters<Parameters<Answer>[1]['admit']>[0]
+const OWNER: Caller = { type: 'owner', name: 'owner' }
+const tokenNamed = (name: string): Caller => ({ type: 'token', name, scope: 'read' })
+
+/** Answers late, when it is released; the path names the caller. */
+function slowly(slow: EventEmitter): Answer {
+  return async (request, { admit }) => {
+    const caller = new URL(request.url).pathname.slice(1)
+    if (caller !== '') admit(caller === 'owner' ? OWNER : tokenNamed(caller))
     slow.emit('asked')
     await once(slow, 'released')
     return new Response('late')
   }
-  const server = await serving(answer, { maxConnections: 2 })
+}
+
+test('if all connections wait for answers of known callers, the new one is closed and the others are not affected', async () => {
+  const slow = new EventEmitter()
+  const server = await serving(slowly(slow), { maxConnections: 2 })
   const busy: Client[] = []
   for (let made = 0; made < 2; made++) {
     const isAsked = once(slow, 'asked')
     const next = await client(server)
-    next.socket.write(GET)
+    next.socket.write(GET.replace('/', '/owner'))
     await isAsked
     busy.push(next)
   }
@@ -115,4 +125,43 @@ test('if all connections are busy, the new one is closed and the others are not 
   ).ended
   slow.emit('released')
   for (const { heard } of busy) await expect.poll(heard).toMatch(/late$/)
+})
+
+test('12.A6 without a known caller a connection is closed for a new one, also while its answers are not read', async () => {
+  const server = await serving(() => new Response('x'.repeat(1_000_000)), { maxConnections: 4 })
+  const unread: Client[] = []
+  for (let made = 0; made < 4; made++) {
+    const next = await client(server)
+    next.socket.pause()
+    next.socket.write(GET.repeat(40))
+    unread.push(next)
+  }
+  // Their answers do not fit into the buffers of the system.
+  await expect.poll(() => unread.every(({ socket }) => socket.readableLength > 0)).toBe(true)
+  const late = await client(server)
+  late.socket.write(GET)
+  await expect.poll(() => late.heard().length).toBeGreaterThan(1_000_000)
+})
+
+test('12.A6 of idle connections those of the caller with the most are closed first, the owner’s last', async () => {
+  const answer: Answer = (request, { admit }) => {
+    const caller = new URL(request.url).pathname.slice(1)
+    admit(caller === 'owner' ? OWNER : tokenNamed(caller))
+    return new Response('ok')
+  }
+  const server = await serving(answer, { maxConnections: 4 })
+  const idle: Client[] = []
+  for (const caller of ['owner', 'one', 'many', 'many']) {
+    const next = await client(server)
+    next.socket.write(GET.replace('/', `/${caller}`))
+    await expect.poll(next.heard).toMatch(/ok$/)
+    idle.push(next)
+  }
+  const late = await client(server)
+  await idle[2]?.ended
+  late.socket.write(GET.replace('/', '/one'))
+  await expect.poll(late.heard).toMatch(/ok$/)
+  await client(server)
+  await idle[1]?.ended
+  expect([idle[0]?.socket.closed, idle[3]?.socket.closed]).toEqual([false, false])
 })

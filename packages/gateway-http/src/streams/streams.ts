@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, FairShares } from '@agentproto/contracts'
 import type { StreamStats } from '@agentproto/contracts/wire'
 import type { HttpContext, HttpDeps } from '../http-deps.js'
 import { toOwnError } from '../rejection.js'
@@ -29,16 +29,23 @@ const RETRY = 'retry: 1000\n\n'
 export function createStreams(deps: HttpDeps) {
   const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
   const sources = new Set<SseSource>()
+  const shares = new FairShares(maxStreams)
   let open = 0
   let refused = 0
 
-  /** Refuses a stream beyond the limit, before its source is opened. */
-  function admit(): void {
+  /**
+   * Takes a place before the source is opened, and refuses a stream beyond the limit or its caller's share.
+   * @returns gives the place back; `given` aborts when another caller gets it
+   */
+  function admit(c: HttpContext): { readonly leave: () => void; readonly given: AbortSignal } {
     if (signal?.aborted) throw new AgentprotoError('shutting_down', 'The gateway is shutting down')
-    if (open < maxStreams) return
+    const given = new AbortController()
+    const leave = shares.take(c.get('by'), () => given.abort())
+    if (leave !== undefined) return { leave, given: given.signal }
     refused++
     throw new AgentprotoError('stream_limit_reached', 'Too many streams are open', {
-      expected: `at most ${maxStreams}`,
+      expected: `at most ${maxStreams}, of one caller ${shares.each}`,
+      hint: 'Close a stream that is not needed, then try again',
     })
   }
 
@@ -50,11 +57,12 @@ export function createStreams(deps: HttpDeps) {
   ): Promise<Response> {
     // Hono drops the body of a HEAD without cancelling it, so its source would never be closed.
     if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS })
-    admit()
+    const place = admit(c)
     open++
     let source: SseSource | undefined
     const leave = (): void => {
       open--
+      place.leave()
       if (source !== undefined) sources.delete(source)
     }
     try {
@@ -68,7 +76,7 @@ export function createStreams(deps: HttpDeps) {
       }
       const hello = RETRY + (options.hello ?? '') + first
       const farewell = farewellTo(c, onError)
-      const until = endOf(signal, deps.revoked?.(c.get('by')))
+      const until = endOf([place.given, signal, deps.revoked?.(c.get('by'))])
       return new Response(sseBody(source, { clock, keepAliveMs, hello, signal: until, farewell, onEnd: leave }), {
         headers: HEADERS,
       })
@@ -88,11 +96,9 @@ export function createStreams(deps: HttpDeps) {
   return { stats, answer }
 }
 
-/** A signal that aborts with the first of the two. */
-function endOf(closing: AbortSignal | undefined, revoked: AbortSignal | undefined): AbortSignal | undefined {
-  if (closing === undefined || revoked === undefined) return closing ?? revoked
-  return AbortSignal.any([closing, revoked])
-}
+/** A signal that aborts with the first of several. */
+const endOf = (signals: readonly (AbortSignal | undefined)[]): AbortSignal =>
+  AbortSignal.any(signals.filter((each) => each !== undefined))
 
 /** The last message of a stream that fails. It is not named `error`, which EventSource uses itself. */
 function farewellTo(c: HttpContext, onError: HttpDeps['onError']): (thrown: unknown) => string {

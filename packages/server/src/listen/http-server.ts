@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError, type Principal } from '@agentproto/contracts'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { Connections } from './connections.js'
 import { asInUrl, isWildcard } from './host-names.js'
@@ -49,16 +49,28 @@ export interface ServeOptions extends ListenOptions {
   readonly onProblem: (problem: string) => void
 }
 
-/** Answers a request; `env.incoming` is Node's own. */
-export type Fetch = (request: Request, env: object) => Response | Promise<Response>
+/** What an app gets beside a request. */
+export interface RequestEnv {
+  /** Node's own request and response. */
+  readonly incoming: object
+  readonly outgoing: object
+  /** Gives the request of a known caller a place until it is answered. @throws `request_limit_reached` */
+  readonly admit: (by: Principal) => void
+  /** The listener is for the owner and the agents of this machine. */
+  readonly rejectNamedTokens?: boolean
+}
+
+/** Answers a request. */
+export type Fetch = (request: Request, env: RequestEnv) => Response | Promise<Response>
 type Limits = { readonly [Limit in keyof typeof LIMITS]: number }
 
-/** @param fetch also gets the connection, as `env.incoming` */
+/** Serves an app, and bounds what its callers may hold. */
 export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Limits = LIMITS): Promise<HttpServer> {
   const { host = '127.0.0.1', tls, maxConnections: max = DEFAULT_CONNECTIONS, onProblem } = options
   if (!isLoopback(host) && options.allowRemote !== true) throw notLoopback(host)
-  const server = await createServer(options, listenerOf(fetch, onProblem), limits)
-  const connections = new Connections(server, { isTls: tls !== undefined, max, onProblem })
+  const connections = new Connections({ isTls: tls !== undefined, max, onProblem })
+  const server = await createServer(options, listenerOf(fetch, connections, onProblem), limits)
+  connections.watch(server)
   await bindAny(server, host, options)
   const { port, address } = server.address() as AddressInfo
   // A wildcard is no address to call; `::` accepts IPv4 as well.
@@ -71,16 +83,20 @@ export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Lim
   }
 }
 
-function listenerOf(fetch: Fetch, onProblem: (problem: string) => void): RequestListener {
-  const listener = getRequestListener(fetch, {
-    // An embedder's globals are its own.
-    overrideGlobalObjects: false,
-    errorHandler(error) {
-      if (error instanceof RequestError) return new Response(null, { status: 400 })
-      onProblem(`A request failed outside the app: ${String(error)}`)
-      return new Response(null, { status: 500 })
+function listenerOf(fetch: Fetch, connections: Connections, onProblem: (problem: string) => void): RequestListener {
+  const listener = getRequestListener(
+    (request, { incoming, outgoing }) =>
+      fetch(request, { incoming, outgoing, admit: (by) => connections.admit(by, incoming, outgoing) }),
+    {
+      // An embedder's globals are its own.
+      overrideGlobalObjects: false,
+      errorHandler(error) {
+        if (error instanceof RequestError) return new Response(null, { status: 400 })
+        onProblem(`A request failed outside the app: ${String(error)}`)
+        return new Response(null, { status: 500 })
+      },
     },
-  })
+  )
   return (incoming, outgoing) => void listener(incoming, outgoing)
 }
 

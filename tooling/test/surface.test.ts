@@ -266,6 +266,7 @@ test('the commands of agentproto', async () => {
     agentproto adapters list [--json] [--no-start]
     agentproto adapters show [--json] [--no-start]
     agentproto adapters add [--json] [--no-start]
+    agentproto adapters remove [--json] [--no-start]
     agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json] [--no-start]
     agentproto adapters install [--force] [--allow-unverified] [--json] [--no-start]
     agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json] [--no-start]

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { cli, folder, type Options } from './cli-process.js'
@@ -173,4 +173,18 @@ test('an interactive login uses the terminal, and its exit code decides', needs(
   right.type('me')
   right.press('Enter')
   expect(await right.shows(/exit code 0/)).toContain('shop 1.2.3 is ready')
+})
+
+test('12.C7 an own adapter is removed with its agent; a bundled one is refused', async () => {
+  const options = await added()
+  expect(await cli(['adapters', 'install', 'shop'], options)).toMatchObject({ code: 0 })
+  expect(await cli(['adapters', 'remove', 'shop'], options)).toMatchObject({
+    code: 0,
+    stderr: 'Removed shop and its installed agent.\n',
+  })
+  expect(existsSync(join(options.home ?? '', 'agents/shop'))).toBe(false)
+  const again = await cli(['adapters', 'remove', 'shop'], options)
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('there is none of that name')])
+  const bundled = await cli(['adapters', 'remove', 'codex'], options)
+  expect([bundled.code, bundled.stderr]).toEqual([2, expect.stringContaining('it ships with agentproto')])
 })

@@ -36,6 +36,8 @@ export function adaptersClient(transport: Transport) {
     },
     /** @param source Folder on the host of the gateway, or npm package. @throws `manifest_invalid`, `path_invalid` */
     add: (source: string) => call('POST /adapters', { body: { source } }),
+    /** Removes an adapter of the owner. @throws `adapter_not_found`, `session_live`, `provisioning_busy` */
+    remove: (slug: string) => call('DELETE /adapters/:slug', { params: { slug } }),
     /** The secrets that are stored or declared; never a value. */
     async secrets(): Promise<readonly SecretStatus[]> {
       const { secrets } = await call('GET /secrets', {})

@@ -46,6 +46,7 @@ test('each call names its route', async () => {
   await workspaces.use('x')
   await adapters.list()
   await adapters.get('demo')
+  await adapters.remove('demo')
   expect(gateway.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /health',
     'GET /sessions/a%2Fb',
@@ -69,6 +70,7 @@ test('each call names its route', async () => {
     'POST /workspaces/x/use',
     'GET /adapters',
     'GET /adapters/demo',
+    'DELETE /adapters/demo',
   ])
 })
 

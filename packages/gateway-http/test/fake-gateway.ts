@@ -38,6 +38,7 @@ export const fakeAdapters: AdapterService = {
   },
   state: async () => state,
   add: async () => ({ ...demo, source: 'user' }),
+  remove: async (slug) => ({ ok: true, slug, agentRemoved: true }),
   secrets: async () => [{ slug: 'acme/key', kind: 'opaque', set: true, place: 'file', variables: ['ACME_KEY'] }],
   async *provision(_slug, { until, inputs }) {
     yield { type: 'phase', phase: until, state: 'started' }

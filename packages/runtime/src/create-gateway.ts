@@ -32,6 +32,7 @@ async function assemble(settings: Settings, lock: HomeLock | undefined): Promise
   const access = openAccess(settings, observers)
   const agents = openAgents(settings, observers)
   const sessions = await openSessions(settings, { ...observers, ...access, ...agents })
+  agents.watch(sessions.sessions)
   const surfaces = openSurfaces(settings, { ...observers, ...access, ...agents, ...sessions })
 
   let closing: Promise<void> | undefined

@@ -1,7 +1,7 @@
 import type { StartAgent } from '@agentproto/contracts/agent'
-import type { Services } from '@agentproto/contracts/wire'
+import type { Services, SessionService } from '@agentproto/contracts/wire'
 import { launchAgent } from '@agentproto/driver-agent-cli'
-import { hostAdapters, openCatalog } from '@agentproto/provisioning/catalog'
+import { hostAdapters, type LiveSessions, openCatalog } from '@agentproto/provisioning/catalog'
 import { createWorkspaces, createWorkspaceTrust } from '@agentproto/workspaces'
 import { agentHost, type AgentParts } from './agent-host.js'
 import type { Settings } from './settings.js'
@@ -9,6 +9,8 @@ import type { Settings } from './settings.js'
 /** The agents of a host, and the folders that they work in. */
 export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
+  /** Says which sessions there are: an adapter that one of them runs is not removed. */
+  readonly watch: (sessions: Pick<SessionService, 'list'>) => void
 }
 
 export function openAgents(settings: Settings, parts: AgentParts): Agents {
@@ -19,9 +21,15 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
   const workspaces = createWorkspaces({ home, clock, defaultCwd, onWarning: onProblem })
   const trust = createWorkspaceTrust({ home, clock, onWarning: onProblem })
   const catalog = openCatalog({ ...settings, userAdapters: layout.adapters, host, workspaces, trust, onProblem })
+  let sessions: Pick<SessionService, 'list'> | undefined
+  const liveSessions: LiveSessions = async (adapter) => {
+    const page = await sessions?.list({ adapter, onlyAlive: true })
+    return page?.sessions.map(({ id }) => id) ?? []
+  }
   return {
     workspaces: audit.wrap('workspaces', workspaces),
-    adapters: audit.wrap('adapters', hostAdapters(catalog, host)),
+    adapters: audit.wrap('adapters', hostAdapters(catalog, host, liveSessions)),
+    watch: (service) => void (sessions = service),
     async startAgent(start, sink) {
       const adapter = await catalog.adapter(start.adapterSlug)
       const { manifest, sandbox } = adapter

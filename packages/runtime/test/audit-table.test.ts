@@ -44,6 +44,7 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /workspaces/:slug/rules': on('rule-add', '/workspaces/none/rules', { decision: 'deny', toolKind: 'edit' }),
   'DELETE /workspaces/:slug/rules/:ruleId': on('rule-remove', '/workspaces/none/rules/x'),
   'POST /adapters': on('adapter-add', '/adapters', { source: '/nowhere' }),
+  'DELETE /adapters/:slug': on('adapter-remove', '/adapters/none'),
   'POST /adapters/:slug/install': on('adapter-install', '/adapters/demo/install'),
   'POST /adapters/:slug/setup': on('adapter-setup', '/adapters/demo/setup'),
   'POST /adapters/:slug/login': on('adapter-login', '/adapters/demo/login'),

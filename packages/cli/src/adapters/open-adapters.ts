@@ -1,4 +1,4 @@
-import { defined } from '@agentproto/contracts'
+import { defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AdapterService } from '@agentproto/contracts/wire'
 import type { Terminal } from '@agentproto/runtime'
 import { warn, type CliContext } from '../cli-context.js'
@@ -13,4 +13,14 @@ export async function openAdapters(context: CliContext, terminal?: Terminal): Pr
   const runtime = await import('@agentproto/runtime')
   const onProblem = (problem: string): void => warn(context, problem)
   return runtime.openAdapters({ env: context.env, cwd: context.cwd, onProblem, ...defined({ terminal }) })
+}
+
+/** The same, but of a running gateway, which knows what its sessions run. Without one, no session runs. */
+export async function openOwnAdapters(context: CliContext): Promise<Pick<AdapterService, 'remove'>> {
+  try {
+    return (await connect({ ...context, autoStart: false })).adapters
+  } catch (thrown) {
+    if (isAgentprotoError(thrown) && thrown.code === 'daemon_not_running') return openAdapters(context)
+    throw thrown
+  }
 }

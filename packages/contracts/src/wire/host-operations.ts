@@ -129,6 +129,13 @@ export const hostOperations = {
     answers: ok(is.adapter, 'The adapter'),
     errors: ['adapter_not_found', 'manifest_invalid'],
   }),
+  'DELETE /adapters/:slug': admin('removeAdapter', {
+    summary: 'Removes an adapter of the owner, and its agent if no other adapter has its name',
+    calls: 'adapters.remove',
+    action: 'adapter-remove',
+    answers: ok(is.adapterRemoved, 'It is removed'),
+    errors: ['adapter_not_found', 'session_live', 'provisioning_busy', 'storage_failed'],
+  }),
   'GET /adapters/:slug/state': read('getAdapterState', {
     summary: 'Returns whether the agent is installed, checked, set up and logged in; runs nothing',
     calls: 'adapters.state',

@@ -26,6 +26,13 @@ export const workspaces = z.object({
 export type WorkspacesFile = ValueOf<typeof workspaces>
 export const workspaceRemoved = z.object({ ok: z.literal(true), slug: z.string() })
 
+export const adapterRemoved = z.object({
+  ok: z.literal(true),
+  slug: z.string(),
+  /** Whether its installed agent and the record of its setup are gone too: not if another adapter has its name. */
+  agentRemoved: z.boolean(),
+})
+
 export const adapter = z.object({
   slug: z.string(),
   name: z.string(),
@@ -116,6 +123,7 @@ export const adapterState = z.object({
   next: z.string().optional(),
 })
 /** The provisioning state of an agent on this host. */
+export type AdapterRemoved = ValueOf<typeof adapterRemoved>
 export type AdapterState = ValueOf<typeof adapterState>
 
 const doctorCheck = z.object({

@@ -1,7 +1,14 @@
 import type { z } from 'zod'
 import type { Principal } from '../principal.js'
 import type { doctorRequestSchema, provisionRequestSchema } from './host-requests.js'
-import type { AdapterState, AdapterSummary, DoctorCheck, SecretStatus, SetupStepState } from './host-responses.js'
+import type {
+  AdapterRemoved,
+  AdapterState,
+  AdapterSummary,
+  DoctorCheck,
+  SecretStatus,
+  SetupStepState,
+} from './host-responses.js'
 
 /** From a manifest to an agent that can be started (AIP-45 §Lifecycle, §Setup surface, §Auth surface). */
 
@@ -75,6 +82,13 @@ export interface AdapterService extends AdapterCatalog {
    * @throws `manifest_invalid`, `path_invalid`, `install_failed`
    */
   add(source: string, by?: Principal): Promise<AdapterSummary>
+  /**
+   * Removes an adapter of the owner and, unless another adapter has its name, its installed agent and the record of its setup.
+   * Secrets and sessions stay.
+   * @param by The caller, for the audit log
+   * @throws `adapter_not_found` for one that is not in the home, `session_live`, `provisioning_busy`
+   */
+  remove(slug: string, by?: Principal): Promise<AdapterRemoved>
   /** Checks an agent, one finding after the other. @throws `adapter_not_found` */
   doctor(slug: string, request: DoctorRequest, by?: Principal): AsyncIterable<DoctorCheck>
   /** The secrets that are stored or declared; never a value. */

@@ -32,6 +32,7 @@ export function adapterHandlers({ adapters, signal }: HttpDeps, streams: Streams
     'GET /adapters': async () => ({ adapters: await adapters.list() }),
     'POST /adapters': ({ body, by }) => adapters.add(body.source, by),
     'GET /adapters/:slug': ({ params }) => adapters.get(params.slug),
+    'DELETE /adapters/:slug': ({ params, by }) => adapters.remove(params.slug, by),
     'GET /adapters/:slug/state': ({ params }) => adapters.state(params.slug),
     'POST /adapters/:slug/install': provision('install'),
     'POST /adapters/:slug/setup': provision('setup'),

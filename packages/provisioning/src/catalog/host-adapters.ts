@@ -5,8 +5,15 @@ import type { ProvisionHost } from '../provision-host.js'
 import type { Provisioner } from '../provisioner.js'
 import type { ManifestCatalog } from './manifest-catalog.js'
 
+/** Ids of the sessions that run an adapter now. */
+export type LiveSessions = (slug: string) => Promise<readonly string[]>
+
 /** The catalogue, and installing, setting up and examining its agents; the code for that is loaded when it is first used. */
-export function hostAdapters(catalog: ManifestCatalog, host: ProvisionHost): AdapterService {
+export function hostAdapters(
+  catalog: ManifestCatalog,
+  host: ProvisionHost,
+  liveSessions: LiveSessions = () => Promise.resolve([]),
+): AdapterService {
   async function provisioner(slug: string): Promise<Provisioner> {
     const adapter = await catalog.adapter(slug)
     const { createProvisioner } = await import('../provisioner.js')
@@ -35,6 +42,15 @@ export function hostAdapters(catalog: ManifestCatalog, host: ProvisionHost): Ada
         'The adapter was added, but another adapter of that name overrides it',
         { given: `${manifest.id}, ${added.source}` },
       )
+    },
+    async remove(slug) {
+      const { removeAdapter } = await import('../remove-adapter.js')
+      const agentRemoved = await removeAdapter(slug, {
+        home: host.home,
+        otherSource: () => catalog.sourceOf(slug),
+        liveSessions: () => liveSessions(slug),
+      })
+      return { ok: true, slug, agentRemoved }
     },
     async secrets() {
       const declared = await Promise.all(await catalog.map(declaredSecrets))

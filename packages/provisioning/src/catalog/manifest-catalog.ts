@@ -7,6 +7,7 @@ import { launchHints } from '@agentproto/driver-agent-cli/installation'
 import type { AgentCliManifest } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { catalogPath, readCatalogue } from '@agentproto/adapters'
+import { ADAPTER_SLUG } from '../adapter-slug.js'
 
 export interface CatalogFolder {
   readonly path: string
@@ -26,8 +27,6 @@ export interface ManifestCatalogOptions {
 export interface LoadedAdapter extends LoadedAgentCli {
   readonly source: AdapterSummary['source']
 }
-
-const SLUG = /^[a-z0-9][a-z0-9-]{0,79}$/
 
 /** Manifests from folders of folders; later folders override earlier ones. A manifest is read at first use, and again when it has changed. */
 export class ManifestCatalog implements AdapterCatalog {
@@ -72,6 +71,11 @@ export class ManifestCatalog implements AdapterCatalog {
       given: slug,
       hint: 'List them with `agentproto adapters list`',
     })
+  }
+
+  /** Where the adapter of a name is, valid or not. */
+  async sourceOf(slug: string): Promise<AdapterSummary['source'] | undefined> {
+    return (await this.#find()).get(slug)?.source
   }
 
   async #find(): Promise<Places> {
@@ -151,7 +155,7 @@ type Places = ReadonlyMap<string, CatalogFolder>
 async function slugsIn({ path }: CatalogFolder): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   return entries
-    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && SLUG.test(entry.name))
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && ADAPTER_SLUG.test(entry.name))
     .map(({ name }) => name)
 }
 

@@ -127,6 +127,7 @@ const DETAILS: DetailsTable = {
   'workspaces.remove': (workspace, by) => ({ by, about: { workspace } }),
   'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),
   'adapters.add': (source, by) => ({ by, about: { source } }),
+  'adapters.remove': (adapter, by) => ({ by, about: { adapter } }),
   'adapters.provision': (adapter, { until, force, allowUnverified, workspaceSlug: workspace }, by) => ({
     action: `adapter-${until}`,
     by,

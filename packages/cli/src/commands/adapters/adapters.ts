@@ -16,6 +16,7 @@ export const children: CommandFiles = {
   list: () => import('./list.js'),
   show: () => import('./show.js'),
   add: () => import('./add.js'),
+  remove: () => import('./remove.js'),
   doctor: () => import('./doctor.js'),
   install: () => import('./install.js'),
   setup: () => import('./setup.js'),

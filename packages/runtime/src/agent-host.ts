@@ -24,8 +24,9 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 /** This host as agents and installers see it, with its secrets and their redaction. */
 export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
   const { env = process.env, executables, environment, homes, bin } = settings
-  const { sandbox, sandboxProviders, oauth, proprietary, clock, address } = settings
+  const { sandbox, sandboxProviders, oauth, proprietary, clock, address, allowedHosts = [], listen } = settings
   const home = settings.layout.root
+  const ownNames = [...allowedHosts, ...(listen?.host === undefined ? [] : [listen.host])]
   return {
     env,
     home,
@@ -37,7 +38,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     provisioning: launchProvisioning,
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
-    sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox }),
+    sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox, ownNames }),
     ...defined({ environment, homes, bin, oauth, terminal }),
     url: () => address.url,
   }

@@ -13,6 +13,8 @@ export interface SandboxesOptions {
   readonly providers?: Readonly<Record<string, RegisteredProvider>>
   /** What to do with an agent that cannot be confined here. Default `warn`: it runs, and the session has a warning. */
   readonly whenUnavailable?: 'warn' | 'refuse'
+  /** Names of the gateway beside those of this machine, each with or without a port: `*.` in `network.egress` never means them. */
+  readonly ownNames?: readonly string[]
 }
 
 /** A launch that may be started, and what the session reports about it. */
@@ -31,9 +33,10 @@ export interface Sandboxes {
 }
 
 /** The sandbox providers of one host. */
-export function createSandboxes({ providers = {}, whenUnavailable = 'warn' }: SandboxesOptions = {}): Sandboxes {
+export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
+  const { providers = {}, whenUnavailable = 'warn', ownNames = [] } = options
   const builtIn: Readonly<Record<string, SandboxProvider>> = {
-    local: createLocalProvider(),
+    local: createLocalProvider(ownNames),
     'node-permission': createNodePermissionProvider(),
   }
 

@@ -1,9 +1,34 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
+import { isOwnAddress, isOwnName } from './own-host.js'
 
 /** The target of a connection. */
 export interface Destination {
   readonly host: string
   readonly port: number
+}
+
+/** An address that a destination's name has, and the names of the gateway beside those of the machine. */
+export interface Resolved {
+  readonly address: string
+  readonly ownNames: readonly string[]
+}
+
+/**
+ * Whether a sandbox may connect to an address for a destination. This machine is reached only if its address or name is listed
+ * itself: a subdomain could be one of its names, and the owner of a listed name could point it at this machine.
+ */
+export function mayConnect(
+  list: readonly string[],
+  destination: Destination,
+  { address, ownNames }: Resolved,
+): boolean {
+  if (!isListed(list, destination)) return false
+  const { host } = destination
+  if (isIP(host) !== 0 || !isOwnName(canonical(host), ownNames)) return host === address || !isOwnAddress(address)
+  return isListed(
+    list.filter((entry) => !entry.startsWith('*.')),
+    destination,
+  )
 }
 
 /**
@@ -23,18 +48,3 @@ export function isListed(list: readonly string[], { host, port }: Destination): 
 }
 
 const canonical = (host: string): string => host.toLowerCase().replace(/\.$/, '')
-
-const THIS_HOST = new BlockList()
-for (const [net, bits] of [
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['0.0.0.0', 8],
-] as const) {
-  THIS_HOST.addSubnet(net, bits, 'ipv4')
-  THIS_HOST.addSubnet(`::ffff:${net}`, 96 + bits, 'ipv6')
-}
-THIS_HOST.addSubnet('::', 127, 'ipv6')
-THIS_HOST.addSubnet('fe80::', 10, 'ipv6')
-
-/** Whether an address is this machine's own or link-local, where clouds serve credentials. */
-export const isThisHost = (address: string): boolean => THIS_HOST.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')

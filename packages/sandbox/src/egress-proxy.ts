@@ -1,12 +1,19 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
-import { connect, isIP, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Destination, isListed, isThisHost } from './egress-list.js'
+import { type Destination, isListed, mayConnect } from './egress-list.js'
 
 const MAX_CONNECTIONS = 256
 const CONNECT_MS = 30_000
+
+export interface EgressRules {
+  /** AIP-36 `network.egress`. */
+  readonly list: readonly string[]
+  /** Names of the gateway, beside those of this machine. */
+  readonly ownNames: readonly string[]
+}
 
 export interface EgressProxy {
   /** Closes the proxy and every connection through it. Idempotent. */
@@ -18,12 +25,12 @@ export interface EgressProxy {
  * the only way out of a sandbox without a network.
  * @param path of the socket; any process that may open it may use the proxy
  */
-export async function openEgressProxy(path: string, list: readonly string[]): Promise<EgressProxy> {
+export async function openEgressProxy(path: string, rules: EgressRules): Promise<EgressProxy> {
   const open = new Set<Duplex>()
-  const server = createServer((request, response) => void forward(request, response, list))
+  const server = createServer((request, response) => void forward(request, response, rules))
   server.maxConnections = MAX_CONNECTIONS
   server.on('connection', (socket) => track(open, socket))
-  server.on('connect', (request, client, head) => void tunnel(request, client, { head, list, open }))
+  server.on('connect', (request, client, head) => void tunnel(request, client, { head, rules, open }))
   server.on('clientError', (_error, socket) => socket.destroy())
   server.listen(path)
   await once(server, 'listening')
@@ -39,13 +46,13 @@ export async function openEgressProxy(path: string, list: readonly string[]): Pr
 
 interface Tunnel {
   readonly head: Buffer
-  readonly list: readonly string[]
+  readonly rules: EgressRules
   readonly open: Set<Duplex>
 }
 
-async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, list, open }: Tunnel): Promise<void> {
+async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, rules, open }: Tunnel): Promise<void> {
   client.on('error', () => client.destroy())
-  const target = await allowedTarget(`http://${url}`, list)
+  const target = await allowedTarget(`http://${url}`, rules)
   if (target === undefined) {
     client.end(`HTTP/1.1 403 Forbidden\r\n\r\n${refusal(url)}`)
     return
@@ -64,8 +71,8 @@ async function tunnel({ url = '' }: IncomingMessage, client: Duplex, { head, lis
   client.once('close', () => outside.destroy())
 }
 
-async function forward(request: IncomingMessage, response: ServerResponse, list: readonly string[]): Promise<void> {
-  const target = await allowedTarget(request.url ?? '', list)
+async function forward(request: IncomingMessage, response: ServerResponse, rules: EgressRules): Promise<void> {
+  const target = await allowedTarget(request.url ?? '', rules)
   if (target === undefined) {
     response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal(request.url ?? ''))
     return
@@ -95,18 +102,15 @@ function parsed(url: string): Destination | undefined {
   }
 }
 
-/**
- * The address to connect to for a URL; none where it is not allowed. The owner of a listed name must not be able to point it at this machine: loopback is
- * reached only when it is listed itself.
- */
-async function allowedTarget(url: string, list: readonly string[]): Promise<Destination | undefined> {
+/** The address to connect to for a URL; undefined where it is not allowed. */
+async function allowedTarget(url: string, { list, ownNames }: EgressRules): Promise<Destination | undefined> {
   const destination = parsed(url)
+  // A name that is not listed is not looked up either.
   if (destination === undefined || !isListed(list, destination)) return undefined
   const { host, port } = destination
-  if (isIP(host) !== 0) return destination
   try {
     const { address } = await lookup(host)
-    return host === 'localhost' || !isThisHost(address) ? { host: address, port } : undefined
+    return mayConnect(list, destination, { address, ownNames }) ? { host: address, port } : undefined
   } catch {
     return undefined
   }

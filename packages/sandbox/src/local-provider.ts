@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { defined } from '@agentproto/contracts'
 import type { Launch } from '@agentproto/contracts/agent'
 import { type Bubblewrap, bubblewrapArgs, findBubblewrap, probeSandbox } from './bubblewrap.js'
-import { type EgressProxy, openEgressProxy } from './egress-proxy.js'
+import { type EgressProxy, type EgressRules, openEgressProxy } from './egress-proxy.js'
 import { confinesFiles, filePolicy, type FilePolicy } from './file-policy.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
@@ -19,8 +19,11 @@ const SOCKET_INSIDE = '/run/agentproto-egress'
 export const requiresConfinement = (profile: ConfinementProfile): boolean =>
   profile.network !== undefined || profile.exec !== undefined || confinesFiles(profile)
 
-/** Confines with bubblewrap: kernel namespaces, no container and no daemon. */
-export function createLocalProvider(): SandboxProvider {
+/**
+ * Confines with bubblewrap: kernel namespaces, no container and no daemon.
+ * @param ownNames Names of the gateway, beside those of this machine
+ */
+export function createLocalProvider(ownNames: readonly string[]): SandboxProvider {
   let known: Promise<Bubblewrap> | undefined
 
   async function bubblewrap(): Promise<Bubblewrap> {
@@ -37,7 +40,7 @@ export function createLocalProvider(): SandboxProvider {
     const { file, reason, isolation } = await bubblewrap()
     if (file === undefined) return { launch, enforced: false, ...defined({ reason }), warnings: [] }
     const files = filePolicy(profile, request, [...programs(launch), process.execPath, dirname(RELAY)])
-    const inside = await prepareExtras(files, profile.network?.egress ?? [])
+    const inside = await prepareExtras(files, { list: profile.network?.egress ?? [], ownNames })
     const args = bubblewrapArgs({ isolation, files, extras: inside.extras, cwd: launch.cwd })
     const found = await probeSandbox(file, args, files).catch(async (thrown: unknown) => {
       await inside.release()
@@ -86,8 +89,8 @@ interface Extras {
 }
 
 /** Creates what does not exist on the host: texts as files, and the egress proxy of a sandbox without a network. */
-async function prepareExtras({ texts }: FilePolicy, egress: readonly string[]): Promise<Extras> {
-  const proxied = egress.length > 0
+async function prepareExtras({ texts }: FilePolicy, egress: EgressRules): Promise<Extras> {
+  const proxied = egress.list.length > 0
   if (!proxied && texts.length === 0) return { extras: [], proxied, release: async () => {} }
   const scratch = await mkdtemp(join(shortFolder(), 'agentproto-'))
   const socket = join(scratch, 'egress')

@@ -5,6 +5,7 @@ import {
   PERMISSION_OPTION_KINDS,
   RULE_LIFETIMES,
   SESSION_HEALTHS,
+  SESSION_STATES,
   SESSION_STATUSES,
   STOP_REASONS,
   STREAM_EVENT_TYPES,
@@ -25,6 +26,7 @@ const SOURCES = join(ROOT, 'packages/manifest/src/schemas')
 /** The lists of allowed values that come from a vocabulary of the code: schema, place, members. */
 const ENUMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   session: {
+    'properties/state': SESSION_STATES,
     'properties/health': SESSION_HEALTHS,
     'properties/permissionMode': PERMISSION_MODES,
     'properties/delegation/properties/permissionMode': PERMISSION_MODES,

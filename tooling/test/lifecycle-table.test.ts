@@ -1,4 +1,4 @@
-import { PERMISSION_MODES, SESSION_STATUSES, STOP_REASON_TEXT } from '@agentproto/contracts'
+import { PERMISSION_MODES, SESSION_STATE_TEXT, SESSION_STATUSES, STOP_REASON_TEXT } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { TRANSITIONS } from '../../packages/session-registry/src/session/lifecycle.ts'
 import { codeRows, page } from '../markdown.ts'
@@ -21,6 +21,12 @@ test('every status can be reached, and only a resume leaves an ended one', () =>
 test('docs/lifecycle.md explains every stop reason, in the words of the command line', () => {
   expect(rows).toEqual(
     expect.arrayContaining(Object.entries(STOP_REASON_TEXT).map((row) => expect.arrayContaining(row))),
+  )
+})
+
+test('12.B4 docs/lifecycle.md explains every state of a session, in the words of the command line', () => {
+  expect(rows).toEqual(
+    expect.arrayContaining(Object.entries(SESSION_STATE_TEXT).map((row) => expect.arrayContaining(row))),
   )
 })
 

@@ -1,4 +1,5 @@
-import { isLive, type Session } from '@agentproto/contracts'
+import { defined, isLive, type Session } from '@agentproto/contracts'
+import type { SessionFilter } from '@agentproto/contracts/wire'
 import { paintFor, print, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
 import type { Paint } from './render/paint.js'
@@ -6,9 +7,12 @@ import { oneLine } from './render/printable.js'
 import { sessionState } from './render/session-text.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it. */
-export async function printTree(context: CliContext, { alive }: { readonly alive?: boolean }): Promise<void> {
+export async function printTree(
+  context: CliContext,
+  { alive: onlyAlive, state }: { readonly alive?: boolean } & Pick<SessionFilter, 'state'>,
+): Promise<void> {
   const client = await connect(context)
-  const { sessions } = await client.sessions.list({ limit: 1_000, ...(alive === true ? { onlyAlive: true } : {}) })
+  const { sessions } = await client.sessions.list({ limit: 1_000, ...defined({ onlyAlive, state }) })
   if (sessions.length === 0) print(context.stdout, 'No sessions. Start one with: agentproto sessions start demo')
   else print(context.stdout, treeOf(sessions, paintFor(context, context.stdout)))
 }

@@ -1,5 +1,5 @@
 import type { ConnectionState } from '@agentproto/client'
-import { isLive, type Session } from '@agentproto/contracts'
+import { isLive, type Session, type SessionStateName } from '@agentproto/contracts'
 import type { SessionChange } from '@agentproto/contracts/wire'
 import { isCtrl, type Key } from './attach/keyboard.js'
 import { openLiveScreen } from './attach/live-screen.js'
@@ -7,6 +7,7 @@ import { paintFor, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
 import { cut } from './render/fit.js'
 import { inOrder, nextKey, orderMark, type SessionOrder, type SortKey } from './render/session-order.js'
+import { sessionState } from './render/session-text.js'
 import { renderSessions } from './render/sessions-table.js'
 import { lastLineOf } from './session-lines.js'
 
@@ -14,14 +15,20 @@ import { lastLineOf } from './session-lines.js'
 const TICK_MS = 1_000
 const FRAME_MS = 100
 
+interface WatchOptions {
+  readonly alive?: boolean
+  readonly state?: SessionStateName
+  readonly sort?: SortKey
+}
+
 /** `agentproto sessions --watch`: the table, redrawn when sessions change, until q or Ctrl-C. */
 export async function watchSessions(
   context: CliContext,
-  { alive, sort = 'age' }: { readonly alive?: boolean; readonly sort?: SortKey },
+  { alive, state: shown, sort = 'age' }: WatchOptions,
 ): Promise<void> {
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
-    (session) => alive !== true || isLive(session),
+    (session) => (alive !== true || isLive(session)) && (shown === undefined || sessionState(session) === shown),
     (id) => lastLineOf(client, id),
   )
   board.order = { key: sort, isReversed: false }

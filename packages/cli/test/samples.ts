@@ -1,6 +1,14 @@
-import type { HostEvent, Session, SessionEvent, StreamEvent } from '@agentproto/contracts'
+import { type HostEvent, type Session, type SessionEvent, type StreamEvent, summaryOf } from '@agentproto/contracts'
 
-export const session = (fields: Partial<Session> = {}): Session => ({
+export function session(fields: Partial<Session> = {}): Session {
+  const facts = {
+    ...RUNNING,
+    ...fields,
+  }
+  return { ...facts, ...summaryOf(facts) }
+}
+
+const RUNNING = {
   id: 's_abcdefgh123456',
   adapterSlug: 'demo',
   workspaceSlug: 'default',
@@ -18,8 +26,7 @@ export const session = (fields: Partial<Session> = {}): Session => ({
   warnings: [],
   pendingRequests: 0,
   lastSeq: 0,
-  ...fields,
-})
+} as const
 
 /** Numbers the events of one turn, one second apart. */
 export function log(events: readonly (StreamEvent | HostEvent)[], turn = 1): SessionEvent[] {

@@ -30,10 +30,10 @@ test('the table shows the sessions and their states', () => {
   ]
   expect(table(sessions, 120, new Map([['s_abcdefgh123456', 'reading README.md']]))).toMatchInlineSnapshot(`
     [
-      "ID          TITLE  ADAPTER  WORKSPACE  STATE           TURNS  AGE  LAST OUTPUT",
-      "s_abcdefgh  try    demo     default    busy                2  10m  30s ago  reading README.md",
-      "s_zyxwvuts  –      demo     default    error               0  10m  no such file",
-      "s_11111111  –      demo     shop       awaiting input      0  10m  –",
+      "ID          TITLE  ADAPTER  WORKSPACE  STATE    TURNS  AGE  LAST OUTPUT",
+      "s_abcdefgh  try    demo     default    busy         2  10m  30s ago  reading README.md",
+      "s_zyxwvuts  –      demo     default    failed       0  10m  no such file",
+      "s_11111111  –      demo     shop       waiting      0  10m  –",
     ]
   `)
 })

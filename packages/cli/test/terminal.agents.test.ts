@@ -77,7 +77,7 @@ test('--watch follows the sessions at any width, and q quits', needs('tmux'), as
   const narrow = await screen.shows(/^ID +TITLE +ADAPTER +STATE ▾ +AGE/m)
   expect(narrow.match(/^ID /gm)).toHaveLength(1)
   await cli(['sessions', 'kill', 'second'], { home: path })
-  await screen.shows(/second .* killed/)
+  await screen.shows(/second .* ended/)
   screen.press('q')
   await screen.shows(/exit code 0/)
 })

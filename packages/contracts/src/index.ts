@@ -50,7 +50,18 @@ export type {
 } from './host-event.js'
 export type { Envelope, EventGap, GapNotice, SessionEvent, SessionEventType } from './event-log.js'
 export { everySession } from './every-session.js'
-export { FAILURE_KINDS, isLive, SESSION_HEALTHS, SESSION_STATUSES, STOP_REASON_TEXT, STOP_REASONS } from './session.js'
+export { isDecision, summaryOf } from './session-summary.js'
+export type { SessionSummary } from './session-summary.js'
+export {
+  FAILURE_KINDS,
+  isLive,
+  SESSION_HEALTHS,
+  SESSION_STATE_TEXT,
+  SESSION_STATES,
+  SESSION_STATUSES,
+  STOP_REASON_TEXT,
+  STOP_REASONS,
+} from './session.js'
 export type {
   AgentCapabilities,
   AgentInfo,
@@ -61,6 +72,7 @@ export type {
   SessionHealth,
   SessionImport,
   SessionSandbox,
+  SessionStateName,
   SessionStatus,
   SessionTurn,
   StopReason,

@@ -6,6 +6,21 @@ import type { AgentConfig } from './notice.js'
 export const SESSION_STATUSES = ['starting', 'running', 'exited', 'killed', 'error'] as const
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
+/** What a session does, in one word. `status`, as AIP-46 has it, only describes the process. */
+export const SESSION_STATES = ['starting', 'busy', 'waiting', 'idle', 'asleep', 'ended', 'failed'] as const
+export type SessionStateName = (typeof SESSION_STATES)[number]
+
+/** Explains the state to a person. */
+export const SESSION_STATE_TEXT: Readonly<Record<SessionStateName, string>> = {
+  starting: 'its agent is being started',
+  busy: 'a turn is running',
+  waiting: 'its agent waits for an answer of a person',
+  idle: 'its agent waits for the next prompt',
+  asleep: 'its agent was stopped to save resources, or with its gateway; the next prompt wakes it',
+  ended: 'it has ended; a prompt does not start it again',
+  failed: 'it ended by a failure',
+}
+
 /** Why a session stopped; set where the cause is known, first cause wins. */
 export const STOP_REASONS = [
   'completed',
@@ -146,6 +161,12 @@ export interface Session {
   // Additions. Liveness has three independent axes: the process (`status`), the connection and the turn.
   readonly hostId: string
   readonly type: 'user' | 'system' | 'spawned'
+  /** All of it in one word; derived, as `attachable` and `wakeable` are. */
+  readonly state: SessionStateName
+  /** Whether a client can follow and prompt its agent now. */
+  readonly attachable: boolean
+  /** Whether the next prompt starts its agent again. */
+  readonly wakeable: boolean
   readonly title?: string
   /** Number of the last turn that has begun. */
   readonly turnCount: number
@@ -157,7 +178,10 @@ export interface Session {
   readonly stopReason?: StopReason
   readonly failure?: SessionFailure
   readonly signal?: string
+  /** Whether its conversation can be continued after its end: by the next prompt if it is `wakeable`, else by a resume. */
   readonly resumable: boolean
+  /** When it was killed after its own end, ISO-8601: a prompt does not wake it any more. */
+  readonly killedAt?: string
   /** ISO-8601; the session ends at this time. */
   readonly expiresAt?: string
   /** How it was last resumed: the agent's `load` or `resume`, `native` start arguments, a `transcript`, or `fresh`. */

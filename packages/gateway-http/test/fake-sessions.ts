@@ -196,7 +196,13 @@ export class FakeSessions implements SessionService {
     this.#note('kill', id, by, reason)
     const found = this.#find(id)
     if (!isLive(found.session)) return { ok: false }
-    found.session = { ...found.session, status: 'killed', endedAt: found.session.startedAt }
+    found.session = {
+      ...found.session,
+      status: 'killed',
+      state: 'ended',
+      attachable: false,
+      endedAt: found.session.startedAt,
+    }
     found.log.append({ type: 'status', status: 'killed', previous: 'running' })
     found.log.append({ type: 'session-stopped', status: 'killed', stopReason: reason ?? 'user_canceled' })
     found.log.end()

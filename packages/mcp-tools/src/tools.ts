@@ -58,7 +58,7 @@ export function toolHandlers({ sessions, adapters, workspaces, clock = systemClo
 /** What AIP-46 says of a session, and what it waits for: a list of whole sessions would fill the caller's context (F74). */
 function listed(session: Session) {
   const { id, adapterSlug, workspaceSlug, cwd, status, startedAt, endedAt, lastOutputAt, exitCode, label } = session
-  const { stopReason, turn, pendingRequests } = session
-  const known = { id, adapterSlug, workspaceSlug, cwd, status, startedAt, turn, pendingRequests }
+  const { state, stopReason, turn, pendingRequests } = session
+  const known = { id, adapterSlug, workspaceSlug, cwd, status, state, startedAt, turn, pendingRequests }
   return { ...known, ...defined({ endedAt, lastOutputAt, exitCode, label, stopReason }) }
 }

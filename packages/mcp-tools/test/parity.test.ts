@@ -121,7 +121,7 @@ test.each([
 /** 12.B3: the fields of AIP-46, and what a session waits for. */
 function listed({ sessions = [], ...page }: { readonly sessions?: readonly Record<string, unknown>[] }): object {
   const fields =
-    'id adapterSlug workspaceSlug cwd status startedAt endedAt lastOutputAt exitCode label stopReason turn pendingRequests'
+    'id adapterSlug workspaceSlug cwd status state startedAt endedAt lastOutputAt exitCode label stopReason turn pendingRequests'
   const kept = (session: Record<string, unknown>) =>
     Object.fromEntries(Object.entries(session).filter(([name]) => fields.split(' ').includes(name)))
   return { ...page, sessions: sessions.map(kept) }

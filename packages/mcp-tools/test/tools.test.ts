@@ -37,7 +37,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
       ['sessionId', 'prompt'],
       ['sessionId', 'prompt'],
     ],
-    list_agent_sessions: [[], ['onlyAlive', 'limit', 'after']],
+    list_agent_sessions: [[], ['onlyAlive', 'state', 'limit', 'after']],
     get_agent_session_output: [['sessionId'], ['sessionId', 'lastN']],
     kill_agent_session: [['sessionId'], ['sessionId', 'reason']],
     get_agent_session: [['sessionId'], ['sessionId']],

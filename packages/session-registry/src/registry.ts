@@ -40,6 +40,7 @@ import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
 import { configureSession } from './session/configure.js'
+import { summarised } from './session/state.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
@@ -129,8 +130,8 @@ class Registry implements SessionRegistry {
   }
 
   list: SessionRegistry['list'] = async (filter = {}, within) => {
-    const page = pageOf(this.#sessions.all, filter, this.#sessions.scope(within))
-    return { ...page, sessions: page.sessions.map(this.#asOfNow) }
+    const isInScope = this.#sessions.scope(within)
+    return pageOf(this.#sessions.all, filter, { isInScope, asOfNow: this.#asOfNow })
   }
 
   async get(id: string, within?: SessionBounds): Promise<Session> {
@@ -142,7 +143,7 @@ class Registry implements SessionRegistry {
   /** A session that was resumable when it ended is not any more once its time is over. */
   readonly #asOfNow = (session: Session): Session =>
     session.resumable && endOfTime(session, this.#options.config.maxDurationMs) <= this.#options.clock.now()
-      ? { ...session, resumable: false }
+      ? summarised({ ...session, resumable: false })
       : session
 
   async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
@@ -150,7 +151,7 @@ class Registry implements SessionRegistry {
     this.#assertOpen()
     const { prompt, whenBusy, idempotencyKey } = request
     const admit = async (): Promise<number> => {
-      if (!session.isLive && this.#asOfNow(session.state.session).resumable)
+      if (!session.isLive && this.#asOfNow(session.snapshot()).wakeable)
         await this.#resume(session, { isByPrompt: true }, by)
       return session.call('prompt', { content: contentOf(prompt), origin: 'prompt', whenBusy, trace: by.trace })
     }

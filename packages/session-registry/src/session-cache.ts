@@ -4,6 +4,7 @@ import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isWithin } from './delegation/scope.js'
 import { sessionNotFound } from './records/session-id.js'
 import { SessionActor } from './session/actor.js'
+import { summarised } from './session/state.js'
 import type { SessionHost } from './session-host.js'
 
 /**
@@ -108,8 +109,8 @@ export type CachedSession =
 export function descriptorOf({ loaded, evicted }: CachedSession): Session {
   if (loaded !== undefined) return loaded.snapshot()
   const { session } = evicted
-  // Records of older versions do not have it.
-  return session.health === undefined && !isLive(session) ? { ...session, health: 'dead' } : session
+  // What is derived may be of another version, or missing.
+  return summarised(isLive(session) ? session : { ...session, health: 'dead' })
 }
 
 export const idOf = ({ loaded, evicted }: CachedSession): string => loaded?.id ?? evicted?.session.id ?? ''

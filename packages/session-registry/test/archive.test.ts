@@ -287,6 +287,7 @@ test.each([
     expect(events.map(({ seq }) => seq)).toEqual(events.map((each: SessionEvent, index) => index + 1))
     expect(types(events).filter((type) => type === 'turn-end')).toHaveLength(1)
     expect(await registry.get(id)).toMatchObject({ status: 'killed', lastSeq: events.length, turnCount: 1 })
+    await registry.resume(id, {}, owner)
     const { turn } = await registry.prompt(id, { prompt: 'y' }, owner)
     expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 2, text: 'echo: y' })
   },

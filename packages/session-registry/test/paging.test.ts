@@ -67,7 +67,7 @@ test('sessions that are forgotten or created between two pages do not change the
       const seen: string[] = []
       let after: string | undefined
       for (let turned = 0; turned < 100; turned += 1) {
-        const page = pageOf(all.map(shelved), { limit, ...(after === undefined ? {} : { after }) })
+        const page = pageOf(all.map(shelved), { limit, ...(after === undefined ? {} : { after }) }, EVERY)
         seen.push(...idsOf(page))
         after = page.nextCursor
         if (after === undefined) break
@@ -87,6 +87,7 @@ test('sessions that are forgotten or created between two pages do not change the
   fc.assert(property, { seed: 46, numRuns: 500 })
 })
 
+const EVERY: Parameters<typeof pageOf>[2] = { isInScope: () => true, asOfNow: (session) => session }
 const sessionAt = (id: string, ms: number): Session =>
   ({ id, startedAt: new Date(1_795_000_000_000 + ms).toISOString(), status: 'killed', health: 'dead' }) as Session
 const shelved = (session: Session): Parameters<typeof pageOf>[0][number] => ({ evicted: { session } as never })
@@ -96,6 +97,7 @@ test('12.B3 a list without a limit has all sessions, up to 10,000, and then a cu
     pageOf(
       Array.from({ length: count }, (_, at) => shelved(sessionAt(`s${at}`, at))),
       {},
+      EVERY,
     )
   const [all, part] = [page(10_000), page(10_001)]
   expect([all.sessions.length, all.nextCursor]).toEqual([10_000, undefined])

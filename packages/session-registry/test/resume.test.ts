@@ -14,14 +14,16 @@ import {
 } from './fixtures/test-registry.js'
 
 const canResume = { resume: true, load: true }
+/** After it an idle session that can be resumed sleeps. */
+const IDLE_MS = 10 * 60_000
 
-test('a killed session is resumed by its next prompt, in its old conversation', async () => {
+test('a session that sleeps is resumed by its next prompt, in its old conversation', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
-  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake', mode: 'plan', options: { a: 1 } }, owner)
   await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'one' }, owner)).turn)
-  await registry.kill(id, owner)
-  expect(await registry.get(id)).toMatchObject({ status: 'killed', resumable: true })
+  await clock.advance(IDLE_MS)
+  expect(await registry.get(id)).toMatchObject({ status: 'killed', state: 'asleep', resumable: true })
   const { turn } = await registry.prompt(id, { prompt: 'two' }, owner)
   expect(await registry.waitTurn(id, turn)).toMatchObject({ number: 2, text: 'echo: two' })
   const session = await registry.get(id)
@@ -103,9 +105,9 @@ test('F55 without a way to take it up a session is refused, and begins anew only
 
 test('two concurrent prompts to an ended session start one agent, and one of them is refused', async () => {
   const { startAgent, agents } = scripted(echo, canResume)
-  const { registry } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  await registry.kill(id, owner)
+  await clock.advance(IDLE_MS)
   const outcomes = await Promise.allSettled(['a', 'b'].map((prompt) => registry.prompt(id, { prompt }, owner)))
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
   expect(agents).toHaveLength(2)
@@ -121,7 +123,7 @@ test('F37 resumes that fail in a row wait longer each time, and the session has 
   }
   const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  await registry.kill(id, owner)
+  await clock.advance(IDLE_MS)
   await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'not_resumable' })
   expect(await registry.get(id)).toMatchObject({
     status: 'error',
@@ -147,7 +149,7 @@ test('F37 after ten failed resumes no prompt tries again, but a requested resume
   }
   const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake' }, owner)
-  await registry.kill(id, owner)
+  await clock.advance(IDLE_MS)
   broken = true
   const prompt = (): Promise<unknown> => registry.prompt(id, { prompt: 'x' }, owner)
   for (let tries = 0; tries < 10; tries += 1) {
@@ -159,7 +161,7 @@ test('F37 after ten failed resumes no prompt tries again, but a requested resume
   expect(starts).toBe(11)
   broken = false
   expect(await registry.resume(id, {}, owner)).toMatchObject({ status: 'running', resumedHow: 'resume' })
-  await registry.kill(id, owner)
+  await clock.advance(IDLE_MS)
   await prompt()
   expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'echo: x' })
 })

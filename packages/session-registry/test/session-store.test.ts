@@ -16,7 +16,7 @@ testSessionStore('file', {
     new FileSessionStore({ directory: sessions, indexPath: sessionsIndex, clock: systemClock }),
   damage: ({ sessions }, id) => {
     const path = join(sessions, id, 'meta.json')
-    truncateSync(path, statSync(path).size / 2)
+    truncateSync(path, Math.floor(statSync(path).size / 2))
   },
 })
 

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type EventGap, isAgentprotoError, isLive, type Session } from '@agentproto/contracts'
+import { type EventGap, isAgentprotoError, isLive, type Session, summaryOf } from '@agentproto/contracts'
 import type { Client } from '@agentproto/client'
 import { isInteractive, paintFor, print, type CliContext } from '../cli-context.js'
 import { connect } from '../daemon/connect.js'
@@ -137,7 +137,7 @@ async function perform(
 
 async function printFarewell({ context, client, session: { id, label } }: Attached): Promise<void> {
   const session = await client.sessions.get(id).catch(() => undefined)
-  if (session !== undefined && (isLive(session) || session.resumable)) {
+  if (session !== undefined && (isLive(session) || summaryOf(session).wakeable)) {
     const command = `agentproto sessions --attach ${label ?? id}`
     print(context.stderr, `Detached; the session keeps running. Attach again with: ${command}`)
   }

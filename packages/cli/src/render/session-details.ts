@@ -1,4 +1,10 @@
-import { type Session, type SessionRequest, STOP_REASON_TEXT, type Turn } from '@agentproto/contracts'
+import {
+  type Session,
+  SESSION_STATE_TEXT,
+  type SessionRequest,
+  STOP_REASON_TEXT,
+  type Turn,
+} from '@agentproto/contracts'
 import { ageSince, duration } from './age.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
@@ -40,7 +46,8 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['agent', agent && [agent.name, agent.version].filter(Boolean).join(' ')],
     ['workspace', session.workspaceSlug],
     ['folder', session.cwd],
-    ['state', sessionState(session)],
+    ['state', `${sessionState(session)} (${SESSION_STATE_TEXT[sessionState(session)]})`],
+    ['status', session.status],
     ['stopped because', session.stopReason && `${STOP_REASON_TEXT[session.stopReason]} (${session.stopReason})`],
     ['failure', failure && `${failure.kind}: ${failure.summary}`],
     ['crash bundle', failure?.crashBundlePath],

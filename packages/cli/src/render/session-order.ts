@@ -1,4 +1,4 @@
-import type { Session } from '@agentproto/contracts'
+import type { Session, SessionStateName } from '@agentproto/contracts'
 import { sessionState } from './session-text.js'
 
 /** The sort keys of `agentproto sessions`; `s` in `--watch` steps through them in this order. */
@@ -14,14 +14,22 @@ export interface SessionOrder {
 type Compare = (a: Session, b: Session) => number
 
 /** First those that wait for a user, then those that work, then those that have ended. */
-const STATES = ['awaiting input', 'busy', 'starting', 'idle', 'error', 'killed', 'exited']
+const RANK: Readonly<Record<SessionStateName, number>> = {
+  waiting: 0,
+  busy: 1,
+  starting: 2,
+  idle: 3,
+  failed: 4,
+  asleep: 5,
+  ended: 6,
+}
 
 const newestFirst: Compare = (a, b) => b.startedAt.localeCompare(a.startedAt) || a.id.localeCompare(b.id)
 const titleOf = ({ label, title }: Session): string => label ?? title ?? ''
 
 const COMPARE: Readonly<Record<SortKey, Compare>> = {
   age: newestFirst,
-  state: (a, b) => STATES.indexOf(sessionState(a)) - STATES.indexOf(sessionState(b)),
+  state: (a, b) => RANK[sessionState(a)] - RANK[sessionState(b)],
   // Sessions without a title come last.
   title: (a, b) => Number(titleOf(a) === '') - Number(titleOf(b) === '') || titleOf(a).localeCompare(titleOf(b)),
   adapter: (a, b) => a.adapterSlug.localeCompare(b.adapterSlug),

@@ -1,11 +1,7 @@
-import type { Session } from '@agentproto/contracts'
+import { type Session, type SessionStateName, summaryOf } from '@agentproto/contracts'
 
-/** The state of a session, in a word or two. */
-export function sessionState({ status, turn, pendingRequests }: Session): string {
-  if (status !== 'running') return status
-  if (pendingRequests > 0 || turn.state === 'awaiting-input') return 'awaiting input'
-  return turn.state
-}
+/** The state of a session. It is derived here too, since a gateway of an older version does not send it. */
+export const sessionState = (session: Session): SessionStateName => summaryOf(session).state
 
 /** Ids are random: ten characters distinguish hundreds of them. */
 const SHORT_ID = 10

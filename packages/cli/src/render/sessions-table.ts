@@ -1,6 +1,6 @@
-import type { Session } from '@agentproto/contracts'
+import type { Session, SessionStateName } from '@agentproto/contracts'
 import { ageSince } from './age.js'
-import type { Frame, Paint } from './paint.js'
+import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
 import { sessionState, shortId } from './session-text.js'
@@ -39,7 +39,7 @@ function columns({ now, paint, lastLines, order }: SessionsView): Column<Session
     {
       title: sortable('STATE', 'state'),
       cell: sessionState,
-      paint: (text, session) => paintState(paint, session)(text),
+      paint: (text, session) => paint[STATE_PAINT[sessionState(session)]](text),
     },
     { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
     { title: sortable('AGE', 'age'), cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
@@ -62,9 +62,12 @@ function lastOutput(
   return line === undefined ? ago : `${ago}  ${oneLine(line)}`
 }
 
-function paintState(paint: Paint, session: Session): (text: string) => string {
-  const state = sessionState(session)
-  if (state === 'awaiting input' || state === 'starting') return paint.yellow
-  if (state === 'busy') return paint.green
-  return state === 'error' ? paint.red : paint.dim
+const STATE_PAINT: Readonly<Record<SessionStateName, 'yellow' | 'green' | 'red' | 'dim'>> = {
+  starting: 'yellow',
+  waiting: 'yellow',
+  busy: 'green',
+  failed: 'red',
+  idle: 'dim',
+  asleep: 'dim',
+  ended: 'dim',
 }

@@ -4,7 +4,7 @@ import { type AgentAnswer, PERMISSION_MODES } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
 import { defined } from '../json.js'
 import { RULE_LIFETIMES } from '../permission-rule.js'
-import { SESSION_STATUSES } from '../session.js'
+import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import { contentBlockSchema } from './content-block.js'
 
 /** What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored. */
@@ -220,6 +220,7 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
 
 export const listQuerySchema = z.strictObject({
   status: z.enum(SESSION_STATUSES).optional(),
+  state: z.enum(SESSION_STATES).optional(),
   adapter: z.string().max(80).optional(),
   workspace: z.string().max(80).optional(),
   label: z.string().max(BOUNDS.labelChars).optional(),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { REQUEST_STATES } from '../agent-request.js'
-import { SESSION_STATUSES } from '../session.js'
+import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import type { ToolDefinition } from './operation.js'
 import {
   answerRequestSchema,
@@ -28,6 +28,7 @@ const session = z.looseObject({
   workspaceSlug: z.string(),
   cwd: z.string(),
   status: z.enum(SESSION_STATUSES),
+  state: z.enum(SESSION_STATES),
   startedAt: z.string(),
 })
 const acknowledged = z.looseObject({ ok: z.boolean(), sessionId: z.string() })
@@ -53,6 +54,7 @@ export const listSessions = {
   description: 'List sessions, newest first.',
   input: z.strictObject({
     onlyAlive: z.boolean().optional(),
+    state: listQuerySchema.shape.state,
     limit: listQuerySchema.shape.limit,
     after: listQuerySchema.shape.after,
   }),

@@ -2,8 +2,10 @@ import {
   AgentprotoError,
   defined,
   type FailureKind,
+  type Session,
   type SessionFailure,
   type SessionStatus,
+  STOP_REASON_TEXT,
   type StopReason,
   toAgentprotoError,
 } from '@agentproto/contracts'
@@ -71,11 +73,17 @@ export const endingOfStorage = (thrown: unknown): Ending => ({
   failure: failureOf('unknown_failure', toAgentprotoError(thrown, 'storage_failed').message),
 })
 
-/** A prompt to an ended session. */
-export const endedError = (status: SessionStatus): AgentprotoError =>
-  new AgentprotoError('session_ended', `The session has ended (${status})`, {
-    hint: 'Start a new one with `agentproto sessions start`',
+/** A prompt to an ended session that it does not wake. */
+export function endedError({ id, status, stopReason, resumable }: Session): AgentprotoError {
+  if (!resumable)
+    return new AgentprotoError('session_ended', `The session has ended (${status})`, {
+      hint: 'Start a new one with `agentproto sessions start`',
+    })
+  const why = stopReason === undefined ? status : STOP_REASON_TEXT[stopReason]
+  return new AgentprotoError('session_ended', `The session has ended (${why}), and a prompt does not start it again`, {
+    hint: `Resume it with \`agentproto sessions resume ${id}\`, then send the prompt again`,
   })
+}
 
 /** How a turn ends that its session's end leaves open. */
 export interface OpenTurnEnd {

@@ -6,13 +6,13 @@ import { descriptorOf, idOf, type CachedSession } from '../session-cache.js'
 export function pageOf(
   sessions: readonly CachedSession[],
   filter: SessionFilter,
-  isInScope: (session: Session) => boolean = () => true,
+  { isInScope, asOfNow }: PageView,
 ): SessionPage {
   const limit = Math.min(filter.limit ?? BOUNDS.listMax, BOUNDS.listMax)
   const page: Session[] = []
   let last = -1
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
-    const session = descriptorOf(sessions[at] as CachedSession)
+    const session = asOfNow(descriptorOf(sessions[at] as CachedSession))
     if (!matches(session, filter) || !isInScope(session)) continue
     // One session more than the limit shows that there is a next page.
     if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
@@ -20,6 +20,12 @@ export function pageOf(
     last = at
   }
   return { sessions: page }
+}
+
+export interface PageView {
+  readonly isInScope: (session: Session) => boolean
+  /** What of a session follows from the time. */
+  readonly asOfNow: (session: Session) => Session
 }
 
 /**
@@ -60,6 +66,7 @@ const startOfOne = (shelved: CachedSession): number => Date.parse(descriptorOf(s
 /** Members that must be equal, each with the session's. */
 const EXACT = [
   ['status', 'status'],
+  ['state', 'state'],
   ['adapter', 'adapterSlug'],
   ['workspace', 'workspaceSlug'],
   ['label', 'label'],

@@ -31,7 +31,7 @@ async function applyMode(session: SessionHandle): Promise<void> {
 
 function assertRunning({ state: { run, session } }: SessionActor): void {
   if (run.phase === 'starting') throw startingError()
-  if (run.phase !== 'running') throw endedError(session.status)
+  if (run.phase !== 'running') throw endedError(session)
 }
 
 /** The changes that a request names: the mode first, since what else there is may depend on it. */

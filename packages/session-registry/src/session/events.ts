@@ -203,7 +203,7 @@ function turnBusy(session: Session, event: SessionEvent & { readonly type: 'user
 
 /** A resume: what the last end said is no longer true. */
 export function restarted(session: Session): Session {
-  const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, ...rest } = session
+  const { endedAt: _e, stopReason: _s, failure: _f, exitCode: _c, signal: _g, killedAt: _k, ...rest } = session
   return { ...rest, status: 'starting' }
 }
 

@@ -11,6 +11,7 @@ import {
   agentStarted,
   agentStopped,
   end,
+  kill,
   repair,
   resume,
   start,
@@ -37,7 +38,7 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'interrupt':
       return interrupt(state, input, now)
     case 'kill':
-      return end(state, input.ending, input.call)
+      return kill(state, input, now)
     case 'answer':
       return orReject(state, input.call, () => answer(state, input, now))
     case 'set-permission-mode':

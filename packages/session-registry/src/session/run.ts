@@ -1,6 +1,22 @@
 import { constants } from 'node:os'
-import { AgentprotoError, type AnsweredBy, defined, isLive, type Session } from '@agentproto/contracts'
-import { type Ending, endingOf, endingOfStart, messageOf, startingError, turnEndOf } from '../lifecycle/ending.js'
+import {
+  AgentprotoError,
+  type AnsweredBy,
+  defined,
+  isDecision,
+  isLive,
+  type Session,
+  summaryOf,
+} from '@agentproto/contracts'
+import {
+  type Ending,
+  endedError,
+  endingOf,
+  endingOfStart,
+  messageOf,
+  startingError,
+  turnEndOf,
+} from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
 import { endOfTime, isResumable, resumptionOf } from '../lifecycle/resume.js'
 import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
@@ -32,10 +48,13 @@ export const start = (state: SessionState, { call, origin, trace }: InputOf<'sta
 
 /**
  * Starts the agent of an ended session, in its old conversation or in a new one.
- * @throws `session_live`, `session_starting`, `not_resumable`, `continuation_unsupported`
+ * @throws `session_live`, `session_starting`, `session_ended`, `not_resumable`, `continuation_unsupported`
  */
 export function resume(state: SessionState, { call, request, trace }: InputOf<'resume'>, now: number): Step {
   if (state.run.phase === 'starting') throw startingError()
+  // It may have been killed since the prompt came.
+  if (request.isByPrompt === true && !isLive(state.session) && !summaryOf(state.session).wakeable)
+    throw endedError(state.session)
   const until = endOfTime(state.session, state.config.maxDurationMs)
   if (!isLive(state.session) && until <= now)
     throw new AgentprotoError('not_resumable', 'The session has reached the end of its time and cannot be resumed', {
@@ -90,6 +109,15 @@ export function startFailed(state: SessionState, error: unknown, now: number): S
   // The log does not have this start, so it needs no end.
   const replies = run.killers.map((call): Effect => ({ do: 'reply', call, value: { ok: true } }))
   return step({ ...failed, run: { phase: 'ended' } }, { do: 'reject', call: run.call, error }, ...replies, URGENT)
+}
+
+/** Ends the session for a caller. One that sleeps is not woken by a prompt any more. */
+export function kill(state: SessionState, { call, ending }: InputOf<'kill'>, now: number): Step {
+  const { run, session } = state
+  const isAsleep = run.phase === 'ended' && summaryOf(session).wakeable
+  if (!isAsleep || !isDecision(ending.stopReason)) return end(state, ending, call)
+  const killed: SessionState = { ...state, session: { ...session, killedAt: new Date(now).toISOString() } }
+  return step(killed, URGENT, { do: 'save' }, { do: 'reply', call, value: { ok: false } })
 }
 
 /** Ends the session, for a caller who waits for it or for a cause of its own. */

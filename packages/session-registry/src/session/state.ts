@@ -5,6 +5,7 @@ import {
   type Session,
   type SessionHealth,
   type SessionRequest,
+  summaryOf,
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentProcessInfo, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
@@ -209,14 +210,17 @@ const MAX_WARNINGS = 20
 /** The descriptor that callers see. */
 export function snapshotOf(state: SessionState, lastSeq: number): Session {
   const { session, queue, watch } = state
-  return {
+  return summarised({
     ...session,
     pendingRequests: pendingRequests(state).length,
     lastSeq,
     ...(queue.length === 0 ? {} : { queuedPrompts: queue.length }),
     health: healthOf(session, watch),
-  }
+  })
 }
+
+/** The descriptor with what is derived from the rest of it. */
+export const summarised = (session: Session): Session => ({ ...session, ...summaryOf(session) })
 
 function healthOf({ status, connection }: Session, { isSilent }: Watch): SessionHealth {
   if (status === 'starting') return 'unknown'

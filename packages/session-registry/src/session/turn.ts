@@ -149,7 +149,7 @@ export function queuedPromptFailed(state: SessionState): Step {
 /** Why a session takes no prompt now. */
 function refusalOf({ run, session }: SessionState): AgentprotoError | undefined {
   if (run.phase === 'starting') return startingError()
-  return run.phase === 'running' ? undefined : endedError(session.status)
+  return run.phase === 'running' ? undefined : endedError(session)
 }
 
 interface Admission extends Outgoing {

@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, defined, SESSION_STATES, type SessionStateName } from '@agentproto/contracts'
 import { closest } from 'fastest-levenshtein'
 import type { CliCommand, CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
@@ -11,6 +11,7 @@ const HELP = `
 Examples:
   $ agentproto sessions --watch
   $ agentproto sessions --sort state
+  $ agentproto sessions --state waiting
   $ agentproto sessions start demo --label try --attach
   $ agentproto sessions prompt try "read README.md" --wait
   $ agentproto sessions answer try --allow
@@ -23,6 +24,7 @@ interface SessionsOptions extends JsonOption {
   readonly watch?: boolean
   readonly attach?: string
   readonly alive?: boolean
+  readonly state?: SessionStateName
   readonly tree?: boolean
   readonly sort?: SortKey
 }
@@ -35,6 +37,7 @@ export const define: Define = (command) =>
     .option('-a, --attach <id>', 'talk to a session')
     .choice('--sort <column>', 'column to sort by, also for --watch', SORT_KEYS)
     .option('--alive', 'only those with a running agent')
+    .choice('--state <state>', 'only those in this state', SESSION_STATES)
     .option('--tree', 'show each session below the one that started it')
     .json()
     .allowExcessArguments()
@@ -85,9 +88,9 @@ const unknownCommand = (word: string): AgentprotoError =>
     hint: `Did you mean: agentproto sessions ${closest(word, Object.keys(children))}? The list is: agentproto sessions`,
   })
 
-async function list(context: CliContext, { alive, sort, json }: SessionsOptions): Promise<CommandResult> {
+async function list(context: CliContext, { alive, state, sort, json }: SessionsOptions): Promise<CommandResult> {
   const client = await connect(context)
-  const { sessions } = await client.sessions.list(alive === true ? { onlyAlive: true } : {})
+  const { sessions } = await client.sessions.list(defined({ onlyAlive: alive, state }))
   const order: SessionOrder | undefined = sort && { key: sort, isReversed: false }
   const sorted = order === undefined ? sessions : inOrder(sessions, order)
   if (json === true) return { json: { sessions: sorted } }

@@ -137,10 +137,9 @@ test('what each package exports', () => {
       AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest Auth CompiledLaunch
       Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod KeyScope LaunchRequest
       ManifestProblem Option OptionValue PACKAGE_MANAGERS PROBLEM_CODES PackageManager
-      ParseAgentCliOptions ParseOptions ParseResult ProblemCode RunnerProfile SANDBOX_PROVIDERS
-      SandboxProfile SecretDeclaration SecretsManifest SetupStep compileLaunch configSchema
-      declaredVariables fillTemplate formatProblem parseAcp parseAgentCli parseConfig parseRunner
-      parseSandbox parseSecrets
+      ParseAgentCliOptions ParseOptions ParseResult ProblemCode SANDBOX_PROVIDERS SandboxProfile
+      SecretDeclaration SecretsManifest SetupStep compileLaunch configSchema declaredVariables
+      fillTemplate formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
     @agentproto/manifest/node
       CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
       findManifests findVersion readAgentCli

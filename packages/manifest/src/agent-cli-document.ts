@@ -28,7 +28,7 @@ export interface AgentCliDocument {
   readonly auth?: AuthDocument
   readonly sandbox: string | SandboxDocument
   /** Relative path of a RUNNER.md, or the inline block. */
-  readonly runner?: string | Readonly<Record<string, unknown>>
+  readonly runner?: string | RunnerDocument
   readonly protocol: Protocol
   readonly acp?: string
   readonly mcp?: {
@@ -136,7 +136,7 @@ export interface SetupStepDocument {
   readonly interactive?: boolean
   readonly prompt?: string
   readonly type?: 'text' | 'select' | 'boolean' | 'secret'
-  readonly default?: string | boolean | number
+  readonly default?: string
   readonly options?: readonly string[] | { readonly cmd: string; readonly timeout_ms?: number }
   readonly secret_slug?: string
   readonly url?: string
@@ -148,7 +148,7 @@ export interface SetupStepDocument {
 export interface SandboxDocument extends Partial<Record<'schema' | 'id' | 'version' | 'name' | 'description', string>> {
   readonly provider: string
   readonly config?: Readonly<Record<string, unknown>>
-  readonly limits?: { readonly timeout_ms?: number; readonly memory_mb?: number; readonly cpu_ms?: number }
+  readonly limits?: LimitsDocument
   readonly env?: {
     readonly auth?: { readonly ref?: string; readonly state?: { readonly env?: readonly string[] } }
     readonly passthrough?: readonly string[]
@@ -172,4 +172,23 @@ export interface SandboxDocument extends Partial<Record<'schema' | 'id' | 'versi
   readonly identity?: unknown
   readonly policy?: unknown
   readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+interface LimitsDocument {
+  readonly timeout_ms?: number
+  readonly memory_mb?: number
+  readonly cpu_ms?: number
+}
+
+/** AIP-17, inline or in a RUNNER.md. */
+export interface RunnerDocument {
+  readonly engine?: 'subprocess' | 'sandbox' | 'in-process'
+  readonly image?: string
+  readonly needs?: {
+    readonly language?: 'node' | 'python' | 'multi'
+    readonly native?: readonly string[]
+    readonly npm?: readonly string[]
+    readonly pip?: readonly string[]
+  }
+  readonly limits?: LimitsDocument
 }

@@ -16,7 +16,7 @@ export type AgentCliManifest = AgentCliCommon & AgentCliWire
 
 export interface AgentCliCommon
   extends
-    Pick<AgentCliDocument, 'name' | 'id' | 'description' | 'version' | 'bin' | 'runner'>,
+    Pick<AgentCliDocument, 'name' | 'id' | 'description' | 'version' | 'bin'>,
     Required<Pick<AgentCliDocument, 'examples' | 'tags' | 'metadata'>> {
   readonly binArgs: readonly string[]
   /** In the order in which they are tried. */
@@ -26,6 +26,7 @@ export interface AgentCliCommon
   readonly setup: readonly SetupStep[]
   readonly auth?: Auth
   readonly sandbox: SandboxSource
+  readonly runner?: RunnerSource
   readonly session: SessionPolicy
   readonly models: Models
   readonly capabilities: ManifestCapabilities
@@ -104,6 +105,16 @@ interface Persisted {
 type SandboxSource =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'inline'; readonly profile: SandboxProfile }
+
+/** Where the runner is defined. The limits of an inline one are in an inline sandbox too. */
+type RunnerSource =
+  | { readonly from: 'file'; readonly path: string }
+  | { readonly from: 'inline'; readonly profile: RunnerProfile }
+
+/** The part of an AIP-17 runner that a host uses: limits beside those of the sandbox. */
+export interface RunnerProfile {
+  readonly limits: SandboxProfile['limits']
+}
 
 /** The parts of an AIP-36 profile that a host uses. Without `network` there is no network. */
 export interface SandboxProfile {

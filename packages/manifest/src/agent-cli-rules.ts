@@ -1,19 +1,21 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import { installRules } from './install-rules.js'
+import type { ParseAgentCliOptions } from './parse-manifest.js'
 import { optionRules } from './option-rules.js'
 import { type ProblemCode, show } from './problem.js'
 import { regexProblem, regexShape } from './regex-shape.js'
 import { type RuleContext, uniqueIds, valueAt } from './rule-context.js'
+import { runnerRules } from './runner-profile.js'
 import { sandboxRules } from './sandbox-profile.js'
 import { secretValueRule } from './secret-value-rule.js'
 import { setupRules } from './setup-rules.js'
 
 /** AIP-45's rules between fields: Conformance 3–8 and what the prose adds. */
 export const agentCliRules =
-  (sandboxProviders: readonly string[] = []) =>
+  ({ sandboxProviders = [], ...place }: ParseAgentCliOptions) =>
   (context: RuleContext): void => {
-    nameRule(context)
+    nameRule(context, place)
     protocolRules(context)
     versionCheckRules(context)
     installRules(context)
@@ -24,20 +26,26 @@ export const agentCliRules =
     capabilityRule(context, ['continuation', 'default'], 'native-resume')
     defaultRule(context, 'models', { list: 'allowed', code: 'model_not_allowed' })
     setupRules(context)
+    runnerRules(context, ['runner'])
     if (typeof asRecord(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
 
-function nameRule({ document, path, problems, at }: RuleContext): void {
+type Place = Pick<ParseAgentCliOptions, 'path' | 'folder' | 'anyFolder'>
+
+function nameRule({ document, problems, at }: RuleContext, { path, anyFolder = false, ...place }: Place): void {
   const name = asString(asRecord(document)['name'])
   // With either slash: this also runs where there is no file system.
-  const [fileName, folder = ''] = path.split(/[/\\]/).toReversed()
+  const [fileName, parent = ''] = path.split(/[/\\]/).toReversed()
+  const folder = place.folder ?? parent
   if (name === undefined || fileName !== 'AGENT-CLI.md' || ['', '.', '..', name].includes(folder)) return
-  problems.warn('name_mismatch', at('name'), {
+  const mismatch = {
     message: '`name` differs from the name of the folder.',
     expected: folder,
     given: name,
     suggestion: folder,
-  })
+  }
+  if (anyFolder) problems.warn('name_mismatch', at('name'), mismatch)
+  else problems.error('name_mismatch', at('name'), mismatch)
 }
 
 /** What each protocol needs, by key. */

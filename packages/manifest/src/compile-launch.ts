@@ -24,7 +24,8 @@ export interface CompiledLaunch {
 
 /**
  * Compiles a launch (AIP-45 modes, options, models): `bin_args`, the mode's patch, then options in
- * declaration order, only for values that differ from their default.
+ * declaration order: templates and variables only for values that differ from their default, and the flags of a boolean
+ * whenever its value, given or by default, is true.
  * @throws `mode_unknown`, `option_invalid`
  */
 export function compileLaunch(manifest: AgentCliManifest, request: LaunchRequest = {}): CompiledLaunch {
@@ -66,11 +67,9 @@ function optionPatches(manifest: AgentCliManifest, { options = {} }: LaunchReque
       ...didYouMean(unknown, ids),
       data: { option: unknown },
     })
-  return manifest.options.flatMap((option) => {
-    if (!Object.hasOwn(options, option.id)) return []
-    const value = checkOption(option, options[option.id])
-    return value === option.default ? [] : [optionPatch(option, value)]
-  })
+  return manifest.options.map((option) =>
+    optionPatch(option, Object.hasOwn(options, option.id) ? checkOption(option, options[option.id]) : option.default),
+  )
 }
 
 /** The value, when it fits the option; the error says what is allowed. */
@@ -110,9 +109,10 @@ function integerPhrase({ min, max }: IntegerOption): string {
   return max === undefined ? 'a whole number' : `a whole number of at most ${max}`
 }
 
-function optionPatch(option: Option, value: OptionValue): Patch {
-  const fill = (template: string): string => fillTemplate(template, value)
+function optionPatch(option: Option, value: OptionValue | undefined): Patch {
   const whenTrue = option.type === 'boolean' && value === true ? option.binArgsAppendWhenTrue : []
+  if (value === undefined || value === option.default) return { args: whenTrue, env: {} }
+  const fill = (template: string): string => fillTemplate(template, value)
   return {
     args: [...option.binArgsTemplate.map(fill), ...whenTrue],
     env: Object.fromEntries(Object.entries(option.env).map(([name, template]) => [name, fill(template)])),

@@ -4,7 +4,7 @@ export type { ParseAgentCliOptions, ParseOptions, ParseResult } from './parse-ma
 export { parseAcp, type AcpAgentCapabilities, type AcpProfile, type AcpTier } from './acp-profile.js'
 export { parseSecrets, type SecretDeclaration, type SecretsManifest } from './secrets-manifest.js'
 export { parseSandbox, SANDBOX_PROVIDERS } from './sandbox-profile.js'
-export { parseRunner, type RunnerProfile } from './runner-profile.js'
+export { parseRunner } from './runner-profile.js'
 export { configSchema } from './schemas.js'
 export { parseConfig, type GatewayConfig } from './gateway-config.js'
 export { compileLaunch, type CompiledLaunch, type LaunchRequest, type OptionValue } from './compile-launch.js'

@@ -18,6 +18,7 @@ import {
 } from './agent-cli-manifest.js'
 import { normaliseWire } from './agent-cli-wire.js'
 import { camelKeys } from './camel-keys.js'
+import { normaliseRunner, withRunnerLimits } from './runner-profile.js'
 import { normaliseSandbox } from './sandbox-profile.js'
 
 /**
@@ -26,6 +27,7 @@ import { normaliseSandbox } from './sandbox-profile.js'
  */
 export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest {
   const { name, id, description, version, bin, sandbox, auth, continuation } = document
+  const runner = runnerSource(document.runner)
   return {
     name,
     id,
@@ -38,11 +40,8 @@ export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest 
     requires: camelKeys(document.requires ?? {}),
     setup: (document.setup ?? []).map(normaliseSetupStep),
     ...defined({ auth: auth && normaliseAuth(auth) }),
-    sandbox:
-      typeof sandbox === 'string'
-        ? { from: 'file', path: sandbox }
-        : { from: 'inline', profile: normaliseSandbox(sandbox) },
-    ...defined({ runner: document.runner }),
+    sandbox: sandboxSource(sandbox, runner),
+    ...defined({ runner }),
     session: { mode: 'ephemeral', contextCarryover: true, ...camelKeys(document.session ?? {}) },
     capabilities: { ...NO_CAPABILITIES, ...camelKeys(document.capabilities ?? {}) },
     ...normaliseChoices(document),
@@ -52,6 +51,19 @@ export function normaliseAgentCli(document: AgentCliDocument): AgentCliManifest 
     metadata: document.metadata ?? {},
     ...normaliseWire(document),
   }
+}
+
+type Source<K extends 'sandbox' | 'runner'> = AgentCliManifest[K]
+
+function runnerSource(runner: AgentCliDocument['runner']): Source<'runner'> {
+  if (typeof runner === 'string') return { from: 'file', path: runner }
+  return runner && { from: 'inline', profile: normaliseRunner(runner) }
+}
+
+function sandboxSource(sandbox: AgentCliDocument['sandbox'], runner: Source<'runner'>): Source<'sandbox'> {
+  if (typeof sandbox === 'string') return { from: 'file', path: sandbox }
+  const profile = normaliseSandbox(sandbox)
+  return { from: 'inline', profile: runner?.from === 'inline' ? withRunnerLimits(profile, runner.profile) : profile }
 }
 
 const NO_CAPABILITIES = {

@@ -90,7 +90,7 @@ function expectedDefault({ type, enum: choices, min, max }: Fields, value: unkno
   }
 }
 
-function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index: number): void {
+function effectRules({ problems, keyAt }: RuleContext, option: Fields, index: number): void {
   const templates = [...asList(option['bin_args_template']), ...Object.values(asRecord(option['env']))]
   const whenTrue = asList(option['bin_args_append_when_true'])
   if (templates.length + whenTrue.length === 0) {
@@ -99,12 +99,6 @@ function effectRules({ problems, keyAt, at }: RuleContext, option: Fields, index
     problems.warn('option_without_effect', keyAt('options', index), {
       message: 'The option has no effect.',
       expected: 'one of bin_args_template, bin_args_append_when_true and env',
-    })
-  } else if (option['default'] === true && templates.length === 0) {
-    problems.warn('option_without_effect', at('options', index, 'default'), {
-      message: 'The flag is never passed: true is the default, and a default value adds no argument.',
-      expected: 'default: false',
-      given: true,
     })
   } else if (
     option['type'] !== 'boolean' &&

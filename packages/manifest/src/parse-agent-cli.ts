@@ -18,6 +18,6 @@ export const parseAgentCliAt = (text: string, options: ParseAgentCliOptions): Pl
   parseManifest<AgentCliDocument, AgentCliManifest>(text, options, {
     schema: 'agent-cli',
     validate,
-    rules: agentCliRules(options.sandboxProviders),
+    rules: agentCliRules(options),
     normalise: normaliseAgentCli,
   })

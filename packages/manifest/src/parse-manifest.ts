@@ -19,6 +19,10 @@ export interface ParseOptions {
 }
 
 export interface ParseAgentCliOptions extends ParseOptions {
+  /** Name of the folder that contains the file, for a path that does not have it. */
+  readonly folder?: string
+  /** The folder is not the manifest's own, such as that of a package: another name than its own is a warning, not an error. */
+  readonly anyFolder?: boolean
   /** Sandbox providers that the host registers in addition to the built-in ones. */
   readonly sandboxProviders?: readonly string[]
 }

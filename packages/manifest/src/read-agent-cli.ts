@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { defined } from '@agentproto/contracts'
 import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
@@ -7,7 +7,7 @@ import type { ParseAgentCliOptions, ParseOptions, ParseResult } from './parse-ma
 import type { ManifestProblem } from './problem.js'
 import { readText, type ReadText } from './read-text.js'
 import type { RuleContext } from './rule-context.js'
-import { parseRunner } from './runner-profile.js'
+import { parseRunner, withRunnerLimits } from './runner-profile.js'
 import { parseSandbox } from './sandbox-profile.js'
 import { parseSecrets, secretReferenceRules, type SecretsManifest } from './secrets-manifest.js'
 
@@ -27,7 +27,7 @@ export type ReadResult =
   | ({ readonly ok: true; readonly warnings: readonly ManifestProblem[] } & LoadedAgentCli)
   | { readonly ok: false; readonly problems: readonly ManifestProblem[] }
 
-export type ReadAgentCliOptions = Pick<ParseAgentCliOptions, 'sandboxProviders'>
+export type ReadAgentCliOptions = Pick<ParseAgentCliOptions, 'sandboxProviders' | 'anyFolder'>
 
 /**
  * Reads and checks an AGENT-CLI.md, given as a file or as its folder, with the ACP.md,
@@ -53,7 +53,8 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
   const file = inFolder ? join(path, 'AGENT-CLI.md') : path
   const read = inFolder ? readText(file) : named
   if (!read.ok) return { ok: false, problems: read.problems }
-  const { result, context } = parseAgentCliAt(read.text, { ...options, path: file })
+  const folder = basename(dirname(resolve(file)))
+  const { result, context } = parseAgentCliAt(read.text, { ...options, path: file, folder })
   if (!result.ok) return result
   const { manifest } = result
   const loaded = loadReferences(manifest, referenceReader(context, references), options)
@@ -69,14 +70,15 @@ type References = Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>>
 
 function loadReferences(manifest: AgentCliManifest, read: ReadReference, options: ReadAgentCliOptions): References {
   const { auth, runner, sandbox } = manifest
-  if (typeof runner === 'string') read(['runner'], runner, parseRunner)
+  const limits = runner?.from === 'file' ? read(['runner'], runner.path, parseRunner) : runner?.profile
+  const profile =
+    sandbox.from === 'inline'
+      ? sandbox.profile
+      : read(['sandbox'], sandbox.path, (text, { path }) => parseSandbox(text, { ...options, path }))
   return defined({
     acp: manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined,
     secrets: auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets),
-    sandbox:
-      sandbox.from === 'inline'
-        ? sandbox.profile
-        : read(['sandbox'], sandbox.path, (text, { path }) => parseSandbox(text, { ...options, path })),
+    sandbox: profile && limits ? withRunnerLimits(profile, limits) : profile,
   })
 }
 

@@ -11,6 +11,7 @@ export function setupRules(context: RuleContext): void {
   asList(asRecord(context.document)['setup']).forEach((entry, index) => {
     const step = asRecord(entry)
     if (step['kind'] === 'prompt' && step['type'] === 'select') selectRules(context, step, index)
+    if (step['kind'] === 'prompt' && step['type'] === 'boolean') booleanRule(context, step, index)
     inputReferences(context, step, { index, inputs })
     secretDefaultRule(context, ['setup', index])
     if (step['kind'] === 'prompt' && typeof step['id'] === 'string') inputs.push(step['id'])
@@ -33,6 +34,15 @@ function selectRules({ problems, at }: RuleContext, { options, default: fallback
       show(fallback),
       options.filter((option) => typeof option === 'string'),
     ),
+  })
+}
+
+function booleanRule({ problems, at }: RuleContext, { default: fallback }: Fields, index: number): void {
+  if (typeof fallback !== 'string' || fallback === 'true' || fallback === 'false') return
+  problems.error('option_default_invalid', at('setup', index, 'default'), {
+    message: 'The default is not a value of the prompt.',
+    expected: '"true" or "false"',
+    given: fallback,
   })
 }
 

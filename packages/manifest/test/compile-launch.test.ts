@@ -40,6 +40,13 @@ test('AIP-45: bin_args_append_when_true needs true', () => {
   expect(compileLaunch(manifest, { options: { auto: false } }).args).toEqual(['acp'])
 })
 
+test('12.C6 a flag is passed when true is the default, unless the value is false', () => {
+  const flagged = parsed(sampleWith('["--auto"]', '["--auto"]\n    default: true'))
+  expect(compileLaunch(flagged).args).toEqual(['acp', '--auto'])
+  expect(compileLaunch(flagged, { options: { auto: true } }).args).toEqual(['acp', '--auto'])
+  expect(compileLaunch(flagged, { options: { auto: false } }).args).toEqual(['acp'])
+})
+
 test('a value replaces every {value}, and is not replaced itself', () => {
   const text = sampleWith('["--model", "{value}"]', '["--model={value}/{value}", "{value}{value}"]').replace(
     'type: enum\n    enum: [sample-large, sample-small]',

@@ -165,6 +165,27 @@ test('a RUNNER.md must exist and contain a mapping', async () => {
   expect(await problemsIn({ ...files, 'sample/RUNNER.md': md({ anything: 1 }) })).toEqual([])
 })
 
+test('12.C6 the limits of a runner count beside those of the sandbox, and what has no effect is said', async () => {
+  const runner = { engine: 'sandbox', image: 'a', limits: { memory_mb: 256, cpu_ms: 900 } }
+  const sandbox = 'sandbox:\n  provider: local\n'
+  const limited = `${sandbox}  limits: { memory_mb: 512, timeout_ms: 1000, cpu_ms: 100 }\n`
+  const read = async (line: string, files: Record<string, string> = {}) => {
+    const text = sampleWith('protocol: acp', `${line}\nprotocol: acp`).replace(sandbox, limited)
+    const root = await tempFolder({ 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP, ...files })
+    const result = await readAgentCli(join(root, 'sample'))
+    if (!result.ok) throw new Error(JSON.stringify(result.problems))
+    return result
+  }
+  const results = [
+    await read(`runner: ${JSON.stringify(runner)}`),
+    await read('runner: ./RUNNER.md', { 'sample/RUNNER.md': md(runner) }),
+  ]
+  for (const { sandbox: profile, warnings } of results) {
+    expect(profile.limits).toEqual({ memoryMb: 256, timeoutMs: 1_000, cpuMs: 100 })
+    expect(warnings.map(({ code }) => code)).toEqual(['block_ignored', 'block_ignored'])
+  }
+})
+
 test('a missing referenced file is named with its full path', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   const result = await readAgentCli(join(root, 'sample'))

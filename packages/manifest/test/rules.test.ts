@@ -239,14 +239,6 @@ const cases: readonly Case[] = [
     'id: auto',
   ],
   [
-    'a flag that is never given',
-    '["--auto"]',
-    '["--auto"]\n    default: true',
-    'option_without_effect',
-    'warning',
-    'true\n  - id: persona',
-  ],
-  [
     'a template without a value',
     '"--max-turns={value}"',
     '"--max-turns"',
@@ -272,7 +264,7 @@ const cases: readonly Case[] = [
     'pined',
   ],
   // What the prose adds.
-  ['a name that is not the folder’s', 'name: sample\n', 'name: simple\n', 'name_mismatch', 'warning', 'simple'],
+  ['a name that is not the folder’s', 'name: sample\n', 'name: simple\n', 'name_mismatch', 'error', 'simple'],
   [
     'a resumable session without the capability',
     '  resumable: true',

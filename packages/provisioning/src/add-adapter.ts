@@ -4,11 +4,13 @@ import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { formatProblem } from '@agentproto/manifest'
-import { type LoadedAgentCli, readAgentCli } from '@agentproto/manifest/node'
+import { type AgentCliManifest, formatProblem } from '@agentproto/manifest'
+import { type LoadedAgentCli, readAgentCli, type ReadAgentCliOptions } from '@agentproto/manifest/node'
 import { findExecutable } from '@agentproto/subprocess'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { newestOf } from '@agentproto/driver-agent-cli/installation'
+import { ADAPTER_SLUG } from './adapter-slug.js'
+import { adapterFolder } from './adapter-folder.js'
 import { npmInstall } from './install/npm-method.js'
 import { runTool } from './run-tool.js'
 
@@ -28,12 +30,16 @@ export async function addAdapter(source: string, host: AgentHost, signal: AbortS
   const temporary = join(adapters, `.new-${randomBytes(4).toString('hex')}`)
   try {
     const folder = isAbsolute(source) ? source : await fromNpm(source, { into: join(temporary, 'npm'), host, signal })
-    const checked = await checkedFolder(folder)
-    const copy = join(temporary, 'copy')
+    const { manifest } = await checkedFolder(folder, { anyFolder: true })
+    const name = folderNameOf(manifest)
+    const copy = join(temporary, 'copy', name)
     await copyFolder(folder, copy)
     // Checked again in the copy: the files that it refers to must have been copied.
     await checkedFolder(copy)
-    return await putInPlace(copy, join(adapters, checked.manifest.id))
+    await refuseOther(join(adapters, name), manifest)
+    const added = await putInPlace(copy, join(adapters, name))
+    await removeOther(adapters, added)
+    return added
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
@@ -70,9 +76,18 @@ async function adapterFolderIn(root: string): Promise<string> {
   })
 }
 
-async function checkedFolder(folder: string): Promise<LoadedAgentCli> {
+/** AIP-45: an adapter's folder has its name. */
+function folderNameOf({ name }: AgentCliManifest): string {
+  if (ADAPTER_SLUG.test(name)) return name
+  throw new AgentprotoError('manifest_invalid', 'The name of the adapter cannot be the name of its folder', {
+    expected: 'lower-case letters, digits and hyphens',
+    given: name,
+  })
+}
+
+async function checkedFolder(folder: string, options: ReadAgentCliOptions = {}): Promise<LoadedAgentCli> {
   if (!existsSync(join(folder, 'AGENT-CLI.md'))) throw noSource(folder)
-  const read = await readAgentCli(folder)
+  const read = await readAgentCli(folder, options)
   if (read.ok) return read
   throw new AgentprotoError('manifest_invalid', read.problems.map(formatProblem).join('\n'), {
     data: { problems: read.problems },
@@ -103,6 +118,23 @@ async function putInPlace(copy: string, target: string): Promise<LoadedAgentCli>
   if (existsSync(target)) await rename(target, old)
   await rename(copy, target)
   return checkedFolder(target)
+}
+
+/** A folder is replaced only by the same adapter. */
+async function refuseOther(target: string, { id }: AgentCliManifest): Promise<void> {
+  const there = await readAgentCli(target, { anyFolder: true })
+  if (!there.ok || there.manifest.id === id) return
+  throw new AgentprotoError('path_invalid', 'Another adapter has a folder of that name', {
+    expected: `the adapter ${there.manifest.id}`,
+    given: id,
+    hint: `Change its \`name\`, or remove ${target}`,
+  })
+}
+
+/** A folder of another name with the same adapter: it would be there twice. */
+async function removeOther(adapters: string, { directory, manifest }: LoadedAgentCli): Promise<void> {
+  const other = await adapterFolder(adapters, manifest.id, directory)
+  if (other !== undefined) await rm(other, { recursive: true, force: true })
 }
 
 const noSource = (given: string): AgentprotoError =>

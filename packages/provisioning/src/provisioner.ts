@@ -1,4 +1,4 @@
-import { AgentprotoError, defined, systemClock } from '@agentproto/contracts'
+import { AgentprotoError, defined, isAgentprotoError, systemClock } from '@agentproto/contracts'
 import type { AdapterState, ProvisionEvent, ProvisionRequest } from '@agentproto/contracts/wire'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
@@ -79,11 +79,22 @@ class Provisioning {
     if (wrong === undefined) return
     this.#running.emit({ type: 'warning', message: `The version does not match: ${wrong}` })
     // The host names the executable: an installed one would not be run.
-    const again =
-      found.place === 'host'
-        ? wrong
-        : await this.#check(await this.#install(adapter.manifest.versionCheck.range), false)
+    if (found.place === 'host') throw this.#mismatch(wrong)
+    const again = await this.#reinstall(wrong)
     if (again !== undefined) throw this.#mismatch(again)
+  }
+
+  /**
+   * @param wrong why the version does not match: that stays the error when nothing else can be installed
+   * @returns why the installed version does not match, or undefined
+   */
+  async #reinstall(wrong: string): Promise<string | undefined> {
+    const { manifest } = this.#record.adapter
+    const found = await this.#install(manifest.versionCheck.range).catch((thrown: unknown) => {
+      if (!isAgentprotoError(thrown) || thrown.code !== 'install_failed') throw thrown
+      throw this.#mismatch(`${wrong}, and a matching one could not be installed: ${thrown.message}`, thrown)
+    })
+    return this.#check(found, false)
   }
 
   async #setUp(): Promise<void> {
@@ -175,11 +186,12 @@ class Provisioning {
     return new Date((this.#record.host.clock ?? systemClock).now()).toISOString()
   }
 
-  #mismatch(detail: string): AgentprotoError {
+  #mismatch(detail: string, cause?: AgentprotoError): AgentprotoError {
     const { manifest } = this.#record.adapter
     return new AgentprotoError('version_mismatch', `The version of ${manifest.name} does not match: ${detail}`, {
       expected: `a version in ${manifest.versionCheck.range}`,
       hint: 'Use a newer manifest of the adapter, or install a matching version by hand',
+      ...defined({ cause, data: cause?.parts.data }),
     })
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { type AdapterSummary, homeLayout } from '@agentproto/contracts/agent'
 import { agentPrefix } from '@agentproto/driver-agent-cli/installation'
-import { ADAPTER_SLUG } from './adapter-slug.js'
+import { adapterFolder } from './adapter-folder.js'
 import { siblingOf } from './install/prefix-change.js'
 import { ledgerFile } from './ledger.js'
 
@@ -28,10 +28,11 @@ export async function removeAdapter(
   { home, otherSource, liveSessions }: RemoveAdapter,
 ): Promise<boolean> {
   const { adapters, provisioning } = homeLayout(home)
-  if (!ADAPTER_SLUG.test(slug) || !(await exists(join(adapters, slug)))) throw notOfTheHome(slug, await otherSource())
+  const folder = await adapterFolder(adapters, slug)
+  if (folder === undefined) throw notOfTheHome(slug, await otherSource())
   return ledgerFile(home, slug).locked(async () => {
     refuseLive(slug, await liveSessions())
-    await removeFolder(join(adapters, slug))
+    await removeFolder(folder)
     if ((await otherSource()) !== undefined) return false
     await removeFolder(agentPrefix({ id: slug }, { home }))
     await rm(join(provisioning, `${slug}.json`), { force: true })

@@ -32,6 +32,27 @@ test('adding again replaces; what is not valid leaves what was there', async () 
   expect([added.manifest.version, readdirSync(join(host.home, 'adapters'))]).toEqual(['2.0.0', ['tool']])
 })
 
+test('12.C5 an adapter is added to the folder of its name, and there is one of its id', async () => {
+  const host = hostOf()
+  const { directory } = await adapterOf({})
+  const checkout = join(folder('checkout'), 'agentproto-tool')
+  cpSync(directory, checkout, { recursive: true })
+  expect((await add(checkout, host)).directory).toBe(join(host.home, 'adapters/tool'))
+  const manifest = join(checkout, 'AGENT-CLI.md')
+  writeFileSync(manifest, textAt(manifest).replace('"name":"tool"', '"name":"new-tool"'))
+  expect((await add(checkout, host)).directory).toBe(join(host.home, 'adapters/new-tool'))
+  expect(readdirSync(join(host.home, 'adapters'))).toEqual(['new-tool'])
+  writeFileSync(manifest, textAt(manifest).replace('"id":"tool"', '"id":"third"'))
+  await expect(add(checkout, host)).rejects.toMatchObject({ code: 'path_invalid', parts: { given: 'third' } })
+  for (const name of ['../../tool', 'A tool', '.tool']) {
+    writeFileSync(
+      manifest,
+      textAt(manifest).replace(/"name":"[^"]*"/, () => JSON.stringify({ name }).slice(1, -1)),
+    )
+    await expect(add(checkout, host)).rejects.toMatchObject({ code: 'manifest_invalid' })
+  }
+})
+
 test('an npm package is fetched without running anything of it, the newest by name', async () => {
   const host = hostOf()
   const { directory } = await adapterOf({})

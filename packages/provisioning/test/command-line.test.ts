@@ -36,13 +36,21 @@ test.each([
   ['P1DT2H', 93_600_000],
   ['P2W', 1_209_600_000],
   ['PT1.5S', 1_500],
-  ['P1M', undefined],
+  ['P1M', 2_592_000_000],
+  ['P1Y', 31_536_000_000],
   ['P', undefined],
   ['30m', undefined],
   ['-PT30M', undefined],
   ['PT-30M', undefined],
-  ['PT1.5M', undefined],
+  ['PT1.5M', 90_000],
+  ['PT1.5H2M', undefined],
   ['xPT30M', undefined],
   ['PT30Mx', undefined],
   ['PT0S', undefined],
 ])('%s lasts %s ms', (text, ms) => expect(durationMs(text)).toBe(ms))
+
+test.each([
+  ['P1.5D', 129_600_000],
+  ['P0.5W', 302_400_000],
+  ['P1DT0.5H', 88_200_000],
+])('12.C6 the cadence %s of a login is %s ms', (text, ms) => expect(durationMs(text)).toBe(ms))

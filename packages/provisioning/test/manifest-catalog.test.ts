@@ -12,7 +12,7 @@ interface Setup {
   readonly folders: CatalogFolder[]
   readonly catalog: ManifestCatalog
   /** Writes an adapter into a folder of adapters. */
-  readonly put: (folder: string, slug: string, more?: string) => void
+  readonly put: (folder: string, name: string, more?: string, id?: string) => void
 }
 
 function setup(): Setup {
@@ -25,16 +25,16 @@ function setup(): Setup {
     isInstalled: async () => false,
     onProblem: (problem) => problems.push(problem),
   })
-  const put = (folder: string, slug: string, more = ''): void => {
-    mkdirSync(join(folder, slug), { recursive: true })
-    writeFileSync(join(folder, slug, 'AGENT-CLI.md'), manifest(slug, more))
+  const put: Setup['put'] = (folder, name, more = '', id = name) => {
+    mkdirSync(join(folder, name), { recursive: true })
+    writeFileSync(join(folder, name, 'AGENT-CLI.md'), manifest(name, id, more))
   }
   return { root, problems, folders, catalog, put }
 }
 
-const manifest = (slug: string, more: string): string => `---
-name: ${slug}
-id: ${slug}
+const manifest = (name: string, id: string, more: string): string => `---
+name: ${name}
+id: ${id}
 description: An agent for tests.
 version: 1.0.0
 bin: no-such-agent
@@ -118,6 +118,36 @@ test('later folders override earlier ones; a workspace adds adapters and replace
   ])
   await sources()
   expect(problems).toEqual([expect.stringContaining('The adapter known of')])
+})
+
+test('12.C5 an adapter is listed and found by its id, whatever the name of its folder is', async () => {
+  const { root, problems, folders, catalog, put } = setup()
+  const [bundled, user] = [join(root, 'bundled'), join(root, 'user')]
+  folders.push({ path: bundled, source: 'bundled' }, { path: user, source: 'user' })
+  put(bundled, 'tool')
+  put(bundled, 'other')
+  put(user, 'mine', '', 'tool')
+  expect((await catalog.list()).map(({ slug, source }) => [slug, source])).toEqual([
+    ['other', 'bundled'],
+    ['tool', 'user'],
+  ])
+  expect(await catalog.adapter('tool')).toMatchObject({ directory: join(user, 'mine'), manifest: { id: 'tool' } })
+  await expect(catalog.get('mine')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  put(user, 'tool')
+  expect(await catalog.adapter('tool')).toMatchObject({ directory: join(user, 'tool') })
+  expect(problems).toEqual([
+    expect.stringContaining(`of ${join(user, 'mine')} is left out: another adapter has that id`),
+  ])
+})
+
+test('12.C5 a folder of a workspace with the id of a known adapter does not replace it', async () => {
+  const { root, folders, catalog, put } = setup()
+  const [workspace, bundled] = [join(root, 'workspace'), join(root, 'bundled')]
+  folders.push({ path: workspace, source: 'workspace' }, { path: bundled, source: 'bundled' })
+  put(workspace, 'harmless', '', 'known')
+  put(bundled, 'known')
+  expect(await catalog.get('known')).toMatchObject({ source: 'bundled' })
+  await expect(catalog.get('harmless')).rejects.toMatchObject({ code: 'adapter_not_found' })
 })
 
 test('the adapters of a workspace are found only while the owner trusts its folder', async () => {

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { addAdapter } from '@agentproto/provisioning'
 import { expect, test } from 'vitest'
 import { ledgerFile } from '../src/ledger.ts'
 import { type RemoveAdapter, removeAdapter } from '../src/remove-adapter.ts'
-import { adapterOf, folder, hostOf } from './test-host.ts'
+import { adapterOf, folder, hostOf, textAt } from './test-host.ts'
 
 /** A home with the adapter `tool`, its installed agent and its ledger. */
 async function homeWithTool(): Promise<string> {
@@ -66,4 +66,15 @@ test('12.C7 an adapter that a session runs, or that is being installed, stays', 
     await expect(remove(home, 'tool')).rejects.toMatchObject({ code: 'provisioning_busy' })
   })
   expect(existsSync(join(home, 'adapters/tool/AGENT-CLI.md'))).toBe(true)
+})
+
+test('12.C5 an adapter is removed by its id, not by the name of its folder', async () => {
+  const home = await homeWithTool()
+  const folderOfOther = join(home, 'adapters/other')
+  renameSync(join(home, 'adapters/tool'), folderOfOther)
+  const manifest = join(folderOfOther, 'AGENT-CLI.md')
+  writeFileSync(manifest, textAt(manifest).replace('"name":"tool"', '"name":"other"'))
+  await expect(remove(home, 'other')).rejects.toMatchObject({ code: 'adapter_not_found' })
+  expect(await remove(home, 'tool')).toBe(true)
+  expect(readdirSync(join(home, 'adapters'))).toEqual([])
 })

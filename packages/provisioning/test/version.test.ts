@@ -41,6 +41,16 @@ test('a reinstall with a matching version is a success', async () => {
   expect(methodsOf(outcome)).toEqual(['brew started: brew install agent-tool', `brew done: ${host.bin}/agent-tool`])
 })
 
+test('12.C6 a reinstall that fails does not hide that the version does not match', async () => {
+  const host = hostOf()
+  program(host.bin, 'agent-tool', versionProgram('0.9.0'))
+  program(host.bin, 'brew', '#!/bin/sh\necho "no network" >&2\nexit 1\n')
+  const { error } = await install(check({}), host)
+  expect(error).toMatchObject({ code: 'version_mismatch', parts: { data: { attempts: [{ method: 'brew' }] } } })
+  expect(error?.message).toContain('0.9.0 is not in >=1.0.0 <2.0.0')
+  expect(error?.message).toContain('no network')
+})
+
 test('an executable that the host names is never reinstalled', async () => {
   const host = hostOf()
   const file = program(host.bin, 'mine', versionProgram('0.9.0'))

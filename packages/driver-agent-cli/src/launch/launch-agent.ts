@@ -122,11 +122,16 @@ function reachable(origin: SessionOrigin, { loadInstead }: LaunchOptions, { capa
 
 /** An adapter without files: its manifest refers to none, or the caller has read them. */
 function bare(manifest: AgentCliManifest, { sandbox }: LaunchOptions): LoadedAgentCli {
-  const profile = sandbox ?? (manifest.sandbox.from === 'inline' ? manifest.sandbox.profile : undefined)
+  const isWhole = manifest.sandbox.from === 'inline' && manifest.runner?.from !== 'file'
+  const profile = sandbox ?? (isWhole ? manifest.sandbox.profile : undefined)
   if (profile !== undefined) return { path: '', directory: '', manifest, sandbox: profile }
-  throw new AgentprotoError('sandbox_unavailable', 'The SANDBOX.md that the manifest refers to was not read', {
-    hint: 'Use `loadAgentCli`, which reads it, or give the profile.',
-  })
+  throw new AgentprotoError(
+    'sandbox_unavailable',
+    'The SANDBOX.md or RUNNER.md that the manifest refers to was not read',
+    {
+      hint: 'Use `loadAgentCli`, which reads it, or give the profile.',
+    },
+  )
 }
 
 interface Opening extends Pick<LaunchPlan, 'mode'> {

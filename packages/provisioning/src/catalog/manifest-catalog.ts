@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import type { AdapterCatalog, AdapterSummary } from '@agentproto/contracts/agent'
 import { sessionPolicy } from '@agentproto/driver-agent-cli'
@@ -28,12 +28,16 @@ export interface LoadedAdapter extends LoadedAgentCli {
   readonly source: AdapterSummary['source']
 }
 
-/** Manifests from folders of folders; later folders override earlier ones. A manifest is read at first use, and again when it has changed. */
+/**
+ * Manifests from folders of folders, by their ids; later folders override earlier ones. A manifest is read at first use, and
+ * again when it has changed.
+ */
 export class ManifestCatalog implements AdapterCatalog {
   readonly #options: ManifestCatalogOptions
   /** By the adapter's folder. */
   readonly #loaded = new Map<string, { readonly state: string; readonly adapter: Promise<LoadedAdapter | undefined> }>()
-  readonly #shadowed = new Set<string>()
+  /** Folders that were reported as overridden. */
+  readonly #overridden = new Set<string>()
   /** Why an adapter is left out, by its folder. */
   readonly #leftOut = new Map<string, string>()
   #catalogue: ReturnType<typeof readCatalogue> | undefined
@@ -50,7 +54,7 @@ export class ManifestCatalog implements AdapterCatalog {
   async map<T>(make: (adapter: LoadedAdapter) => T): Promise<readonly T[]> {
     const places = await this.#find()
     const slugs = [...places.keys()].sort()
-    const loaded = await Promise.all(slugs.map((slug) => this.#load(places, slug)))
+    const loaded = await Promise.all(slugs.map((slug) => this.#load(places.get(slug))))
     return loaded.flatMap((adapter) => (adapter === undefined ? [] : [make(adapter)]))
   }
 
@@ -61,9 +65,10 @@ export class ManifestCatalog implements AdapterCatalog {
   /** @throws `adapter_not_found`, naming the known ones; `manifest_invalid` for one that is left out, with what is wrong */
   async adapter(slug: string): Promise<LoadedAdapter> {
     const places = await this.#find()
-    const loaded = await this.#load(places, slug)
+    const place = places.get(slug)
+    const loaded = await this.#load(place)
     if (loaded !== undefined) return loaded
-    const leftOut = this.#leftOut.get(join(places.get(slug)?.path ?? '', slug))
+    const leftOut = place && this.#leftOut.get(place.directory)
     if (leftOut !== undefined) throw new AgentprotoError('manifest_invalid', leftOut)
     const known = [...places.keys()].sort()
     throw new AgentprotoError('adapter_not_found', 'There is no such adapter', {
@@ -79,42 +84,63 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 
   async #find(): Promise<Places> {
-    const found = new Map<string, CatalogFolder>()
+    const found = new Map<string, Place>()
     for (const folder of await this.#options.folders()) {
-      for (const slug of await slugsIn(folder)) {
-        const before = found.get(slug)
-        if (before?.source === 'workspace') this.#shadow(slug, before)
-        found.set(slug, folder)
+      for (const [id, place] of await this.#placesIn(folder)) {
+        const before = found.get(id)
+        // A workspace adds adapters and replaces none: otherwise anyone who can write to its folder decides what a known name runs.
+        if (before?.source === 'workspace') this.#reportOverridden(id, before)
+        found.set(id, place)
       }
     }
     return found
   }
 
-  /** A workspace adds adapters and replaces none: otherwise anyone who can write to its folder decides what a known name runs. */
-  #shadow(slug: string, { path }: CatalogFolder): void {
-    const directory = join(path, slug)
-    if (this.#shadowed.has(directory)) return
-    this.#shadowed.add(directory)
-    this.#options.onProblem(`The adapter ${slug} of ${directory} is left out: another adapter has that name.`)
+  /** The adapters of one folder by id. One that is left out has the name of its folder. */
+  async #placesIn({ path, source }: CatalogFolder): Promise<Places> {
+    const names = await foldersIn(path)
+    const places = await Promise.all(
+      names.map(async (name) => {
+        const place = { directory: join(path, name), source }
+        // The folders of the catalogue have the ids: that was checked when it was built.
+        const id = path === catalogPath ? name : ((await this.#load(place))?.manifest.id ?? name)
+        return { id, name, place }
+      }),
+    )
+    const found = new Map<string, Place>()
+    for (const { id, name, place } of places) {
+      const before = found.get(id)
+      // Of two with one id, the one whose folder has that name counts.
+      const [winner, loser] = before === undefined || name === id ? [place, before] : [before, place]
+      if (loser !== undefined) this.#reportOverridden(id, loser)
+      found.set(id, winner)
+    }
+    return found
   }
 
-  async #load(places: Places, slug: string): Promise<LoadedAdapter | undefined> {
-    const folder = places.get(slug)
-    if (folder === undefined) return undefined
-    const directory = join(folder.path, slug)
+  #reportOverridden(id: string, { directory }: Place): void {
+    if (this.#overridden.has(directory)) return
+    this.#overridden.add(directory)
+    this.#options.onProblem(`The adapter ${id} of ${directory} is left out: another adapter has that id.`)
+  }
+
+  async #load(place: Place | undefined): Promise<LoadedAdapter | undefined> {
+    if (place === undefined) return undefined
+    const { directory, source } = place
     // Bundled adapters only change with this program.
-    const state = folder.source === 'bundled' ? '' : await stateOf(directory)
+    const state = source === 'bundled' ? '' : await stateOf(directory)
     const known = this.#loaded.get(directory)
     if (known?.state === state) return known.adapter
-    const adapter = this.#read(slug, directory, folder.source)
+    const adapter = this.#read(place)
     this.#loaded.set(directory, { state, adapter })
     return adapter
   }
 
-  async #read(slug: string, directory: string, source: CatalogFolder['source']): Promise<LoadedAdapter | undefined> {
+  async #read({ directory, source }: Place): Promise<LoadedAdapter | undefined> {
+    const name = basename(directory)
     // The catalogue was checked when it was built.
-    if (directory === join(catalogPath, slug)) {
-      const bundled = (await (this.#catalogue ??= readCatalogue())).get(slug)
+    if (directory === join(catalogPath, name)) {
+      const bundled = (await (this.#catalogue ??= readCatalogue())).get(name)
       return bundled === undefined ? undefined : { ...bundled, source }
     }
     const [{ formatProblem }, { readAgentCli }] = await Promise.all([
@@ -124,7 +150,7 @@ export class ManifestCatalog implements AdapterCatalog {
     const { sandboxProviders = [] } = this.#options
     const result = await readAgentCli(join(directory, 'AGENT-CLI.md'), { sandboxProviders })
     if (result.ok) return { ...result, source }
-    const why = `The adapter ${slug} is left out:\n${result.problems.map(formatProblem).join('\n')}`
+    const why = `The adapter ${name} is left out:\n${result.problems.map(formatProblem).join('\n')}`
     this.#leftOut.set(directory, why)
     this.#options.onProblem(why)
     return undefined
@@ -149,14 +175,21 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 }
 
-/** Where each slug is. */
-type Places = ReadonlyMap<string, CatalogFolder>
+/** The folder of an adapter. */
+interface Place {
+  readonly directory: string
+  readonly source: AdapterSummary['source']
+}
 
-async function slugsIn({ path }: CatalogFolder): Promise<string[]> {
+type Places = ReadonlyMap<string, Place>
+
+/** The folders that may have an adapter, in the order of their names. */
+async function foldersIn(path: string): Promise<readonly string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => [])
   return entries
     .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && ADAPTER_SLUG.test(entry.name))
     .map(({ name }) => name)
+    .sort()
 }
 
 /** Changes when an adapter is edited: time, size and number of its files. */

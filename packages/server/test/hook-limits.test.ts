@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { expect, test, vi } from 'vitest'
 import { FakeClock } from '../../gateway-http/test/fake-clock.ts'
 import { EventHook } from '../src/hooks/event-hook.js'
@@ -50,4 +51,14 @@ test('a hook that answers at once costs no timer, and the signal of a late one a
   clock.advance(10)
   await expect(late).rejects.toMatchObject({ code: 'timeout' })
   expect([signal?.aborted, clock.pending]).toEqual([true, 0])
+})
+
+test('12 a hook that returns a promise of another realm has the same time limit', async () => {
+  const clock = new FakeClock()
+  const foreign = runInNewContext('new Promise(() => undefined)') as Promise<never>
+  expect(foreign).not.toBeInstanceOf(Promise)
+  const late = withTimeLimit(() => foreign, { clock, timeoutMs: 10 })
+  await vi.waitFor(() => expect(clock.pending).toBe(1))
+  clock.advance(10)
+  await expect(late).rejects.toMatchObject({ code: 'timeout' })
 })

@@ -191,3 +191,10 @@ test('--continuation chooses how a conversation is continued, if the adapter sup
     stdout: 'echo: hello\n',
   })
 })
+
+test('12 kill --json prints what it has killed, also if a later session is not found', async () => {
+  const { run } = await gateway('try')
+  const { code, stdout, stderr } = await run('sessions', 'kill', 'try', 's_00000000', '--json')
+  expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('s_00000000') })
+  expect(JSON.parse(stdout)).toEqual({ sessions: [{ ok: true, id: expect.stringMatching(/^s_/) as string }] })
+})

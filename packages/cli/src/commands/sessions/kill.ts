@@ -21,14 +21,26 @@ export const define: Define = (command) =>
 
 async function kill(context: CliContext, refs: readonly string[], { reason, json }: KillOptions): Promise<void> {
   const client = await connect(context)
-  const killed = []
-  for (const ref of refs) {
-    const { id } = await findSession(client, ref)
-    const result = await withProgress(context, `Killing ${id}`, () => client.sessions.kill(id, defined({ reason })))
-    killed.push(result)
-    if (json === true) continue
-    print(context.stdout, id)
-    if (!result.ok) print(context.stderr, `${id} had already ended.`)
+  const sessions: Killed[] = []
+  try {
+    for (const ref of refs) {
+      const { id } = await findSession(client, ref)
+      const result = await withProgress(context, `Killing ${id}`, () => client.sessions.kill(id, defined({ reason })))
+      sessions.push(result)
+      if (json !== true) printKilled(context, result)
+    }
+  } finally {
+    // Also after an error: what was killed before it stays killed.
+    if (json === true) printJson(context, { sessions })
   }
-  if (json === true) printJson(context, { sessions: killed })
+}
+
+interface Killed {
+  readonly id: string
+  readonly ok: boolean
+}
+
+function printKilled({ stdout, stderr }: CliContext, { id, ok }: Killed): void {
+  print(stdout, id)
+  if (!ok) print(stderr, `${id} had already ended.`)
 }

@@ -17,6 +17,8 @@ export interface AgentHost {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Folder of agentproto's state; its agents are installed in `agents/<slug>`. */
   readonly home: string
+  /** Called with what is no call's error, such as a file that was moved aside. */
+  readonly onWarning?: (message: string) => void
   /** Absolute paths of executables by the manifests' `bin`; they win. */
   readonly executables?: Readonly<Record<string, string>>
   /** Default `filtered`. */

@@ -23,7 +23,7 @@ export async function readRecord(
   host: ProvisionHost,
   workspace?: string,
 ): Promise<AgentRecord> {
-  const file = ledgerFile(host.home, adapter.manifest.id)
+  const file = ledgerFile(adapter.manifest.id, host)
   const [declared, ledger] = await Promise.all([declaredSecrets(adapter), file.readOrMoveAside()])
   return { adapter, host, declared, ledger, workspace }
 }

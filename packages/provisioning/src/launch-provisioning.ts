@@ -19,7 +19,7 @@ export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpire
  */
 async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
   const { adapter, host } = gate
-  const ledger = await settledLedger(gate, await ledgerFile(host.home, adapter.manifest.id).readOrMoveAside())
+  const ledger = await settledLedger(gate, await ledgerFile(adapter.manifest.id, host).readOrMoveAside())
   const record = { ...gate, ledger }
   const { variables: env } = await agentVariables(record)
   // A key that was set since then counts as a login.
@@ -29,9 +29,9 @@ async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
 }
 
 /** AIP-29 §Auth: authed → (expiry seen) unauthed. */
-async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'>): Promise<void> {
+async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock' | 'onWarning'>): Promise<void> {
   const at = new Date((host.clock ?? systemClock).now()).toISOString()
-  await ledgerFile(host.home, slug).change((ledger) => [{ ...ledger, auth: { state: 'unauthed', at } }, undefined])
+  await ledgerFile(slug, host).change((ledger) => [{ ...ledger, auth: { state: 'unauthed', at } }, undefined])
 }
 
 /** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
@@ -87,7 +87,7 @@ function isDue(every: string | undefined, { auth }: Ledger, now: number): boolea
 /** A spawn does not wait for a running setup: what it cannot record now, the next spawn finds again. */
 async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
   try {
-    await ledgerFile(host.home, adapter.manifest.id).change((ledger) => [change(ledger), undefined])
+    await ledgerFile(adapter.manifest.id, host).change((ledger) => [change(ledger), undefined])
   } catch (thrown) {
     if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
   }

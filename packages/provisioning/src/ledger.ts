@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
+import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { JsonFile } from '@agentproto/json-file'
 import type { SetupStep } from '@agentproto/manifest'
 import * as z from 'zod'
@@ -52,11 +53,15 @@ export type LedgerStep = z.infer<typeof stepSchema>
 export const EVERYWHERE = '*'
 
 /**
- * The ledger of an adapter. One that cannot be understood is moved aside: its content can be determined again.
+ * The ledger of an adapter. One that cannot be understood is moved aside, with a warning: its content can be determined again.
  * @throws `storage_failed`; `provisioning_busy` at once when another process has locked it
  */
-export const ledgerFile = (home: string, slug: string): JsonFile<Ledger> =>
+export const ledgerFile = (
+  slug: string,
+  { home, onWarning }: Pick<AgentHost, 'home' | 'onWarning'>,
+): JsonFile<Ledger> =>
   new JsonFile({
+    onWarning,
     path: join(homeLayout(home).provisioning, `${slug}.json`),
     what: `ledger of ${slug}`,
     schema: ledgerSchema,

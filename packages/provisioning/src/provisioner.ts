@@ -31,7 +31,7 @@ export function createProvisioner(adapter: LoadedAgentCli, host: ProvisionHost) 
     run: (request: ProvisionRequest): AsyncIterable<ProvisionEvent> =>
       eventStream<ProvisionEvent>(
         (emit, signal) =>
-          ledgerFile(host.home, adapter.manifest.id).locked(async () => {
+          ledgerFile(adapter.manifest.id, host).locked(async () => {
             const record = await readRecord(adapter, host, request.workspaceSlug)
             await new Provisioning(record, { request, emit, signal }).run()
           }),
@@ -179,7 +179,7 @@ class Provisioning {
   async #save(ledger: Ledger): Promise<void> {
     const { adapter, host } = this.#record
     this.#record = { ...this.#record, ledger }
-    await ledgerFile(host.home, adapter.manifest.id).write(ledger)
+    await ledgerFile(adapter.manifest.id, host).write(ledger)
   }
 
   #now(): string {

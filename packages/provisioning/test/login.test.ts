@@ -57,10 +57,10 @@ test('a login that a launch has found expired is valid again when its own check 
   await logIn(auth, host)
   const { id } = (await adapterOf({ auth })).manifest
   await launchProvisioning.loginExpired(id, host)
-  expect((await ledgerFile(host.home, id).readOrMoveAside()).auth).toMatchObject({ state: 'unauthed' })
+  expect((await ledgerFile(id, host).readOrMoveAside()).auth).toMatchObject({ state: 'unauthed' })
   const outcome = await logIn(auth, host)
   expect(outcome.events).toContainEqual({ type: 'phase', phase: 'login', state: 'skipped', detail: 'it is logged in' })
-  expect((await ledgerFile(host.home, id).readOrMoveAside()).auth).toMatchObject({ state: 'authed' })
+  expect((await ledgerFile(id, host).readOrMoveAside()).auth).toMatchObject({ state: 'authed' })
 })
 
 test.each([

@@ -361,11 +361,15 @@ test('setup for one workspace wins there and counts nowhere else', async () => {
   expect((await provisioner.state('other')).ready).toBe(true)
 })
 
-test('an unreadable ledger is moved aside and everything is found out again', async () => {
-  const host = readyHost()
+test('12 an unreadable ledger is moved aside with a warning, and everything is found out again', async () => {
+  const warnings: string[] = []
+  const host = { ...readyHost(), onWarning: (warning: string) => void warnings.push(warning) }
   const steps: Steps = [{ id: 'one', kind: 'cmd', cmd: 'note one' }]
   await setUp(steps, host)
   program(join(host.home, 'provisioning'), 'tool.json', '{"version":')
   expect((await setUp(steps, host)).error).toBeUndefined()
+  expect(warnings).toEqual([
+    expect.stringMatching(/^The ledger of tool could not be read.* moved to .*tool\.json\.unreadable-/),
+  ])
   expect(notes(host)).toBe('[one]\n[one]\n')
 })

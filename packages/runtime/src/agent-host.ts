@@ -30,6 +30,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
   return {
     env,
     home,
+    onWarning: onProblem,
     executables: { 'agentproto-demo-agent': demoAgentPath, ...executables },
     proprietary: { ...BUNDLED_CLIENTS, ...proprietary },
     clock,

@@ -3,9 +3,9 @@ import { openAgents } from './open-agents.js'
 import { closeInOrder } from './close-in-order.js'
 import type { GatewayOptions } from './gateway-options.js'
 import type { Gateway } from './gateway.js'
-import { observe } from './observe.js'
-import { openSessions } from './open-sessions.js'
-import { openSurfaces } from './open-surfaces.js'
+import { observe, type Observers } from './observe.js'
+import { openSessions, type Sessions } from './open-sessions.js'
+import { openSurfaces, type Surfaces } from './open-surfaces.js'
 import { type Settings, settingsOf } from './settings.js'
 
 /** How long open connections may take to end, in milliseconds. */
@@ -19,33 +19,33 @@ const CLOSE_GRACE_MS = 2_000
 export async function createGateway(options: GatewayOptions = {}): Promise<Gateway> {
   const settings = await settingsOf(options)
   const lock = openHome(settings.layout.root, settings.inMemory)
+  const opened: Opened = { lock }
   try {
-    return await assemble(settings, lock)
+    return await assemble(settings, opened)
   } catch (error) {
-    lock?.release()
+    await closeOpened(opened).catch(() => undefined)
     throw error
   }
 }
 
-async function assemble(settings: Settings, lock: HomeLock | undefined): Promise<Gateway> {
-  const observers = observe(settings)
+/** What is open so far. */
+interface Opened {
+  readonly lock: HomeLock | undefined
+  observers?: Observers
+  sessions?: Sessions
+  surfaces?: Surfaces
+}
+
+async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
+  const observers = (opened.observers = observe(settings))
   const access = openAccess(settings, observers)
   const agents = openAgents(settings, observers)
-  const sessions = await openSessions(settings, { ...observers, ...access, ...agents })
+  const sessions = (opened.sessions = await openSessions(settings, { ...observers, ...access, ...agents }))
   agents.watch(sessions.sessions)
-  const surfaces = openSurfaces(settings, { ...observers, ...access, ...agents, ...sessions })
+  const surfaces = (opened.surfaces = openSurfaces(settings, { ...observers, ...access, ...agents, ...sessions }))
 
   let closing: Promise<void> | undefined
-  const close = (): Promise<void> =>
-    (closing ??= closeInOrder([
-      // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
-      () => sessions.close(),
-      () => surfaces.close(CLOSE_GRACE_MS),
-      () => observers.log.write('info', 'closed', { pid: process.pid }),
-      () => observers.audit.close(),
-      () => observers.log.close(),
-      () => lock?.release(),
-    ]))
+  const close = (): Promise<void> => (closing ??= closeOpened(opened))
   return {
     sessions: sessions.sessions,
     permissions: sessions.permissions,
@@ -60,4 +60,16 @@ async function assemble(settings: Settings, lock: HomeLock | undefined): Promise
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+function closeOpened({ lock, observers, sessions, surfaces }: Opened): Promise<void> {
+  return closeInOrder([
+    // Sessions end first: their streams get their terminal event, and nothing is left to wait for.
+    () => sessions?.close(),
+    () => surfaces?.close(CLOSE_GRACE_MS),
+    () => observers?.log.write('info', 'closed', { pid: process.pid }),
+    () => observers?.audit.close(),
+    () => observers?.log.close(),
+    () => lock?.release(),
+  ])
 }

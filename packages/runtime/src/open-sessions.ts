@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import type { SessionService } from '@agentproto/contracts/wire'
 import { type Access, Hooks, withSessionToken } from '@agentproto/server'
 import { openSessionRegistry } from '@agentproto/session-registry'
 import type { Agents } from './open-agents.js'
@@ -31,12 +32,19 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     ...(settings.sessions && { config: settings.sessions }),
     ...(hooks && { gate: hooks.gate }),
   })
-  const hooked = (await hooks?.wrap(registry)) ?? registry
+  const close = (): Promise<void> => closeInOrder([() => registry.close(), () => hooks?.close()])
+  let hooked: SessionService = registry
+  try {
+    hooked = (await hooks?.wrap(registry)) ?? registry
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
   return {
     // The audit is outermost: what a hook denies is recorded as well.
     sessions: audit.wrap('sessions', hooked),
     permissions: audit.wrap('permissions', registry.permissions),
     archive: audit.wrap('archive', registry.archive),
-    close: () => closeInOrder([() => registry.close(), () => hooks?.close()]),
+    close,
   }
 }

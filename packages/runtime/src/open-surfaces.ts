@@ -9,6 +9,8 @@ import type { Sessions } from './open-sessions.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
+export type Surfaces = ReturnType<typeof openSurfaces>
+
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions) {
   const { clock, allowedHosts, allowedOrigins, layout, inMemory, address, listen: defaults } = settings

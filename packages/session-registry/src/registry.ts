@@ -52,7 +52,12 @@ import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
  */
 export async function openSessionRegistry(options: SessionRegistryOptions): Promise<SessionRegistry> {
   const registry = new Registry(options)
-  await registry.load()
+  try {
+    await registry.load()
+  } catch (error) {
+    await registry.close().catch(() => undefined)
+    throw error
+  }
   return registry
 }
 

@@ -61,6 +61,19 @@ test('an agent that ends between turns leaves the session exited with its code',
   expect(agent?.stops).toBe(1)
 })
 
+test('12 a signal that this system does not know leaves no exit code', async () => {
+  const agents = scripted(never)
+  const { registry } = await memoryRegistry(agents)
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  const agent = agents.agents[0]
+  if (agent !== undefined) agent.exit = { signal: 'SIGNEW' }
+  agent?.die({ signal: 'SIGNEW', message: 'gone' })
+  await settled()
+  const session = await registry.get(id)
+  expect(session).toMatchObject({ status: 'exited', stopReason: 'agent_crashed', signal: 'SIGNEW' })
+  expect(session).not.toHaveProperty('exitCode')
+})
+
 test('12.B2 an agent that ends by itself leaves the session exited with its code; a signal is 128 and its number', async () => {
   for (const [exit, expected] of [
     [{ exitCode: 7 }, { exitCode: 7 }],

@@ -28,6 +28,19 @@ test('a full disk refuses the batch as storage_failed, and the log goes on once 
   await next.close()
 })
 
+test('12 a batch that cannot be flushed to the disk is refused as a whole, and its numbers are used again', async () => {
+  const directory = await temporaryHome()
+  await mkdir(join(directory, 's_00000001'))
+  // This device accepts every write, and fdatasync of it fails with EINVAL, for real.
+  await symlink('/dev/null', join(directory, 's_00000001', 'events.jsonl'))
+  const { log } = await new FileEventStore({ directory, durability: 'disk' }).open('s_00000001')
+  const flush = { code: 'storage_failed', message: expect.stringContaining('EINVAL') as string }
+  await expect(log.append(records(1, 3))).rejects.toMatchObject(flush)
+  expect([log.lastSeq, await log.read(0, 10)]).toEqual([0, { records: [] }])
+  await expect(log.append(records(1, 3))).rejects.toMatchObject(flush)
+  await log.close()
+})
+
 test('a session whose log cannot be written ends as an error; what was seen stays, and nothing is logged past a gap', async () => {
   const flaky = flakyLogs()
   const talk: Script = async ({ emit, cancelled }) => {

@@ -75,10 +75,13 @@ class FileStoredLog implements StoredLog {
   /** Lines before this offset were written by an earlier host and may be damaged; lines after it were written here. */
   readonly #ours: number
   #size: number
+  /** Whether the file has bytes of a failed batch after its size. */
+  #hasRest = false
   lastSeq: number
   #closed = false
   #fdClosed = false
-  #reads = 0
+  #last: Promise<unknown> = Promise.resolve()
+  #uses = 0
 
   constructor(fd: number, lastSeq: number, sync: boolean) {
     this.#fd = fd
@@ -88,33 +91,39 @@ class FileStoredLog implements StoredLog {
     this.#index = new LineIndex()
   }
 
-  async append(batch: readonly EventRecord[]): Promise<void> {
+  append(batch: readonly EventRecord[]): Promise<void> {
+    if (!this.#sync) return this.#append(batch)
+    // One at a time: the next batch follows this one only if the disk has it.
+    const turn = this.#last.then(() => this.#append(batch))
+    this.#last = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #append(batch: readonly EventRecord[]): Promise<void> {
     const first = batch[0]
     if (first === undefined) return
     if (this.#closed) throw new AgentprotoError('storage_failed', 'The event log is closed')
     if (first.seq !== this.lastSeq + 1) throw outOfOrder(first.seq, this.lastSeq)
     let text = ''
     for (const record of batch) text += `${record.json}\n`
-    const start = this.#size
-    this.#write(Buffer.from(text))
-    if (first.seq >= this.#index.nextSeq) this.#index.add(first.seq, start)
+    const bytes = Buffer.from(text)
+    this.#write(bytes)
+    if (this.#sync) await this.#flush()
+    if (first.seq >= this.#index.nextSeq) this.#index.add(first.seq, this.#size)
+    this.#size += bytes.length
     this.lastSeq += batch.length
-    if (!this.#sync) return
-    await syncData(this.#fd).catch((cause: unknown) => {
-      throw storageFailed('The event log could not be flushed to the disk', cause)
-    })
   }
 
   async read(after: number, limit: number): Promise<EventBatch> {
     const stored = this.lastSeq
     if (after >= stored || limit < 1 || this.#closed) return { records: [] }
-    this.#reads += 1
+    this.#uses += 1
     try {
       const records = await this.#readAfter(after, limit)
       const first = records[0]?.seq ?? stored + 1
       return first === after + 1 ? { records } : { records, gap: { after, first } }
     } finally {
-      this.#reads -= 1
+      this.#uses -= 1
       this.#closeWhenIdle()
     }
   }
@@ -126,15 +135,45 @@ class FileStoredLog implements StoredLog {
   }
 
   #write(bytes: Buffer): void {
-    let done = 0
     try {
-      while (done < bytes.length) done += writeSync(this.#fd, bytes, done)
+      if (this.#hasRest) this.#truncate()
+      for (let done = 0; done < bytes.length;) {
+        done += writeSync(this.#fd, bytes, done)
+        this.#hasRest = true
+      }
+      this.#hasRest = false
     } catch (cause) {
-      // A full disk may have accepted a part: truncate it, or the next batch would follow half a line.
-      if (done > 0) ftruncateSync(this.#fd, this.#size)
+      this.#discard()
       throw storageFailed('The event log could not be written', cause)
     }
-    this.#size += bytes.length
+  }
+
+  async #flush(): Promise<void> {
+    this.#uses += 1
+    try {
+      await syncData(this.#fd)
+    } catch (cause) {
+      this.#hasRest = true
+      this.#discard()
+      throw storageFailed('The event log could not be flushed to the disk', cause)
+    } finally {
+      this.#uses -= 1
+      this.#closeWhenIdle()
+    }
+  }
+
+  /** Truncates what a failed batch has left: the next one must not follow half a line. If that fails too, the next one tries again. */
+  #discard(): void {
+    try {
+      if (this.#hasRest) this.#truncate()
+    } catch {
+      // The caller gets the error of the write.
+    }
+  }
+
+  #truncate(): void {
+    ftruncateSync(this.#fd, this.#size)
+    this.#hasRest = false
   }
 
   async #readAfter(after: number, limit: number): Promise<EventRecord[]> {
@@ -170,10 +209,11 @@ class FileStoredLog implements StoredLog {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** A read that is under way keeps the descriptor: a number that is reused would read another file. */
+  /** A read or a flush that is under way keeps the descriptor: a number that is reused would read another file. */
   #closeWhenIdle(): void {
-    if (!this.#closed || this.#reads > 0 || this.#fdClosed) return
+    if (!this.#closed || this.#uses > 0 || this.#fdClosed) return
     this.#fdClosed = true
+    this.#discard()
     closeSync(this.#fd)
   }
 }

@@ -270,12 +270,18 @@ const endOfRun = (
   { status, stopReason, failure }: RunEnd,
   { exitCode: code, signal }: InputOf<'agent-stopped'>['exit'] = {},
 ): LogEntry[] => {
-  // As shells report the end by a signal: 128 and its number.
-  const exitCode = code ?? (signal === undefined ? undefined : 128 + (constants.signals[signal as NodeJS.Signals] ?? 0))
+  const exitCode = code ?? exitCodeOf(signal)
   return [
     { type: 'status', status, previous, ...defined({ exitCode }) },
     { type: 'session-stopped', status, stopReason, ...defined({ failure, exitCode, signal }) },
   ]
+}
+
+/** As shells report the end by a signal: 128 and its number. Undefined for a signal that this system does not know. */
+function exitCodeOf(signal: string | undefined): number | undefined {
+  const signals: Readonly<Record<string, number | undefined>> = constants.signals
+  const number = signal === undefined ? undefined : signals[signal]
+  return number === undefined ? undefined : 128 + number
 }
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

@@ -30,7 +30,7 @@ export async function removeAdapter(
   const { adapters, provisioning } = homeLayout(home)
   const folder = await adapterFolder(adapters, slug)
   if (folder === undefined) throw notOfTheHome(slug, await otherSource())
-  return ledgerFile(home, slug).locked(async () => {
+  return ledgerFile(slug, { home }).locked(async () => {
     refuseLive(slug, await liveSessions())
     await removeFolder(folder)
     if ((await otherSource()) !== undefined) return false

@@ -11,7 +11,7 @@ async function homeWithTool(): Promise<string> {
   const host = hostOf()
   await addAdapter((await adapterOf({})).directory, host, new AbortController().signal)
   mkdirSync(join(host.home, 'agents/tool/bin'), { recursive: true })
-  await ledgerFile(host.home, 'tool').change((ledger) => [{ ...ledger }, undefined])
+  await ledgerFile('tool', host).change((ledger) => [{ ...ledger }, undefined])
   return host.home
 }
 
@@ -62,7 +62,7 @@ test('12.C7 an adapter that a session runs, or that is being installed, stays', 
     code: 'session_live',
     message: expect.stringContaining('ses_1'),
   })
-  await ledgerFile(home, 'tool').locked(async () => {
+  await ledgerFile('tool', { home }).locked(async () => {
     await expect(remove(home, 'tool')).rejects.toMatchObject({ code: 'provisioning_busy' })
   })
   expect(existsSync(join(home, 'adapters/tool/AGENT-CLI.md'))).toBe(true)

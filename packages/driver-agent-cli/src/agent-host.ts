@@ -58,6 +58,8 @@ export interface SpawnGate {
   readonly host: AgentHost & { readonly secrets: Secrets; readonly redactor: Redactor }
   readonly declared: readonly SecretDeclaration[]
   readonly workspace?: string
+  /** Variables that the caller gives to this session. */
+  readonly env?: Readonly<Record<string, string>>
   /** What the mode, options and model of this spawn set in the environment: checks of the setup must look at the same. */
   readonly chosen?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -73,7 +75,7 @@ export interface SpawnProvision {
 /** Checks whether an agent is set up and logged in (AIP-45 §Setup surface, AIP-29 §Auth). */
 export interface LaunchProvisioning {
   /**
-   * Asked before the spawn of an agent whose manifest declares a setup, or a login that is refreshed or expires.
+   * Asked before the spawn of an agent whose manifest declares a setup, or a login that is checked, refreshed or expires.
    * @throws `setup_required` with the pending steps, `auth_required` with the login command
    */
   beforeSpawn(gate: SpawnGate): Promise<SpawnProvision>

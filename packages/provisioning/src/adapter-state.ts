@@ -3,7 +3,7 @@ import type { AdapterState } from '@agentproto/contracts/wire'
 import { stat } from 'node:fs/promises'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { type AgentRecord, agentVariables, secretStates } from './agent-record.js'
-import { authState } from './auth-state.js'
+import { loginOf } from './auth-state.js'
 import type { Ledger } from './ledger.js'
 import { stepState } from './setup/step-question.js'
 
@@ -16,7 +16,7 @@ export async function adapterState(record: AgentRecord): Promise<AdapterState> {
   const { done, lost } = await agentVariables(record)
   const setup = manifest.setup.map((step) => stepState(step, lost.has(step.id) ? undefined : done.get(step.id)))
   const check = found === undefined ? undefined : await checkOf(found, ledger)
-  const auth = await authState(record, secrets)
+  const { state: auth } = loginOf(record, secrets)
   const login = manifest.auth?.login?.cmd
   const state = {
     slug: manifest.id,

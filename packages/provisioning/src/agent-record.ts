@@ -15,6 +15,8 @@ export interface AgentRecord {
   readonly ledger: Ledger
   /** Default: the setup that counts for every workspace. */
   readonly workspace?: string | undefined
+  /** Variables that one start is given by its caller. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** @throws `storage_failed` */

@@ -1,11 +1,12 @@
-import { isAgentprotoError, systemClock } from '@agentproto/contracts'
+import { defined, systemClock } from '@agentproto/contracts'
+import { compileLaunch } from '@agentproto/manifest'
 import type { AgentHost, LaunchProvisioning, SpawnGate, SpawnProvision } from '@agentproto/driver-agent-cli'
-import { agentVariables, secretStates } from './agent-record.js'
-import { authState } from './auth-state.js'
+import { type AgentRecord, agentVariables } from './agent-record.js'
+import { checkLogin } from './auth-state.js'
 import { durationMs } from './duration.js'
-import { type Ledger, ledgerFile } from './ledger.js'
+import { changeWhenFree, type Ledger, ledgerFile } from './ledger.js'
 import { loginRequired } from './login.js'
-import { endingOf, runManifestCommand } from './manifest-command.js'
+import { type CommandContext, endingOf, runManifestCommand } from './manifest-command.js'
 import { runSetup } from './setup/run-setup.js'
 
 /** For `AgentHost.provisioning`: setup and login by the agents' ledgers in `provisioning/<slug>.json`. */
@@ -13,7 +14,7 @@ export const launchProvisioning: LaunchProvisioning = { beforeSpawn, loginExpire
 
 /**
  * The checks before an agent is spawned (AIP-45 §Setup surface, AIP-29 §Auth): every setup step is done or skipped, and the
- * login has not expired; it is refreshed when that is due.
+ * login is not known to be missing; it is refreshed when that is due.
  * @returns the variables that the agent is given
  * @throws `setup_required` with the pending steps, `auth_required` with the login command
  */
@@ -22,10 +23,32 @@ async function beforeSpawn(gate: SpawnGate): Promise<SpawnProvision> {
   const ledger = await settledLedger(gate, await ledgerFile(adapter.manifest.id, host).readOrMoveAside())
   const record = { ...gate, ledger }
   const { variables: env } = await agentVariables(record)
-  // A key that was set since then counts as a login.
-  if (ledger.auth?.state === 'unauthed' && (await authState(record, await secretStates(record))) === 'unauthed')
-    throw loginRequired(gate, 'its login has expired')
-  return { env, warnings: await refresh(gate, ledger, env) }
+  const own = { ...gate.chosen, ...gate.env }
+  const login = await requireLogin({ ...record, env: own }, { ...gate, variables: { ...env, ...own } })
+  return { env, warnings: [...login, ...(await refresh(gate, ledger, env))] }
+}
+
+/**
+ * A login that is known to be missing: it has expired, or the manifest's own check says so. Where nothing was found, the agent
+ * may be configured in another way, and says it itself.
+ * @returns warnings
+ */
+async function requireLogin(record: AgentRecord, context: CommandContext): Promise<readonly string[]> {
+  const { host, adapter, ledger, env = {} } = record
+  // What is found with the variables of one start says nothing of the others.
+  const usual = compileLaunch(adapter.manifest).env
+  const isGeneral = Object.entries(env).every(([name, value]) => usual[name] === value)
+  const login = await checkLogin(record, context, isGeneral)
+  if (login.ledger !== ledger && isGeneral)
+    await changeWhenFree(adapter.manifest.id, host, (current) => ({
+      ...current,
+      ...defined({ auth: login.ledger.auth }),
+    }))
+  if (login.state === 'unauthed' && login.by !== 'absence')
+    throw loginRequired(context, login.by === 'check' ? 'as its own check says' : 'its login has expired')
+  return login.problem === undefined
+    ? []
+    : [`Whether it is logged in could not be checked: ${context.host.redactor.redact(login.problem)}`]
 }
 
 /** AIP-29 §Auth: authed → (expiry seen) unauthed. */
@@ -36,7 +59,8 @@ async function loginExpired(slug: string, host: Pick<AgentHost, 'home' | 'clock'
 
 /** Steps that `skip_if` passes are recorded, so that the next spawn does not check them again. */
 async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
-  if (gate.adapter.manifest.setup.length === 0) return ledger
+  const { adapter, host } = gate
+  if (adapter.manifest.setup.length === 0) return ledger
   let settled = ledger
   const result = await runSetup({
     ...gate,
@@ -51,7 +75,10 @@ async function settledLedger(gate: SpawnGate, ledger: Ledger): Promise<Ledger> {
   })
   // What was found for the choices of one session need not be true for another.
   if (settled !== ledger && Object.keys(gate.chosen ?? {}).length === 0)
-    await whenFree(gate, (current) => ({ ...current, setup: { ...current.setup, ...settled.setup } }))
+    await changeWhenFree(adapter.manifest.id, host, (current) => ({
+      ...current,
+      setup: { ...current.setup, ...settled.setup },
+    }))
   return result
 }
 
@@ -66,11 +93,11 @@ async function refresh(gate: SpawnGate, ledger: Ledger, variables: SpawnProvisio
   const end = await runManifestCommand(rule.cmd, { adapter, host, signal, variables }, { timeoutMs: REFRESH_MS })
   const at = new Date(now).toISOString()
   if (expiry !== undefined && end.exitCode === expiry.exitCode) {
-    await whenFree(gate, (current) => ({ ...current, auth: { state: 'unauthed', at } }))
+    await changeWhenFree(adapter.manifest.id, host, (current) => ({ ...current, auth: { state: 'unauthed', at } }))
     throw loginRequired(gate, 'its login has expired')
   }
   if (end.exitCode !== 0) return [`The login could not be refreshed: ${host.redactor.redact(endingOf(end))}`]
-  await whenFree(gate, (current) => ({
+  await changeWhenFree(adapter.manifest.id, host, (current) => ({
     ...current,
     auth: { state: 'authed', at: current.auth?.at ?? at, refreshedAt: at },
   }))
@@ -82,13 +109,4 @@ function isDue(every: string | undefined, { auth }: Ledger, now: number): boolea
   if (cadence === undefined) return false
   const last = auth?.refreshedAt ?? auth?.at
   return last === undefined || now - Date.parse(last) >= cadence
-}
-
-/** A spawn does not wait for a running setup: what it cannot record now, the next spawn finds again. */
-async function whenFree({ adapter, host }: SpawnGate, change: (ledger: Ledger) => Ledger): Promise<void> {
-  try {
-    await ledgerFile(adapter.manifest.id, host).change((ledger) => [change(ledger), undefined])
-  } catch (thrown) {
-    if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
-  }
 }

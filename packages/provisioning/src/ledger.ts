@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
 import type { AgentHost } from '@agentproto/driver-agent-cli'
 import { JsonFile } from '@agentproto/json-file'
@@ -34,6 +34,8 @@ const stepSchema = z.strictObject({
 const authSchema = z.strictObject({
   state: z.enum(['authed', 'unauthed']),
   at: z.string(),
+  /** When the manifest's own check last gave this state. */
+  checkedAt: z.string().exactOptional(),
   refreshedAt: z.string().exactOptional(),
 })
 
@@ -73,6 +75,19 @@ const busy = (slug: string): AgentprotoError =>
   new AgentprotoError('provisioning_busy', `${slug} is already being installed or set up`, {
     hint: 'Wait until that has finished. After a crash the lock is released within fifteen seconds.',
   })
+
+/** A change that can be made later too: a running setup is not waited for. */
+export async function changeWhenFree(
+  slug: string,
+  host: Pick<AgentHost, 'home' | 'onWarning'>,
+  change: (ledger: Ledger) => Ledger,
+): Promise<void> {
+  try {
+    await ledgerFile(slug, host).change((ledger) => [change(ledger), undefined])
+  } catch (thrown) {
+    if (!isAgentprotoError(thrown) || thrown.code !== 'provisioning_busy') throw thrown
+  }
+}
 
 /** The completed steps of a workspace: its own, and for the rest those that count for all workspaces. */
 export function stepsFor(

@@ -8,12 +8,15 @@ import { runInTerminal } from './run-command.js'
 const LOGIN_MS = 15 * 60_000
 const CHECK_MS = 30_000
 
-/** Asks the manifest's own check; undefined where it has none. */
-export async function loginCompleted(commandContext: CommandContext): Promise<boolean | undefined> {
+/** Asks the manifest's own check; no answer where it has none, or where the check itself fails. */
+export async function loginCompleted(
+  commandContext: CommandContext,
+): Promise<{ readonly completed?: boolean; readonly problem?: string }> {
   const completesWhen = commandContext.adapter.manifest.auth?.login?.completesWhen
-  if (completesWhen === undefined) return undefined
+  if (completesWhen === undefined) return {}
   const end = await runManifestCommand(completesWhen.cmd, commandContext, { timeoutMs: CHECK_MS })
-  return !end.timedOut && end.exitCode === completesWhen.exitCode
+  if (end.timedOut || end.exitCode === undefined) return { problem: `${completesWhen.cmd}: ${endingOf(end)}` }
+  return { completed: end.exitCode === completesWhen.exitCode }
 }
 
 /**
@@ -31,7 +34,7 @@ export async function logIn(
   if (login === undefined) throw loginRequired(commandContext, 'and its manifest has no login command')
   const exitCode = await runLogin(login, commandContext, emit)
   if (exitCode !== 0) throw loginRequired(commandContext, `and ${login.cmd} ended with ${exitCode}`)
-  if ((await loginCompleted(commandContext)) === false)
+  if (login.completesWhen !== undefined && (await loginCompleted(commandContext)).completed !== true)
     throw loginRequired(commandContext, `and after ${login.cmd} it still is not`)
   emit({ type: 'phase', phase: 'login', state: 'done', ...(state === 'authed' ? { detail: 'again' } : {}) })
 }

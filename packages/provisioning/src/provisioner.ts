@@ -4,12 +4,12 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import { findAgent, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState, checkOf } from './adapter-state.js'
 import { type AgentRecord, agentVariables, readRecord } from './agent-record.js'
-import { checkedAuthState } from './auth-state.js'
+import { checkLogin } from './auth-state.js'
 import { checkVersion } from './check-version.js'
 import { eventStream } from './event-stream.js'
 import { installAgent } from './install/install-agent.js'
 import { type Ledger, ledgerFile } from './ledger.js'
-import { logIn, loginCompleted } from './login.js'
+import { logIn } from './login.js'
 import type { CommandContext } from './manifest-command.js'
 import type { ProvisionHost } from './provision-host.js'
 import { runSetup } from './setup/run-setup.js'
@@ -114,10 +114,11 @@ class Provisioning {
 
   async #logIn(): Promise<void> {
     const commandContext = await this.#commandContext()
-    const state = await checkedAuthState(this.#record, () => loginCompleted(commandContext))
+    const { state, by, ledger } = await checkLogin(this.#record, commandContext)
+    if (ledger !== this.#record.ledger) await this.#save(ledger)
     if (state === 'not_needed' || (state === 'authed' && !this.#forces('login'))) {
-      // A launch has found it expired, and starts nothing until it is recorded as valid again.
-      if (this.#record.ledger.auth?.state === 'unauthed') await this.#saveLogin()
+      // A launch has found it expired, and starts nothing without a key until it is recorded as valid again.
+      if (by === 'file') await this.#saveLogin()
       return this.#phase('login', 'skipped', state === 'authed' ? 'it is logged in' : 'it needs none')
     }
     this.#phase('login', 'started')

@@ -181,7 +181,7 @@ test('answers may come with the request; one that does not fit is refused by its
   const host = readyHost()
   const steps: Steps = [
     { id: 'size', kind: 'prompt', prompt: 'Size?', type: 'select', options: ['s', 'm'] },
-    { id: 'sure', kind: 'prompt', prompt: 'Sure?', type: 'boolean', default: true },
+    { id: 'sure', kind: 'prompt', prompt: 'Sure?', type: 'boolean', default: 'true' },
     { id: 'use', kind: 'cmd', cmd: 'note ${input.size} ${input.sure}' },
   ]
   expect((await setUp(steps, host, { inputs: { size: 'xl' } })).error).toMatchObject({

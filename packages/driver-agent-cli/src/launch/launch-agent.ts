@@ -58,7 +58,7 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
     starts === undefined ? NOT_LAUNCHED : await requireAgent({ ...manifest, bin: starts.bin }, host)
   const adapter = options.adapter ?? bare(manifest, options)
   const { env: chosen } = plan.compiled
-  const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, chosen, signal })
+  const guard = await guardLaunch({ host, adapter, workspace: options.workspaceSlug, chosen, env: options.env, signal })
   const env = agentEnvironment(manifest, host, { ...options, compiled: plan.compiled, provided: guard.env })
   guard.learn(env)
   const own = [...args, ...(starts?.args ?? []), ...plan.args]

@@ -1,6 +1,6 @@
 import { type AgentInfo, AgentprotoError, defined, isAgentprotoError } from '@agentproto/contracts'
 import type { AgentEnd, AgentSink } from '@agentproto/contracts/agent'
-import type { AgentCliManifest } from '@agentproto/manifest'
+import type { AgentCliManifest, Auth } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import { isSecretName } from '@agentproto/subprocess'
@@ -12,6 +12,8 @@ export interface GuardedLaunch {
   readonly host: AgentHost
   readonly adapter: LoadedAgentCli
   readonly workspace?: string | undefined
+  /** Variables that the caller gives to this session. */
+  readonly env?: Readonly<Record<string, string>>
   /** See `SpawnGate.chosen`. */
   readonly chosen?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -25,16 +27,20 @@ export async function guardLaunch(launch: GuardedLaunch): Promise<LaunchGuard> {
   const { host, adapter, workspace, chosen, signal } = launch
   const declared = await declaredSecrets(adapter)
   const { setup, auth } = adapter.manifest
-  const isProvisioned = setup.length > 0 || auth?.refresh !== undefined || auth?.expiry !== undefined
+  const isProvisioned = setup.length > 0 || (auth !== undefined && isWatched(auth))
   if (setup.length > 0 && host.provisioning === undefined) throw notProvisioned(adapter.manifest)
   if (!isProvisioned && declared.length === 0) return new LaunchGuard(launch, host.redactor, NOTHING)
   const { secrets, redactor } = await secretsOf(host)
   if (!isProvisioned || host.provisioning === undefined)
     return new LaunchGuard(launch, redactor, { env: await secretVariables({ secrets, declared }), warnings: [] })
   const gate = { adapter, host: { ...host, secrets, redactor }, declared, signal }
-  const provided = await host.provisioning.beforeSpawn({ ...gate, ...defined({ workspace, chosen }) })
+  const provided = await host.provisioning.beforeSpawn({ ...gate, ...defined({ workspace, chosen, env: launch.env }) })
   return new LaunchGuard(launch, redactor, provided)
 }
+
+/** Whether something can be known of a login before the agent is started. */
+const isWatched = ({ login, refresh, expiry }: Auth): boolean =>
+  refresh !== undefined || expiry !== undefined || login?.completesWhen !== undefined
 
 const NOTHING: SpawnProvision = { env: {}, warnings: [] }
 

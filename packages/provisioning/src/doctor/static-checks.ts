@@ -6,11 +6,11 @@ import validRange from 'semver/ranges/valid.js'
 import { findAgent, launchHints, type LocatedAgent } from '@agentproto/driver-agent-cli/installation'
 import { adapterState } from '../adapter-state.js'
 import { type AgentRecord, agentVariables, readRecord } from '../agent-record.js'
-import { checkedAuthState } from '../auth-state.js'
+import { checkLogin, type Login } from '../auth-state.js'
 import { checkVersion, packageOf } from '../check-version.js'
 import { fileHead } from '../file-head.js'
 import { pythonVersion } from '../find-python.js'
-import { loginCompleted } from '../login.js'
+import { changeWhenFree } from '../ledger.js'
 import type { CommandContext } from '../manifest-command.js'
 import { runTool } from '../run-tool.js'
 import type { RunningExamination } from './examination.js'
@@ -30,7 +30,7 @@ export async function staticChecks(examination: RunningExamination): Promise<boo
 }
 
 /** A failure of these makes a start impossible; the others do not. */
-const NEEDED: ReadonlySet<string> = new Set(['install', 'setup'])
+const NEEDED: ReadonlySet<string> = new Set(['install', 'setup', 'auth'])
 
 function manifestCheck({ adapter: { manifest } }: RunningExamination): DoctorCheck {
   const base = { id: 'manifest', title: 'Manifest' }
@@ -67,7 +67,7 @@ async function installedChecks(found: LocatedAgent, examination: RunningExaminat
     ...(await pythonChecks(found, examination)),
     ...secretChecks(state),
     setupCheck(state),
-    await authCheck(state, commandContext, request.live === true),
+    await authCheck(commandContext, request.live === true),
   ]
 }
 
@@ -181,17 +181,27 @@ function setupCheck({ slug, setup }: AdapterState): DoctorCheck {
 }
 
 /** The login at a provider of the user's own is not visible here: with `live`, the session decides. */
-async function authCheck(
-  { slug, login }: AdapterState,
-  context: AgentRecord & CommandContext,
-  live: boolean,
-): Promise<DoctorCheck> {
+async function authCheck(context: AgentRecord & CommandContext, live: boolean): Promise<DoctorCheck> {
   const base = { id: 'auth', title: 'Login' }
-  const state = await checkedAuthState(context, () => loginCompleted(context).catch(() => undefined))
+  const { adapter, host, ledger: before } = context
+  const { id, auth } = adapter.manifest
+  const { state, by, ledger, problem } = await checkLogin(context, context)
+  // What was found out counts for the other commands too.
+  if (ledger !== before)
+    await changeWhenFree(id, host, (current) => ({ ...current, ...defined({ auth: ledger.auth }) }))
   if (state === 'not_needed') return { ...base, verdict: 'ok', detail: 'it needs none' }
   if (state === 'authed') return { ...base, verdict: 'ok', detail: 'it is logged in' }
-  const hint = login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${slug}`
+  const hint = auth?.login === undefined ? 'agentproto secrets list' : `agentproto adapters login ${id}`
   if (state === 'unknown') return { ...base, verdict: 'warn', detail: 'only a session can report', hint }
-  const verdict = live && context.ledger.auth?.state !== 'unauthed' ? 'warn' : 'fail'
-  return { ...base, verdict, detail: 'none of the logins that its manifest names was found', hint }
+  const detail = problem === undefined ? MISSING[by] : host.redactor.redact(problem)
+  return { ...base, verdict: live && by === 'absence' ? 'warn' : 'fail', detail, hint }
+}
+
+const MISSING: Readonly<Record<Login['by'], string>> = {
+  no_auth: 'it needs none',
+  key: 'a key is set',
+  file: 'its file is there',
+  absence: 'none of the logins that its manifest names was found',
+  check: 'its own check says that it is not logged in',
+  ledger: 'its login has expired',
 }

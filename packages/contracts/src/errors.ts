@@ -171,6 +171,13 @@ export class AgentprotoError extends Error {
     Object.defineProperty(this, BRAND, { value: true })
   }
 
+  /** The same error with more members in its problem document. */
+  withData(data: Readonly<Record<string, unknown>>): AgentprotoError {
+    const error = new AgentprotoError(this.code, '', { ...this.parts, data: { ...this.parts.data, ...data } })
+    error.message = this.message
+    return error
+  }
+
   get row(): ErrorRow {
     return ERRORS[this.code]
   }

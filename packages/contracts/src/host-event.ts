@@ -34,6 +34,9 @@ export interface StatusChange {
   readonly status: SessionStatus
   readonly previous?: SessionStatus
   readonly exitCode?: number
+  /** Of an end, as its `session-stopped` has them: a reader of lines gets no other event about it. */
+  readonly stopReason?: StopReason
+  readonly failure?: SessionFailure
 }
 export interface AgentPromptResolved {
   readonly type: 'agent-prompt-resolved'

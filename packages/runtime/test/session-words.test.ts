@@ -1,6 +1,10 @@
+import { readdir } from 'node:fs/promises'
 import { createClient } from '@agentproto/client'
+import { homeLayout } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
+import { faultyAgent } from './fixtures/faulty-agent.js'
 import { servedGateway } from './fixtures/served-gateway.js'
+import { temporaryHome } from './fixtures/temporary-home.js'
 
 test('12.B4 HTTP, MCP and the client list sessions by their state, and a killed one is not woken by a prompt', async () => {
   const { gateway, url, spawn, session, call, tool, turnEnded } = await servedGateway()
@@ -29,4 +33,50 @@ test('12.B4 HTTP, MCP and the client list sessions by their state, and a killed 
   expect(await call(`POST /sessions/${killed.id}/resume`, {})).toMatchObject({ status: 200, body: { state: 'idle' } })
   await call(`POST /sessions/${killed.id}/prompt`, { prompt: 'recall' })
   expect(await turnEnded(killed.id)).toMatchObject({ reason: 'end_turn' })
+})
+
+test('12.B5 the last status on /stream says why the session ended, and how it failed', async () => {
+  const { spawn, call, open } = await servedGateway()
+  const [killed, crashed] = [await spawn(), await spawn({ prompt: 'crash 7' })]
+  await call(`POST /sessions/${killed.id}/kill`, { reason: 'budget_exceeded' })
+  const last = async (id: string): Promise<unknown> => {
+    const text = await (await open(`/sessions/${id}/stream`)).text()
+    return JSON.parse([...text.matchAll(/^event: status\ndata: (.*)$/gm)].at(-1)?.[1] ?? '')
+  }
+  expect(await last(killed.id)).toMatchObject({ status: 'killed', stopReason: 'budget_exceeded' })
+  const failure = { kind: 'process_exit', summary: expect.any(String) }
+  expect(await last(crashed.id)).toMatchObject({ status: 'exited', exitCode: 7, stopReason: 'agent_crashed', failure })
+})
+
+test('12.B5 a failed spawn names the session that it left, whose record has the exit code and the signal', async () => {
+  for (const [fault, exit] of [
+    ['ends at once', { exitCode: 3 }],
+    ['is killed at once', { exitCode: 137, signal: 'SIGKILL' }],
+  ] as const) {
+    const executables = { 'agentproto-demo-agent': await faultyAgent(await temporaryHome(), fault) }
+    const { call, tool, home, session } = await servedGateway({ executables })
+    const request = { adapter: 'demo', cwd: home }
+    const { status, body } = await call('POST /sessions/agent', request)
+    expect([status, body]).toEqual([502, expect.objectContaining({ code: 'handshake_failed' })])
+    const { sessionId } = await tool('start_agent_session', request)
+    for (const id of [body['sessionId'], sessionId])
+      expect(await session(String(id))).toMatchObject({ id, status: 'error', state: 'failed', ...exit })
+  }
+})
+
+test('12.B5 a start that is refused for its mode or an option leaves no session: watchers get `forgotten`', async () => {
+  const { call, home, gateway } = await servedGateway()
+  const watcher = gateway.sessions.watch()
+  for (const [wrong, code] of [
+    [{ mode: 'nope' }, 'mode_unknown'],
+    [{ options: { nope: 1 } }, 'option_invalid'],
+  ] as const) {
+    const { status, body } = await call('POST /sessions/agent', { adapter: 'demo', cwd: home, ...wrong })
+    expect([status, body]).toEqual([422, expect.objectContaining({ code })])
+    expect(body).not.toHaveProperty('sessionId')
+    expect((await call('GET /sessions')).body).toEqual({ sessions: [] })
+    expect((await watcher.next())?.at(-1)).toMatchObject({ type: 'forgotten' })
+    expect(await readdir(homeLayout(home).sessions)).toEqual([])
+  }
+  watcher.close()
 })

@@ -99,15 +99,16 @@ test('the headers of a spawn reach the environment and session/new, those of a p
   expect(await prompt(gateway, id, prompting)).toMatchObject({ environment: first.environment, meta: prompting })
   expect((await prompt(gateway, id)).meta).toBeUndefined()
   // The next prompt wakes the agent: its trace is the start's too.
-  await gateway.sessions.kill(id, owner)
-  expect(await prompt(gateway, id, prompting)).toEqual({
+  await gateway.close()
+  const next = await tracedGateway('acp', home)
+  expect(await prompt(next, id, prompting)).toEqual({
     environment: { TRACEPARENT: prompting.traceparent },
     opened: [['session/resume', prompting]],
     meta: prompting,
   })
-  await gateway.sessions.kill(id, owner)
-  await call(gateway, `/sessions/${id}/resume`, {}, spawning)
-  expect((await prompt(gateway, id)).opened).toEqual([['session/resume', spawning]])
+  await next.sessions.kill(id, owner)
+  await call(next, `/sessions/${id}/resume`, {}, spawning)
+  expect((await prompt(next, id)).opened).toEqual([['session/resume', spawning]])
 })
 
 test('what is not valid is dropped, and so is the trace in which the gateway was started', async () => {

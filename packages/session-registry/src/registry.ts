@@ -2,6 +2,7 @@ import {
   type AgentAnswer,
   AgentprotoError,
   type ContentBlock,
+  isAgentprotoError,
   isLive,
   type Principal,
   type Session,
@@ -26,10 +27,11 @@ import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
 import { planSession } from './lifecycle/creation.js'
 import { endAll } from './lifecycle/end-all.js'
-import { endingOfKill } from './lifecycle/ending.js'
+import { endingOfKill, messageOf } from './lifecycle/ending.js'
+import { failedLaunch } from './lifecycle/failed-launch.js'
 import { type Fork, forkOf } from './lifecycle/fork.js'
 import { repairStored } from './lifecycle/repair.js'
-import { endOfTime, type ResumeCall } from './lifecycle/resume.js'
+import type { ResumeCall } from './lifecycle/resume.js'
 import type { Creation } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
@@ -39,8 +41,8 @@ import type { SessionRegistry, SessionRegistryOptions } from './registry-options
 import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
+import { asOfNow } from './session/as-of-now.js'
 import { configureSession } from './session/configure.js'
-import { summarised } from './session/state.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
@@ -78,12 +80,14 @@ class Registry implements SessionRegistry {
   readonly #sessions: SessionCache
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
+  readonly #asOfNow: (session: Session) => Session
   #closing: Promise<void> | undefined
 
   constructor(given: SessionRegistryOptions) {
     const options = withDefaults(given)
     const { clock } = options
     this.#options = options
+    this.#asOfNow = asOfNow(options)
     this.#feed = new ChangeFeed(clock)
     this.#spawned = new Idempotency(clock)
     this.#prompted = new Idempotency(clock)
@@ -145,12 +149,6 @@ class Registry implements SessionRegistry {
     throw sessionNotFound(id)
   }
 
-  /** A session that was resumable when it ended is not any more once its time is over. */
-  readonly #asOfNow = (session: Session): Session =>
-    session.resumable && endOfTime(session, this.#options.config.maxDurationMs) <= this.#options.clock.now()
-      ? summarised({ ...session, resumable: false })
-      : session
-
   async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {
     const session = this.#sessions.get(id)
     this.#assertOpen()
@@ -200,13 +198,7 @@ class Registry implements SessionRegistry {
     const session = this.#sessions.get(id)
     assertNoAgent(by, 'have a session forgotten')
     await this.kill(id, by)
-    const last = session.snapshot()
-    await session.log.close()
-    this.#sessions.delete(session)
-    await this.#saver.forget(session)
-    await this.#options.logs.delete(id)
-    await this.#options.store.delete(id)
-    this.#feed.forgotten(last)
+    await this.#delete(session)
   }
 
   output: SessionRegistry['output'] = async (id, lastN = 200) => this.#sessions.get(id).output.lines(lastN)
@@ -265,9 +257,27 @@ class Registry implements SessionRegistry {
     const { id } = stored.session
     this.#sessions.put({ version: 1, ...stored, turns: [], requests: [] })
     const session = this.#sessions.get(id)
-    await session.call('start', { origin, trace })
-    if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
-    return session.snapshot()
+    try {
+      await session.call('start', { origin, trace })
+      if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
+      return session.snapshot()
+    } catch (thrown) {
+      if (!isAgentprotoError(thrown)) throw thrown
+      const { onProblem } = this.#options
+      const discard = (): Promise<void> =>
+        this.#delete(session).catch((problem: unknown) => onProblem(messageOf(problem)))
+      throw await failedLaunch(thrown, { id, discard })
+    }
+  }
+
+  async #delete(session: SessionActor): Promise<void> {
+    const last = session.snapshot()
+    await session.log.close()
+    this.#sessions.delete(session)
+    await this.#saver.forget(session)
+    await this.#options.logs.delete(session.id)
+    await this.#options.store.delete(session.id)
+    this.#feed.forgotten(last)
   }
 
   async #resume(session: SessionActor, request: ResumeCall, by: Principal): Promise<void> {

@@ -1,5 +1,7 @@
 import {
   AgentprotoError,
+  asNumber,
+  asString,
   defined,
   type FailureKind,
   type Session,
@@ -63,7 +65,13 @@ const END_FAILURES: Readonly<Record<Exclude<AgentEnd['cause'], 'timeout'>, Failu
 export function endingOfStart(thrown: unknown): Ending {
   const error = toAgentprotoError(thrown, 'spawn_failed')
   const kind = START_FAILURES[error.code] ?? 'startup_failure'
-  return { status: 'error', stopReason: 'error', failure: failureOf(kind, error.message) }
+  return { status: 'error', stopReason: 'error', failure: failureOf(kind, error.message), exit: exitIn(error) }
+}
+
+/** How the process of a start ended that an arm could not finish. */
+function exitIn({ parts: { data } }: AgentprotoError): Ending['exit'] & object {
+  const { exitCode, signal } = data ?? {}
+  return defined({ exitCode: asNumber(exitCode), signal: asString(signal) })
 }
 
 /** The ending of a session whose log cannot be written. */

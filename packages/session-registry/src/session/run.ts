@@ -272,7 +272,7 @@ const endOfRun = (
 ): LogEntry[] => {
   const exitCode = code ?? exitCodeOf(signal)
   return [
-    { type: 'status', status, previous, ...defined({ exitCode }) },
+    { type: 'status', status, previous, stopReason, ...defined({ exitCode, failure }) },
     { type: 'session-stopped', status, stopReason, ...defined({ failure, exitCode, signal }) },
   ]
 }

@@ -36,8 +36,8 @@ export const parseAcp = (text: string, options: ParseOptions): ParseResult<AcpPr
     schema: 'acp',
     validate,
     rules: (context) => {
-      strayKeyRule(context, [], KNOWN_KEYS)
-      strayKeyRule(context, ['metadata', 'aip44'], AIP44_KEYS)
+      strayKeyRule(context, [], { known: KNOWN_KEYS })
+      strayKeyRule(context, ['metadata', 'aip44'], { known: AIP44_KEYS })
     },
     normalise: normaliseAcp,
   }).result

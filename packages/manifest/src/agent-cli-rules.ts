@@ -1,6 +1,7 @@
 import { asList, asRecord, asString } from '@agentproto/contracts'
 import validRange from 'semver/ranges/valid.js'
 import { installRules } from './install-rules.js'
+import { metadataRules } from './metadata-rules.js'
 import type { ParseAgentCliOptions } from './parse-manifest.js'
 import { optionRules } from './option-rules.js'
 import { type ProblemCode, show } from './problem.js'
@@ -27,6 +28,7 @@ export const agentCliRules =
     defaultRule(context, 'models', { list: 'allowed', code: 'model_not_allowed' })
     setupRules(context)
     runnerRules(context, ['runner'])
+    metadataRules(context)
     if (typeof asRecord(context.document)['sandbox'] === 'object') sandboxRules(context, ['sandbox'], sandboxProviders)
   }
 

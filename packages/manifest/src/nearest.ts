@@ -1,10 +1,13 @@
 import { distance } from 'fastest-levenshtein'
 
-/** The candidate that was most likely meant, or none when nothing is close. */
-export function nearest(given: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate that was most likely meant, or none when nothing is close.
+ * @param most Edits between them. Default: one in three letters
+ */
+export function nearest(given: string, candidates: readonly string[], most?: number): string | undefined {
   const wanted = fold(given).slice(0, 80)
   let best: string | undefined
-  let bestEdits = Math.max(1, Math.floor(wanted.length / 3)) + 0.5
+  let bestEdits = (most ?? Math.max(1, Math.floor(wanted.length / 3))) + 0.5
   for (const candidate of candidates) {
     const edits = editsBetween(wanted, fold(candidate))
     if (edits < bestEdits) {

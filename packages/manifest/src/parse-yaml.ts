@@ -4,6 +4,7 @@ import type { FrontMatter } from './front-matter.js'
 import { PROBLEMS_MAX, show } from './problem.js'
 import type { ProblemList } from './problem.js'
 import { YamlNesting } from './yaml-nesting.js'
+import { inQuotes, remedyFor } from './yaml-remedy.js'
 import type { YamlEntry, YamlTree } from './yaml-tree.js'
 
 // A manifest has some hundred nodes. The limits end alias bombs, and recursion before the stack ends.
@@ -44,7 +45,7 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
     const composer = new Composer(OPTIONS)
     const [document, second] = composer.compose(tokens(), true, yaml.length)
     if (document === undefined) return undefined
-    reportErrors(document, offset, problems)
+    reportErrors(document, { yaml, offset }, problems)
     if (second !== undefined)
       problems.error('yaml_syntax', offset + second.range[0], {
         message: 'The front matter contains a second YAML document.',
@@ -62,22 +63,38 @@ function compose({ yaml, offset }: FrontMatter, problems: ProblemList): Document
   }
 }
 
-function reportErrors({ errors, warnings }: Document.Parsed, offset: number, problems: ProblemList): void {
+function reportErrors(
+  { errors, warnings }: Document.Parsed,
+  { yaml, offset }: FrontMatter,
+  problems: ProblemList,
+): void {
+  const remedies = new Set<string>()
+  const remedyAt = (code: ErrorCode, at: number): string | undefined => {
+    const start = yaml.lastIndexOf('\n', at - 1) + 1
+    const line = yaml.slice(start, yaml.indexOf('\n', start))
+    // One mistake may give several errors; the first has the remedy.
+    if (!REMEDIED.has(code) || line.length > LINE_CHARS_MAX || remedies.has(line)) return undefined
+    remedies.add(line)
+    return remedyFor(line)
+  }
   for (const error of errors.slice(0, PROBLEMS_MAX + 1))
     problems.error('yaml_syntax', offset + error.pos[0], {
       message: sentence(error.message),
       expected: EXPECTED[error.code],
+      suggestion: remedyAt(error.code, error.pos[0]),
     })
   for (const warning of warnings.slice(0, PROBLEMS_MAX + 1)) {
     problems.error('yaml_tag', offset + warning.pos[0], {
       message: sentence(warning.message),
-      expected: 'plain YAML without tags',
+      expected: 'plain YAML without tags, or quotes around a value that begins with !',
+      suggestion: remedyAt(warning.code, warning.pos[0]),
     })
   }
 }
 
 /** What to write, where the library only names what is wrong. */
 const EXPECTED: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_DQ_ESCAPE: 'single quotes around a value with backslashes',
   BAD_INDENT: 'the same indentation for all keys or items of a block',
   BAD_SCALAR_START: 'quotes around a value that begins with a special character',
   BLOCK_AS_IMPLICIT_KEY: "quotes around a value that contains ': '",
@@ -85,6 +102,20 @@ const EXPECTED: Readonly<Partial<Record<ErrorCode, string>>> = {
   MULTILINE_IMPLICIT_KEY: 'key: value on one line',
   TAB_AS_INDENT: 'spaces for indentation',
 }
+
+const LINE_CHARS_MAX = 400
+
+/** Errors of a value that YAML takes for something else. */
+const REMEDIED: ReadonlySet<ErrorCode> = new Set([
+  'BAD_DQ_ESCAPE',
+  'BAD_SCALAR_START',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MISSING_CHAR',
+  'MULTILINE_IMPLICIT_KEY',
+  'TAB_AS_INDENT',
+  'TAG_RESOLVE_FAILED',
+  'UNEXPECTED_TOKEN',
+])
 
 const sentence = (message: string): string => `${show(message.split('\n')[0]).replace(/[.:]*$/, '')}.`
 
@@ -121,7 +152,10 @@ class TreeReader {
         message: 'A value contains the character NUL.',
         given: 'U+0000',
       })
-    return { value, offset }
+    // A number's own text: 1.10 is not 1.1 where a version was meant.
+    return typeof value === 'number' && isScalar(node)
+      ? { value, offset, source: node.source ?? '' }
+      : { value, offset }
   }
 
   #readMap(map: YAMLMap, offset: number, depth: number): YamlTree {
@@ -156,7 +190,12 @@ class TreeReader {
     const target = this.#anchors.get(alias.source)
     if (target !== undefined && !this.#open.has(target)) return this.read(target, depth)
     const what = target === undefined ? 'has no anchor before it' : 'contains itself'
-    return this.#problems.error('yaml_alias', this.#offset(alias), { message: `The alias *${alias.source} ${what}.` })
+    return this.#problems.error('yaml_alias', this.#offset(alias), {
+      message: `The alias ${what}.`,
+      given: `*${alias.source}`,
+      expected: 'an alias of an anchor, or quotes around a value that begins with *',
+      suggestion: inQuotes(`*${alias.source}`),
+    })
   }
 
   #key({ key }: Pair, keyOffset: number): string | undefined {

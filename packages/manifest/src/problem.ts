@@ -170,11 +170,20 @@ export class ProblemList {
 
 type Finding = ProblemParts & Pick<ManifestProblem, 'code' | 'severity'>
 
-/** The problem with the key of its line only. */
-function withoutValues({ given, ...problem }: ManifestProblem): ManifestProblem {
+/** The problem with the key of its line only. Suggestions that are rewritten values would show them too. */
+function withoutValues({ given, suggestion, ...problem }: ManifestProblem): ManifestProblem {
   const key = /^[\s-]*[\w-]{1,40}:/.exec(problem.excerpt)?.[0] ?? ''
   const excerpt = `${key} …`.trimStart()
-  return { ...problem, excerpt, ...(given === undefined || problem.code !== 'key_unknown' ? {} : { given }) }
+  // The parser's own sentences quote the text after a colon.
+  const message = problem.code.startsWith('yaml_') ? problem.message.replace(/:.*$/, '.') : problem.message
+  const ofVocabulary = problem.code === 'key_unknown' || problem.code === 'value_unknown'
+  return {
+    ...problem,
+    message,
+    excerpt,
+    ...(problem.code === 'key_unknown' ? defined({ given }) : {}),
+    ...(ofVocabulary ? defined({ suggestion }) : {}),
+  }
 }
 
 /** A value as people would write it, on one line, cut to 80 characters. */

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path'
-import { defined } from '@agentproto/contracts'
+import { asRecord, defined } from '@agentproto/contracts'
 import { type AcpProfile, capabilityRules, parseAcp } from './acp-profile.js'
 import type { AgentCliManifest, SandboxProfile } from './agent-cli-manifest.js'
 import { parseAgentCliAt } from './parse-agent-cli.js'
@@ -9,6 +9,7 @@ import { readText, type ReadText } from './read-text.js'
 import type { RuleContext } from './rule-context.js'
 import { parseRunner, withRunnerLimits } from './runner-profile.js'
 import { parseSandbox } from './sandbox-profile.js'
+import { schemas } from './schemas.js'
 import { parseSecrets, secretReferenceRules, type SecretsManifest } from './secrets-manifest.js'
 
 /** A manifest with everything that it refers to. */
@@ -55,9 +56,13 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
   if (!read.ok) return { ok: false, problems: read.problems }
   const folder = basename(dirname(resolve(file)))
   const { result, context } = parseAgentCliAt(read.text, { ...options, path: file, folder })
-  if (!result.ok) return result
+  const readReference = referenceReader(context, references)
+  if (!result.ok) {
+    checkReferences(context, readReference, options)
+    return { ok: false, problems: context.problems.sorted() }
+  }
   const { manifest } = result
-  const loaded = loadReferences(manifest, referenceReader(context, references), options)
+  const loaded = loadReferences(manifest, readReference, options)
   if (loaded.acp !== undefined) capabilityRules(context, manifest.capabilities, loaded.acp)
   if (loaded.secrets !== undefined) secretReferenceRules(context, manifest.setup, loaded.secrets)
   const { sandbox } = loaded
@@ -81,6 +86,21 @@ function loadReferences(manifest: AgentCliManifest, read: ReadReference, options
     sandbox: profile && limits ? withRunnerLimits(profile, limits) : profile,
   })
 }
+
+/** Reads what a manifest with errors refers to, so that the errors of all files are reported at once. */
+function checkReferences({ document }: RuleContext, read: ReadReference, options: ReadAgentCliOptions): void {
+  const { acp, auth, protocol, runner, sandbox } = asRecord(document)
+  const check = <T>(place: readonly string[], reference: unknown, parse: Parse<T>): void => {
+    // The schema has refused any other, which could name a file that is no manifest.
+    if (typeof reference === 'string' && REFERENCE.test(reference)) read(place, reference, parse)
+  }
+  check(['runner'], runner, parseRunner)
+  if (protocol === 'acp') check(['acp'], acp, parseAcp)
+  check(['auth', 'ref'], asRecord(auth)['ref'], parseSecrets)
+  check(['sandbox'], sandbox, (text, { path }) => parseSandbox(text, { ...options, path }))
+}
+
+const REFERENCE = new RegExp(schemas.blocks.$defs.mdPath.pattern)
 
 type Parse<T> = (text: string, options: ParseOptions) => ParseResult<T>
 type ReadReference = <T>(place: readonly string[], reference: string, parse: Parse<T>) => T | undefined

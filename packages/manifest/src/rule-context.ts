@@ -44,10 +44,16 @@ export function uniqueIds({ document, problems, at }: RuleContext, list: string,
   })
 }
 
+export interface StrayKeys {
+  readonly known: readonly string[]
+  /** See `nearest`. */
+  readonly most?: number | undefined
+}
+
 /** Unknown keys are allowed here, but a key that is almost a known one is a typing error. */
-export function strayKeyRule({ document, problems, keyAt }: RuleContext, path: Path, known: readonly string[]): void {
+export function strayKeyRule({ document, problems, keyAt }: RuleContext, path: Path, { known, most }: StrayKeys): void {
   for (const key of Object.keys(asRecord(valueAt(document, path)))) {
-    const suggestion = known.includes(key) ? undefined : nearest(key, known)
+    const suggestion = known.includes(key) ? undefined : nearest(key, known, most)
     if (suggestion === undefined) continue
     const message = `The key \`${[...path, key].join('.')}\` has no effect.`
     problems.warn('key_unknown', keyAt(...path, key), {

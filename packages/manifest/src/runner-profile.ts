@@ -13,7 +13,7 @@ export const parseRunner = (text: string, options: ParseOptions): ParseResult<Ru
     schema: 'runner',
     validate,
     rules: (context) => {
-      strayKeyRule(context, [], Object.keys(schemas.runner.properties))
+      strayKeyRule(context, [], { known: Object.keys(schemas.runner.properties) })
       runnerRules(context, [])
     },
     normalise: normaliseRunner,

@@ -3,7 +3,8 @@ import { nearest } from './nearest.js'
 import { type ProblemCode, type ProblemList, type ProblemParts, show } from './problem.js'
 import { type SchemaName, schemas } from './schemas.js'
 import type { Validator } from './validators/compile-validator.js'
-import { locate, type YamlTree } from './yaml-tree.js'
+import { inQuotes } from './yaml-remedy.js'
+import { locate, treeAt, type YamlTree } from './yaml-tree.js'
 
 /** Checks a tree against a schema; every error of the validator becomes one problem at its place. */
 export function checkSchema(name: SchemaName, validate: Validator, { tree, problems }: Checked): void {
@@ -153,14 +154,15 @@ const TYPE_PHRASES: Readonly<Record<string, string>> = {
   object: 'a mapping',
 }
 
-const describeType: Describe = ({ schema, data, field, phraseOf }) => {
+const describeType: Describe = ({ schema, data, field, path, tree, phraseOf }) => {
   const types = [schema['type'] as string | readonly string[]].flat()
+  const written = treeAt(tree, path)?.source ?? data
   return {
     code: 'type_mismatch',
     message: `${field} has the wrong type.`,
     expected: phraseOf(schema) ?? types.map((type) => TYPE_PHRASES[type] ?? type).join(' or '),
-    given: data,
-    suggestion: rewritten(data, types),
+    given: written,
+    suggestion: (isVersion(schema) ? wholeVersion(written) : undefined) ?? rewritten(written, data, types),
   }
 }
 
@@ -174,13 +176,35 @@ const BOOLEANS: Readonly<Record<string, string>> = {
 }
 
 /** The value as the expected type would have it, where there is no doubt. */
-function rewritten(data: unknown, types: readonly string[]): string | undefined {
+function rewritten(written: unknown, data: unknown, types: readonly string[]): string | undefined {
   // YAML reads 1.0, true and 0123456 as numbers and booleans where a string was meant.
-  if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(data)}"`
+  if (types.includes('string') && (typeof data === 'number' || typeof data === 'boolean')) return `"${String(written)}"`
+  // Braces and brackets of a text, such as {value}, are a mapping or a list to YAML.
+  if (types.includes('string') && isBare(data)) return inQuotes(bareText(data))
   if (typeof data !== 'string') return undefined
   if (types.includes('boolean')) return BOOLEANS[data.toLowerCase()]
   if (types.includes('integer') && /^-?\d+$/.test(data)) return data
   return types.includes('array') ? JSON.stringify([data]) : undefined
+}
+
+/** A list of texts, or a mapping of keys without values, as `[beta]` and `{value}` are read. */
+const isBare = (data: unknown): data is readonly string[] | Readonly<Record<string, null>> =>
+  typeof data === 'object' &&
+  data !== null &&
+  Object.values(data).length > 0 &&
+  Object.values(data).every((each) => (Array.isArray(data) ? typeof each === 'string' : each === null))
+
+const bareText = (data: readonly string[] | Readonly<Record<string, null>>): string =>
+  Array.isArray(data) ? `[${data.join(', ')}]` : `{${Object.keys(data).join(', ')}}`
+
+const VERSION_TITLE = schemas.blocks.$defs.semver.title
+const isVersion = ({ title }: Schema): boolean => title === VERSION_TITLE
+
+/** `1.0` and `v1` as the whole versions that they stand for. */
+function wholeVersion(written: unknown): string | undefined {
+  if (typeof written !== 'string' && typeof written !== 'number') return undefined
+  const [, ...parts] = /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/.exec(String(written).trim()) ?? []
+  return parts.length === 0 ? undefined : parts.map((part) => Number(part ?? 0)).join('.')
 }
 
 const describeMismatch =
@@ -191,6 +215,7 @@ const describeMismatch =
     expected:
       phraseOf(schema) ?? (typeof schema['pattern'] === 'string' ? `a match of ${schema['pattern']}` : undefined),
     given: data,
+    suggestion: isVersion(schema) ? wholeVersion(data) : undefined,
   })
 
 const describeLimit =

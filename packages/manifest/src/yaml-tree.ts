@@ -3,6 +3,8 @@ export interface YamlTree {
   readonly value: unknown
   /** Offset in the file. */
   readonly offset: number
+  /** A number as it is in the file. */
+  readonly source?: string
   readonly entries?: ReadonlyMap<string, YamlEntry>
   readonly items?: readonly YamlTree[]
 }
@@ -11,6 +13,13 @@ export interface YamlEntry {
   readonly keyOffset: number
   readonly tree: YamlTree
 }
+
+/** The part of a tree at a path. */
+export const treeAt = (tree: YamlTree, path: readonly (string | number)[]): YamlTree | undefined =>
+  path.reduce<YamlTree | undefined>(
+    (at, step) => (typeof step === 'string' ? at?.entries?.get(step)?.tree : at?.items?.[step]),
+    tree,
+  )
 
 /** The offsets of the key and the value at a path, or of the last part of the path that exists. */
 export function locate(

@@ -347,7 +347,7 @@ test('a path without a folder, or another file name, has no name to compare', ()
 })
 
 test.each([
-  ['version: 1.2.3', 'version: 1.2', '"1.2"'],
+  ['version: 1.2.3', 'version: 1.2', '1.2.0'],
   ['interactive: true', 'interactive: "yes"', 'true'],
   ['idle_timeout_ms: 900000', 'idle_timeout_ms: "900000"', '900000'],
   ['bin_args: [acp]', 'bin_args: acp', '["acp"]'],

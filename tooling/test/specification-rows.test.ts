@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { ROOT } from '../packages.ts'
 import { sourceFiles } from '../source-files.ts'
+import type { SourceFile } from '../source-files.ts'
 
 // AIP-46 is a contract: each row of its tables, and each sentence that a host can violate, has a test whose title begins
-// with `AIP-46`, the name of the row as below, and a colon. So have the parts of AIP-45 that a host exposes.
+// with `AIP-46`, the name of the row as below, and a colon. So have the parts of AIP-45 that a host exposes. A test that is
+// skipped somewhere, because it needs a program, a system or an agent, does not count: each row has one that always runs.
 
 const of = (what: string, names: string): readonly string[] => names.split(' ').map((name) => `${what}${name}`)
 
@@ -88,25 +90,54 @@ const tests = ['packages', 'e2e'].flatMap((folder) =>
   sourceFiles(ROOT, folder).filter(({ path }) => path.endsWith('.test.ts')),
 )
 
-/** The part of each test title between the specification's name and the first colon followed by a space. */
-function titlesOf(text: string, specification: string): readonly string[] {
+interface Titled {
+  readonly row: string
+  /** Whether it runs wherever there is Node. */
+  readonly runsAlways: boolean
+}
+
+/** The tests of a specification, each with what its title has between the specification's name and the first colon and space. */
+function testsOf({ path, text }: SourceFile, specification: string): readonly Titled[] {
   const found = text.matchAll(
-    new RegExp(`\\btest(?:\\.\\w+(?:\\([^)]*\\))?)*\\(\\s*['"\`]${specification} (.+?): `, 'g'),
+    new RegExp(
+      `\\btest(?<how>(?:\\.\\w+(?:\\([^)]*\\))?)*)\\(\\s*(?<quote>['"\`])${specification} (?<row>.+?): (?:(?!\\k<quote>).)*\\k<quote>,(?<options>[^=]*)`,
+      'gs',
+    ),
   )
-  return [...found].map(([, row = '']) => row)
+  return [...found].map(({ groups: { how = '', row = '', options = '' } = {} }) => ({
+    row,
+    runsAlways:
+      !path.endsWith('.agents.test.ts') && !/\.(?:skip|runIf|todo)/.test(how) && !/\b(?:needs\(|skip\b)/.test(options),
+  }))
 }
 
 test.each([
   ['AIP-45', ROWS_OF_45],
   ['AIP-46', Object.values(ROWS).flat()],
-])('each row of %s has a test that names it, and each test names an existing row', (specification, rows) => {
-  const titles = new Set(tests.flatMap(({ text }) => titlesOf(text, specification)))
-  expect([...titles].toSorted()).toEqual([...rows].toSorted())
-})
+])(
+  '12.B7 each row of %s has a test that names it and always runs, and each test names an existing row',
+  (specification, rows) => {
+    const all = tests.flatMap((file) => testsOf(file, specification))
+    expect(all.map(({ row }) => row).filter((row) => !rows.includes(row))).toEqual([])
+    const covered = new Set(all.filter(({ runsAlways }) => runsAlways).map(({ row }) => row))
+    expect(rows.filter((row) => !covered.has(row))).toEqual([])
+  },
+)
 
-test('a title is found in each way of writing a test', () => {
+test('a title is found in each way of writing a test, and one that can be skipped is known', () => {
   // Put together from parts, so that this file does not count as their test.
   const A = 'AIP'
-  const text = `test('${A}-46 GET /sessions/:id: a')\ntest.each(ERAS)('${A}-46 Session.id: in %s: b')\ntest('of ${A}-46 x: c')`
-  expect(titlesOf(text, 'AIP-46')).toEqual(['GET /sessions/:id', 'Session.id'])
+  const found = (line: string, path = 'a.test.ts'): readonly Titled[] => testsOf({ path, text: line }, 'AIP-46')
+  const always = { row: 'GET /sessions/:id', runsAlways: true }
+  expect(found(`test('${A}-46 GET /sessions/:id: a', async () => {\n`)).toEqual([always])
+  expect(found(`test.each(ERAS)('${A}-46 GET /sessions/:id: in %s: b', { timeout: 5 }, () => {`)).toEqual([always])
+  expect(found(`test(\n  '${A}-46 GET /sessions/:id: the caller’s',\n  async () => {`)).toEqual([always])
+  const skipped = { ...always, runsAlways: false }
+  expect(found(`test('${A}-46 GET /sessions/:id: a', needs('tmux'), () => {`)).toEqual([skipped])
+  expect(found(`test.skipIf(onWindows)('${A}-46 GET /sessions/:id: a', () => {`)).toEqual([skipped])
+  expect(found(`test.runIf(onLinux)('${A}-46 GET /sessions/:id: a', () => {`)).toEqual([skipped])
+  expect(found(`test.todo('${A}-46 GET /sessions/:id: a', () => {`)).toEqual([skipped])
+  expect(found(`test('${A}-46 GET /sessions/:id: a', { skip: true }, () => {`)).toEqual([skipped])
+  expect(found(`test('${A}-46 GET /sessions/:id: a', () => {`, 'a.agents.test.ts')).toEqual([skipped])
+  expect(found(`test('of ${A}-46 x: c', () => {`)).toEqual([])
 })

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { cli, folder, serve, start } from './cli-process.js'
+import { watchSessions } from '../src/watch-sessions.js'
+import { cli, environment, folder, serve, start } from './cli-process.js'
 import { terminal } from './terminal.js'
 import { needs } from '../../../tooling/needs.ts'
 
@@ -96,7 +99,30 @@ test('AIP-46 agentproto sessions --attach: prints the transcript so far, then ne
   expect(await attached.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('killed') })
 })
 
-test('AIP-46 agentproto sessions --watch: updates the list when sessions change', needs('tmux'), async () => {
+test('AIP-46 agentproto sessions --watch: shows sessions that start and end while it runs, until q', async () => {
+  const { home, id } = await inhabited('try')
+  const { stdin, stdout, shown } = terminalStreams()
+  const watching = watchSessions({ stdin, stdout, stderr: stdout, env: environment({ home }), cwd: home }, {})
+  await expect.poll(shown).toMatch(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))
+  expect(shown()).not.toContain('second')
+  const started = await cli(['sessions', 'start', 'demo', '--label', 'second', '--cwd', home], { home })
+  await expect.poll(shown).toContain('second')
+  await cli(['sessions', 'kill', started.stdout.trim()], { home })
+  await expect.poll(shown).toMatch(/second[^\n]*ended/)
+  stdin.write('q')
+  await watching
+})
+
+/** A terminal of 100 columns and 30 rows, as streams. */
+function terminalStreams() {
+  let text = ''
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 100, rows: 30 })
+  stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined })
+  return { stdin, stdout, shown: () => stripVTControlCharacters(text) }
+}
+
+test('AIP-46 agentproto sessions --watch: updates the list in a real terminal', needs('tmux'), async () => {
   const { home, id } = await inhabited('try')
   const screen = terminal(['sessions', '--watch'], home)
   await screen.shows(new RegExp(`${id.slice(0, 6)}[^\\n]*try`))

@@ -130,7 +130,7 @@ test('AIP-46 SSE status: each transition, with the status that was before', asyn
   ])
 })
 
-test('AIP-46 SSE keep-alive: a comment after 25 s of silence', async () => {
+test('AIP-46 SSE keep-alive: a comment after each 25 s of silence, and none before', async () => {
   const { call, clock } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })
   const reader = (await call('GET', '/sessions/s1/stream')).body?.getReader()
@@ -138,11 +138,17 @@ test('AIP-46 SSE keep-alive: a comment after 25 s of silence', async () => {
   const read = async (): Promise<string> => new TextDecoder().decode((await reader?.read())?.value)
   expect(await read()).toBe('retry: 1000\n\n')
   expect(await read()).toContain('event: status')
-  const next = read()
-  await settled()
-  clock.advance(24_999)
-  clock.advance(1)
-  expect(await next).toBe(': keep-alive\n\n')
+  for (let time = 0; time < 2; time++) {
+    const received: string[] = []
+    const next = read().then((text) => received.push(text))
+    await settled()
+    clock.advance(24_999)
+    await settled()
+    expect(received).toEqual([])
+    clock.advance(1)
+    await next
+    expect(received).toEqual([': keep-alive\n\n'])
+  }
 })
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,10 +1,11 @@
 import { readFile, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { homeLayout } from '@agentproto/contracts/agent'
-import { expect, test } from 'vitest'
+import { defined, type Session } from '@agentproto/contracts'
+import { expect, onTestFinished, test } from 'vitest'
 import { faultyAgent } from './fixtures/faulty-agent.js'
 import { servedGateway } from './fixtures/served-gateway.js'
-import { temporaryHome } from './fixtures/temporary-home.js'
+import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 // AIP-46 §Session data model, §Status transitions and §Workspaces, row by row, over the socket of a real gateway with a
 // real agent.
@@ -33,10 +34,11 @@ test('AIP-46 Session.workspaceSlug: names the workspace that it is bound to, "de
 })
 
 test('AIP-46 Session.cwd: is absolute, and that of the workspace where the slug was resolved', async () => {
-  const { spawn, call, home } = await servedGateway()
-  const { body } = await call('POST /workspaces', { path: home, slug: 'mine' })
+  const { spawn, call } = await servedGateway()
+  const folder = await temporaryHome()
+  const { body } = await call('POST /workspaces', { path: folder, slug: 'mine' })
   const { cwd } = await spawn({ cwd: undefined, workspaceSlug: 'mine' })
-  expect(cwd).toBe(await realpath(home))
+  expect(cwd).toBe(await realpath(folder))
   expect(body['path']).toBe(cwd)
 })
 
@@ -67,27 +69,42 @@ test('AIP-46 Session.endedAt: is there when the session has ended, and only then
   expect(Date.parse(endedAt)).toBeGreaterThanOrEqual(Date.parse(startedAt))
 })
 
-test('AIP-46 Session.lastOutputAt: moves with each line', async () => {
-  const { spawn, session, call, turnEnded } = await servedGateway()
+test('AIP-46 Session.lastOutputAt: is the time of the last line, and moves with each', async () => {
+  const { spawn, session, call, gateway, turnEnded } = await servedGateway()
   const { id } = await spawn()
   expect(await session(id)).not.toHaveProperty('lastOutputAt')
-  const times: number[] = []
-  for (const turn of [1, 2]) {
-    await call(`POST /sessions/${id}/prompt`, { prompt: 'stream 2 5' })
-    await turnEnded(id, turn)
-    const { lastOutputAt = '' } = await session(id)
-    expect(lastOutputAt).toMatch(ISO)
-    times.push(Date.parse(lastOutputAt))
+  // Each line after the first comes when the one before it has been read.
+  const seen: (string | undefined)[] = []
+  const reader = await gateway.sessions.follow(id, (await session(id)).lastSeq)
+  onTestFinished(() => reader.close())
+  await call(`POST /sessions/${id}/prompt`, { prompt: 'stream 3 20' })
+  const written: string[] = []
+  while (written.length < 3) {
+    const { records = [] } = (await reader.next()) ?? {}
+    for (const { type, json } of records)
+      if (type === 'text-delta') written.push((JSON.parse(json) as { readonly ts: string }).ts)
+    if (written.length > 0) seen.push((await session(id)).lastOutputAt)
   }
-  expect(times[1]).toBeGreaterThan(times[0] ?? 0)
+  await turnEnded(id)
+  expect(new Set(written).size).toBe(3)
+  expect(seen[0]).not.toBe(seen.at(-1))
+  for (const each of seen) expect(written).toContain(each)
+  // What is no output of the agent does not move it.
+  const { lastOutputAt } = await session(id)
+  expect(lastOutputAt).toMatch(ISO)
+  await call(`POST /sessions/${id}/kill`)
+  expect((await session(id)).lastOutputAt).toBe(lastOutputAt)
+  expect(Date.parse(lastOutputAt ?? '')).toBeGreaterThanOrEqual(Date.parse(written[2] ?? ''))
 })
 
-test('AIP-46 Session.exitCode: is that of the process, and unset while it is alive', async () => {
+test('AIP-46 Session.exitCode: is that of the process, whichever it is, and unset while it is alive', async () => {
   const { spawn, session, call, ended } = await servedGateway()
-  const { id } = await spawn()
-  expect(await session(id)).not.toHaveProperty('exitCode')
-  await call(`POST /sessions/${id}/prompt`, { prompt: 'crash 7' })
-  expect((await ended(id)).exitCode).toBe(7)
+  for (const exitCode of [0, 1, 7, 255]) {
+    const { id } = await spawn()
+    expect(await session(id)).not.toHaveProperty('exitCode')
+    await call(`POST /sessions/${id}/prompt`, { prompt: `crash ${exitCode}` })
+    expect((await ended(id)).exitCode).toBe(exitCode)
+  }
 })
 
 test('AIP-46 Session.label: is what the spawner said, and nothing where they said nothing', async () => {
@@ -143,19 +160,47 @@ test('AIP-46 running → killed by DELETE: watchers are notified, and then the s
   expect((await call(`GET /sessions/${id}`)).status).toBe(404)
 })
 
-test('AIP-46 running → killed by the end of the host: a live agent is killed with it', async () => {
-  const { spawn, gateway, home } = await servedGateway()
-  const { id } = await spawn({ prompt: 'hang' })
+test('AIP-46 running → killed by the end of the host: a live agent is killed with it, and the next host says so', async () => {
+  const { spawn, session, gateway, home } = await servedGateway()
+  const [busy, idle] = [await spawn({ prompt: 'hang' }), await spawn()]
+  const pids = await Promise.all([busy, idle].map(({ id }) => pidOf(home, id)))
+  expect(pids.map(isAlive)).toEqual([true, true])
+  expect((await session(busy.id)).status).toBe('running')
   await gateway.close()
-  const { sessions } = JSON.parse(await readFile(homeLayout(home).sessionsIndex, 'utf8')) as { sessions: unknown[] }
-  expect(JSON.stringify(sessions)).toContain(id)
-  expect(await gateway.sessions.get(id)).toMatchObject({ status: 'killed' })
+  expect(pids.map(isAlive)).toEqual([false, false])
+  const next = await testGateway({ home })
+  for (const { id } of [busy, idle])
+    expect(await next.sessions.get(id)).toMatchObject({
+      status: 'killed',
+      endedAt: expect.stringMatching(ISO) as string,
+    })
 })
+
+/** Of the agent, from the record of its session. */
+async function pidOf(home: string, id: string): Promise<number> {
+  const path = join(homeLayout(home).sessions, id, 'meta.json')
+  await expect.poll(() => readFile(path, 'utf8'), { timeout: 10_000 }).toContain('"pid":')
+  const {
+    process: { pid },
+  } = JSON.parse(await readFile(path, 'utf8')) as { readonly process: { readonly pid: number } }
+  return pid
+}
+
+/** Signal 0 reaches a process without an effect. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 test('AIP-46 running → exited: also in the middle of a turn, with any exit code', async () => {
   const { spawn, ended } = await servedGateway()
-  const { id } = await spawn({ prompt: 'crash 7' })
-  expect(await ended(id)).toMatchObject({ status: 'exited', exitCode: 7, stopReason: 'agent_crashed' })
+  for (const exitCode of [0, 1, 7, 255]) {
+    const { id } = await spawn({ prompt: `crash ${exitCode}` })
+    expect(await ended(id)).toMatchObject({ status: 'exited', exitCode, stopReason: 'agent_crashed' })
+  }
 })
 
 test('AIP-46 running → error: an agent that closes its pipes in its turn; its last line says how', async () => {
@@ -177,11 +222,15 @@ test('AIP-46 cwd of the spawn: wins over workspaceSlug', async () => {
 })
 
 test('AIP-46 cwd of workspaceSlug: wins over the active workspace; one that there is not is no other', async () => {
-  const { spawn, call, home } = await servedGateway()
-  const active = await temporaryHome()
+  const { spawn, call } = await servedGateway()
+  // Neither is the folder of the host, which is where a slug that is ignored would lead.
+  const [active, mine] = [await temporaryHome(), await temporaryHome()]
   await call('POST /workspaces', { path: active, slug: 'active', use: true })
-  await call('POST /workspaces', { path: home, slug: 'mine' })
-  expect((await spawn({ cwd: undefined, workspaceSlug: 'mine' })).cwd).toBe(await realpath(home))
+  await call('POST /workspaces', { path: mine, slug: 'mine' })
+  expect(await spawn({ cwd: undefined, workspaceSlug: 'mine' })).toMatchObject({
+    cwd: await realpath(mine),
+    workspaceSlug: 'mine',
+  })
   expect(await call('POST /sessions/agent', { adapter: 'demo', workspaceSlug: 'nowhere' })).toMatchObject({
     body: { code: 'workspace_not_found' },
   })
@@ -214,13 +263,26 @@ test('AIP-46 workspaces.json: what a client adds is in the file that the command
   })
 })
 
-test('AIP-46 sessions.json: holds the descriptors, also after the end of the host', async () => {
-  const { gateway, home, spawn } = await servedGateway()
-  const { id } = await spawn({ label: 'kept' })
-  await gateway.close()
-  const text = await readFile(homeLayout(home).sessionsIndex, 'utf8')
+test('AIP-46 sessions.json: holds the descriptors as the routes show them, while the host runs and after its end', async () => {
+  const { gateway, home, spawn, session, call } = await servedGateway()
+  const [live, killed] = [await spawn({ label: 'kept' }), await spawn()]
+  await call(`POST /sessions/${killed.id}/kill`)
   expect(homeLayout(home).sessionsIndex).toBe(join(home, 'sessions.json'))
-  const { sessions } = JSON.parse(text) as { sessions: unknown[] }
-  expect(JSON.stringify(sessions)).toContain(`"id":"${id}"`)
-  expect(text).toContain('kept')
+  const shown = { [live.id]: fieldsOf(await session(live.id)), [killed.id]: fieldsOf(await session(killed.id)) }
+  expect(shown[live.id]).toMatchObject({ status: 'running', label: 'kept', cwd: await realpath(home) })
+  await expect.poll(() => stored(home)).toEqual(shown)
+  await gateway.close()
+  const endedAt = expect.stringMatching(ISO) as string
+  expect(await stored(home)).toEqual({ ...shown, [live.id]: { ...shown[live.id], status: 'killed', endedAt } })
 })
+
+/** The descriptors of the file, by their id. */
+async function stored(home: string): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(homeLayout(home).sessionsIndex, 'utf8').catch(() => '{"sessions":[]}')
+  const { sessions } = JSON.parse(text) as { readonly sessions: readonly { readonly session: Session }[] }
+  return Object.fromEntries(sessions.map(({ session }) => [session.id, fieldsOf(session)]))
+}
+
+/** What AIP-46 says of a session, without what moves by itself. */
+const fieldsOf = ({ id, adapterSlug, workspaceSlug, cwd, status, startedAt, endedAt, label }: Session) =>
+  defined({ id, adapterSlug, workspaceSlug, cwd, status, startedAt, endedAt, label })

@@ -18,6 +18,21 @@ test('an agent gets its declared secrets, and its output is redacted', async () 
   expect((await environmentOf(made))['ACME_TOKEN']).toBe('[redacted]')
 })
 
+test('12.C3 each variable gets the part of a secret that its exposure names', async () => {
+  const made = await prepare({ auth: { ref: './SECRETS.md' } })
+  const file = join(made.folder, 'given')
+  const env = { SMALL_TOKEN_FILE: file }
+  const declared = made.adapter.secrets?.secrets.map((secret) => ({
+    ...secret,
+    kind: 'oauth' as const,
+    fields: { ACME_TOKEN: 'refreshToken' },
+  }))
+  const adapter = { ...made.adapter, secrets: { secrets: declared ?? [] } }
+  await made.host.secrets.set('acme/token', { kind: 'oauth', accessToken: 'access-4711', refreshToken: VALUE })
+  await (await launch({ ...made, adapter }, { env })).stop()
+  expect(readFileSync(file, 'utf8')).toBe(VALUE)
+})
+
 test('F57 a session is resumed with the current secrets, not with those of its first start', async () => {
   const made = await prepare({ auth: { ref: './SECRETS.md' } })
   const file = join(made.folder, 'given')

@@ -117,3 +117,9 @@ test('12.C1 an agent whose SANDBOX.md was not read is not started', async () => 
   const unread = defineAgentCli({ ...document, sandbox: './SANDBOX.md' }, host)
   await expect(unread.start()).rejects.toMatchObject({ code: 'sandbox_unavailable' })
 })
+
+test('12.C3 a profile with a policy that is not read is not taken for one that asks for nothing', async () => {
+  const { agent } = await launch({ carried: { policy: { ref: './POLICY.md' } } })
+  expect(agent.sandbox).toMatchObject({ enforced: false, reason: expect.stringContaining('policy: not read here') })
+  expect(agent.warnings[0]).toContain('Not confined as required')
+})

@@ -133,7 +133,8 @@ export interface SandboxProfile {
   readonly readOnly: boolean
   readonly fs?: Required<SandboxBlock<'fs'>>
   readonly exec?: Required<SandboxBlock<'exec'>>
-  /** `lifecycle`, `identity`, `policy` and `metadata`, which the host does not use. */
+  readonly tty?: SandboxBlock<'tty'>
+  /** `lifecycle`, `identity`, `policy` and `metadata`, which no built-in provider reads. */
   readonly carried: Pick<SandboxDocument, 'lifecycle' | 'identity' | 'policy' | 'metadata'>
 }
 

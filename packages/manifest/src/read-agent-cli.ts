@@ -74,17 +74,28 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
 type References = Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>>
 
 function loadReferences(manifest: AgentCliManifest, read: ReadReference, options: ReadAgentCliOptions): References {
-  const { auth, runner, sandbox } = manifest
-  const limits = runner?.from === 'file' ? read(['runner'], runner.path, parseRunner) : runner?.profile
-  const profile =
-    sandbox.from === 'inline'
-      ? sandbox.profile
-      : read(['sandbox'], sandbox.path, (text, { path }) => parseSandbox(text, { ...options, path }))
+  const { auth } = manifest
+  const sandbox = loadSandbox(manifest, read, options)
+  // The secrets of a sandbox are read when they are needed; a file that is missing or wrong is reported now.
+  const ref = sandbox?.env.secretsRef
+  if (ref !== undefined && ref !== auth?.ref) read(['sandbox', 'env', 'auth', 'ref'], ref, parseSecrets)
   return defined({
     acp: manifest.protocol === 'acp' ? read(['acp'], manifest.acp, parseAcp) : undefined,
     secrets: auth?.ref === undefined ? undefined : read(['auth', 'ref'], auth.ref, parseSecrets),
-    sandbox: profile && limits ? withRunnerLimits(profile, limits) : profile,
+    sandbox,
   })
+}
+
+/** The sandbox with the limits of the runner. */
+function loadSandbox(
+  { runner, sandbox }: AgentCliManifest,
+  read: ReadReference,
+  options: ReadAgentCliOptions,
+): SandboxProfile | undefined {
+  const parse = (text: string, { path }: ParseOptions) => parseSandbox(text, { ...options, path })
+  const limits = runner?.from === 'file' ? read(['runner'], runner.path, parseRunner) : runner?.profile
+  const profile = sandbox.from === 'inline' ? sandbox.profile : read(['sandbox'], sandbox.path, parse)
+  return profile && limits ? withRunnerLimits(profile, limits) : profile
 }
 
 /** Reads what a manifest with errors refers to, so that the errors of all files are reported at once. */

@@ -53,7 +53,7 @@ export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
   const { provider, config = {}, limits = {}, env = {}, network, mounts = [], exec } = document
   // A list of mounts confines files, even an empty one.
   const fs = document.fs ?? (document.mounts && {})
-  const { lifecycle, identity, policy, metadata } = document
+  const { lifecycle, identity, policy, metadata, tty } = document
   return {
     provider,
     config,
@@ -62,7 +62,7 @@ export function normaliseSandbox(document: SandboxDocument): SandboxProfile {
     ...defined({ network: network && { egress: [], ingress: [], ...network } }),
     mounts: mounts.map(({ source, at, mode = 'read-write' }) => ({ source, at, mode })),
     readOnly: document.read_only ?? false,
-    ...defined({ fs: fs && { read: [], write: [], deny: [], ...fs }, exec: exec && { spawn: [], ...exec } }),
+    ...defined({ fs: fs && { read: [], write: [], deny: [], ...fs }, exec: exec && { spawn: [], ...exec }, tty }),
     carried: defined({ lifecycle, identity, policy, metadata }),
   }
 }

@@ -2,7 +2,7 @@ import { asList, asRecord, defined } from '@agentproto/contracts'
 import type { SetupStep } from './agent-cli-manifest.js'
 import { nearest } from './nearest.js'
 import { parseManifest, type ParseOptions, type ParseResult } from './parse-manifest.js'
-import { type RuleContext, uniqueIds } from './rule-context.js'
+import { type Fields, type RuleContext, uniqueIds } from './rule-context.js'
 import { validate } from './validators/secrets.js'
 
 /** A SECRETS.md (AIP-19): which secrets there are, never their values. */
@@ -17,8 +17,10 @@ export interface SecretDeclaration {
   readonly kind: 'opaque' | 'oauth' | 'keypair' | 'json'
   /** `scheme://…` */
   readonly backend?: string
-  /** Environment variables that expose it. Exposures of other kinds are ignored. */
+  /** Environment variables that expose it. Exposures of other kinds are ignored, with a warning where AIP-19 knows the kind. */
   readonly variables: readonly string[]
+  /** The part of the value that each variable gets; the whole value, or the access token, where it is not named. */
+  readonly fields: Readonly<Record<string, string>>
   readonly tags: readonly string[]
 }
 
@@ -39,7 +41,7 @@ interface SecretsDocument {
 interface SecretDocument extends Pick<SecretDeclaration, 'slug' | 'name' | 'description' | 'backend'> {
   readonly kind?: SecretDeclaration['kind']
   readonly tags?: readonly string[]
-  readonly exposures?: readonly { readonly kind: string; readonly name?: string }[]
+  readonly exposures?: readonly { readonly kind: string; readonly name?: string; readonly field?: string }[]
 }
 
 /** Keys that would contain a value. Each is refused, and its value appears in no message. */
@@ -48,6 +50,7 @@ const VALUE_KEYS = ['value', 'plaintext', 'ciphertext', 'secret', 'data', 'key',
 function secretRules(context: RuleContext): void {
   uniqueIds(context, 'secrets', 'slug')
   asList(asRecord(context.document)['secrets']).forEach((entry, index) => {
+    exposureRules(context, asRecord(entry), index)
     for (const key of VALUE_KEYS) {
       if (!Object.hasOwn(asRecord(entry), key)) continue
       context.problems.error('secret_in_manifest', context.keyAt('secrets', index, key), {
@@ -58,6 +61,42 @@ function secretRules(context: RuleContext): void {
   })
 }
 
+/** AIP-19: the parts that a value of each kind has; of `json` they are its own keys. */
+const FIELDS: Readonly<Record<Exclude<SecretDeclaration['kind'], 'json'>, readonly string[]>> = {
+  opaque: ['value'],
+  oauth: ['accessToken', 'refreshToken', 'expiresAt'],
+  keypair: ['private', 'public'],
+}
+
+function exposureRules({ problems, at, keyAt }: RuleContext, entry: Fields, index: number): void {
+  const { kind = 'opaque', exposures, access } = entry
+  if (access !== undefined) {
+    problems.warn('block_ignored', keyAt('secrets', index, 'access'), {
+      message: '`access` is not enforced: an agent gets what its own SECRETS.md declares.',
+    })
+  }
+  const known =
+    typeof kind === 'string' && Object.hasOwn(FIELDS, kind) ? FIELDS[kind as keyof typeof FIELDS] : undefined
+  asList(exposures).forEach((each, place) => {
+    const exposure = asRecord(each)
+    const path = ['secrets', index, 'exposures', place] as const
+    if (exposure['kind'] === 'file' || exposure['kind'] === 'egress-substitute') {
+      problems.warn('block_ignored', at(...path, 'kind'), {
+        message: `An exposure of kind ${exposure['kind']} has no effect.`,
+        expected: 'kind: env',
+      })
+    }
+    const { field } = exposure
+    if (exposure['kind'] !== 'env' || typeof field !== 'string' || known?.includes(field) !== false) return
+    problems.error('value_unknown', at(...path, 'field'), {
+      message: `A secret of kind ${String(kind)} has no such part.`,
+      expected: `one of ${known.join(', ')}`,
+      given: field,
+      suggestion: nearest(field, known),
+    })
+  })
+}
+
 const normaliseSecret = (secret: SecretDocument): SecretDeclaration => ({
   slug: secret.slug,
   name: secret.name,
@@ -65,6 +104,11 @@ const normaliseSecret = (secret: SecretDocument): SecretDeclaration => ({
   kind: secret.kind ?? 'opaque',
   ...defined({ backend: secret.backend }),
   variables: (secret.exposures ?? []).flatMap(({ kind, name }) => (kind === 'env' && name !== undefined ? [name] : [])),
+  fields: Object.fromEntries(
+    (secret.exposures ?? []).flatMap(({ kind, name, field }) =>
+      kind === 'env' && name !== undefined && field !== undefined ? [[name, field]] : [],
+    ),
+  ),
   tags: secret.tags ?? [],
 })
 

@@ -186,6 +186,19 @@ test('12.C6 the limits of a runner count beside those of the sandbox, and what h
   }
 })
 
+test('12.C3 the SECRETS.md of a sandbox is checked with the manifest', async () => {
+  const text = sampleWith(
+    'sandbox:\n  provider: local\n  env:\n',
+    'sandbox:\n  provider: local\n  env:\n    auth: { ref: ./MORE.md }\n',
+  )
+  const files = { 'sample/AGENT-CLI.md': text, 'sample/ACP.md': ACP }
+  expect(await problemsIn(files)).toEqual([expect.stringMatching(/^sample\/AGENT-CLI.md:\d+ reference_missing$/)])
+  expect(await problemsIn({ ...files, 'sample/MORE.md': md({ secrets: [] }) })).toEqual([
+    expect.stringMatching(/^sample\/AGENT-CLI.md:\d+ reference_invalid$/),
+    'sample/MORE.md:2 value_too_short',
+  ])
+})
+
 test('a missing referenced file is named with its full path', async () => {
   const root = await tempFolder({ 'sample/AGENT-CLI.md': SAMPLE })
   const result = await readAgentCli(join(root, 'sample'))

@@ -1,8 +1,9 @@
-import { AgentprotoError, type SessionSandbox } from '@agentproto/contracts'
+import { AgentprotoError, defined, type SessionSandbox } from '@agentproto/contracts'
 import { requiresConfinement, createLocalProvider } from './local-provider.js'
 import { createNodePermissionProvider } from './node-permission-provider.js'
 import { limitLaunch } from './process-limits.js'
 import { loadProvider, type RegisteredProvider } from './registered-provider.js'
+import { withUnreadBlocks } from './unread-blocks.js'
 import type { ConfinementProfile, PreparedLaunch, SandboxProvider, SandboxRequest } from './sandbox-provider.js'
 
 /** Time limit of a provider that the host registered, in milliseconds. */
@@ -51,25 +52,30 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
     })
   }
 
+  async function prepare(profile: ConfinementProfile, request: SandboxRequest): Promise<Prepared> {
+    const provider = await providerOf(profile.provider)
+    const isPlain = provider === builtIn['local'] && !requiresConfinement(profile)
+    const prepared = isPlain ? unconfined(request) : await withTimeLimit(provider.prepare(profile, request), request)
+    const whole = Object.values(builtIn).includes(provider) ? withUnreadBlocks(profile, prepared) : prepared
+    const isRequired = !isPlain || whole.reason !== undefined
+    return { ...whole, isRequired, ...(isRequired ? {} : { reason: 'the manifest asks for no confinement' }) }
+  }
+
   async function confine(profile: ConfinementProfile, request: SandboxRequest): Promise<ConfinedLaunch> {
     const { provider: name } = profile
     if (profile.readOnly) throw readOnly(name)
-    const provider = await providerOf(name)
-    const needsConfinement = provider !== builtIn['local'] || requiresConfinement(profile)
-    const prepared = needsConfinement
-      ? await withTimeLimit(provider.prepare(profile, request), request)
-      : unconfined(request)
-    const { enforced, reason, warnings, release = async () => {} } = prepared
-    if (needsConfinement && !enforced && whenUnavailable === 'refuse') {
+    const { launch, enforced, reason, warnings, isRequired, release = async () => {} } = await prepare(profile, request)
+    const isMissed = isRequired && !enforced
+    if (isMissed && whenUnavailable === 'refuse') {
       await release()
       throw unavailable(name, reason)
     }
-    const limited = await limitLaunch(prepared.launch, profile.limits)
+    const limited = await limitLaunch(launch, profile.limits)
     return {
       launch: limited.launch,
-      sandbox: { provider: name, enforced, ...(reason === undefined ? {} : { reason }) },
+      sandbox: { provider: name, enforced, ...defined({ reason }) },
       warnings: [
-        ...(needsConfinement && !enforced ? [`Not confined as required: ${reason ?? 'unknown'}`] : []),
+        ...(isMissed ? [`Not confined as required: ${reason ?? 'unknown'}`] : []),
         ...warnings,
         ...limited.warnings,
       ],
@@ -80,10 +86,14 @@ export function createSandboxes(options: SandboxesOptions = {}): Sandboxes {
   return { confine }
 }
 
+interface Prepared extends PreparedLaunch {
+  /** Whether the profile asks for anything. */
+  readonly isRequired: boolean
+}
+
 const unconfined = ({ launch }: SandboxRequest): PreparedLaunch => ({
   launch,
   enforced: false,
-  reason: 'the manifest asks for no confinement',
   warnings: [],
 })
 

@@ -80,6 +80,7 @@ function gapsOf(
   const gaps: readonly (readonly [boolean, string])[] = [
     [!model.network, 'this Node version does not confine the network'],
     [model.network && (network?.egress ?? []).length > 0, 'Node permits network access to all hosts or none'],
+    [(network?.ingress ?? []).length > 0, 'Node does not limit who connects'],
     [exec?.allow === true, 'programs that the agent runs are not confined'],
     [exposed, 'Node has no exceptions within an allowed folder, such as agentproto’s own'],
     [/--allow-/.test(launch.env['NODE_OPTIONS'] ?? ''), 'NODE_OPTIONS changes what Node permits'],

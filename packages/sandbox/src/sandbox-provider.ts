@@ -16,6 +16,9 @@ export interface ConfinementProfile {
     readonly deny: readonly string[]
   }
   readonly exec?: { readonly allow: boolean; readonly spawn: readonly string[] }
+  readonly tty?: { readonly required?: boolean }
+  /** Blocks that no built-in provider reads. */
+  readonly carried?: { readonly identity?: unknown; readonly policy?: unknown; readonly lifecycle?: unknown }
 }
 
 export interface SandboxMount {

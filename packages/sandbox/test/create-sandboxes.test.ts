@@ -44,6 +44,38 @@ test('F82 what cannot be enforced is a warning, or an error where the policy of 
   })
 })
 
+test('12.C3 identity and policy, which are not read, leave a profile unenforced, or are refused', async () => {
+  const request = requestOf('/tmp', ['/bin/true'])
+  for (const carried of [{ policy: { ref: './POLICY.md' } }, { identity: { role: 'agent' } }]) {
+    const [block] = Object.keys(carried)
+    const { sandbox, warnings } = await createSandboxes().confine(profileOf({ carried }), request)
+    expect(sandbox).toMatchObject({ enforced: false, reason: expect.stringContaining(`${block}: not read here`) })
+    expect(warnings).toEqual([expect.stringContaining('Not confined as required')])
+    const refusing = createSandboxes({ whenUnavailable: 'refuse' }).confine(profileOf({ carried }), request)
+    await expect(refusing).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+  }
+})
+
+test('12.C3 what has no effect with a built-in provider is a warning; a registered one gets all of it', async () => {
+  const request = requestOf('/tmp', ['/bin/true'])
+  const given = {
+    config: { cwd: '/work', shell: '/bin/sh' },
+    tty: { required: true },
+    carried: { lifecycle: {}, policy: {} },
+  }
+  const { carried: _, ...harmless } = given
+  const { warnings } = await createSandboxes().confine(profileOf({ ...harmless, carried: { lifecycle: {} } }), request)
+  const blocks = ['config.cwd', 'config.shell', 'lifecycle', 'tty.required']
+  expect(warnings).toEqual(blocks.map((block) => `sandbox.${block} has no effect with the provider local`))
+  const seen: unknown[] = []
+  const own: SandboxProvider = {
+    prepare: async (profile, { launch }) => (seen.push(profile), { launch, enforced: true, warnings: [] }),
+  }
+  const profile = profileOf({ provider: 'own', ...given })
+  const confined = await createSandboxes({ providers: { own } }).confine(profile, request)
+  expect([confined.sandbox, confined.warnings, seen]).toEqual([{ provider: 'own', enforced: true }, [], [profile]])
+})
+
 test('a remote provider that is not registered is an error that says so', async () => {
   const confining = createSandboxes().confine(profileOf({ provider: 'mastra-e2b' }), requestOf('/tmp', ['/bin/true']))
   await expect(confining).rejects.toMatchObject({

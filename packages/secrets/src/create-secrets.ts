@@ -3,7 +3,7 @@ import { homeLayout, type SecretKind, type SecretPlace, type SecretStatus } from
 import { type Keyring, openKeyring } from './keyring.js'
 import type { Redactor } from './redactor.js'
 import { checkSlug } from './secret-slug.js'
-import { confidentialParts, parseSecretValue, type SecretValue, textOf } from './secret-value.js'
+import { confidentialParts, parseSecretValue, partOf, type SecretValue } from './secret-value.js'
 import { SecretsFile, type StoredSecret, type StoredSecrets } from './secrets-file.js'
 
 /** A secret as a SECRETS.md declares it. */
@@ -12,12 +12,14 @@ export interface DeclaredSecret {
   readonly kind?: SecretKind
   /** Environment variables that carry it. */
   readonly variables?: readonly string[]
+  /** The part of the value that is asked for (AIP-19). Default: the whole value; for an oauth secret, its access token. */
+  readonly field?: string
 }
 
 /** A secret with its value. Hand it to an agent's environment, and to nothing else. */
 export interface ResolvedSecret {
   readonly slug: string
-  /** The value that an agent gets; for an oauth secret, its access token. */
+  /** The value that an agent gets: the part that was asked for. */
   readonly text: string
   readonly place: SecretPlace
   readonly expiresAt?: string
@@ -34,7 +36,7 @@ export interface Secrets {
   list(declared?: readonly DeclaredSecret[]): Promise<readonly SecretStatus[]>
   /**
    * Looks up a secret in the environment, the keyring and the file. Registers its value for redaction.
-   * @returns undefined when the secret is not set
+   * @returns undefined when the secret is not set, or has no such part
    * @throws `storage_failed`
    */
   resolve(secret: DeclaredSecret): Promise<ResolvedSecret | undefined>
@@ -95,8 +97,11 @@ class HomeSecrets implements Secrets {
     const value = stored === undefined ? undefined : (stored.secret ?? (await this.#readKeyring(slug)))
     if (stored === undefined || value === undefined) return undefined
     this.#register(value)
+    const text = partOf(value, secret.field)
+    if (text === undefined || text === '' || text.includes('\0')) return undefined
+    if (secret.field !== 'expiresAt') this.#options.redactor?.add(text)
     const { place, expiresAt } = stored
-    return { slug, text: textOf(value), place, ...defined({ expiresAt }) }
+    return { slug, text, place, ...defined({ expiresAt }) }
   }
 
   async set(slug: string, given: SecretValue, { place }: SetOptions = {}): Promise<SecretStatus> {

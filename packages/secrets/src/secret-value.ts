@@ -1,4 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
+import { AgentprotoError, isRecord, parseJson } from '@agentproto/contracts'
 import * as z from 'zod'
 
 /** Limit of each part of a secret, so that it fits into an environment with everything else. */
@@ -39,8 +39,26 @@ export function parseSecretValue(value: unknown): SecretValue {
   })
 }
 
-/** The part that an agent gets. */
-export const textOf = (value: SecretValue): string => (value.kind === 'oauth' ? value.accessToken : value.value)
+/**
+ * The part of a value that a variable gets (AIP-19): the whole value or the access token, or the part that is named.
+ * @param field `value`; of an oauth secret `accessToken`, `refreshToken` or `expiresAt`; of another kind a key of its JSON
+ * @returns undefined for a part that the value does not have
+ */
+export function partOf(value: SecretValue, field = 'value'): string | undefined {
+  if (value.kind === 'oauth') return field === 'value' ? value.accessToken : ownText(value, field)
+  if (value.kind === 'opaque') return field === 'value' ? value.value : undefined
+  const parsed = parseJson(value.value)
+  const own = ownText(parsed, field)
+  // A key that is not JSON is the private part of a pair.
+  const isWhole = field === 'value' || (field === 'private' && !isRecord(parsed))
+  return own ?? (isWhole ? value.value : undefined)
+}
+
+function ownText(parts: unknown, field: string): string | undefined {
+  if (!isRecord(parts) || !Object.hasOwn(parts, field) || field === 'kind') return undefined
+  const own = parts[field]
+  return typeof own === 'string' ? own : JSON.stringify(own)
+}
 
 /** Every part that must be redacted. */
 export function confidentialParts(value: SecretValue): readonly string[] {

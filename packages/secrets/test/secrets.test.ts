@@ -142,3 +142,26 @@ test('a keyring that fails is reported: the file is used by default, an error wh
   expect(warnings.join()).toContain('keyring rejected')
   await expect(secrets.set('key-a', opaque, { place: 'keyring' })).rejects.toMatchObject({ code: 'storage_failed' })
 })
+
+test('12.C3 a part of a value is resolved by its name, and redacted', async () => {
+  const known: string[] = []
+  const secrets = secretsOf(tempHome(), { redactor: { add: (value) => void known.push(value) } })
+  await secrets.set('login', { kind: 'oauth', accessToken: 'access-4711', refreshToken: 'refresh-4711' })
+  await secrets.set('pair', { kind: 'keypair', value: '{"private":"private-4711","public":"public-4711"}' })
+  await secrets.set('pem', { kind: 'keypair', value: '-----BEGIN KEY-----' })
+  await secrets.set('data', { kind: 'json', value: '{"a":{"b":"deep-4711"},"toString":"own-4711"}' })
+  await secrets.set('plain', opaque)
+  const part = async (slug: string, field?: string) =>
+    (await secrets.resolve({ slug, ...(field === undefined ? {} : { field }) }))?.text
+  expect(await part('login')).toBe('access-4711')
+  expect(await part('login', 'refreshToken')).toBe('refresh-4711')
+  expect(await part('login', 'expiresAt')).toBeUndefined()
+  expect(await part('login', 'kind')).toBeUndefined()
+  expect(await part('pair', 'private')).toBe('private-4711')
+  expect(await part('pair', 'public')).toBe('public-4711')
+  expect([await part('pem', 'private'), await part('pem', 'public')]).toEqual(['-----BEGIN KEY-----', undefined])
+  expect(await part('data', 'a')).toBe('{"b":"deep-4711"}')
+  expect([await part('data', 'toString'), await part('data', 'constructor')]).toEqual(['own-4711', undefined])
+  expect([await part('plain', 'value'), await part('plain', 'accessToken')]).toEqual([VALUE, undefined])
+  expect(known).toEqual(expect.arrayContaining(['private-4711', 'refresh-4711', '{"b":"deep-4711"}']))
+})

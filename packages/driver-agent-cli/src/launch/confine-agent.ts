@@ -53,9 +53,11 @@ export async function confineAgent({ launch, adapter, host, ...confining }: Conf
 }
 
 function asksForNothing(profile: SandboxProfile, { sandbox }: AgentHost): boolean {
-  const { provider, limits, network, mounts, fs, exec, readOnly } = profile
+  const { provider, limits, network, mounts, fs, exec, readOnly, config, tty, carried } = profile
   if (provider !== 'local' || Object.hasOwn(sandbox?.providers ?? {}, provider) || readOnly) return false
-  return [network, fs, exec, ...mounts, ...Object.keys(limits)].every((block) => block === undefined)
+  const { identity, policy, lifecycle } = carried
+  const blocks = [network, fs, exec, tty, identity, policy, lifecycle, ...mounts]
+  return [...blocks, ...Object.keys({ ...limits, ...config })].every((block) => block === undefined)
 }
 
 const unconfined = (launch: Launch, { provider }: SandboxProfile, reason: string): ConfinedAgent => ({

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { defined } from '@agentproto/contracts'
 import { parseSecrets, type SecretDeclaration } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Secrets } from '@agentproto/secrets'
@@ -19,18 +20,20 @@ export async function declaredSecrets(adapter: LoadedAgentCli): Promise<readonly
   return [...own, ...more.filter(({ slug }) => !own.some((secret) => secret.slug === slug))]
 }
 
-/** The variables of the declared secrets that are set. */
-export async function secretVariables({
-  secrets,
-  declared,
-}: {
+export interface WantedSecrets {
   readonly secrets: Pick<Secrets, 'resolve'>
   readonly declared: readonly SecretDeclaration[]
-}): Promise<Record<string, string>> {
+}
+
+/** The variables of the declared secrets that are set, each with the part of the value that it is declared to get. */
+export async function secretVariables({ secrets, declared }: WantedSecrets): Promise<Record<string, string>> {
   const env: Record<string, string> = {}
-  for (const { slug, variables } of declared) {
-    const resolved = variables.length === 0 ? undefined : await secrets.resolve({ slug, variables })
-    if (resolved !== undefined) for (const name of variables) env[name] = resolved.text
+  for (const { slug, variables: all, fields } of declared) {
+    for (const field of new Set(all.map((name) => fields[name]))) {
+      const variables = all.filter((name) => fields[name] === field)
+      const resolved = await secrets.resolve({ slug, variables, ...defined({ field }) })
+      if (resolved !== undefined) for (const name of variables) env[name] = resolved.text
+    }
   }
   return env
 }

@@ -100,14 +100,14 @@ test('what each package exports', () => {
       EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest Interrupted
       JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService
       PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QueryOf Reader RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery
-      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter
-      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest StreamStats
-      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
-      UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      contentBlockSchema createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema operationOf
-      parseWire permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema
-      spawnAgentSchema toAgentAnswer visibleWorkspaces
+      QueryOf Reader RenameRequest RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit
+      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
+      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
+      StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery
+      TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
+      boundsOf contentBlockSchema createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema
+      operationOf parseWire permissionModeSchema promptRequestSchema promptSchema scopeOfRoute
+      sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -199,8 +199,8 @@ test('the error codes', () => {
     "invalid_request invalid_json unauthorized forbidden host_not_allowed origin_not_allowed
     route_not_found method_not_allowed payload_too_large unsupported_media_type session_not_found
     turn_not_found request_not_found rule_not_found adapter_not_found workspace_not_found
-    token_not_found token_exists workspace_exists workspace_invalid cwd_invalid cwd_not_allowed
-    path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
+    token_not_found token_exists label_in_use workspace_exists workspace_invalid cwd_invalid
+    cwd_not_allowed path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
     continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
     agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
     session_limit_reached stream_limit_reached request_limit_reached session_ended session_starting
@@ -238,6 +238,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions rm [--json] [--no-start]
     agentproto sessions show [--json] [--no-start]
     agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--permissions <mode>] [--json] [--no-start]
+    agentproto sessions rename [--title <text>] [--label <text>] [--json] [--no-start]
     agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--json] [--no-start]
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]

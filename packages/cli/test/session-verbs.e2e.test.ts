@@ -124,6 +124,22 @@ test('config shows what the agent offers, and sets it', async () => {
   })
 })
 
+test('12.B6 rename gives a session another label, by which commands then find it, and a title', async () => {
+  const { run } = await gateway('before')
+  const renamed = await run('sessions', 'rename', 'before', '--label', 'after', '--title', 'Fix it')
+  expect(renamed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^s_\w+\n$/), stderr: '' })
+  expect((await run('sessions', 'show', 'before')).code).toBe(4)
+  expect(JSON.parse((await run('sessions', 'show', 'after', '--json')).stdout)).toMatchObject({ title: 'Fix it' })
+  await run('sessions', 'start', 'demo', '--label', 'other')
+  expect(await run('sessions', 'rename', 'other', '--label', 'after')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(renamed.stdout.trim()),
+  })
+  const unnamed = JSON.parse((await run('sessions', 'rename', 'after', '--label', '', '--json')).stdout)
+  expect(unnamed).not.toHaveProperty('label')
+  expect((await run('sessions', 'rename', 'other')).code).toBe(2)
+})
+
 test('fork starts a session that knows the conversation', async () => {
   const { run } = await gateway('first')
   await run('sessions', 'prompt', 'first', 'remember blue', '--wait')

@@ -4,7 +4,7 @@ import type { BodyOf, ParamsOf, QueryOf, Route } from '@agentproto/contracts/wir
 
 /** One HTTP request. */
 export interface Call {
-  readonly method?: 'GET' | 'POST' | 'DELETE'
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the gateway's url, already encoded. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>

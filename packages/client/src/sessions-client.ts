@@ -14,6 +14,7 @@ import type {
   InterruptRequest,
   KillReason,
   PromptRequest,
+  RenameRequest,
   ResumeRequest,
   SessionFilter,
   SpawnAgentRequest,
@@ -64,6 +65,8 @@ export function sessionsClient(transport: Transport) {
       call('POST /sessions/:id/resume', { params: { id }, body, trace }),
     /** Sets mode, model and options. @throws `session_ended`, `not_supported`, `mode_unknown`, `option_invalid` */
     configure: (id: string, body: ConfigRequest) => call('POST /sessions/:id/config', { params: { id }, body }),
+    /** Gives a session another title or label; null removes it. @throws `label_in_use` */
+    rename: (id: string, body: RenameRequest) => call('PATCH /sessions/:id', { params: { id }, body }),
     /** A new session whose agent knows the conversation so far. @throws `not_supported`, `turn_in_progress` */
     fork: (id: string, body: ForkRequest = {}) => call('POST /sessions/:id/fork', { params: { id }, body }),
     /** Ends the running turn and drops queued ones, or only the given one. Idempotent; resolves when it has ended. */

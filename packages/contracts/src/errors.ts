@@ -51,6 +51,7 @@ export const ERRORS = {
   workspace_not_found: row(404, 'Workspace not found', usage),
   token_not_found: row(404, 'Token not found', absent),
   token_exists: row(409, 'A token with this name exists', usage),
+  label_in_use: row(409, 'A live session has this label', usage),
   workspace_exists: row(409, 'A workspace with this slug exists', usage),
   workspace_invalid: row(422, 'The workspace is invalid', usage),
   cwd_invalid: row(422, 'The working directory is invalid', usage),

@@ -46,6 +46,7 @@ export type {
   InterruptRequest,
   KillReason,
   PromptRequest,
+  RenameRequest,
   ResumeRequest,
   SessionFilter,
   SpawnAgentRequest,

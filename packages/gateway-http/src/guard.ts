@@ -52,7 +52,7 @@ export function allowedOriginsOnly(allowedOrigins: readonly string[]): Middlewar
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))
   const allow = cors({
     origin: (origin) => origin,
-    allowMethods: ['GET', 'POST', 'DELETE'],
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowHeaders: [
       'authorization',
       'content-type',

@@ -17,6 +17,7 @@ const MARKDOWN = { accept: 'text/markdown' }
 /** What is asked of each route: at least once as it should be, and once as it should not where that can be. */
 const SAMPLES: Readonly<Record<string, readonly Sample[]>> = {
   'GET /:id': [{}, { headers: { 'if-none-match': '*' } }, { path: '/s9' }],
+  'PATCH /:id': [{ body: { title: 'other' } }, { body: { label: null } }, { body: {} }],
   'DELETE /:id': [{}, { path: '/s9' }],
   'POST /:id/prompt': [
     { body: { prompt: 'hello' } },

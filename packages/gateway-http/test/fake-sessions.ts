@@ -1,6 +1,7 @@
 import {
   type AgentAnswer,
   AgentprotoError,
+  defined,
   isLive,
   type OutputLine,
   type Principal,
@@ -21,6 +22,7 @@ import type {
   OutputReader,
   PromptRequest,
   RequestKey,
+  RenameRequest,
   ResumeRequest,
   SessionBounds,
   SessionChange,
@@ -172,6 +174,17 @@ export class FakeSessions implements SessionService {
       throw new AgentprotoError('mode_unknown', 'The agent has no such mode', { expected: 'plan', given: mode })
     const modeId = mode === undefined ? {} : { modeId: mode }
     found.session = { ...found.session, config: { ...modeId, ...(model === undefined ? {} : { modelId: model }) } }
+    return found.session
+  }
+
+  async rename(id: string, { title, label }: RenameRequest, by: Principal): Promise<Session> {
+    this.#note('rename', id, { title, label }, by)
+    const found = this.#find(id)
+    const names = {
+      title: title === undefined ? found.session.title : (title ?? undefined),
+      label: label === undefined ? found.session.label : (label ?? undefined),
+    }
+    found.session = defined({ ...found.session, ...names })
     return found.session
   }
 

@@ -258,7 +258,7 @@ test.each([
 test.each([
   ['PUT', '/sessions', 'GET, HEAD, OPTIONS'],
   ['GET', '/sessions/agent', 'POST, OPTIONS'],
-  ['PATCH', '/sessions/s1', 'GET, DELETE, HEAD, OPTIONS'],
+  ['PUT', '/sessions/s1', 'GET, PATCH, DELETE, HEAD, OPTIONS'],
   ['GET', '/sessions/s1/prompt', 'POST, OPTIONS'],
   ['DELETE', '/sessions/s1/stream', 'GET, HEAD, OPTIONS'],
   ['POST', '/health', 'GET, HEAD, OPTIONS'],

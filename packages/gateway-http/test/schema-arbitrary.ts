@@ -39,6 +39,8 @@ export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
       return fc.double({ noNaN: true, noDefaultInfinity: true })
     case 'boolean':
       return fc.boolean()
+    case 'null':
+      return fc.constant(null)
     case 'array':
       return fc.array(valueOf(schema.items ?? {}), {
         minLength: schema.minItems ?? 0,

@@ -8,6 +8,8 @@ import { validate } from './validators/config.js'
 /** A gateway's config.json, checked; every key is optional (`config.schema.json` says what each does). */
 export interface GatewayConfig {
   readonly sessions?: Readonly<Record<string, number>>
+  /** Milliseconds. */
+  readonly limits?: { readonly handshakeMs?: number; readonly openMs?: number }
   readonly durability?: 'kernel' | 'disk'
   readonly adapters?: readonly string[]
   readonly bundledAdapters?: boolean

@@ -11,6 +11,7 @@ const problemsOf = (text: string): readonly ManifestProblem[] => {
 test('a config.json with every key is accepted, and $schema is ignored', () => {
   const config = {
     sessions: { maxSessions: 2, requestTimeoutMs: 1000, interruptGraceMs: 1000, maxDurationMs: 0 },
+    limits: { handshakeMs: 1000, openMs: 1000 },
     durability: 'disk',
     adapters: ['/srv/adapters', 'C:\\adapters'],
     bundledAdapters: false,

@@ -23,7 +23,7 @@ const BUNDLED_CLIENTS: Readonly<Record<string, AllowedAdapter>> = {
 
 /** This host as agents and installers see it, with its secrets and their redaction. */
 export function agentHost(settings: Settings, { redactor, onProblem, terminal }: AgentParts): ProvisionHost {
-  const { env = process.env, executables, environment, homes, bin } = settings
+  const { env = process.env, executables, environment, homes, bin, limits } = settings
   const { sandbox, sandboxProviders, oauth, proprietary, clock, address, allowedHosts = [], listen } = settings
   const home = settings.layout.root
   const ownNames = [...allowedHosts, ...(listen?.host === undefined ? [] : [listen.host])]
@@ -40,7 +40,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),
     sandbox: defined({ providers: sandboxProviders, whenUnavailable: sandbox, ownNames }),
-    ...defined({ environment, homes, bin, oauth, terminal }),
+    ...defined({ environment, homes, bin, limits, oauth, terminal }),
     url: () => address.url,
   }
 }

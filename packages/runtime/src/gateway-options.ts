@@ -1,4 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
+import type { ArmLimits } from '@agentproto/contracts/agent'
 import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/provisioning'
 import type { GatewayHooks, ListenOptions, LogOptions } from '@agentproto/server'
@@ -48,6 +49,8 @@ export interface GatewayOptions {
   /** Absolute path of the command line that agents may call; its folder comes first on their PATH. */
   readonly bin?: string
   readonly sessions?: Partial<RegistryConfig>
+  /** Time limits of the start of an agent, in milliseconds. Default: a minute for the handshake and one to open a session. */
+  readonly limits?: Partial<Pick<ArmLimits, 'handshakeMs' | 'openMs'>>
   /** Defaults of `listen`. */
   readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'maxConnections' | 'tls'>
   /** Host names beyond loopback under which the gateway is reached. */

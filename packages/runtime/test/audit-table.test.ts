@@ -24,6 +24,7 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /sessions/agent': on('spawn', '/sessions/agent', { adapter: 'none' }),
   'POST /agents/:agent/sessions': on('spawn', '/agents/demo/sessions', { cwd: '/nowhere' }),
   'DELETE /sessions/:id': unknownSession('forget'),
+  'PATCH /sessions/:id': unknownSession('rename', '', { title: 'x' }),
   'POST /sessions/:id/prompt': unknownSession('prompt', '/prompt', { prompt: 'x' }),
   'POST /sessions/:id/interrupt': unknownSession('interrupt', '/interrupt'),
   'POST /sessions/:id/cancel': unknownSession('interrupt', '/cancel'),
@@ -99,7 +100,8 @@ test('each route that changes something has one line, and one row here', async (
     const { path, body, type } = row
     const headers = { ...headersOf(gateway), ...(type === undefined ? {} : { 'content-type': type }) }
     const [method = ''] = route.split(' ')
-    const sent = method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}
+    const sent =
+      method === 'POST' || method === 'PATCH' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}
     await (await gateway.app.request(path, { method, headers, ...sent })).text()
     const lines = await linesAfter(home, before)
     seen.push(`${route}: ${lines.map(({ kind, action }) => `${String(kind)} ${String(action)}`).join(', ')}`)

@@ -8,6 +8,7 @@ import { demoAgentPath } from '@agentproto/demo-agent'
 import type { Gateway, GatewayOptions } from '@agentproto/runtime'
 import { DEFAULT_REGISTRY_CONFIG } from '@agentproto/session-registry'
 import { expect, onTestFinished, test } from 'vitest'
+import { faultyAgent } from './fixtures/faulty-agent.js'
 import { temporaryHome, testGateway } from './fixtures/temporary-home.js'
 
 const owner: Principal = { type: 'owner', name: 'owner' }
@@ -61,6 +62,19 @@ test('executables says where an agent is', async () => {
     { executables: { 'agentproto-demo-agent': demoAgentPath } },
   )
   await other.sessions.spawn({ adapter: 'demo', cwd: other.home }, owner)
+})
+
+test('12.B6 limits.handshakeMs bounds the handshake and limits.openMs the opening, and what the embedder gives wins', async () => {
+  const startOf = async (fault: 'mute' | 'never opens', config: object, options = {}): Promise<unknown> => {
+    const executables = { 'agentproto-demo-agent': await faultyAgent(await temporaryHome(), fault) }
+    const { sessions, home } = await configured(config, { executables, ...options })
+    return sessions.spawn({ adapter: 'demo', cwd: home }, owner).catch(String)
+  }
+  expect(await startOf('mute', { limits: { handshakeMs: 301 } })).toContain('301 ms')
+  expect(await startOf('never opens', { limits: { openMs: 302 } })).toContain('302 ms')
+  expect(await startOf('mute', { limits: { handshakeMs: 60_000 } }, { limits: { handshakeMs: 303 } })).toContain(
+    '303 ms',
+  )
 })
 
 test('environment and homes say what agents see of the host', async () => {

@@ -74,6 +74,8 @@ test('a real gateway answers what its document says', { timeout: 60_000 }, async
     ['/sessions/agent', { adapter: 'unknown' }],
   ]
   for (const [path, body] of steps) complaints.push((await ask('POST', path, body)).complaint)
+  for (const names of [{ label: 'shop' }, { label: null, title: 'Shop' }, {}])
+    complaints.push((await ask('PATCH', '/sessions/{id}', names)).complaint)
   for (const path of READS) complaints.push((await ask('GET', path)).complaint)
   for (const path of ['/sessions/{id}/kill', '/sessions/{id}/kill', '/sessions/{id}/resume'])
     complaints.push((await ask('POST', path)).complaint)

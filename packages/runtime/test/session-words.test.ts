@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createClient } from '@agentproto/client'
 import { homeLayout } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
@@ -79,4 +80,34 @@ test('12.B5 a start that is refused for its mode or an option leaves no session:
     expect(await readdir(homeLayout(home).sessions)).toEqual([])
   }
   watcher.close()
+})
+
+test('12.B6 PATCH /sessions/:id renames, by HTTP and by the client; the audit log and watchers have it', async () => {
+  const { url, gateway, home, spawn, call } = await servedGateway()
+  const client = createClient({ url, token: gateway.token })
+  const { id } = await spawn({ label: 'old' })
+  const watcher = gateway.sessions.watch()
+  expect(await call(`PATCH /sessions/${id}`, { label: 'new' })).toMatchObject({
+    status: 200,
+    body: { id, label: 'new' },
+  })
+  expect(await watcher.next()).toMatchObject([{ type: 'session', session: { label: 'new' } }])
+  watcher.close()
+  expect(await client.sessions.rename(id, { title: 'Fix it', label: null })).toMatchObject({ id, title: 'Fix it' })
+  expect((await call(`GET /sessions/${id}`)).body).not.toHaveProperty('label')
+  await spawn({ label: 'taken' })
+  const inUse = { code: 'label_in_use' }
+  expect(await call(`PATCH /sessions/${id}`, { label: 'taken' })).toMatchObject({ status: 409, body: inUse })
+  for (const wrong of [{}, { label: '' }, { label: 'x'.repeat(201) }, { status: 'killed' }, { title: 7 }])
+    expect((await call(`PATCH /sessions/${id}`, wrong)).status).toBe(400)
+  expect((await call('PATCH /sessions/s_00000000', { label: 'x' })).status).toBe(404)
+  await gateway.close()
+  const lines = (await readFile(join(home, 'logs', 'audit.jsonl'), 'utf8')).trim().split('\n')
+  const renames = lines.map((line) => JSON.parse(line)).filter(({ action }) => action === 'rename')
+  expect(renames).toMatchObject([
+    { session: id, label: 'new', outcome: 'ok' },
+    { session: id, titleChars: 6, outcome: 'ok' },
+    { session: id, label: 'taken', outcome: 'label_in_use' },
+    { session: 's_00000000', outcome: 'session_not_found' },
+  ])
 })

@@ -1,7 +1,6 @@
 import {
   type AgentAnswer,
   AgentprotoError,
-  type ContentBlock,
   isAgentprotoError,
   isLive,
   type Principal,
@@ -15,6 +14,7 @@ import {
   type ForkRequest,
   type PermissionService,
   type PromptRequest,
+  type RenameRequest,
   type RequestKey,
   type ResumeRequest,
   type SessionBounds,
@@ -22,7 +22,7 @@ import {
 } from '@agentproto/contracts/wire'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
-import { assertMayAnswer, assertNoAgent } from './delegation/delegation.js'
+import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
 import { planSession } from './lifecycle/creation.js'
@@ -38,11 +38,13 @@ import { RecordSaver } from './record-saver.js'
 import { SESSION_ID_PREFIX, sessionNotFound } from './records/session-id.js'
 import { pageOf } from './records/session-page.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
+import { Renaming } from './renaming.js'
 import { answerRequest } from './requests/answer-request.js'
 import { waitingIn } from './requests/waiting.js'
 import type { SessionActor } from './session/actor.js'
 import { asOfNow } from './session/as-of-now.js'
 import { configureSession } from './session/configure.js'
+import { contentOf } from './session/prompt-content.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
@@ -78,6 +80,7 @@ class Registry implements SessionRegistry {
   readonly #feed: ChangeFeed
   readonly #saver: RecordSaver
   readonly #sessions: SessionCache
+  readonly #renaming: Renaming
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   readonly #asOfNow: (session: Session) => Session
@@ -105,6 +108,7 @@ class Registry implements SessionRegistry {
       onUnread: (session) => void (this.#saver.isDue(session) || this.#sessions.evict(session.id)),
     })
     const sessions = this.#sessions
+    this.#renaming = new Renaming(sessions)
     this.permissions = permissionService({ ...options, sessions, keep })
     this.archive = new Archive({ ...options, sessions, keep, forget: (id, by) => this.forget(id, by) })
   }
@@ -180,6 +184,13 @@ class Registry implements SessionRegistry {
     return session.snapshot()
   }
 
+  async rename(id: string, request: RenameRequest, by: Principal): Promise<Session> {
+    const session = this.#sessions.get(id)
+    assertNoAgent(by, 'rename a session')
+    await this.#renaming.rename(session, request, by)
+    return session.snapshot()
+  }
+
   turns: SessionRegistry['turns'] = async (id, query) => readTurns(this.#sessions.get(id), query)
   turn: SessionRegistry['turn'] = async (id, turn) => readTurnDetail(this.#sessions.get(id), turn)
 
@@ -210,12 +221,8 @@ class Registry implements SessionRegistry {
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#sessions.get(id)
-    const remember = answer.outcome === 'selected' ? answer.remember : undefined
-    if (remember !== undefined) assertMayDecideAhead(by, remember)
-    const { request } = session.state.requests.find((each) => each.requestId === requestId) ?? {}
-    assertMayAnswer(by, request, answer)
-    const answered = await answerRequest(session, requestId, { answer, by: { type: 'principal', name: by.name } })
-    if (remember === undefined) return answered
+    const answered = await answerRequest(session, requestId, { answer, by })
+    if (answer.outcome !== 'selected' || answer.remember === undefined) return answered
     await reviewAll(this.#sessions.live)
     await this.#saver.save(session)
     return answered
@@ -309,6 +316,3 @@ class Registry implements SessionRegistry {
     })
   }
 }
-
-const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
-  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt

@@ -58,11 +58,16 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['sandbox', confinementOf(session)],
     ['started', `${ageSince(session.startedAt, now)} ago (${session.startedAt})`],
     ['last output', session.lastOutputAt && `${ageSince(session.lastOutputAt, now)} ago`],
-    ['resumable', session.resumable ? 'yes' : 'no'],
+    ['health', session.health],
+    ['attachable', yesOrNo(session.attachable)],
+    ['wakeable', yesOrNo(session.wakeable)],
+    ['resumable', yesOrNo(session.resumable)],
     ['warnings', session.warnings.join('; ') || undefined],
   ]
   return facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, oneLine(value)]]))
 }
+
+const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 
 const confinementOf = ({ sandbox }: Session): string | undefined =>
   sandbox && (sandbox.enforced ? sandbox.provider : `not confined: ${sandbox.reason ?? 'no reason given'}`)

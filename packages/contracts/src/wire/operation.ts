@@ -81,7 +81,7 @@ export interface ToolDefinition {
 }
 
 /** `METHOD /path/:param` → operation. */
-export type Operations = Readonly<Record<`${'GET' | 'POST' | 'DELETE' | 'ALL'} /${string}`, Operation>>
+export type Operations = Readonly<Record<`${'GET' | 'POST' | 'PATCH' | 'DELETE' | 'ALL'} /${string}`, Operation>>
 
 /** Makes operations that need a scope; a member that no operation has does not compile. */
 const needing =

@@ -166,6 +166,18 @@ export const forkRequestSchema = z.strictObject({
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
 
+const name = label.min(1).nullable().optional()
+
+/** What a person calls a session; null removes it. The title of a person stays whatever the agent reports. */
+export const renameRequestSchema = z
+  .strictObject({
+    title: name.describe('Title; null to have the agent’s or that of the next prompt'),
+    label: name.describe('A label that no other live session has; null for none'),
+  })
+  .refine((request) => Object.keys(request).length > 0, 'a title or a label')
+  .meta({ minProperties: 1 })
+export type RenameRequest = z.infer<typeof renameRequestSchema>
+
 /** Without `turn` the running turn is ended and queued prompts are dropped; with it only that turn. */
 export const interruptRequestSchema = z.strictObject({
   turn: z.int().min(1).optional().describe('Number of a single turn, running or queued'),

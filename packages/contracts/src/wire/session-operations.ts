@@ -79,6 +79,14 @@ export const sessionOperations = {
     errors: SESSION,
     tool: tools.getSession,
   }),
+  'PATCH /sessions/:id': operate('renameSession', {
+    summary: 'Gives a session, live or ended, another title or label',
+    calls: 'sessions.rename',
+    action: 'rename',
+    body: ask.renameRequestSchema,
+    answers: ok(is.session, 'The renamed session'),
+    errors: [...SESSION, 'label_in_use'],
+  }),
   'DELETE /sessions/:id': operate('forgetSession', {
     summary: 'Ends the session if it is live, then deletes it and its log',
     calls: 'sessions.forget',

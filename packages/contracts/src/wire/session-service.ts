@@ -10,6 +10,7 @@ import type {
   InterruptRequest,
   KillReason,
   PromptRequest,
+  RenameRequest,
   ResumeRequest,
   SessionFilter,
   SpawnAgentRequest,
@@ -89,6 +90,11 @@ export interface SessionService {
    * @throws `session_ended`, `session_starting`, `not_supported`, `mode_unknown`, `option_invalid`
    */
   configure(id: string, request: ConfigRequest, by: Principal): Promise<Session>
+  /**
+   * Gives a session, live or ended, another title or label. A title that a person gave is not replaced by the agent's.
+   * @throws `label_in_use` if another live session that the caller may use has the label
+   */
+  rename(id: string, request: RenameRequest, by: Principal): Promise<Session>
   /**
    * A new session in the same folder whose agent knows the conversation so far; the old one is unchanged.
    * @throws `not_supported` if the agent cannot fork, `turn_in_progress`, and what `spawn` throws of the start

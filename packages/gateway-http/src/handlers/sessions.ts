@@ -17,6 +17,7 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
     'GET /sessions': ({ query, within }) => sessions.list(query, within),
     'POST /sessions/agent': ({ body, by }) => sessions.spawn(body, by),
     'GET /sessions/:id': ({ params }) => sessions.get(params.id),
+    'PATCH /sessions/:id': ({ params, body, by }) => sessions.rename(params.id, body, by),
     async 'DELETE /sessions/:id'({ params: { id }, by }) {
       await sessions.forget(id, by)
       return { ok: true, id }

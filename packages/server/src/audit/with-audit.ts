@@ -103,6 +103,7 @@ const DETAILS: DetailsTable = {
     session,
     about: { mode, model, permissionMode, options: options && Object.keys(options).slice(0, 50) },
   }),
+  'sessions.rename': (session, { title, label }, by) => ({ by, session, about: { titleChars: title?.length, label } }),
   'sessions.interrupt': (session, by, request) => ({ by, session, about: { ...request } }),
   'sessions.kill': (session, by, reason) => ({
     by,

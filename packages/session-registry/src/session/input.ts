@@ -10,7 +10,7 @@ import type {
   TraceContext,
 } from '@agentproto/contracts'
 import type { AgentEnd, AgentSignal, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
-import type { Interrupted } from '@agentproto/contracts/wire'
+import type { Interrupted, RenameRequest } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
@@ -41,6 +41,7 @@ type Command =
       readonly answer: AgentAnswer
       readonly by: AnsweredBy
     }
+  | { readonly type: 'rename'; readonly call: Call; readonly request: RenameRequest }
   | {
       readonly type: 'set-permission-mode'
       readonly call: Call
@@ -116,6 +117,7 @@ export interface Replies {
   readonly interrupt: Interrupted
   readonly kill: { readonly ok: boolean }
   readonly answer: undefined
+  readonly rename: undefined
   readonly 'set-permission-mode': undefined
   readonly asked: AgentAnswer
 }

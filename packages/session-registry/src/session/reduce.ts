@@ -4,6 +4,7 @@ import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { applyEvents, replayEvent } from './events.js'
 import type { Input, InputOf, LogInput } from './input.js'
+import { rename } from './rename.js'
 import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
 import {
   agentEnded,
@@ -41,6 +42,8 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return kill(state, input, now)
     case 'answer':
       return orReject(state, input.call, () => answer(state, input, now))
+    case 'rename':
+      return rename(state, input)
     case 'set-permission-mode':
       return setPermissionMode(state, input)
     case 'signals':

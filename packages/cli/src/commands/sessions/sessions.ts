@@ -57,6 +57,7 @@ export const children: CommandFiles = {
   rm: () => import('./rm.js'),
   show: () => import('./show.js'),
   config: () => import('./config.js'),
+  rename: () => import('./rename.js'),
   fork: () => import('./fork.js'),
   answer: () => import('./answer.js'),
   logs: () => import('./logs.js'),

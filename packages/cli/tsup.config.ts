@@ -74,6 +74,9 @@ for (const name of ['egress-relay.mjs', 'sandbox-probe.mjs']) copyIn(`../sandbox
 copyIn('../adapter-pty-repl/bin/pty-host.mjs', 'bin/pty-host.mjs')
 copyIn('../adapters/catalog', 'catalog')
 copyIn('../adapters/dist/catalogue.json', 'dist/catalogue.json')
+// A new folder: the sweep below removes an old one.
+rmSync('dist/schemas', { recursive: true, force: true })
+copyIn('../manifest/src/schemas', 'dist/schemas')
 chmodSync('bin/demo-agent.mjs', 0o755)
 
 /** What one bundle leaves to another, as a file beside it. */

@@ -121,9 +121,9 @@ test('what each package exports', () => {
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
-      ContinuationOptions LaunchOptions LaunchProvisioning Session SessionCallbacks SharedProcesses
-      SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn declaredSecrets defineAgentCli
-      launchAgent loadAgentCli locateAgent sessionPolicy
+      ContinuationOptions DescribeAgent DescribedAgent LaunchOptions LaunchProvisioning Session
+      SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
+      declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables
@@ -134,23 +134,26 @@ test('what each package exports', () => {
     @agentproto/json-file
       Changed JsonFile JsonFileOptions LockRules
     @agentproto/manifest
-      AcpAgentCapabilities AcpProfile AcpTier AgentCliDocument AgentCliManifest Auth CompiledLaunch
-      Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod KeyScope LaunchRequest
-      ManifestProblem Option OptionValue PACKAGE_MANAGERS PROBLEM_CODES PackageManager
-      ParseAgentCliOptions ParseOptions ParseResult ProblemCode SANDBOX_PROVIDERS SandboxProfile
-      SecretDeclaration SecretsManifest SetupStep compileLaunch configSchema declaredVariables
-      fillTemplate formatProblem parseAcp parseAgentCli parseConfig parseRunner parseSandbox parseSecrets
+      AcpAgentCapabilities AcpProfile AcpTier AgentAnswers AgentCliDocument AgentCliManifest Auth
+      CompiledLaunch Continuation ContinuationStrategy GatewayConfig INSTALL_METHODS InstallMethod
+      KeyScope LaunchRequest MANIFEST_NAMES ManifestName ManifestProblem Option OptionValue
+      PACKAGE_MANAGERS PROBLEM_CODES PackageManager ParseAgentCliOptions ParseOptions ParseResult
+      ProblemCode SANDBOX_PROVIDERS SCHEMA_FILES SandboxProfile SchemaFile SecretDeclaration
+      SecretsManifest SetupStep TemplateOptions compileLaunch configSchema declaredVariables fillTemplate
+      formatProblem isAdapterId manifestTemplate parseAcp parseAgentCli parseConfig parseRunner
+      parseSandbox parseSecrets
     @agentproto/manifest/node
-      CheckedFile FoundVersion LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
-      findManifests findVersion readAgentCli
+      CheckedFile FoundVersion GivenText LoadedAgentCli ReadAgentCliOptions ReadResult checkManifestFiles
+      checkManifestText findManifests findVersion readAgentCli readSchema schemaPath
     @agentproto/mcp-tools
       McpDeps McpEndpoint McpStdio McpStdioOptions ToolSessions createMcpEndpoint serveMcpStdio
     @agentproto/provisioning
       OauthParts ProvisionHost Provisioner Question Terminal TerminalProgram addAdapter createProvisioner
     @agentproto/runtime
-      DEFAULT_PORT Gateway GatewayHooks GatewayOptions GatewayStores Hook HookContext HookDenial
-      ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question RequestAsked
-      SpawnAttempt Terminal TlsOptions createGateway openAdapters openTokens version
+      DEFAULT_PORT DescribeAgent DescribedAgent Gateway GatewayHooks GatewayOptions GatewayStores Hook
+      HookContext HookDenial ListenOptions LogLevel LogOptions OpenAdaptersOptions PromptAttempt Question
+      RequestAsked SpawnAttempt Terminal TlsOptions createGateway describeAgent openAdapters openTokens
+      version
     @agentproto/sandbox
       ConfinedLaunch ConfinementProfile PreparedLaunch RegisteredProvider SandboxMount SandboxProvider
       SandboxRequest Sandboxes SandboxesOptions createSandboxes
@@ -273,7 +276,9 @@ test('the commands of agentproto', async () => {
     agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json] [--no-start]
     agentproto adapters login [--force] [--json] [--no-start]
     agentproto manifest
-    agentproto manifest validate [--format <format>] [--json]
+    agentproto manifest init [--protocol <protocol>] [--user-home] [--from <command...>] [--json]
+    agentproto manifest validate [--as <name>] [--format <format>] [--json]
+    agentproto manifest schema [--path] [--json]
     agentproto permissions [--no-start]
     agentproto permissions list [--session <id>] [--workspace <slug>] [--json] [--no-start]
     agentproto permissions allow [--session <id>] [--workspace <slug>] [--tool <kind>] [--path <pattern>] [--command <words>] [--once] [--json] [--no-start]

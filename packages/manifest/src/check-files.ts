@@ -1,12 +1,13 @@
 import { basename, resolve } from 'node:path'
-import { findManifests, type ManifestName, manifestNameOf } from './find-manifests.js'
+import { findManifests } from './find-manifests.js'
+import { type ManifestName, manifestNameOf } from './manifest-name.js'
 import { parseAcp } from './acp-profile.js'
 import type { ParseResult } from './parse-manifest.js'
 import { parseRunner } from './runner-profile.js'
 import { parseSandbox } from './sandbox-profile.js'
 import { parseSecrets } from './secrets-manifest.js'
 import { type ManifestProblem, ProblemList } from './problem.js'
-import { type ReadReferences, readWithReferences } from './read-agent-cli.js'
+import { parseWithReferences, type ReadReferences, readWithReferences } from './read-agent-cli.js'
 import { readText } from './read-text.js'
 import { createSourceText } from './source-text.js'
 
@@ -36,6 +37,19 @@ export async function checkManifestFiles(paths: readonly string[]): Promise<read
     if (target.found && target.kind !== 'AGENT-CLI.md' && referenced.has(resolve(target.path))) return []
     return [agents.get(target) ?? checkOther(target)]
   })
+}
+
+export interface GivenText {
+  readonly kind: ManifestName
+  /** What problems call it; what it refers to is relative to the folder of this path. */
+  readonly path: string
+}
+
+/** Checks a manifest that is in no file, with the files that it refers to. */
+export function checkManifestText(text: string, { kind, path }: GivenText): CheckedFile {
+  const result =
+    kind === 'AGENT-CLI.md' ? parseWithReferences(text, { path }, new Map()) : PARSERS[kind](text, { path })
+  return { path, ok: result.ok, problems: result.ok ? result.warnings : result.problems }
 }
 
 interface Target {

@@ -55,7 +55,17 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
   const read = inFolder ? readText(file) : named
   if (!read.ok) return { ok: false, problems: read.problems }
   const folder = basename(dirname(resolve(file)))
-  const { result, context } = parseAgentCliAt(read.text, { ...options, path: file, folder })
+  return parseWithReferences(read.text, { ...options, path: file, folder }, references)
+}
+
+/** The same for a text that is in no file. */
+export function parseWithReferences(
+  text: string,
+  options: ParseAgentCliOptions,
+  references: ReadReferences,
+): ReadResult {
+  const { path } = options
+  const { result, context } = parseAgentCliAt(text, options)
   const readReference = referenceReader(context, references)
   if (!result.ok) {
     checkReferences(context, readReference, options)
@@ -68,7 +78,7 @@ export function readWithReferences(path: string, options: ReadAgentCliOptions, r
   const { sandbox } = loaded
   const problems = context.problems.sorted()
   if (context.problems.failed || sandbox === undefined) return { ok: false, problems }
-  return { ok: true, path: file, directory: dirname(file), manifest, ...loaded, sandbox, warnings: problems }
+  return { ok: true, path, directory: dirname(path), manifest, ...loaded, sandbox, warnings: problems }
 }
 
 type References = Partial<Pick<LoadedAgentCli, 'acp' | 'secrets' | 'sandbox'>>

@@ -2,6 +2,7 @@
 export { createGateway } from './create-gateway.js'
 export { openAdapters } from './open-adapters.js'
 export type { OpenAdaptersOptions } from './open-adapters.js'
+export { describeAgent, type DescribeAgent, type DescribedAgent } from '@agentproto/driver-agent-cli'
 export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
 export type { GatewayOptions } from './gateway-options.js'

@@ -1,0 +1,43 @@
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describeAgent, type DescribeAgent } from '@agentproto/driver-agent-cli'
+import { findMarkedProcesses } from '@agentproto/subprocess'
+import { expect, onTestFinished, test } from 'vitest'
+
+const demo = fileURLToPath(new URL('../../demo-agent/bin/demo-agent.mjs', import.meta.url))
+
+/** Describes with a temporary folder and a home of its own. */
+function describing(command: DescribeAgent['command']) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'agentproto-describe-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const env = { ...process.env, HOME: root, TMPDIR: root }
+  const describe = (more: Partial<DescribeAgent> = {}) =>
+    describeAgent({ command, cwd: root, env, signal: new AbortController().signal, ...more })
+  return { describe, root }
+}
+
+const initMarkers = () => findMarkedProcesses().filter(({ marker }) => marker.startsWith('init_'))
+const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('agentproto-init-'))
+
+test('12.C7 an agent is asked what it offers, and leaves no process and no file', async () => {
+  const before = scratchFolders()
+  const { describe, root } = describing([process.execPath, demo])
+  const { info, config, noSession } = await describe()
+  expect([info.capabilities.load, info.capabilities.embeddedContext, noSession]).toEqual([true, true, undefined])
+  expect(config?.modes?.map(({ id }) => id)).toEqual(expect.arrayContaining(['default', 'plan']))
+  expect(readdirSync(root)).toEqual([])
+  expect([initMarkers(), scratchFolders()]).toEqual([[], before])
+})
+
+test('12.C7 what is no ACP agent, or is not there, fails with its reason and leaves nothing', async () => {
+  const before = scratchFolders()
+  await expect(describing(['/bin/false']).describe()).rejects.toMatchObject({ code: expect.stringMatching(/_failed$/) })
+  await expect(describing(['./none']).describe()).rejects.toMatchObject({ code: 'agent_not_installed' })
+  const abort = new AbortController()
+  const waiting = describing(['/bin/cat']).describe({ signal: abort.signal })
+  abort.abort()
+  await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
+  expect([initMarkers(), scratchFolders()]).toEqual([[], before])
+})

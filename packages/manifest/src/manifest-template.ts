@@ -1,0 +1,165 @@
+import { defined } from '@agentproto/contracts'
+import validVersion from 'semver/functions/valid.js'
+import { stringify } from 'yaml'
+import { schemas } from './schemas.js'
+
+/** What an agent answered of itself, as far as a manifest has a place for it. */
+export interface AgentAnswers {
+  readonly name?: string
+  readonly version?: string
+  readonly loadSession: boolean
+  readonly image: boolean
+  readonly audio: boolean
+  readonly embeddedContext: boolean
+  readonly mcpHttp: boolean
+  readonly mcpSse: boolean
+  readonly modes: readonly { readonly id: string; readonly name: string; readonly description?: string }[]
+  readonly models: readonly string[]
+  readonly defaultModel?: string
+  readonly logins: readonly { readonly id: string; readonly name: string; readonly needsTerminal: boolean }[]
+}
+
+export interface TemplateOptions {
+  /** The name of the adapter and of its folder. */
+  readonly id: string
+  readonly protocol: 'acp' | 'mcp'
+  /** The program and its arguments. Default: a program with the name of the adapter. */
+  readonly command?: readonly [string, ...string[]]
+  /** Of a running agent; a template has placeholders instead. */
+  readonly answers?: AgentAnswers
+}
+
+/** Whether a name can be that of an adapter. */
+export const isAdapterId = (name: string): boolean => new RegExp(schemas.blocks.$defs.id.pattern).test(name)
+
+/**
+ * The files of a new adapter, by name. They are valid, and comments name what the author must check.
+ * Texts of the agent are single-line values, so that none can add a key.
+ */
+export function manifestTemplate(options: TemplateOptions): ReadonlyMap<string, string> {
+  const files = new Map([['AGENT-CLI.md', agentCli(options)]])
+  if (options.protocol === 'acp') files.set('ACP.md', acp(options))
+  return files
+}
+
+function agentCli({ id, protocol, command: [bin, ...binArgs] = [id], answers }: TemplateOptions): string {
+  const program = bin.split(/[/\\]/).at(-1) ?? bin
+  const version = validVersion(answers?.version ?? '') ?? undefined
+  return page([
+    yaml({ name: id, id, description: described(id, answers), version: '0.1.0', bin, bin_args: binArgs }),
+    '# Replace this by how the agent is installed: npm, pip, brew, download and others.',
+    yaml({ install: [{ method: 'npm', package: program }] }),
+    '# Check that it ends by itself, and narrow the range to what you have tested.',
+    yaml({
+      version_check: {
+        cmd: `${program} --version`,
+        parse: String.raw`(\d+\.\d+\.\d+)`,
+        range: version === undefined ? '*' : `>=${version}`,
+        timeout_ms: 15_000,
+      },
+    }),
+    yaml({ sandbox: { provider: 'local' }, protocol }),
+    protocol === 'acp' ? yaml({ acp: './ACP.md' }) : yaml({ mcp: { transport: 'stdio', command: bin, args: binArgs } }),
+    yaml({ capabilities: capabilities(answers) }),
+    ...(answers === undefined ? [] : discovered(answers)),
+    '---',
+    '',
+    `# ${oneLine(answers?.name ?? id)}`,
+    '',
+    'What a person should know who drives it.',
+    ...loginLines(answers),
+  ])
+}
+
+/** Ids that AIP-45 allows, each with the agent's own. */
+function discovered({ modes, models, defaultModel = '', version }: AgentAnswers): readonly string[] {
+  const own = new Map(
+    modes
+      .filter(({ id }) => isPlain(id))
+      .map(({ id, name, description }) => [slugOf(id), { id, text: description ?? name }]),
+  )
+  own.delete('')
+  const entries = [...own].map(([id, { text }]) => ({ id, description: oneLine(text) }))
+  const session_modes = Object.fromEntries([...own].map(([slug, { id }]) => [slug, id]))
+  const allowed = models.filter(isPlain)
+  const tested = version === undefined ? undefined : oneLine(version)
+  return [
+    ...(entries.length === 0
+      ? []
+      : ['# Each is set in the session, by the agent’s own name below.', yaml({ modes: entries })]),
+    ...(allowed.length === 0
+      ? []
+      : [yaml({ models: defined({ default: isPlain(defaultModel) ? defaultModel : undefined, allowed }) })]),
+    yaml({
+      metadata: {
+        agentproto: defined({
+          tested,
+          session_modes: entries.length === 0 ? undefined : session_modes,
+          unverified: ['Everything but what the agent answers before the first prompt'],
+        }),
+      },
+    }),
+  ]
+}
+
+const capabilities = (answers: AgentAnswers | undefined): object => ({
+  streaming: true,
+  tool_calls: true,
+  multimodal: answers !== undefined && (answers.image || answers.audio),
+  resumable: answers?.loadSession ?? false,
+  bidirectional: true,
+})
+
+function acp({ id, answers }: TemplateOptions): string {
+  const { loadSession = false, image = false, audio = false, embeddedContext = false } = answers ?? {}
+  const { mcpHttp: http = false, mcpSse: sse = false } = answers ?? {}
+  const agent = { loadSession, promptCapabilities: { image, audio, embeddedContext }, mcpCapabilities: { http, sse } }
+  const client = { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
+  return page([
+    yaml({
+      name: `${id} over ACP`,
+      id: `${id.slice(0, 60)}-acp`,
+      description: 'What the agent offers on ACP version 1 over stdio.',
+      version: '0.1.0',
+      kind: 'client',
+      transport: 'stdio',
+      metadata: { aip44: { acp_rev: ACP_REV, tier: 'basic', capabilities: { client, agent } } },
+    }),
+    '---',
+  ])
+}
+
+/** Revision of the upstream protocol that this version speaks. */
+const ACP_REV = '064ee1ffe194cdb14e1d45d66875ce74a14933c3'
+
+const described = (id: string, answers: AgentAnswers | undefined): string =>
+  answers === undefined ? `What ${id} is, in a sentence or two.` : `${oneLine(answers.name ?? id)} over ACP.`
+
+function loginLines(answers: AgentAnswers | undefined): readonly string[] {
+  if (answers === undefined || answers.logins.length === 0) return []
+  const lines = answers.logins.map(
+    ({ id, name, needsTerminal }) =>
+      `- ${oneLine(name)} (\`${oneLine(id)}\`${needsTerminal ? ', needs a terminal' : ''})`,
+  )
+  return ['', '**Login.** The agent names these ways. Write the command into `auth.login`:', '', ...lines]
+}
+
+const page = (parts: readonly string[]): string => ['---', ...parts].join('\n').concat('\n')
+const yaml = (value: object): string => stringify(value, { lineWidth: 0 }).trimEnd()
+
+const slugOf = (id: string): string =>
+  id
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 64)
+
+/** Whether an id can be written as it is. Another one could not be sent back to the agent either. */
+const isPlain = (id: string): boolean => id !== '' && id === oneLine(id)
+
+/** An agent's text on one line, without control characters. */
+const oneLine = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, 200)

@@ -110,7 +110,7 @@ test('a login is refreshed when its time has come, once', async () => {
   expect((await launch(made)).warnings).toEqual([expect.stringContaining('no network')])
 })
 
-const CHECKED: AgentCliDocument['auth'] = {
+const CHECKED: NonNullable<AgentCliDocument['auth']> = {
   state: { env: ['ACME_KEY'] },
   login: { cmd: 'sign-in', completes_when: { cmd: 'who' } },
 }

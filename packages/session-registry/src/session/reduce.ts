@@ -43,9 +43,10 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'answer':
       return orReject(state, input.call, () => answer(state, input, now))
     case 'rename':
-      return rename(state, input)
     case 'set-permission-mode':
-      return setPermissionMode(state, input)
+    case 'configured':
+    case 'warn':
+      return describe(state, input)
     case 'signals':
       return signals(state, input)
     case 'asked':
@@ -70,10 +71,6 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return judged(state, input)
     case 'policy-answer':
       return policyAnswer(state, input)
-    case 'configured':
-      return step({ ...state, spawn: withChange(state.spawn, input.change) })
-    case 'warn':
-      return step({ ...state, session: withWarning(state.session, input.message) }, URGENT)
     case 'report':
       return step(state, { do: 'append', groups: [{ entries: input.entries }] })
     case 'timer':
@@ -97,6 +94,20 @@ function orReject(state: SessionState, call: Call, decide: () => Step): Step {
     return decide()
   } catch (error) {
     return step(state, { do: 'reject', call, error })
+  }
+}
+
+/** What a session is called and set to. */
+function describe(state: SessionState, input: InputOf<'rename' | 'set-permission-mode' | 'configured' | 'warn'>): Step {
+  switch (input.type) {
+    case 'rename':
+      return rename(state, input)
+    case 'set-permission-mode':
+      return setPermissionMode(state, input)
+    case 'configured':
+      return step({ ...state, spawn: withChange(state.spawn, input.change) })
+    case 'warn':
+      return step({ ...state, session: withWarning(state.session, input.message) }, URGENT)
   }
 }
 

@@ -76,24 +76,24 @@ test('what each package exports', () => {
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
-      Clock ConfigOption ContentBlock Defined DelegationGrant ERRORS EXIT Envelope ErrorCode ErrorParts
-      ErrorRow EventGap FAILURE_KINDS FailureKind FairShares GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES
-      HostEvent HostEventType Json NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
-      PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
-      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
-      PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      ResolvedCwd RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS
-      SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS
-      STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure SessionHealth
-      SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName SessionStatus
-      SessionStopped SessionSummary SessionTurn StatusChange StopReason StoredAgentSession StreamError
-      StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart
-      Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind
-      ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd
-      TurnEndReason TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace WorkspaceResolver
-      WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined everySession
-      fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId settlesWithin
-      summaryOf systemClock toAgentprotoError traceIdOf traceOf
+      Clock ConfigOption ContentBlock CreatedTokens Defined DelegationGrant ERRORS EXIT EndOptions
+      Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares GapNotice
+      HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json NamedToken NewId NewToken OutputItem
+      OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange
+      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal
+      Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
+      ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES
+      SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
+      SessionHealth SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName
+      SessionStatus SessionStopped SessionSummary SessionTurn StatusChange StopReason StoredAgentSession
+      StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
+      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
+      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
+      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace
+      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
+      everySession fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId
+      settlesWithin summaryOf systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
@@ -105,9 +105,9 @@ test('what each package exports', () => {
       SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
       StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery
       TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf contentBlockSchema createTokenSchema eventSchema isWithinDepth mayUse mcpServerSchema
-      operationOf parseWire permissionModeSchema promptRequestSchema promptSchema scopeOfRoute
-      sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      boundsOf contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth mayUse
+      mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
+      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -163,9 +163,9 @@ test('what each package exports', () => {
       parseSecretValue
     @agentproto/server
       Access Audit DEFAULT_PORT GatewayHooks GatewayLog HomeLock Hook HookContext HookDenial Hooks
-      HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions PromptAttempt
-      RequestAsked SpawnAttempt TlsOptions browserCodes openAccess openAudit openHome openOfflineAudit
-      openTokens withSessionToken
+      HostNames ListenOptions Listeners LogLevel LogOptions Metrics OfflineOptions OpenTokensOptions
+      PromptAttempt RequestAsked SpawnAttempt TlsOptions browserCodes openAccess openAudit openHome
+      openOfflineAudit openTokens withSessionToken
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/session-registry
@@ -293,8 +293,8 @@ test('the commands of agentproto', async () => {
     agentproto token [--no-start]
     agentproto token create [--name <name>] [--scope <scope>] [--workspace <slug...>] [--json] [--no-start]
     agentproto token list [--json] [--no-start]
-    agentproto token revoke [--no-start]
-    agentproto token rotate [--json] [--no-start]
+    agentproto token revoke [--keep-created] [--json] [--no-start]
+    agentproto token rotate [--keep-created] [--json] [--no-start]
     agentproto config
     agentproto config list [--json]
     agentproto config get [--json]

@@ -48,3 +48,34 @@ test('a token of a workspace sees and starts only sessions of it', async () => {
   expect(await ids({})).toEqual([mine.stdout.trim(), owners.stdout.trim()].toSorted())
   expect(await cli(['sessions', 'kill', owners.stdout.trim()], { home, env })).toMatchObject({ code: 4 })
 })
+
+test('12.A8 token create names the known workspaces, list the creator and what is lost, revoke what else ended', async () => {
+  const home = folder()
+  await cli(['workspace', 'add', folder('shop'), '--slug', 'shop'], { home })
+  const create = (name: string, ...args: string[]) => cli(['token', 'create', '--name', name, ...args], { home })
+  expect(await create('ci', '--scope', 'read', '--workspace', 'nope')).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('Expected one of shop.'),
+  })
+  await create('ci', '--scope', 'read', '--workspace', 'shop')
+  const { url } = await serve(home)
+  const maker = (await create('maker', '--scope', 'admin')).stdout.trim()
+  const env = { AGENTPROTO_URL: url, AGENTPROTO_TOKEN: maker }
+  for (const name of ['made', 'kept']) {
+    const made = await cli(['token', 'create', '--name', name, '--scope', 'admin'], { home: folder(), env })
+    expect(made.code).toBe(0)
+  }
+  await cli(['workspace', 'remove', 'shop'], { home })
+  await cli(['workspace', 'add', folder('bank'), '--slug', 'shop'], { home })
+  const list = (await cli(['token', 'list'], { home })).stdout
+  expect(list).toMatch(/ci +read +shop \(lost\) +owner/)
+  expect(list).toMatch(/made +admin +all +maker/)
+  expect(await cli(['token', 'rotate', 'maker', '--keep-created', '--json'], { home })).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/"kept": \[\s*"made",\s*"kept"\s*\]/),
+  })
+  expect((await cli(['token', 'revoke', 'maker'], { home })).stderr).toBe(
+    'maker is revoked. Also revoked, because it had created them: made, kept.\n',
+  )
+})

@@ -23,9 +23,10 @@ export function tokensClient({ call }: Transport): TokenService {
       return tokens
     },
     create: (body) => call('POST /tokens', { body }),
-    async revoke(name) {
-      await call('DELETE /tokens/:name', { params: { name } })
+    async revoke(name, _by, query = {}) {
+      const { ended, kept } = await call('DELETE /tokens/:name', { params: { name }, query })
+      return { ended, kept }
     },
-    rotate: (name) => call('POST /tokens/:name/rotate', { params: { name } }),
+    rotate: (name, _by, body = {}) => call('POST /tokens/:name/rotate', { params: { name }, body }),
   }
 }

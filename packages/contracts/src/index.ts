@@ -92,8 +92,16 @@ export { TurnCollector } from './turn-collector.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'
 export type { ResolvedCwd, WorkspaceResolver, WorkspaceService } from './workspace.js'
-export type { BrowserCode, NamedToken, NewToken, Workspace, WorkspacesFile } from './wire/host-responses.js'
-export type { BrowserLogin, TokenRequest, TokenService } from './wire/token-service.js'
+export type {
+  BrowserCode,
+  CreatedTokens,
+  NamedToken,
+  NewToken,
+  RotatedToken,
+  Workspace,
+  WorkspacesFile,
+} from './wire/host-responses.js'
+export type { BrowserLogin, EndOptions, TokenRequest, TokenService } from './wire/token-service.js'
 export { TOKEN_SHAPE } from './token-shape.js'
 export { traceIdOf, traceOf } from './trace-context.js'
 export type { TraceCarrier, TraceContext } from './trace-context.js'

@@ -25,6 +25,11 @@ export interface TokenPrincipal {
   readonly scope: Scope
   /** Slugs of the workspaces that it is bound to; absent for all. */
   readonly workspaces?: readonly string[]
+  /**
+   * The folder that each of these slugs had when the token was created: a slug that was given to another folder is not covered.
+   * Absent where the slug alone counts.
+   */
+  readonly folders?: Readonly<Record<string, string>>
 }
 
 /** The agent of a session: it sees that session and its descendants, and drives the descendants if it may delegate. */

@@ -20,7 +20,14 @@ export type {
   UnreadableEvents,
 } from './wire/session-responses.js'
 export type { AdapterState, DoctorCheck, DoctorReport, SetupInput, SetupStepState } from './wire/host-responses.js'
-export { assertMayDecideAhead, assertMayUse, boundsOf, mayUse, visibleWorkspaces } from './wire/access.js'
+export {
+  assertMayDecideAhead,
+  assertMayUse,
+  boundsOf,
+  coversWorkspace,
+  mayUse,
+  visibleWorkspaces,
+} from './wire/access.js'
 export type { SessionBounds } from './wire/access.js'
 export { contentBlockSchema } from './wire/content-block.js'
 export { parseWire } from './wire/parse-wire.js'

@@ -11,8 +11,8 @@ const made: NewToken = { name: 't', scope: 'read', createdAt: '2026-11-21T00:00:
 const tokens: TokenService = {
   list: async () => [],
   create: async () => made,
-  revoke: async () => undefined,
-  rotate: async () => made,
+  revoke: async () => ({ ended: [], kept: [] }),
+  rotate: async () => ({ ...made, ended: [], kept: [] }),
 }
 
 const browsers: BrowserLogin = {

@@ -50,8 +50,11 @@ const tokenOf = (name: string) => {
 const fakeTokens: TokenService = {
   list: async () => [ci],
   create: async ({ name, scope }) => ({ ...ci, name, scope, token: 'value' }),
-  revoke: async (name) => void tokenOf(name),
-  rotate: async (name) => tokenOf(name),
+  revoke: async (name) => {
+    tokenOf(name)
+    return { ended: ['child'], kept: [] }
+  },
+  rotate: async (name) => ({ ...tokenOf(name), ended: [], kept: ['child'] }),
 }
 
 const fakeBrowsers: BrowserLogin = {

@@ -38,8 +38,8 @@ interface Opened {
 
 async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
   const observers = (opened.observers = observe(settings))
-  const access = openAccess(settings, observers)
   const agents = openAgents(settings, observers)
+  const access = openAccess(settings, { ...observers, ...agents })
   const sessions = (opened.sessions = await openSessions(settings, { ...observers, ...access, ...agents }))
   agents.watch(sessions.sessions)
   const surfaces = (opened.surfaces = openSurfaces(settings, { ...observers, ...access, ...agents, ...sessions }))

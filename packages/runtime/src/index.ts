@@ -6,7 +6,8 @@ export { describeAgent, type DescribeAgent, type DescribedAgent } from '@agentpr
 export type { Question, Terminal } from '@agentproto/provisioning'
 export type { Gateway } from './gateway.js'
 export type { GatewayOptions } from './gateway-options.js'
-export { DEFAULT_PORT, openTokens } from '@agentproto/server'
+export { DEFAULT_PORT } from '@agentproto/server'
+export { openTokens } from './open-tokens.js'
 export type {
   GatewayHooks,
   Hook,

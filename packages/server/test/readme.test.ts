@@ -10,12 +10,13 @@ const onProblem = (problem: string): never => expect.unreachable(problem)
 
 test('the example of the README', async () => {
   const home = await temporaryFolder()
-  const tokens = openTokens({ home })
+  const registered = createWorkspaces({ home, defaultCwd: home })
+  const tokens = openTokens({ home, workspaces: registered })
   const { token } = await tokens.create({ name: 'ci', scope: 'operate' })
 
   const path = join(home, 'logs', 'audit.jsonl')
   const audit = openAudit({ path, clock: systemClock, redact: (json) => json, onProblem })
-  const workspaces = audit.wrap('workspaces', createWorkspaces({ home, defaultCwd: home }))
+  const workspaces = audit.wrap('workspaces', registered)
   await workspaces.add({ path: home, slug: 'here' }, { type: 'owner', name: 'me' })
   await audit.close()
   const actions = [...readFileSync(path, 'utf8').matchAll(/"action":"([^"]+)"/g)].map(([, action]) => action)

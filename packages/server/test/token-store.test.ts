@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '@agentproto/contracts'
+import { systemClock, type WorkspaceService } from '@agentproto/contracts'
 import { expect, test } from 'vitest'
 import { TokenStore } from '../src/access/token-store.js'
 import { temporaryFolder } from './fixtures/temporary-folder.js'
@@ -10,14 +10,24 @@ function storeIn(home: string, problems: string[] = []): TokenStore {
     path: join(home, 'tokens.json'),
     clock: systemClock,
     onProblem: (problem) => problems.push(problem),
+    workspaces,
   })
+}
+
+const at = '2026-11-22T00:00:00.000Z'
+const workspaces: Pick<WorkspaceService, 'list'> = {
+  list: async () => ({
+    version: 1,
+    workspaces: [{ slug: 'shop', path: '/shop', addedAt: at, updatedAt: at }],
+  }),
 }
 
 test('a token identifies its principal, in this process and the next; its value is not stored', async () => {
   const home = await temporaryFolder()
   const store = storeIn(home)
   const { token, ...made } = await store.create({ name: 'ci', scope: 'operate', workspaces: ['shop', 'shop'] })
-  const principal = { type: 'token', name: 'ci', scope: 'operate', workspaces: ['shop'] }
+  const bounds = { workspaces: ['shop'], folders: { shop: '/shop' } }
+  const principal = { type: 'token', name: 'ci', scope: 'operate', ...bounds }
   expect(store.authenticate(token)).toEqual(principal)
   expect(storeIn(home).authenticate(token)).toEqual(principal)
   expect(await store.list()).toEqual([made])
@@ -64,7 +74,7 @@ test('an invalid request is rejected and stores nothing', async () => {
 })
 
 test('there are at most a hundred', async () => {
-  const store = new TokenStore({ path: undefined, clock: systemClock, onProblem: () => undefined })
+  const store = new TokenStore({ path: undefined, clock: systemClock, onProblem: () => undefined, workspaces })
   for (let n = 0; n < 100; n++) await store.create({ name: `t${n}`, scope: 'read' })
   await expect(store.create({ name: 'more', scope: 'read' })).rejects.toMatchObject({ code: 'token_limit_reached' })
   await store.revoke('t5')

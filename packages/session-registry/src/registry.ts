@@ -288,9 +288,9 @@ class Registry implements SessionRegistry {
   }
 
   async #resume(session: SessionActor, request: ResumeCall, by: Principal): Promise<void> {
-    await sameRootsOf(session.stored(), this.#asker(by))
+    const { place } = await sameRootsOf(session.stored(), this.#asker(by))
     this.#assertRoom()
-    await session.call('resume', { request, trace: by.trace })
+    await session.call('resume', { request, workspaceSlug: place.workspaceSlug, trace: by.trace })
   }
 
   #asker(by: Principal): Asker {

@@ -181,7 +181,7 @@ test('no input in any phase throws, but for a command that is refused', () => {
   const phases = [[], [start], running, [...running, prompt(2)], [...running, prompt(2), kill(3, 'user_canceled')]]
   const inputs: readonly Input[] = [
     ...running,
-    { type: 'resume', call: 9, request: {}, trace: undefined },
+    { type: 'resume', call: 9, request: {}, workspaceSlug: 'default', trace: undefined },
     prompt(9, 'interrupt'),
     { type: 'interrupt', call: 9 },
     kill(9, 'user_canceled'),

@@ -1,5 +1,7 @@
 import {
+  type CreatedTokens,
   defined,
+  type EndOptions,
   isAgentprotoError,
   type NamedToken,
   type NewToken,
@@ -21,6 +23,8 @@ Examples:
   $ AGENTPROTO_URL=… AGENTPROTO_TOKEN=… agentproto sessions
 
 The scope read can look, operate can also start and drive sessions, admin can also change workspaces, adapters and tokens.
+A token of workspaces is bound to their folders: a workspace that was removed, or whose slug another folder has now, is
+"lost". The tokens that a token created end with it.
 A token is printed once; only its hash is stored. Your own commands need no token: they read the owner's from the home.`
 
 interface CreateOptions {
@@ -44,17 +48,33 @@ export function define(token: CliCommand): void {
     })
   token.subcommand('list', 'list the tokens, without their values').json().examples('token list').run(list)
   token
-    .subcommand('revoke <name>', 'revoke a token, and close the streams that use it')
-    .examples('token revoke ci')
-    .run(async (context, name: string) => {
-      await (await openTokens(context)).revoke(name)
-      return { note: `${name} is revoked.` }
+    .subcommand('revoke <name>', 'revoke a token and those that it created, and close the streams that use them')
+    .option('--keep-created', 'keep the tokens that it created')
+    .json()
+    .examples('token revoke ci', 'token revoke ci --keep-created')
+    .run(async (context, name: string, { keepCreated }: EndOptions) => {
+      const created = await (await openTokens(context)).revoke(name, undefined, defined({ keepCreated }))
+      return { json: { name, ...created }, note: `${name} is revoked.${aboutCreated(created)}` }
     })
   token
-    .subcommand('rotate <name>', 'replace the value of a token and print the new one once')
+    .subcommand(
+      'rotate <name>',
+      'replace the value of a token, end those that it created, and print the new value once',
+    )
+    .option('--keep-created', 'keep the tokens that it created')
     .json()
     .examples('token rotate ci')
-    .run(async (context, name: string) => newToken(context, await (await openTokens(context)).rotate(name)))
+    .run(async (context, name: string, { keepCreated }: EndOptions) => {
+      const rotated = await (await openTokens(context)).rotate(name, undefined, defined({ keepCreated }))
+      const { note, ...result } = newToken(context, rotated)
+      return { ...result, note: [note, aboutCreated(rotated).trim()].filter(Boolean).join(' ') || undefined }
+    })
+}
+
+/** What else ended, or did not. */
+function aboutCreated({ ended, kept }: CreatedTokens): string {
+  if (ended.length > 0) return ` Also revoked, because it had created them: ${ended.join(', ')}.`
+  return kept.length > 0 ? ` Still valid, though it had created them: ${kept.join(', ')}.` : ''
 }
 
 async function list(context: CliContext): Promise<CommandResult> {
@@ -65,11 +85,15 @@ async function list(context: CliContext): Promise<CommandResult> {
   const text = tableFor<NamedToken>(context, tokens, (paint) => [
     { title: 'NAME', cell: ({ name }) => name, paint: paint.cyan },
     { title: 'SCOPE', cell: ({ scope }) => scope },
-    { title: 'WORKSPACES', cell: ({ workspaces }) => workspaces?.join(', ') ?? 'all', shrinkTo: 8 },
+    { title: 'WORKSPACES', cell: workspacesOf, shrinkTo: 8 },
+    { title: 'CREATED BY', cell: ({ createdBy }) => createdBy ?? 'owner', dropOrder: 2 },
     { title: 'AGE', cell: ({ createdAt, rotatedAt }) => ageSince(rotatedAt ?? createdAt), dropOrder: 1 },
   ])
   return { json, text }
 }
+
+const workspacesOf = ({ workspaces, lost = [] }: NamedToken): string =>
+  workspaces?.map((slug) => (lost.includes(slug) ? `${slug} (lost)` : slug)).join(', ') ?? 'all'
 
 /** The tokens of the running gateway, which keeps them in memory, else those of the home. */
 async function openTokens(context: CliContext): Promise<TokenService> {

@@ -1,6 +1,6 @@
 import { AgentprotoError } from '../errors.js'
-import type { Principal, Scope } from '../principal.js'
-import type { WorkspacesFile } from './host-responses.js'
+import type { Principal, Scope, TokenPrincipal } from '../principal.js'
+import type { Workspace, WorkspacesFile } from './host-responses.js'
 
 // Who may call what. The scopes are in the table of operations; what has no scope is only for the owner.
 
@@ -8,6 +8,8 @@ import type { WorkspacesFile } from './host-responses.js'
 export interface SessionBounds {
   /** In one of these workspaces. */
   readonly workspaces?: readonly string[]
+  /** With `workspaces`: in the folder that each of them had when the principal was bound to it. */
+  readonly folders?: Readonly<Record<string, string>>
   /** A descendant of this session. */
   readonly under?: string
   /** With `under`: also that session. */
@@ -62,14 +64,25 @@ export function assertMayDecideAhead(by: Principal, lifetime: 'once' | 'session'
  */
 export function boundsOf(by: Principal, needed: Scope | undefined): SessionBounds | undefined {
   if (by.type === 'session') return { under: by.sessionId, itself: needed === 'read' }
-  return by.type === 'token' && by.workspaces !== undefined ? { workspaces: by.workspaces } : undefined
+  if (by.type !== 'token' || by.workspaces === undefined) return undefined
+  return { workspaces: by.workspaces, ...(by.folders && { folders: by.folders }) }
+}
+
+/** Whether a token covers a workspace: by its slug, and by the folder that the slug had when the token was created. */
+export function coversWorkspace(
+  { workspaces, folders }: Pick<TokenPrincipal, 'workspaces' | 'folders'>,
+  { slug, path }: Pick<Workspace, 'slug' | 'path'>,
+): boolean {
+  if (workspaces === undefined) return true
+  if (!workspaces.includes(slug)) return false
+  return folders === undefined || (Object.hasOwn(folders, slug) && folders[slug] === path)
 }
 
 /** The workspaces that a principal may see. An agent sees none: its children run in its own folders. */
 export function visibleWorkspaces(file: WorkspacesFile, by: Principal): WorkspacesFile {
   if (by.type === 'owner' || (by.type === 'token' && by.workspaces === undefined)) return file
-  const bounds = new Set(by.type === 'token' ? by.workspaces : [])
   const { active, version } = file
-  const workspaces = file.workspaces.filter(({ slug }) => bounds.has(slug))
-  return { version, ...(active !== undefined && bounds.has(active) ? { active } : {}), workspaces }
+  const workspaces = file.workspaces.filter((each) => by.type === 'token' && coversWorkspace(by, each))
+  const isActiveSeen = workspaces.some(({ slug }) => slug === active)
+  return { version, ...(active !== undefined && isActiveSeen ? { active } : {}), workspaces }
 }

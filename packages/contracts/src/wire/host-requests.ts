@@ -22,6 +22,10 @@ export const createTokenSchema = z.strictObject({
   workspaces: z.array(slug).min(1).max(100).optional(),
 })
 
+const keepCreated = 'Keep the tokens that it created; otherwise they end'
+export const revokeTokenQuerySchema = z.strictObject({ keepCreated: z.stringbool().optional().describe(keepCreated) })
+export const rotateTokenSchema = z.strictObject({ keepCreated: z.boolean().optional().describe(keepCreated) })
+
 /** Install, setup and login of an agent; the route gives `until`. */
 export const provisionRequestSchema = z.strictObject({
   force: z.boolean().optional().describe('Run the phase again even if it is done'),

@@ -146,6 +146,10 @@ const token = z.object({
   name: z.string(),
   scope: z.enum(SCOPES),
   workspaces: z.array(z.string()).optional(),
+  /** Those of its workspaces that were removed, or whose slug another folder has now: it allows nothing there. */
+  lost: z.array(z.string()).optional(),
+  /** Name of the token that created it, also through a browser login; absent if that was the owner. */
+  createdBy: z.string().optional(),
   createdAt: time,
   /** Absent if it was never rotated. */
   rotatedAt: time.optional(),
@@ -158,7 +162,18 @@ export const tokens = z.object({ tokens: z.array(token) })
 export const newToken = token.extend({ token: z.string() })
 /** A token with its value. */
 export type NewToken = ValueOf<typeof newToken>
-export const tokenRevoked = z.object({ ok: z.literal(true), name: z.string() })
+const createdTokens = z.object({
+  /** Names of the tokens that it had created, and that these had created: they ended with it. */
+  ended: z.array(z.string()),
+  /** With `keepCreated`: the same, but they stay valid. */
+  kept: z.array(z.string()),
+})
+/** What became of the tokens that a token had created. */
+export type CreatedTokens = ValueOf<typeof createdTokens>
+export const tokenRevoked = createdTokens.extend({ ok: z.literal(true), name: z.string() })
+export const rotatedToken = newToken.extend(createdTokens.shape)
+/** A token with its new value. */
+export type RotatedToken = ValueOf<typeof rotatedToken>
 
 const issuedCode = z.object({ code: z.string(), expiresAt: time })
 export type BrowserCode = ValueOf<typeof issuedCode>

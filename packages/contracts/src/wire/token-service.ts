@@ -1,20 +1,32 @@
 import type { Principal } from '../principal.js'
-import type { BrowserCode, NamedToken, NewToken } from './host-responses.js'
+import type { BrowserCode, CreatedTokens, NamedToken, NewToken, RotatedToken } from './host-responses.js'
 
 /** The named tokens of a gateway. */
 export interface TokenService {
   list(): Promise<readonly NamedToken[]>
   /**
    * @param request Its name, scope and bounds
-   * @param by The caller, for the audit log
+   * @param by The caller; if that is a named token, the new one ends with it
    * @returns The token with its value, which is not stored
-   * @throws `token_exists`, `token_limit_reached`, `invalid_request` (an `admin` token with bounds), `storage_failed`
+   * @throws `token_exists`, `token_limit_reached`, `workspace_not_found`, `invalid_request` (an `admin` token with
+   *   bounds), `unauthorized` if the caller's token has ended, `storage_failed`
    */
   create(request: TokenRequest, by?: Principal): Promise<NewToken>
-  /** Revokes a token and closes its open streams. @throws `token_not_found`, `storage_failed` */
-  revoke(name: string, by?: Principal): Promise<void>
-  /** Gives a token a new value; the old one becomes invalid. @throws `token_not_found`, `storage_failed` */
-  rotate(name: string, by?: Principal): Promise<NewToken>
+  /**
+   * Revokes a token and those that it created, and closes their open streams.
+   * @throws `token_not_found`, `storage_failed`
+   */
+  revoke(name: string, by?: Principal, options?: EndOptions): Promise<CreatedTokens>
+  /**
+   * Gives a token a new value; the old one becomes invalid, and the tokens that it created end.
+   * @throws `token_not_found`, `storage_failed`
+   */
+  rotate(name: string, by?: Principal, options?: EndOptions): Promise<RotatedToken>
+}
+
+export interface EndOptions {
+  /** The tokens that it created stay valid. After a revocation they are its own creator's. */
+  readonly keepCreated?: boolean | undefined
 }
 
 export interface TokenRequest extends Pick<NamedToken, 'name' | 'scope' | 'expiresAt'> {

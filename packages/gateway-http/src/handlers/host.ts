@@ -50,10 +50,11 @@ export function hostHandlers(deps: HttpDeps, streams: Streams) {
 
     'GET /tokens': async () => ({ tokens: await tokens.list() }),
     'POST /tokens': ({ body, by }) => tokens.create(body, by),
-    async 'DELETE /tokens/:name'({ params: { name }, by }) {
-      await tokens.revoke(name, by)
-      return { ok: true, name }
-    },
-    'POST /tokens/:name/rotate': ({ params, by }) => tokens.rotate(params.name, by),
+    'DELETE /tokens/:name': async ({ params: { name }, query, by }) => ({
+      ok: true,
+      name,
+      ...(await tokens.revoke(name, by, query)),
+    }),
+    'POST /tokens/:name/rotate': ({ params, body, by }) => tokens.rotate(params.name, by, body),
   } satisfies Partial<Handlers>
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Authenticate, Clock, Principal } from '@agentproto/contracts'
+import type { Authenticate, Clock, Principal, WorkspaceService } from '@agentproto/contracts'
 import type { HomeLayout } from '@agentproto/contracts/agent'
 import type { Audit } from '../audit/audit.js'
 import { ownerToken } from './owner-token.js'
@@ -18,17 +18,18 @@ export interface AccessOptions {
 /** Who may call a gateway. */
 export type Access = ReturnType<typeof openAccess>
 
-interface Reporters {
+interface Parts {
   readonly redactor: { add(value: string): void }
   readonly onProblem: (problem: string) => void
   readonly audit: Audit
+  readonly workspaces: Pick<WorkspaceService, 'list'>
 }
 
-export function openAccess(options: AccessOptions, { redactor, onProblem, audit }: Reporters) {
+export function openAccess(options: AccessOptions, { redactor, onProblem, audit, workspaces }: Parts) {
   const { clock, layout, inMemory } = options
   const token = options.token ?? (inMemory ? crypto.randomUUID() : ownerToken(layout.token, onProblem))
   const owner = authenticateOwner(token)
-  const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem })
+  const named = new TokenStore({ path: inMemory ? undefined : layout.tokens, clock, onProblem, workspaces })
   const sessionTokens = new SessionTokens()
   // Tokens are known by their shape. Of the owner's also each half of the secret: one of them shows where the other is cut.
   for (const part of [token, token.slice(-43, -21), token.slice(-21)]) redactor.add(part)

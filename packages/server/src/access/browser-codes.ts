@@ -10,7 +10,7 @@ import { newToken, tokenDigest } from './token-format.js'
 
 const CODE_MS = 60_000
 const LOGIN_MS = 12 * 60 * 60 * 1_000
-/** Codes that are not used yet. */
+/** Codes of one caller that are not used yet: a caller cannot keep others from logging in. */
 const MAX_CODES = 16
 
 /**
@@ -28,7 +28,8 @@ export function browserCodes(
     code(by) {
       const now = clock.now()
       for (const [digest, { until }] of pending) if (until <= now) pending.delete(digest)
-      if (pending.size >= MAX_CODES) throw tooMany()
+      const own = [...pending.values()].filter((code) => code.by.name === by.name)
+      if (own.length >= MAX_CODES) throw tooMany()
       const { token: code } = newToken('c')
       pending.set(digestOf(code), { until: now + CODE_MS, by })
       return { code, expiresAt: at(now + CODE_MS) }

@@ -8,11 +8,17 @@ import {
   type Principal,
   type TokenPrincipal,
   type TokenRequest,
+  type Workspace,
+  type CreatedTokens,
+  type EndOptions,
+  type RotatedToken,
   type TokenService,
+  type WorkspaceService,
 } from '@agentproto/contracts'
-import { createTokenSchema } from '@agentproto/contracts/wire'
+import { coversWorkspace, createTokenSchema } from '@agentproto/contracts/wire'
 import writeAtomic from 'write-file-atomic'
 import * as z from 'zod'
+import { withoutToken } from './created-tokens.js'
 import { isToken, newToken, tokenDigest, tokenId } from './token-format.js'
 
 export interface TokenStoreOptions {
@@ -20,14 +26,21 @@ export interface TokenStoreOptions {
   readonly path: string | undefined
   readonly clock: Clock
   readonly onProblem: (problem: string) => void
+  /** The workspaces that tokens are bound to. */
+  readonly workspaces: Pick<WorkspaceService, 'list'>
 }
 
 const MAX_TOKENS = 100
 
+const idSchema = z.string().regex(/^[0-9a-f]{16}$/)
 const storedSchema = z.strictObject({
   ...createTokenSchema.shape,
   workspaces: createTokenSchema.shape.workspaces.unwrap().exactOptional(),
-  id: z.string().regex(/^[0-9a-f]{16}$/),
+  /** Absent in files of older versions: such a token covers none of its workspaces. */
+  folders: z.record(z.string(), z.string()).exactOptional(),
+  id: idSchema,
+  /** The id of the token that created it; absent for the owner. */
+  createdBy: idSchema.exactOptional(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.string(),
   rotatedAt: z.string().exactOptional(),
@@ -69,61 +82,86 @@ export class TokenStore implements TokenService {
     return AbortSignal.abort()
   }
 
-  list(): Promise<readonly NamedToken[]> {
-    return Promise.resolve(this.#valid().map(shown))
+  async list(): Promise<readonly NamedToken[]> {
+    const { workspaces } = await this.#options.workspaces.list()
+    const tokens = this.#valid()
+    return tokens.map((token) => {
+      const isLost = (slug: string): boolean => !workspaces.some((each) => each.slug === slug && covers(token, each))
+      const lost = token.workspaces?.filter(isLost) ?? []
+      return { ...shown(token, tokens), ...(lost.length > 0 && { lost }) }
+    })
   }
 
-  create(request: TokenRequest): Promise<NewToken> {
+  async create(request: TokenRequest, by?: Principal): Promise<NewToken> {
     const { name, scope, workspaces, expiresAt } = request
+    assertSound(request)
+    const folders = workspaces && (await this.#foldersOf(workspaces))
     return this.#change((tokens) => {
-      assertSound(request)
       if (tokens.some((token) => token.name === name)) throw taken(name)
       if (tokens.length >= MAX_TOKENS) throw tooMany()
       const { token, ...proof } = mint()
-      const bounds = defined({ workspaces: workspaces && [...new Set(workspaces)], expiresAt })
-      const stored: Stored = { name, scope, ...proof, createdAt: this.#now(), ...bounds }
-      return [[...tokens, stored], { ...shown(stored), token }]
+      const bounds = defined({ workspaces: workspaces && [...new Set(workspaces)], folders, expiresAt })
+      const stored: Stored = { name, scope, ...proof, createdAt: this.#now(), ...bounds, ...creatorOf(tokens, by) }
+      return [[...tokens, stored], { ...shown(stored, tokens), token }]
     })
   }
 
-  revoke(name: string): Promise<void> {
+  revoke(name: string, _by?: Principal, { keepCreated = false }: EndOptions = {}): Promise<CreatedTokens> {
     return this.#change((tokens) => {
       const found = byName(tokens, name)
-      return [tokens.filter((token) => token !== found), undefined]
+      const { left, ...created } = withoutToken(tokens, found, { keepCreated, heir: found.createdBy })
+      return [left, created]
     })
   }
 
-  rotate(name: string): Promise<NewToken> {
+  rotate(name: string, _by?: Principal, { keepCreated = false }: EndOptions = {}): Promise<RotatedToken> {
     return this.#change((tokens) => {
       const found = byName(tokens, name)
       const { token, ...proof } = mint()
+      const { left, ...created } = withoutToken(tokens, found, { keepCreated, heir: proof.id })
       const stored: Stored = { ...found, ...proof, rotatedAt: this.#now() }
-      return [tokens.map((each) => (each === found ? stored : each)), { ...shown(stored), token }]
+      return [[...left, stored], { ...shown(stored, left), token, ...created }]
     })
+  }
+
+  /** @throws `workspace_not_found` */
+  async #foldersOf(slugs: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const { workspaces } = await this.#options.workspaces.list()
+    const folders = slugs.map((slug) => {
+      const found = workspaces.find((each) => each.slug === slug)
+      if (found !== undefined) return [slug, found.path] as const
+      throw noWorkspace(slug, workspaces)
+    })
+    return Object.fromEntries(folders)
   }
 
   #now(): string {
     return new Date(this.#options.clock.now()).toISOString()
   }
 
-  /** Tokens that have not expired; expired ones are removed with the next change. */
+  /** Tokens that have not expired. Expired ones are removed with the next change; what they created stays. */
   #valid(): readonly Stored[] {
-    return Array.from(this.#held.values(), ({ stored }) => stored).filter((stored) => !this.#isExpired(stored))
+    const all = Array.from(this.#held.values(), ({ stored }) => stored)
+    const expired = all.filter((stored) => this.#isExpired(stored))
+    return expired.reduce<readonly Stored[]>(
+      (tokens, token) => withoutToken(tokens, token, { keepCreated: true, heir: token.createdBy }).left,
+      all,
+    )
   }
 
   #isExpired({ expiresAt }: Stored): boolean {
     return expiresAt !== undefined && Date.parse(expiresAt) <= this.#options.clock.now()
   }
 
-  /** By id. A token that was there before keeps its object, so that its streams stay open. */
+  /** By id. A token that was there before keeps its principal and its signal, so that its streams stay open. */
   #hold(tokens: readonly Stored[], before: ReadonlyMap<string, Held> = this.#held): ReadonlyMap<string, Held> {
-    return new Map(tokens.map((stored) => [stored.id, before.get(stored.id) ?? this.#open(stored)]))
+    return new Map(tokens.map((stored) => [stored.id, { ...(before.get(stored.id) ?? this.#open(stored)), stored }]))
   }
 
   #open(stored: Stored): Held {
     const { clock } = this.#options
-    const { name, scope, workspaces, sha256, expiresAt } = stored
-    const principal: TokenPrincipal = { type: 'token', name, scope, ...defined({ workspaces }) }
+    const { name, scope, sha256, expiresAt } = stored
+    const principal: TokenPrincipal = { type: 'token', name, scope, ...boundsOf(stored) }
     const ended = new AbortController()
     // Its open streams end when it expires.
     if (expiresAt !== undefined) clock.after(Date.parse(expiresAt) - clock.now(), () => ended.abort())
@@ -155,7 +193,28 @@ export class TokenStore implements TokenService {
   }
 }
 
-const shown = ({ id: _id, sha256: _sha256, ...token }: Stored): NamedToken => token
+/** A token as it is listed. @param tokens One of them may have created it */
+function shown(
+  { id: _id, sha256: _sha256, folders: _folders, ...token }: Stored,
+  tokens: readonly Stored[],
+): NamedToken {
+  const { createdBy: creator, ...rest } = token
+  return { ...rest, ...defined({ createdBy: tokens.find(({ id }) => id === creator)?.name }) }
+}
+
+const boundsOf = ({ workspaces, folders = {} }: Stored): Pick<TokenPrincipal, 'workspaces' | 'folders'> =>
+  workspaces === undefined ? {} : { workspaces, folders }
+
+const covers = (stored: Stored, workspace: Pick<Workspace, 'slug' | 'path'>): boolean =>
+  coversWorkspace(boundsOf(stored), workspace)
+
+/** Its creator must not have ended meanwhile: the new token could not end with it. */
+function creatorOf(tokens: readonly Stored[], by: Principal | undefined): Pick<Stored, 'createdBy'> {
+  if (by?.type !== 'token') return {}
+  const found = tokens.find(({ name }) => name === by.name)
+  if (found !== undefined) return { createdBy: found.id }
+  throw new AgentprotoError('unauthorized', 'The token that made the request has ended', { given: by.name })
+}
 
 function mint(): { readonly token: string; readonly id: string; readonly sha256: string } {
   const { token, id } = newToken('t')
@@ -202,6 +261,16 @@ function byName(tokens: readonly Stored[], name: string): Stored {
   throw new AgentprotoError('token_not_found', 'There is no token of that name', {
     given: name,
     hint: 'List them with: agentproto token list',
+  })
+}
+
+function noWorkspace(given: string, known: readonly Pick<Workspace, 'slug'>[]): AgentprotoError {
+  const slugs = known.map(({ slug }) => slug)
+  return new AgentprotoError('workspace_not_found', `There is no workspace ${given}`, {
+    expected: slugs.length === 0 ? 'a registered workspace; there is none' : `one of ${slugs.join(', ')}`,
+    given,
+    hint: 'Add it first with: agentproto workspace add <folder>',
+    data: { known: slugs },
   })
 }
 

@@ -31,7 +31,8 @@ export function withAudit<S extends keyof Services>(name: S, service: Services[S
 export async function auditPromise<T>(log: AuditWriter, call: Call, work: T | Promise<T>): Promise<T> {
   try {
     const result = await work
-    writeLine(log, { ...call, session: call.session ?? idOf(result) }, 'ok')
+    const about = { ...call.about, ...endedBy(result) }
+    writeLine(log, { ...call, about, session: call.session ?? idOf(result) }, 'ok')
     return result
   } catch (error) {
     writeLine(log, call, toAgentprotoError(error).code)
@@ -64,6 +65,12 @@ const idOf = (result: unknown): string | undefined =>
   typeof result === 'object' && result !== null && 'id' in result && typeof result.id === 'string'
     ? result.id
     : undefined
+
+/** The tokens that ended with the one that was revoked or rotated. */
+const endedBy = (result: unknown): object =>
+  typeof result === 'object' && result !== null && 'ended' in result && Array.isArray(result.ended)
+    ? { ended: result.ended.filter((name) => typeof name === 'string') }
+    : {}
 
 /** The service methods that change something: those of an operation with an `action`. */
 type AuditedMethod = Extract<(typeof OPERATIONS)[keyof typeof OPERATIONS], { readonly action: string }>['calls']
@@ -122,8 +129,8 @@ const DETAILS: DetailsTable = {
   'archive.repair': (session, options, by) => ({ by, session, about: { ...options } }),
   'archive.import': (_text, by) => ({ by }),
   'tokens.create': ({ name: token, scope, workspaces }, by) => ({ by, about: { token, scope, workspaces } }),
-  'tokens.revoke': (token, by) => ({ by, about: { token } }),
-  'tokens.rotate': (token, by) => ({ by, about: { token } }),
+  'tokens.revoke': (token, by, options) => ({ by, about: { token, ...options } }),
+  'tokens.rotate': (token, by, options) => ({ by, about: { token, ...options } }),
   'workspaces.add': ({ path, slug: workspace, use }, by) => ({ by, about: { workspace, path, use } }),
   'workspaces.remove': (workspace, by) => ({ by, about: { workspace } }),
   'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),

@@ -10,7 +10,7 @@ import {
   type WorkspaceResolver,
 } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
-import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { coversWorkspace, type SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
 import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
@@ -87,15 +87,19 @@ async function withReal(resolving: Promise<ResolvedCwd>): Promise<Resolved> {
 
 async function resolveFor(by: TokenPrincipal, workspaces: WorkspaceResolver, place: Place): Promise<Resolved> {
   const asked = { ...only(by, place), ...place }
-  if (asked.workspaceSlug !== undefined && !covers(by, asked.workspaceSlug)) throw noWorkspace(asked.workspaceSlug)
+  const named = asked.workspaceSlug
+  if (named !== undefined && !coversSlug(by, named)) throw noWorkspace(named)
   const resolved = await withReal(workspaces.resolve(asked)).catch((thrown: unknown) => {
     // The caller must not learn whether a folder outside exists.
     if (place.cwd !== undefined && isAgentprotoError(thrown) && thrown.code === 'cwd_invalid') throw outside(by, place)
     throw thrown
   })
   // The path counts too: an agent of an outer workspace may have put a link in the place of an inner one.
-  const [{ slug, path } = { slug: NO_WORKSPACE, path: '' }] = await workspaces.enclosing(resolved.real)
-  if (covers(by, slug) && covers(by, resolved.workspaceSlug) && isInside(resolved.real, [path])) return resolved
+  const [inner] = await workspaces.enclosing(resolved.real)
+  const isCovered = inner !== undefined && coversWorkspace(by, inner) && coversSlug(by, resolved.workspaceSlug)
+  if (isCovered && isInside(resolved.real, [inner.path])) return resolved
+  // The slug is another folder's than when the token was created: to it, there is no such workspace.
+  if (place.cwd === undefined && named !== undefined && inner?.slug === named && !isCovered) throw noWorkspace(named)
   throw outside(by, place)
 }
 
@@ -107,7 +111,7 @@ function only({ workspaces }: TokenPrincipal, { cwd, workspaceSlug }: Place): Pl
 }
 
 /** No token covers the slug of folders outside of workspaces. */
-const covers = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
+const coversSlug = ({ workspaces }: TokenPrincipal, slug: string): boolean =>
   slug !== NO_WORKSPACE && (workspaces === undefined || workspaces.includes(slug))
 
 async function resolveInside(roots: readonly string[], workspaces: WorkspaceResolver, place: Place): Promise<Resolved> {

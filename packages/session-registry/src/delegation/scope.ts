@@ -1,7 +1,9 @@
 import type { Session } from '@agentproto/contracts'
 import type { SessionBounds } from '@agentproto/contracts/wire'
+import { isInside } from '../permissions/real-path.js'
+import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
 
-type Line = Pick<Session, 'id' | 'workspaceSlug' | 'parentSessionId'>
+type Line = Pick<Session, 'id' | 'workspaceSlug' | 'cwd' | 'parentSessionId'>
 
 /** Longer lines of descent are not followed; none is allowed to grow that long. */
 const MAX_DEPTH = 64
@@ -13,10 +15,19 @@ export function isWithin(
   find: (id: string) => Line | undefined,
 ): boolean {
   if (bounds === undefined) return true
-  const { workspaces, under, itself = false } = bounds
-  if (workspaces !== undefined && !workspaces.includes(session.workspaceSlug)) return false
+  const { under, itself = false } = bounds
+  if (!isInWorkspaces(session, bounds)) return false
   if (under === undefined) return true
   return session.id === under ? itself : descends(session, under, find)
+}
+
+/** A session keeps its slug, which may be another folder's by now; and that of no workspace is in none. */
+function isInWorkspaces({ workspaceSlug: slug, cwd }: Line, { workspaces, folders }: SessionBounds): boolean {
+  if (workspaces === undefined) return true
+  if (slug === NO_WORKSPACE || !workspaces.includes(slug)) return false
+  if (folders === undefined) return true
+  const folder = Object.hasOwn(folders, slug) ? folders[slug] : undefined
+  return folder !== undefined && isInside(cwd, [folder])
 }
 
 function descends(session: Line, from: string, find: (id: string) => Line | undefined): boolean {

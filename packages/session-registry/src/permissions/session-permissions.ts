@@ -31,6 +31,8 @@ import type { WorkspaceRules } from './workspace-rules.js'
 export interface SessionPermissionsOptions extends RuleMaker {
   readonly workspaceRules: WorkspaceRules
   readonly onProblem: (problem: string) => void
+  /** As of its last start. */
+  readonly workspaceSlug: () => string
   /** The session's own mode. */
   readonly mode: () => PermissionMode
   /** Of the session whose agent started this one. */
@@ -92,15 +94,18 @@ export class SessionPermissions {
   /** @throws `rule_limit_reached`; of a workspace's rule also `invalid_request`, `storage_failed` */
   async add(draft: RuleDraft): Promise<PermissionRule> {
     const rule = ruleOf(draft, this.#options)
-    if (rule.lifetime === 'workspace') return this.#options.workspaceRules.add(this.#session.workspaceSlug, rule)
+    if (rule.lifetime === 'workspace') return this.#options.workspaceRules.add(await this.assertWorkspace(), rule)
     const rules = withRule(this.#own, rule, MAX_SESSION_RULES)
     if (rules !== this.#own) this.#change(rules)
     return sameRule(rules, rule) ?? rule
   }
 
-  /** Whether a rule of the workspace can be made here. @throws `invalid_request`, `workspace_not_found`, `cwd_invalid` */
-  async assertWorkspace(): Promise<void> {
-    await this.#options.workspaceRules.folder(this.#session.workspaceSlug)
+  /** The slug of the workspace whose rules can be made here. @throws `invalid_request`, `workspace_not_found`, `cwd_invalid` */
+  async assertWorkspace(): Promise<string> {
+    const { workspaceRules, workspaceSlug } = this.#options
+    const own = await workspaceRules.own(this.#roots, workspaceSlug())
+    await workspaceRules.folder(own)
+    return own
   }
 
   /** @throws `rule_not_found` */
@@ -122,7 +127,7 @@ export class SessionPermissions {
   }
 
   async #others(): Promise<readonly PermissionRule[]> {
-    const ofWorkspaces = await this.#options.workspaceRules.around(this.#roots, this.#session.workspaceSlug)
+    const ofWorkspaces = await this.#options.workspaceRules.around(this.#roots, this.#options.workspaceSlug())
     const above = (await this.#options.parent()?.all()) ?? []
     return [...ofWorkspaces, ...above.filter(isDenial)]
   }

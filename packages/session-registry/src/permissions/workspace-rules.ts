@@ -24,10 +24,7 @@ export class WorkspaceRules {
    */
   async folder(slug: string): Promise<string> {
     if (slug !== NO_WORKSPACE) return (await this.#workspaces.resolve({ workspaceSlug: slug })).cwd
-    throw new AgentprotoError('invalid_request', 'The session runs in no workspace', {
-      expected: 'a rule of the session',
-      hint: 'Add its folder with: agentproto workspace add <path>',
-    })
+    throw noWorkspace()
   }
 
   /** @throws `workspace_not_found`, `cwd_invalid`, `storage_failed` */
@@ -35,13 +32,24 @@ export class WorkspaceRules {
     return this.#load(await this.folder(slug))
   }
 
+  /**
+   * The slug of a session's own workspace. The session keeps the slug of its start, which may be another folder's by now.
+   * @throws `invalid_request` where there is none
+   */
+  async own(roots: readonly [string, ...string[]], slug: string): Promise<string> {
+    const [inner] = await this.#workspaces.enclosing(roots[0])
+    if (inner?.slug === slug) return slug
+    throw noWorkspace()
+  }
+
   /** All rules of a session's own workspace, and the denials of the others around its folders. @throws `storage_failed` */
-  async around(roots: readonly string[], own: string): Promise<readonly PermissionRule[]> {
+  async around(roots: readonly [string, ...string[]], slug: string): Promise<readonly PermissionRule[]> {
+    const own = await this.own(roots, slug).catch(() => undefined)
     const enclosing = await Promise.all(roots.map((root) => this.#workspaces.enclosing(root)))
-    const bySlug = new Map(enclosing.flat().map(({ slug, path }) => [slug, path]))
-    const rules = Array.from(bySlug, async ([slug, path]) => {
+    const bySlug = new Map(enclosing.flat().map((each) => [each.slug, each.path]))
+    const rules = Array.from(bySlug, async ([name, path]) => {
       const all = await this.#load(path)
-      return slug === own ? all : all.filter(isDenial)
+      return name === own ? all : all.filter(isDenial)
     })
     return (await Promise.all(rules)).flat()
   }
@@ -86,3 +94,9 @@ export class WorkspaceRules {
     return changing
   }
 }
+
+const noWorkspace = (): AgentprotoError =>
+  new AgentprotoError('invalid_request', 'The session runs in no workspace', {
+    expected: 'a rule of the session',
+    hint: 'Add its folder with: agentproto workspace add <path>',
+  })

@@ -70,12 +70,13 @@ export class SessionActor implements SessionHandle {
       },
     })
     this.output = new OutputFeed({ log: this.log, turns: this.turns, clock, isOver })
+    const workspaceSlug = (): string => this.state.session.workspaceSlug
     const mode = (): PermissionMode => this.state.session.permissionMode
     const { parentSessionId } = stored.session
     const parent = (): SessionPermissions | undefined =>
       parentSessionId === undefined || !this.isLive ? undefined : host.find(parentSessionId).permissions
     const onChange = (): void => host.onChange(this, true)
-    this.permissions = new SessionPermissions({ ...host, mode, parent, onChange }, stored)
+    this.permissions = new SessionPermissions({ ...host, workspaceSlug, mode, parent, onChange }, stored)
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
   }

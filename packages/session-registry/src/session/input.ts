@@ -23,7 +23,13 @@ export type Input = Command | AgentInput | HostInput | LogInput
 /** Of a caller, who waits for a reply. */
 type Command =
   | { readonly type: 'start'; readonly call: Call; readonly origin: Resumption['origin']; readonly trace: Trace }
-  | { readonly type: 'resume'; readonly call: Call; readonly request: ResumeCall; readonly trace: Trace }
+  | {
+      readonly type: 'resume'
+      readonly call: Call
+      readonly request: ResumeCall
+      readonly workspaceSlug: string
+      readonly trace: Trace
+    }
   | {
       readonly type: 'prompt'
       readonly call: Call

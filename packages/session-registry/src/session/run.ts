@@ -50,7 +50,13 @@ export const start = (state: SessionState, { call, origin, trace }: InputOf<'sta
  * Starts the agent of an ended session, in its old conversation or in a new one.
  * @throws `session_live`, `session_starting`, `session_ended`, `not_resumable`, `continuation_unsupported`
  */
-export function resume(state: SessionState, { call, request, trace }: InputOf<'resume'>, now: number): Step {
+export function resume(
+  before: SessionState,
+  { call, request, workspaceSlug, trace }: InputOf<'resume'>,
+  now: number,
+): Step {
+  // The workspace of now: its name may be another folder's since the last start.
+  const state = { ...before, session: { ...before.session, workspaceSlug } }
   if (state.run.phase === 'starting') throw startingError()
   // It may have been killed since the prompt came.
   if (request.isByPrompt === true && !isLive(state.session) && !summaryOf(state.session).wakeable)

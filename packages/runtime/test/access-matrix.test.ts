@@ -47,7 +47,8 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'POST /sessions/import': { body: { not: 'a session' } },
   'POST /sessions/prune': { body: { olderThanMs: 365 * 86_400_000 } },
   'GET /sessions/:id': NONE,
-  'PATCH /sessions/:id': { body: { title: 'renamed' }, noAgent: true },
+  // Titles stay: what must not be shown is found by them.
+  'PATCH /sessions/:id': { body: { label: 'renamed' }, noAgent: true },
   'DELETE /sessions/:id': { ends: true, noAgent: true },
   'POST /sessions/:id/prompt': { body: { prompt: 'hello', whenBusy: 'queue' } },
   'POST /sessions/:id/interrupt': { body: {} },

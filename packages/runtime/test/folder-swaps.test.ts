@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { agentOf, type Located, locatedAgents, owner, tokenFor } from './fixtures/located-agents.js'
 
 /**
- * 12.A1: whatever is started, resumed, forked, woken, imported and delegated, in whatever order, while folders are replaced by
+ * 12.A1: whatever is started, resumed, forked, woken, imported, renamed and delegated, in whatever order, while folders are replaced by
  * links or by each other, moved, registered again and removed from the register, before the start and in the middle of it: no
  * agent runs outside of what its caller may use, none in another folder than its session's first one, no fork elsewhere than its
  * origin, and no imported session at all, also under the id of one that ran.
@@ -93,14 +93,16 @@ class World {
     this.located.during.checked = this.located.during.located = () => undefined
     const { sessions } = await this.located.registry.list()
     for (const session of sessions) {
-      if (!known.has(session.id)) this.sessions.push(session.id)
-      const [further] = session.additionalDirectories ?? []
-      if (!known.has(session.id) && further !== undefined)
-        this.#further.set(session.id, leads.get(further) ?? '/nowhere')
       const isNew = !known.has(session.id)
+      if (isNew) this.#add(session, leads)
       await this.#check(session, session.id === id || isNew ? allowed : undefined)
       if (isNew && origin !== undefined) this.#checkFork(session.id, origin)
     }
+  }
+
+  #add({ id, additionalDirectories: [further] = [] }: Session, leads: ReadonlyMap<string, string>): void {
+    this.sessions.push(id)
+    if (further !== undefined) this.#further.set(id, leads.get(further) ?? '/nowhere')
   }
 
   /** From now on it must not start, even if its id is one that did. */
@@ -116,6 +118,8 @@ class World {
     const isThere = lstatSync(at, { throwIfNoEntry: false })
     if (isThere?.isSymbolicLink() === true) rmSync(at)
     else if (isThere !== undefined) renameSync(at, `${at}~${(this.#moves += 1)}`)
+    // The path may have led through what is gone now.
+    if (!existsSync(join(at, '..'))) return
     if (target !== undefined) symlinkSync(this.at(target), at)
     else if (isThere?.isSymbolicLink() !== false) mkdirSync(at)
   }
@@ -229,9 +233,9 @@ const delegate = fc.record({ which: some, cwd: fc.option(folder) }).map(({ which
   }),
 )
 type How = 'resume' | 'fresh' | 'wake' | 'fork'
-const how = fc.constantFrom<How[]>('resume', 'fresh', 'wake', 'fork')
+const ways = fc.constantFrom<How[]>('resume', 'fresh', 'wake', 'fork')
 const again = fc
-  .record({ by: caller, which: some, how })
+  .record({ by: caller, which: some, how: ways })
   .map((start) =>
     command(`${start.how} ${start.which} ${start.by.name}`, (world) =>
       startAgain(world, world.session(start.which), start),
@@ -259,7 +263,7 @@ const trap = fc
   .record({
     by: caller,
     which: fc.nat(2),
-    how,
+    how: ways,
     level: fc.nat(2),
     target: folder,
     when: fc.constantFrom('first' as const, 'checked' as const, 'located' as const),
@@ -279,7 +283,7 @@ const trap = fc
   )
 /** As it was exported, or with the folder of another one; where the original is deleted, under its id. */
 const imported = fc
-  .record({ which: some, cwd: fc.option(folder), deleted: fc.boolean(), by: caller, how })
+  .record({ which: some, cwd: fc.option(folder), deleted: fc.boolean(), by: caller, how: ways })
   .map(({ which, cwd, deleted, ...start }) =>
     command(
       `import ${which} in ${cwd}${deleted ? ' after its deletion' : ''}, ${start.how} ${start.by.name}`,
@@ -296,6 +300,13 @@ const imported = fc
       },
     ),
   )
+/** It starts nothing. */
+const rename = fc.record({ which: some, by: caller }).map(({ which, by }) =>
+  command(`rename ${which} ${by.name}`, async (world) => {
+    const id = world.session(which)
+    if (id !== undefined) await world.call(by, () => world.located.registry.rename(id, { title: 'another' }, by))
+  }),
+)
 const change = swap.map(({ path, target }) =>
   command(`change ${path} ${target}`, async (world) => world.change(path, target)),
 )
@@ -325,7 +336,7 @@ const unregister = fc.constantFrom('work', 'shop', 'deep').map((slug) =>
 )
 
 test('12.A1 no sequence of starts and swapped folders leads an agent out of its folders', async () => {
-  const starting = [spawn, delegate, delegate, again, again, again, trap, trap, trap, imported]
+  const starting = [spawn, delegate, delegate, again, again, again, trap, trap, trap, imported, rename]
   const changing = [change, move, changeDuring, register, unregister]
   const commands = fc.commands([...starting, ...changing], { maxCommands: 25, size: 'max' })
   let starts = 0

@@ -38,6 +38,17 @@ test('every route but /health needs a token, also routes that are not there', as
   expect((await app.request('/health')).status).toBe(200)
 })
 
+test('12 a token in the query is ignored, and wrong tokens, however many, lock no one out', async () => {
+  const { app } = fakeGateway()
+  for (const name of ['token', 'access_token', 'authorization', 'code'])
+    expect(await refusal(app.request(`/sessions?${name}=${TOKEN}`))).toEqual([401, 'unauthorized'])
+  for (let tries = 0; tries < 1_000; tries++) {
+    const { status } = await app.request('/sessions', { headers: { authorization: `Bearer wrong-${tries}` } })
+    expect(status).toBe(401)
+  }
+  expect((await app.request('/sessions', { headers: { authorization } })).status).toBe(200)
+})
+
 test('a refusal does not repeat the token that was given', async () => {
   const response = await fakeGateway().app.request('/sessions', {
     headers: { authorization: 'Bearer something-secret' },

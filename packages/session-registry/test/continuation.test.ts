@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import type { AgentConfig } from '@agentproto/contracts'
 import type { AdapterSessionPolicy, ConfigChange, StartAgent } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
-import { settled } from './fixtures/manual-clock.js'
+import { ManualClock, settled } from './fixtures/manual-clock.js'
 import { echo, scripted, type ScriptedAgent, type Script } from './fixtures/scripted-agent.js'
 import {
   allEvents,
@@ -134,22 +135,38 @@ test('a session that has used all its turns ends as max_iterations, and is not r
   await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'not_resumable' })
 })
 
-test('a conversation that is too young is resumed when the agent will not lose it, and a kill ends the wait', async () => {
+/** A session with one turn, whose agent would lose its conversation if it were loaded within a minute. */
+async function youngSession() {
   const home = await temporaryHome()
   const { startAgent, agents } = scripted(echo, { load: true })
-  const adapters = adaptersWith({ resumeAfterMs: 61_000 })
-  const before = await fileRegistry(home, { startAgent, adapters })
+  const options = { startAgent, adapters: adaptersWith({ resumeAfterMs: 61_000 }) }
+  const before = await fileRegistry(home, options)
   const { id } = await before.spawn({ adapter: 'fake', prompt: 'one' }, owner)
   await before.waitTurn(id, 1)
+  return {
+    home,
+    id,
+    agents,
+    before,
+    /** The host that waits is another one. */
+    async next(at: string) {
+      const clock = new ManualClock()
+      return { clock, after: await fileRegistry(at, { ...options, clock }) }
+    },
+  }
+}
+
+const waits = (registry: SessionRegistry, id: string): Promise<void> =>
+  expect
+    .poll(async () => (await allEvents(registry, id)).at(-1))
+    .toMatchObject({ type: 'runtime-progress', message: expect.stringContaining('is this young') as string })
+
+test('a conversation that is too young is resumed when the agent will not lose it, and a kill ends the wait', async () => {
+  const { home, id, agents, before, next } = await youngSession()
   await before.close()
-  // The host that waits is another one.
-  const { ManualClock } = await import('./fixtures/manual-clock.js')
-  const clock = new ManualClock()
-  const after = await fileRegistry(home, { startAgent, adapters, clock })
+  const { clock, after } = await next(home)
   const resumed = after.resume(id, {}, owner)
-  await expect
-    .poll(async () => (await allEvents(after, id)).at(-1))
-    .toMatchObject({ type: 'runtime-progress', message: expect.any(String) })
+  await waits(after, id)
   expect(agents).toHaveLength(1)
   expect(await after.get(id)).toMatchObject({ status: 'starting' })
   await clock.advance(61_000)
@@ -163,23 +180,14 @@ test('a conversation that is too young is resumed when the agent will not lose i
 })
 
 test('12.B8 the wait for a young conversation is kept with the session: a killed host forgets nothing of it', async () => {
-  const home = await temporaryHome()
-  const { startAgent, agents } = scripted(echo, { load: true })
-  const adapters = adaptersWith({ resumeAfterMs: 61_000 })
-  const before = await fileRegistry(home, { startAgent, adapters })
-  const { id } = await before.spawn({ adapter: 'fake', prompt: 'one' }, owner)
-  await before.waitTurn(id, 1)
+  const { home, id, agents, before, next } = await youngSession()
   await expect.poll(async () => readFile(join(home, 'sessions', id, 'meta.json'), 'utf8')).toContain('"agentStartedAt"')
   // What a kill -9 leaves is what is on the disk now.
   const left = await temporaryHome()
   await cp(home, left, { recursive: true })
-  const { ManualClock } = await import('./fixtures/manual-clock.js')
-  const clock = new ManualClock()
-  const after = await fileRegistry(left, { startAgent, adapters, clock })
+  const { clock, after } = await next(left)
   const prompted = after.prompt(id, { prompt: 'two' }, owner)
-  await expect
-    .poll(async () => (await allEvents(after, id)).at(-1))
-    .toMatchObject({ type: 'runtime-progress', message: expect.stringContaining('is this young') as string })
+  await waits(after, id)
   expect(agents).toHaveLength(1)
   await clock.advance(61_000)
   await prompted

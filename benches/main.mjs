@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { changes } from './changes.mjs'
 import { commandLine } from './command-line.mjs'
 import { manifests } from './manifests.mjs'
 import { manySessions } from './many-sessions.mjs'
@@ -34,6 +35,7 @@ const BENCHES = {
   reads,
   'stored-sessions': storedSessions,
   manifests,
+  changes,
 }
 
 const given = process.argv.slice(2).filter((word) => !word.startsWith('--'))

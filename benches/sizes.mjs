@@ -16,6 +16,9 @@ export const FULL = {
   readMs: 4_000,
   subscriberCount: 500,
   fanOut: 2_000,
+  /** Files of a folder, and how many of them a large change has. */
+  treeFiles: 50_000,
+  changedFiles: 2_000,
 }
 
 export const QUICK = {
@@ -32,4 +35,6 @@ export const QUICK = {
   readMs: 1_000,
   subscriberCount: 100,
   fanOut: 500,
+  treeFiles: 5_000,
+  changedFiles: 500,
 }

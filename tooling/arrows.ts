@@ -43,6 +43,7 @@ export const ARROWS: Readonly<Record<string, Arrows>> = {
   secrets: { may: ['json-file'] },
   subprocess: { may: [] },
   sandbox: { may: ['subprocess'] },
+  changes: { may: ['subprocess'] },
   'arm-kit': { may: ['subprocess'] },
   acp: { may: ['arm-kit', 'subprocess'] },
   'arm-mcp': { may: ['arm-kit'] },

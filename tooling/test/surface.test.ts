@@ -21,6 +21,7 @@ test('the packages, their entry points and their programs', () => {
     @agentproto/adapter-pty-repl . ./package.json
     @agentproto/adapters . ./package.json
     @agentproto/arm-testing . ./behaviours ./package.json
+    @agentproto/changes . ./testing ./package.json
     @agentproto/cli ./package.json agentproto
     @agentproto/client . ./package.json
     @agentproto/contracts . ./wire ./agent ./package.json
@@ -64,6 +65,10 @@ test('what each package exports', () => {
     @agentproto/arm-testing
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
+    @agentproto/changes
+      ChangeLimits ChangeStoreOptions DEFAULT_LIMITS WorktreesOptions createChangeStore createWorktrees
+    @agentproto/changes/testing
+      ChangeStoreSubject testChangeStore
     @agentproto/client
       AdapterSummary AdaptersClient AddRuleRequest AgentprotoError AnswerRequest ArchiveClient CallOptions
       Client ClientOptions ConfigRequest ConnectionState ErrorCode EventGap EventsPage Fetch FetchInit
@@ -109,14 +114,19 @@ test('what each package exports', () => {
       mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
       scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
-      AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
+      Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
       AgentProcessInfo AgentSignal AgentSink ArmConnectOptions ArmConnection ArmLimits ArmSession
-      CONTINUATION_STRATEGIES ConfigChange ContinuationStrategy DEFAULT_ARM_LIMITS DaemonRecord EventBatch
-      EventQueue EventRecord EventStore HomeLayout Launch LogCondition McpServer OpenSessionOptions
-      PROTOCOLS ProcessExit Protocol ProtocolArm RuleStore RunningAgent SecretKind SecretPlace
-      SecretStatus SessionOrigin SessionStore StartAgent StartAgentOptions StdioMcpServer StoredLog
-      StoredSession StoredSpawn TranscriptTurn homeFrom homeLayout transcriptPreamble
+      CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
+      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CreateWorktree
+      DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
+      FolderChanges HomeLayout KEPT_REASONS KeptPath KeptReason LEFT_OUT_REASONS Launch LeftOut
+      LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree NOW
+      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
+      PruneResult RewindRequest RewindResult RuleStore RunningAgent SKIP_REASONS SecretKind SecretPlace
+      SecretStatus SessionOrigin SessionStore SkipReason StartAgent StartAgentOptions StateRef
+      StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn TranscriptTurn Worktree WorktreeStatus
+      Worktrees homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -210,9 +220,11 @@ test('the error codes', () => {
     session_live request_resolved request_interrupted rule_limit_reached not_supported not_resumable
     idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied cwd_outside_parent
     max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
-    provisioning_busy secret_not_found spawn_failed handshake_failed protocol_error prompt_failed
-    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
-    daemon_not_running daemon_running shutting_down internal"
+    provisioning_busy secret_not_found checkpoint_not_found checkpoint_failed git_unavailable git_failed
+    repository_invalid branch_invalid worktree_unsaved merge_conflict checkout_dirty spawn_failed
+    handshake_failed protocol_error prompt_failed agent_exited termination_failed timeout cancelled
+    storage_failed storage_corrupt listen_failed daemon_not_running daemon_running shutting_down
+    internal"
   `)
 })
 

@@ -44,3 +44,39 @@ export { homeFrom, homeLayout } from './agent/home-layout.js'
 export type { DaemonRecord, HomeLayout } from './agent/home-layout.js'
 export type { EventBatch, EventRecord, EventStore, LogCondition, StoredLog } from './event-log.js'
 export type { RuleStore, SessionStore, StoredSession, StoredSpawn } from './session-store.js'
+export { CHANGE_STATUSES, KEPT_REASONS, LEFT_OUT_REASONS, NOW, SKIP_REASONS } from './agent/change-store.js'
+export type {
+  Abortable,
+  ChangeList,
+  ChangeStatus,
+  ChangeStore,
+  ChangeTotals,
+  Checkpoint,
+  CheckpointRequest,
+  CheckpointResult,
+  FileChange,
+  FolderChanges,
+  KeptPath,
+  KeptReason,
+  LeftOut,
+  LeftOutReason,
+  Patch,
+  PatchRequest,
+  PruneRequest,
+  PruneResult,
+  RewindRequest,
+  RewindResult,
+  SkipReason,
+  StateRef,
+  StoreSize,
+} from './agent/change-store.js'
+export { MERGE_STRATEGIES } from './agent/worktrees.js'
+export type {
+  CreateWorktree,
+  MergeResult,
+  MergeStrategy,
+  MergeWorktree,
+  Worktree,
+  Worktrees,
+  WorktreeStatus,
+} from './agent/worktrees.js'

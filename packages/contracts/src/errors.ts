@@ -104,6 +104,17 @@ export const ERRORS = {
   provisioning_busy: row(409, 'The agent is being installed or set up', { retryable: true }),
   secret_not_found: row(404, 'Secret not found', absent),
 
+  // What sessions change, and their worktrees.
+  checkpoint_not_found: row(404, 'Checkpoint not found', absent),
+  checkpoint_failed: row(409, 'The state of the folder cannot be recorded'),
+  git_unavailable: row(424, 'git is missing or too old'),
+  git_failed: row(500, 'git failed'),
+  repository_invalid: row(422, 'The repository cannot be used', usage),
+  branch_invalid: row(422, 'The branch cannot be used', usage),
+  worktree_unsaved: row(409, 'The worktree has work that would be lost'),
+  merge_conflict: row(409, 'The merge has conflicts'),
+  checkout_dirty: row(409, 'The checkout of the branch cannot be updated'),
+
   // Agents.
   spawn_failed: row(502, 'The agent could not be started'),
   handshake_failed: row(502, 'The agent did not complete the handshake'),

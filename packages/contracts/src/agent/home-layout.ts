@@ -27,6 +27,8 @@ export function homeLayout(root: string) {
     agents: at('agents'),
     /** Private homes of agents, one folder per adapter, for the policy `isolated`. */
     homes: at('homes'),
+    /** Recorded states of folders, one shadow repository per folder. */
+    checkpoints: at('checkpoints'),
     /** Permission rules of workspaces, one file per workspace. */
     rules: at('rules'),
     /** The install and setup state of agents, one file per adapter. */

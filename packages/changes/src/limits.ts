@@ -1,0 +1,12 @@
+export interface ChangeLimits {
+  /** A larger file is left out; bytes. */
+  readonly fileBytes: number
+  /** Files of one folder. Above it, its largest folders are left out. */
+  readonly files: number
+  /** New content of one checkpoint in bytes. Above it, the largest folders are left out. */
+  readonly bytes: number
+  /** For one checkpoint, list or patch, in milliseconds; a rewind and a prune may take five times as long. */
+  readonly timeMs: number
+}
+
+export const DEFAULT_LIMITS: ChangeLimits = { fileBytes: 10 << 20, files: 200_000, bytes: 1 << 30, timeMs: 60_000 }

@@ -1,0 +1,84 @@
+import type { Abortable } from './change-store.js'
+
+/** A git worktree of its own, on a branch of its own. */
+export interface Worktree {
+  /** Real path of its folder. */
+  readonly path: string
+  readonly branch: string
+  /** Whether the branch was created with it: only then a discard deletes it. */
+  readonly ownBranch: boolean
+  /** The branch that it was started from and that a merge goes to; a commit where there was none. */
+  readonly base: string
+  /** The commit that it was started from. */
+  readonly baseCommit: string
+  /** Real path of the repository: the folder above `.git`, or a bare repository. */
+  readonly repository: string
+}
+
+export interface CreateWorktree extends Abortable {
+  /** A folder in a repository, or a bare repository. */
+  readonly repository: string
+  /** Where it is created; must not exist. */
+  readonly at: string
+  /** A new branch, or an existing one that is not checked out; absent for a new one with a random name. */
+  readonly branch?: string
+  /** A branch or a commit; absent for what the repository has checked out. Only with a new branch. */
+  readonly base?: string
+}
+
+export interface WorktreeStatus {
+  /** Whether the folder still exists. */
+  readonly exists: boolean
+  /** Changed, staged and unknown files, and filled submodules; the first 100. Ignored files are not counted. */
+  readonly dirty: readonly string[]
+  readonly dirtyCount: number
+  /** An unfinished merge, rebase, cherry-pick, revert or bisect. */
+  readonly operation?: string
+  /** Commits that the base does not have. */
+  readonly ahead: number
+  /** Commits of the base that the branch does not have. */
+  readonly behind: number
+  /** Whether a merge would change nothing in the base, also after a squash or a rebase. */
+  readonly merged: boolean
+}
+
+export const MERGE_STRATEGIES = ['merge', 'squash', 'rebase'] as const
+export type MergeStrategy = (typeof MERGE_STRATEGIES)[number]
+
+export interface MergeWorktree extends Abortable {
+  readonly strategy: MergeStrategy
+  /** Of the merge or the squashed commit, and of a commit of what is uncommitted. */
+  readonly message?: string
+  /** The branch to merge into; absent for the base. */
+  readonly into?: string
+  /** Whether uncommitted work is committed to the branch first; else it is refused. */
+  readonly commitFirst?: boolean
+}
+
+export interface MergeResult {
+  /** The branch that was merged into. */
+  readonly into: string
+  /** Its commit now. */
+  readonly commit: string
+  /** How many commits it received; 0 where there was nothing to merge. */
+  readonly commits: number
+}
+
+/** Creates, merges and removes worktrees. Writes in the user's repository, on purpose; runs no hook and no filter of it. */
+export interface Worktrees {
+  /** @throws `repository_invalid`, `branch_invalid`, `path_invalid`, `git_unavailable`, `git_failed` */
+  create(request: CreateWorktree): Promise<Worktree>
+  /** @throws `repository_invalid`, `git_unavailable`, `git_failed` */
+  status(worktree: Worktree, options?: Abortable): Promise<WorktreeStatus>
+  /**
+   * All or nothing: on a conflict neither branch is changed.
+   * @throws `worktree_unsaved`, `merge_conflict` with `data.files`, `checkout_dirty` with `data.files`, `branch_invalid`,
+   * `repository_invalid`, `git_unavailable`, `git_failed`
+   */
+  merge(worktree: Worktree, request: MergeWorktree): Promise<MergeResult>
+  /**
+   * Deletes the folder, and the branch if it is its own. Ignored files are lost. Without `force` only when nothing would be lost.
+   * @throws `worktree_unsaved`, `repository_invalid`, `git_unavailable`, `git_failed`
+   */
+  discard(worktree: Worktree, options?: Abortable & { readonly force?: boolean }): Promise<void>
+}

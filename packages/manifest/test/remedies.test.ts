@@ -87,7 +87,7 @@ test('12.C7 the errors of referenced files are reported together with those of t
       'version: 1.2.3',
       'version: 1.0',
     ),
-    'sample/ACP.md': md({ ...DOCUMENTS.acp, kind: 'clientt' }),
+    'sample/ACP.md': md({ ...(DOCUMENTS.acp as object), kind: 'clientt' }),
     'sample/SECRETS.md': md({ secrets: [{ slug: 'x' }] }),
   })
   const result = await readAgentCli(join(root, 'sample'))

@@ -18,7 +18,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const { adapters, workspaces, startAgent, sessionTokens: tokens, redact, onProblem, onEvents, log, audit } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
-    ...stores({ ...settings, onProblem }),
+    ...stores(settings),
     adapters,
     workspaces,
     clock,

@@ -22,20 +22,19 @@ interface StoreSettings {
   readonly layout: HomeLayout
   readonly clock: Clock
   readonly durability?: 'kernel' | 'disk'
-  readonly onProblem: (problem: string) => void
 }
 
 /** Where sessions, logs, rules and crash bundles are stored. */
 export function stores(
   settings: StoreSettings,
 ): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
-  const { store, layout, onProblem } = settings
+  const { store, layout } = settings
   if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventStore() }
   const { sessions, logs } = typeof store === 'object' ? store : fileStores(settings)
   return {
     store: sessions,
     logs,
-    rules: new FileRuleStore({ directory: layout.rules, onProblem }),
+    rules: new FileRuleStore({ directory: layout.rules }),
     crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
   }
 }

@@ -47,13 +47,17 @@ async function fullHome(): Promise<{ readonly home: string; readonly readers: re
   for (const { id } of [one, two]) await gateway.sessions.waitTurn(id, 1)
   await gateway.close()
   await createWorkspaceTrust({ home }).trust(work)
-  await openTokens({ home }).create({ name: 'reader', scope: 'read' }, owner)
+  await openTokens({ home, workspaces: createWorkspaces({ home, defaultCwd: home }) }).create(
+    { name: 'reader', scope: 'read' },
+    owner,
+  )
   const redactor = createRedactor()
   const secrets = createSecrets({ home, env: {}, keyring: 'none', redactor })
   await secrets.set('acme/key', { kind: 'opaque', value: 'a-value-4711' })
   await secrets.set('login', { kind: 'oauth', accessToken: 'a-value-4712', expiresAt: '2026-11-22T00:00:00Z' })
   const rules = new FileRuleStore({ directory: layout.rules })
-  await rules.save(work, [{ id: 'a', decision: 'deny', lifetime: 'forever', toolKind: 'edit' } as never])
+  const by = { createdAt: '2026-11-22T00:00:00Z', createdBy: 'owner' }
+  await rules.save(work, [{ ruleId: 'a', decision: 'deny', lifetime: 'workspace', match: { toolKind: 'edit' }, ...by }])
   writeFileSync(layout.config, JSON.stringify({ port: 18_790, sandbox: 'warn' }))
 
   const sessions = async () => {
@@ -93,7 +97,9 @@ async function fullHome(): Promise<{ readonly home: string; readonly readers: re
     readers: [
       at('workspaces.json', () => nothing(createWorkspaces({ home, defaultCwd: home }).list())),
       at('trusted.json', () => nothing(createWorkspaceTrust({ home }).list())),
-      at('tokens.json', () => nothing(openTokens({ home }).list())),
+      at('tokens.json', () =>
+        nothing(openTokens({ home, workspaces: createWorkspaces({ home, defaultCwd: home }) }).list()),
+      ),
       at('secrets.json', async () => {
         for (const { slug } of await secrets.list()) await secrets.resolve({ slug })
         return []

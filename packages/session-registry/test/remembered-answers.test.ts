@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AgentAnswer, PermissionRule, Principal, ToolCall } from '@agentproto/contracts'
 import { homeLayout } from '@agentproto/contracts/agent'
@@ -206,10 +206,9 @@ test('an agent decides nothing ahead for its children, and a token nothing for a
   expect(await answer(token, 'session')).toMatchObject({ answeredBy: { name: 't' } })
 })
 
-test('rules that cannot be read are moved aside with a word, and begin anew', async () => {
+test('12 rules that are not valid are an error and stay, so that nothing they deny is allowed', async () => {
   const directory = join(await temporaryHome(), 'rules')
-  const problems: string[] = []
-  const store = new FileRuleStore({ directory, onProblem: (problem) => problems.push(problem) })
+  const store = new FileRuleStore({ directory })
   const rule = { ruleId: 'pr_1', decision: 'allow', lifetime: 'workspace', createdAt: '', createdBy: 'x' } as const
   await store.save('/web', [{ ...rule, match: { command: 'ls' } }])
   const [name = ''] = await readdir(directory)
@@ -217,9 +216,11 @@ test('rules that cannot be read are moved aside with a word, and begin anew', as
   const file = JSON.parse(await readFile(path, 'utf8')) as { rules: object[] }
   // A member of a later version narrows what the rule holds for: without it, it would hold for more.
   await writeFile(path, JSON.stringify({ ...file, rules: [{ ...rule, match: { command: 'ls', host: 'a' } }] }))
-  expect(await store.load('/web')).toEqual([])
-  expect(problems).toHaveLength(1)
+  const failure = { code: 'storage_failed' }
+  await expect(store.load('/web')).rejects.toMatchObject(failure)
+  await expect(store.load('/web')).rejects.toMatchObject(failure)
+  await rm(path)
   await mkdir(path)
-  await expect(store.load('/web')).rejects.toMatchObject({ code: 'storage_failed' })
+  await expect(store.load('/web')).rejects.toMatchObject(failure)
   expect(await store.load('/other')).toEqual([])
 })

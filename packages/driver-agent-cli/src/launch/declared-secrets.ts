@@ -28,12 +28,17 @@ export interface WantedSecrets {
 /** The variables of the declared secrets that are set, each with the part of the value that it is declared to get. */
 export async function secretVariables({ secrets, declared }: WantedSecrets): Promise<Record<string, string>> {
   const env: Record<string, string> = {}
-  for (const { slug, variables: all, fields } of declared) {
-    for (const field of new Set(all.map((name) => fields[name]))) {
-      const variables = all.filter((name) => fields[name] === field)
-      const resolved = await secrets.resolve({ slug, variables, ...defined({ field }) })
-      if (resolved !== undefined) for (const name of variables) env[name] = resolved.text
-    }
+  for (const { slug, variables, field } of declared.flatMap(partsOf)) {
+    const resolved = await secrets.resolve({ slug, variables, ...defined({ field }) })
+    if (resolved !== undefined) for (const name of variables) env[name] = resolved.text
   }
   return env
 }
+
+/** A declared secret once for each part of its value, with the variables that get that part. */
+const partsOf = ({ slug, variables, fields }: SecretDeclaration) =>
+  [...new Set(variables.map((name) => fields[name]))].map((field) => ({
+    slug,
+    field,
+    variables: variables.filter((name) => fields[name] === field),
+  }))

@@ -1,10 +1,17 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asRecord, isRecord, parseJson, type PermissionRule, RULE_LIFETIMES } from '@agentproto/contracts'
+import {
+  AgentprotoError,
+  asRecord,
+  isRecord,
+  parseJson,
+  type PermissionRule,
+  RULE_LIFETIMES,
+} from '@agentproto/contracts'
 import type { RuleStore } from '@agentproto/contracts/agent'
 import writeFileAtomic from 'write-file-atomic'
-import { moveAside, storageFailed } from '../records/stored-file.js'
+import { storageFailed } from '../records/stored-file.js'
 
 /**
  * The rules of workspaces, one file each below the home, readable by the owner alone. A file is of a folder and not
@@ -14,8 +21,6 @@ import { moveAside, storageFailed } from '../records/stored-file.js'
 
 export interface FileRuleStoreOptions {
   readonly directory: string
-  /** Called when a file could not be read and was moved aside. */
-  readonly onProblem?: (problem: string) => void
 }
 
 export class FileRuleStore implements RuleStore {
@@ -32,9 +37,9 @@ export class FileRuleStore implements RuleStore {
       throw storageFailed(`The rules in ${path} could not be read`, thrown)
     })
     const rules = text === undefined ? [] : rulesOf(text, workspace)
-    if (rules === undefined)
-      this.#options.onProblem?.(`The rules of ${workspace} do not hold: ${await moveAside(path)}`)
-    return rules ?? []
+    // Without the file, what it denies would be allowed. So it stays, and a person is asked until it is repaired.
+    if (rules === undefined) throw invalidRules(path, workspace)
+    return rules
   }
 
   async save(workspace: string, rules: readonly PermissionRule[]): Promise<void> {
@@ -72,6 +77,12 @@ function rulesOf(text: string, workspace: string): readonly PermissionRule[] | u
   const { version, workspace: of, rules } = asRecord(parseJson(text))
   return version === 1 && of === workspace && Array.isArray(rules) && rules.every(isRule) ? rules : undefined
 }
+
+const invalidRules = (path: string, workspace: string): AgentprotoError =>
+  new AgentprotoError('storage_failed', `The rules of ${workspace} are not valid`, {
+    given: path,
+    hint: 'Repair the file, or delete it to begin without rules. Until then a person is asked about every request',
+  })
 
 /** A rule with an unknown member is refused: without that member it would match too much. */
 export function isRule(value: unknown): value is PermissionRule {

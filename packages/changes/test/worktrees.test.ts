@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createWorktrees } from '@agentproto/changes'
 import type { Worktree } from '@agentproto/contracts/agent'
@@ -88,8 +88,23 @@ test('13.4 what cannot be created is refused with a reason, and leaves nothing',
   await refused({ base: '--exec=x' }, 'branch_invalid')
   await refused({ at: repo }, 'path_invalid')
   await refused({ at: 'relative' }, 'path_invalid')
+  await refused({ at: join(repo, '..', 'x'.repeat(300)), branch: 'long' }, 'path_invalid')
+  await refused({ at: join(repo, 'a.txt/x'), branch: 'below' }, 'path_invalid')
   expect(existsSync(at)).toBe(false)
   expect(git(repo, 'branch', '--list').split('\n')).toHaveLength(1)
+})
+
+test('13.4 a worktree whose files cannot be written is removed again', async () => {
+  const repo = await repository()
+  const blob = git(repo, 'rev-parse', 'HEAD:a.txt')
+  await rm(join(repo, '.git/objects', blob.slice(0, 2), blob.slice(2)))
+  const at = join(repo, '../broken')
+  await expect(worktrees.create({ repository: repo, at, branch: 'broken' })).rejects.toMatchObject({
+    code: 'git_failed',
+  })
+  expect(existsSync(at)).toBe(false)
+  expect(git(repo, 'branch', '--list', 'broken')).toBe('')
+  expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1)
 })
 
 test('13.4 status counts changed, staged and unknown files, and commits', async () => {
@@ -232,6 +247,35 @@ test('13.4 nothing dirty or unmerged is discarded without force', async () => {
   await worktrees.discard(tree, { force: true })
   expect(existsSync(tree.path)).toBe(false)
   await worktrees.discard(tree, { force: true })
+})
+
+test('13.4 an abort while a merge writes, and a branch that was moved meanwhile, leave nothing half done', async () => {
+  const repo = await repository()
+  const tree = await worktree(repo)
+  await commit(tree.path, { 'a.txt': 'work\n' })
+  const places = await tempFolder()
+  const [reached, go, wrapper] = [join(places, 'reached'), join(places, 'go'), join(places, 'git')]
+  execFileSync('mkfifo', [reached, go])
+  await writeFile(
+    wrapper,
+    `#!/bin/sh\ncase "$*" in *update-ref*agentproto*) echo > ${reached}; read answer < ${go}; [ "$answer" = go ] || exit 1;; esac\nexec git "$@"\n`,
+  )
+  await chmod(wrapper, 0o755)
+  const slow = createWorktrees({ git: wrapper })
+  const before = [await read(repo), git(repo, 'for-each-ref'), git(repo, 'status', '--porcelain')]
+  const failing = slow.merge(tree, { strategy: 'merge' })
+  await readFile(reached)
+  expect(await read(repo)).toMatchObject({ 'a.txt': 'work\n' })
+  await writeFile(go, 'fail\n')
+  await expect(failing).rejects.toMatchObject({ code: 'git_failed' })
+  expect([await read(repo), git(repo, 'for-each-ref'), git(repo, 'status', '--porcelain')]).toEqual(before)
+  const controller = new AbortController()
+  const merging = slow.merge(tree, { strategy: 'merge', signal: controller.signal })
+  await readFile(reached)
+  controller.abort()
+  await writeFile(go, 'go\n')
+  expect(await merging).toMatchObject({ commits: 2 })
+  expect(git(repo, 'status', '--porcelain')).toBe('')
 })
 
 test('13.4 two worktrees of one repository work at once and both merge', async () => {

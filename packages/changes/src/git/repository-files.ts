@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { lstat, open, readFile } from 'node:fs/promises'
+import { lstat, open, readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 // What a repository's files say, read without git: git would read the configuration too.
@@ -10,7 +10,8 @@ const SMALL_BYTES = 1 << 20
 /** The nearest folder at or above that has a `.git`. */
 export async function repositoryTop(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
-    const stats = await lstat(join(at, '.git')).catch(() => undefined)
+    // It may be a link.
+    const stats = await stat(join(at, '.git')).catch(() => undefined)
     if (stats?.isDirectory() === true || stats?.isFile() === true) return at
     if (dirname(at) === at) return undefined
   }
@@ -23,7 +24,7 @@ export async function isBareRepository(folder: string): Promise<boolean> {
 
 /** The git-dir of a folder with a `.git`: a linked worktree and a submodule have a file that names it. */
 export async function gitDirAt(top: string): Promise<string> {
-  const dotGit = join(top, '.git')
+  const dotGit = await realpath(join(top, '.git')).catch(() => join(top, '.git'))
   if (await isFolder(dotGit)) return dotGit
   const named = /^gitdir: (.+)/.exec((await readSmallFile(dotGit))?.toString('utf8') ?? '')?.[1]
   return named === undefined ? dotGit : resolve(top, named.trimEnd())

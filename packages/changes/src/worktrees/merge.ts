@@ -26,6 +26,7 @@ export async function mergeWorktree(
   const result = await merge.run(request.strategy)
   const moves = source.commit === branch ? [] : [{ branch: worktree.branch, from: branch, to: source.commit }]
   if (result.commit !== target) moves.unshift({ branch: into, from: target, to: result.commit })
+  repository.beginWrites()
   await moveAll(repository, moves, into)
   await source.finish()
   return { into, ...result }

@@ -55,7 +55,6 @@ export class Repository {
   readonly folder: string
   readonly commonDir: string
   readonly program: GitProgram
-  readonly signal: AbortSignal
   /** For objects, indexes and files: without the repository's configuration and attributes. */
   readonly objects: Git
   /** The same, where attributes are asked for and not applied. */
@@ -64,13 +63,13 @@ export class Repository {
   readonly #refs: Git
   readonly #options: RepositoryOptions
   readonly #neutral: string
+  #isWriting = false
 
   private constructor(options: RepositoryOptions, neutral: string) {
-    const { folder, commonDir, program, signal, env, clock } = options
+    const { folder, commonDir, program, env, clock } = options
     this.folder = folder
     this.commonDir = commonDir
     this.program = program
-    this.signal = signal
     this.#options = options
     this.#neutral = neutral
     const own = { file: program.file, config: SAFE_CONFIG, clock }
@@ -101,6 +100,17 @@ export class Repository {
 
   async close(): Promise<void> {
     await rm(this.#neutral, { recursive: true, force: true })
+  }
+
+  /** Ends the call, until it begins to write. */
+  get signal(): AbortSignal {
+    return this.#isWriting ? NEVER : this.#options.signal
+  }
+
+  /** From here on an abort and the time limit have no effect: a part of a change is worse than a late one. */
+  beginWrites(): void {
+    this.#options.signal.throwIfAborted()
+    this.#isWriting = true
   }
 
   /** A folder for temporary files of this call. */
@@ -221,6 +231,8 @@ export interface BranchMove {
   readonly from: string
   readonly to: string
 }
+
+const NEVER = new AbortController().signal
 
 const refOf = (branch: string): string => `refs/heads/${branch}`
 

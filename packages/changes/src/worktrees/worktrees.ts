@@ -1,4 +1,4 @@
-import { lstat, mkdir, realpath } from 'node:fs/promises'
+import { mkdir, realpath, rm } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
 import { AgentprotoError, type Clock, isAgentprotoError, randomId, systemClock } from '@agentproto/contracts'
 import type {
@@ -17,7 +17,7 @@ import { Queue } from '../queue.js'
 import { Checkout } from './checkout.js'
 import { mergeWorktree } from './merge.js'
 import { findRepository, Repository } from './repository.js'
-import { findStart } from './start-point.js'
+import { findStart, type StartPoint } from './start-point.js'
 import { readStatus, refuseLoss } from './worktree-status.js'
 
 export interface WorktreesOptions {
@@ -53,23 +53,12 @@ class GitWorktrees implements Worktrees {
 
   create(request: CreateWorktree): Promise<Worktree> {
     return this.#on(request.repository, request, async (repository) => {
-      await checkPlace(request.at)
       const branch = request.branch ?? randomId('agentproto/').slice(0, 20)
       await checkBranch(repository, branch)
       const start = await findStart(repository, { ...request, branch })
-      await mkdir(dirname(request.at), { recursive: true })
-      await repository.addWorktree({ at: request.at, branch, ...start })
-      const path = await realpath(request.at)
-      const worktree: Worktree = {
-        path,
-        branch,
-        ownBranch: !start.branchExists,
-        base: start.base,
-        baseCommit: start.commit,
-        repository: repository.folder,
-      }
-      await this.#fill(repository, worktree)
-      return worktree
+      await createPlace(request.at)
+      repository.beginWrites()
+      return createFrom(repository, { at: request.at, branch, start })
     })
   }
 
@@ -84,21 +73,10 @@ class GitWorktrees implements Worktrees {
   discard(worktree: Worktree, options: Abortable & { readonly force?: boolean } = {}): Promise<void> {
     return this.#on(worktree.repository, options, async (repository) => {
       if (options.force !== true) refuseLoss(worktree, await readStatus(repository, worktree))
+      repository.beginWrites()
       await repository.removeWorktree(worktree.path)
       if (worktree.ownBranch) await repository.deleteBranch(worktree.branch)
     })
-  }
-
-  /** Without its files, a worktree would show all of them as deleted. */
-  async #fill(repository: Repository, { path, branch, ownBranch, baseCommit }: Worktree): Promise<void> {
-    try {
-      const checkout = await Checkout.open(repository, path)
-      await checkout.fill(baseCommit)
-    } catch (thrown) {
-      await repository.removeWorktree(path)
-      if (ownBranch) await repository.deleteBranch(branch)
-      throw thrown
-    }
   }
 
   #on<T>(folder: string, { signal: abort }: Abortable, run: (repository: Repository) => Promise<T>): Promise<T> {
@@ -130,16 +108,45 @@ class GitWorktrees implements Worktrees {
   }
 }
 
-async function checkPlace(at: string): Promise<void> {
-  const exists = (await lstat(at).catch(() => undefined)) !== undefined
-  if (isAbsolute(at) && !exists) return
-  throw new AgentprotoError('path_invalid', 'The worktree cannot be created here.', {
-    expected: 'an absolute path that does not exist',
-    given: at,
-  })
+/** The folder is created here, so that it is ours. */
+async function createPlace(at: string): Promise<void> {
+  try {
+    if (!isAbsolute(at)) throw new Error('The path is not absolute')
+    await mkdir(dirname(at), { recursive: true })
+    await mkdir(at)
+  } catch (thrown) {
+    throw new AgentprotoError('path_invalid', 'The worktree cannot be created here.', {
+      expected: 'an absolute path that does not exist, in a folder that can be written',
+      given: at,
+      cause: thrown,
+    })
+  }
 }
 
 async function checkBranch(repository: Repository, branch: string): Promise<void> {
   if (await repository.isBranchName(branch)) return
   throw new AgentprotoError('branch_invalid', 'This is not a name of a branch.', { given: branch })
+}
+
+interface Creation {
+  readonly at: string
+  readonly branch: string
+  readonly start: StartPoint
+}
+
+/** Leaves nothing where it fails. */
+async function createFrom(repository: Repository, { at, branch, start }: Creation): Promise<Worktree> {
+  const { branchExists, base, commit } = start
+  try {
+    await repository.addWorktree({ at, branch, ...start })
+    const path = await realpath(at)
+    await (await Checkout.open(repository, path)).fill(commit)
+    return { path, branch, ownBranch: !branchExists, base, baseCommit: commit, repository: repository.folder }
+  } catch (thrown) {
+    const path = await realpath(at).catch(() => at)
+    if ((await repository.worktrees()).some((each) => each.path === path)) await repository.removeWorktree(path)
+    await rm(path, { recursive: true, force: true })
+    if (!branchExists) await repository.deleteBranch(branch)
+    throw thrown
+  }
 }

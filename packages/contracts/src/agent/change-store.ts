@@ -12,7 +12,7 @@ export const SKIP_REASONS = [
   'too_large',
   'time_limit',
   'disk_full',
-  /** git failed; `detail` has its words. */
+  /** git or the system reported something else; `detail` has the words. */
   'git_failed',
 ] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]

@@ -81,24 +81,25 @@ test('what each package exports', () => {
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
-      Clock ConfigOption ContentBlock CreatedTokens Defined DelegationGrant ERRORS EXIT EndOptions
-      Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares GapNotice
-      HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json NamedToken NewId NewToken OutputItem
-      OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange
-      PermissionOption PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal
-      Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES
-      SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
-      STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
-      SessionHealth SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName
-      SessionStatus SessionStopped SessionSummary SessionTurn StatusChange StopReason StoredAgentSession
-      StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
-      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
-      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
-      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult UserPrompt Workspace
-      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
-      everySession fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId
-      settlesWithin summaryOf systemClock toAgentprotoError traceIdOf traceOf
+      Clock ConfigOption ContentBlock ContextDelivery CreatedTokens Defined DelegationGrant ERRORS EXIT
+      EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares
+      GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json NamedToken NewId NewToken
+      OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode
+      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
+      PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES
+      RULE_LIFETIMES Refusal Repair ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope
+      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
+      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
+      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
+      SessionRequest SessionSandbox SessionStateName SessionStatus SessionStopped SessionSummary
+      SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
+      TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
+      TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap
+      asList asNumber asRecord asString defined everySession fromProblem isAgentprotoError isDecision
+      isLive isRecord parseJson promptText randomId settlesWithin summaryOf systemClock toAgentprotoError
+      traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
@@ -242,9 +243,9 @@ test('the commands of agentproto', async () => {
   const program = await createProgram(context, () => () => Promise.resolve())
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
-    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--state <state>] [--tree] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--delegate] [-a, --attach] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]

@@ -16,6 +16,7 @@ export type OptionValues = Readonly<Record<string, string | number | boolean>>
 export interface AgentOptions {
   readonly continuation?: ContinuationStrategy
   readonly instructions?: string
+  readonly envelope?: boolean
   readonly cwd?: string
   readonly mode?: string
   readonly option: OptionValues
@@ -35,6 +36,7 @@ export const addAgentOptions = (command: CliCommand, permissions = permissionsOp
   command
     .option('--mode <id>', "one of the adapter's modes")
     .option('--instructions <text>', 'instructions for the whole conversation; @file reads a file')
+    .option('--envelope', 'describe the session to the agent: its id, workspace, limits and delegation')
     .addOption(agentOption())
     .addOption(permissions)
     .addOption(continuationOption())

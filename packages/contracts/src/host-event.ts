@@ -8,12 +8,13 @@ import { SESSION_STATUSES, type SessionFailure, type SessionStatus, type StopRea
 /** Events that only the registry emits: what the host did, and the agent's notices once they are logged. */
 
 /**
- * Context that the host sends as text before the content of a prompt: `instructions` of the spawn, if the agent has no
- * channel for them; the `transcript` of a conversation that the agent cannot resume itself; the `interruption` that this
- * prompt caused, so that the agent does not take it for a wish to stop (failure mode 19).
+ * Context that the host sends as text before the content of a prompt: the `envelope`, which describes the session to its
+ * agent, and the `instructions` of the spawn, if the agent has no channel for them; the `transcript` of a conversation that
+ * the agent cannot resume itself; the `interruption` that this prompt caused, so that the agent does not take it for a wish
+ * to stop (failure mode 19).
  */
 export interface PromptContextPart {
-  readonly kind: 'instructions' | 'transcript' | 'interruption'
+  readonly kind: 'envelope' | 'instructions' | 'transcript' | 'interruption'
   readonly text: string
 }
 export interface UserPrompt {

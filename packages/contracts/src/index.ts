@@ -70,6 +70,7 @@ export type {
   Session,
   SessionFailure,
   SessionHealth,
+  ContextDelivery,
   SessionImport,
   SessionSandbox,
   SessionStateName,

@@ -32,6 +32,8 @@ export interface StoredSpawn {
   /** What callers set on the running agent since, to be restored. */
   readonly changes?: readonly ConfigChange[]
   readonly instructions?: string
+  /** The agent gets a description of its session. */
+  readonly envelope?: true
   readonly continuation?: ContinuationStrategy
   /** The title of the caller, which the agent's does not replace. */
   readonly title?: string

@@ -187,7 +187,9 @@ export interface Session {
   /** How it was last resumed: the agent's `load` or `resume`, `native` start arguments, a `transcript`, or `fresh`. */
   readonly resumedHow?: 'load' | 'resume' | 'native' | 'transcript' | 'fresh'
   /** How the agent got its instructions: by its `channel` or a `prompt`; `pending` until then; absent without any. */
-  readonly instructed?: 'pending' | 'channel' | 'prompt'
+  readonly instructed?: ContextDelivery
+  /** How the agent got the description of its session (docs/lifecycle.md); absent without one. */
+  readonly envelope?: ContextDelivery
   readonly agentSessionId?: string
   /** Id of the session that it was forked from. */
   readonly forkedFrom?: string
@@ -214,6 +216,9 @@ export interface Session {
   /** What its agent may start; absent if nothing. */
   readonly delegation?: DelegationGrant
 }
+
+/** How an agent gets what it has to know for a whole conversation. */
+export type ContextDelivery = 'pending' | 'channel' | 'prompt'
 
 /** Where an imported session comes from. */
 export interface SessionImport {

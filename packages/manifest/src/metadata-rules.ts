@@ -19,6 +19,7 @@ export const METADATA_KEYS = [
   'resume_after_ms',
   'resume',
   'instructions',
+  'envelope',
   'doctor',
 ] as const
 

@@ -118,6 +118,7 @@ const record: Shape<Session> = {
   expiresAt: 'optional',
   resumedHow: 'optional',
   instructed: 'optional',
+  envelope: 'optional',
   agentSessionId: 'optional',
   forkedFrom: 'optional',
   agent: 'optional',

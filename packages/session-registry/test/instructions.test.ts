@@ -72,6 +72,23 @@ test('an agent with a channel of its own gets them there, at each start, and no 
   expect(await registry.get(id)).toMatchObject({ instructed: 'channel' })
 })
 
+test('12.B6 a channel gets the envelope before the instructions, with the facts of each start', async () => {
+  const { script, heard } = listening()
+  const { startAgent, agents } = scripted(script, canResume)
+  const byChannel: StartAgent = async (options, sink) =>
+    Object.assign(await startAgent(options, sink), { instructed: true })
+  const { registry } = await memoryRegistry({ startAgent: byChannel, adapters: resumableAdapters })
+  const { id } = await registry.spawn({ ...spawn, envelope: true, prompt: 'one' }, owner)
+  await registry.waitTurn(id, 1)
+  await registry.kill(id, owner)
+  await registry.configure(id, { permissionMode: 'deny-all' }, owner)
+  expect(await registry.resume(id, {}, owner)).toMatchObject({ envelope: 'channel', instructed: 'channel' })
+  expect(heard).toEqual(['one'])
+  const [first = '', second = ''] = agents.map(({ options }) => options.instructions ?? '')
+  expect(first).toMatch(/^\[agentproto session\]\n[^]*- Permission mode: ask [^]*\n\nSpeak like a pirate\.$/)
+  expect(second).toContain('- Permission mode: deny-all ')
+})
+
 test('instructions that no agent received are sent again: with a prompt that failed at once, or was never sent', async () => {
   const heard: string[] = []
   const script: Script = ({ text }) => {

@@ -57,13 +57,13 @@ async function runOnce(
   ...[adapter, argument, options]: [string, string | undefined, RunOptions]
 ): Promise<void> {
   const prompt = await readPrompt(context, options.prompt ?? argument)
-  const { cwd = '.', mode, option, permissions, continuation, timeout } = options
+  const { cwd = '.', envelope, mode, option, permissions, continuation, timeout } = options
   const request = {
     adapter,
     cwd: resolve(context.cwd, cwd),
     options: option,
     permissionMode: permissions ?? 'ask',
-    ...defined({ mode, continuation, instructions: await readInstructions(context, options.instructions) }),
+    ...defined({ envelope, mode, continuation, instructions: await readInstructions(context, options.instructions) }),
   }
   const output = options.json === true ? 'json' : options.output
   const limits = new TurnLimits(timeout)

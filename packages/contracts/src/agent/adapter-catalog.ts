@@ -12,6 +12,8 @@ export interface AdapterSessionPolicy {
   readonly resumesByFlags?: boolean
   /** Minimum milliseconds between two starts with the same conversation; absent for none. */
   readonly resumeAfterMs?: number
+  /** Its agents get a description of their session, unless a spawn says otherwise. */
+  readonly envelope?: boolean
   /** The modes of the agent that match each permission mode, best first, if the manifest declares them. */
   readonly permissionModes?: Readonly<Partial<Record<PermissionMode, readonly string[]>>>
 }

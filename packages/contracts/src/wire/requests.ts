@@ -121,6 +121,7 @@ export const spawnAgentSchema = z.strictObject({
     .max(BOUNDS.instructionsChars)
     .optional()
     .describe('Instructions for the whole conversation'),
+  envelope: z.boolean().optional().describe('Describe the session to its agent; default as the adapter says'),
   continuation: continuationSchema.optional().describe('How it is resumed; one that the adapter supports'),
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this time'),
   delegation: delegationSchema.optional().describe('Let the agent start other sessions; {} for the defaults'),

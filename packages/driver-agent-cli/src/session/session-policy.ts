@@ -14,6 +14,7 @@ export function sessionPolicy(manifest: AgentCliManifest): AdapterSessionPolicy 
     ...defined({ idleTimeoutMs, maxTurns, continuation: manifest.continuation?.supported }),
     ...(resumesByFlags(manifest) ? { resumesByFlags: true } : {}),
     ...(resumeAfterMs === 0 ? {} : { resumeAfterMs }),
+    ...(manifestHint(manifest, 'envelope') === true ? { envelope: true } : {}),
     ...permissionModes(manifest),
   }
 }

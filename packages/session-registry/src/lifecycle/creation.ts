@@ -6,7 +6,7 @@ import { type Asker, rootsOf } from '../delegation/root-folder.js'
 import type { SessionActor } from '../session/actor.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
-import { adapterFor, type Creation, newSession, spawnOf } from './spawn-request.js'
+import { adapterFor, type Creation, envelopeOf, newSession, spawnOf } from './spawn-request.js'
 
 /** What a spawn will create. Nothing is created before, so a refused spawn leaves nothing. */
 export interface PlannedSession {
@@ -36,9 +36,11 @@ export async function planSession(asked: SpawnAgentRequest, place: Registrar): P
       : { request: asked, lineage: grantOf(asked) }
   const { slug: adapterSlug, session: policy } = await adapterFor(adapters, request)
   const roots = await rootsOf(request, place)
+  const spawn = spawnOf(request, policy, roots)
+  const session = { ...newSession(request, by, creation), adapterSlug, ...roots.place, ...lineage }
   return {
-    session: { ...newSession(request, by, creation), adapterSlug, ...roots.place, ...lineage },
-    spawn: spawnOf(request, policy, roots),
+    session: { ...session, ...envelopeOf(spawn) },
+    spawn,
     assertAdmitted() {
       // The parent may have ended meanwhile, and its children with it.
       if (by.type === 'session') assertQuota(parentOf(by, place).snapshot(), sessions.childrenOf(by.sessionId).length)

@@ -3,7 +3,7 @@ import type { SessionOrigin, StoredSession } from '@agentproto/contracts/agent'
 import type { ForkRequest } from '@agentproto/contracts/wire'
 import type { Roots } from '../delegation/root-folder.js'
 import { isDenial } from '../permissions/rule-book.js'
-import { type Creation, newSession } from './spawn-request.js'
+import { type Creation, envelopeOf, newSession } from './spawn-request.js'
 
 /** A session that begins with the conversation of another one. */
 export interface Fork extends Pick<StoredSession, 'session' | 'spawn' | 'rules'> {
@@ -29,10 +29,10 @@ export function forkOf(
   const { label = old.label, title = old.title } = request
   const given = defined({ label, title, additionalDirectories: additionalDirectories && [...additionalDirectories] })
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given }, by, creation)
-  // The new conversation has the instructions of the old one.
-  const instructed = defined({ instructed: old.instructed })
+  // The new conversation has the instructions of the old one, and the envelope of another session.
+  const context = { ...defined({ instructed: old.instructed }), ...envelopeOf(spawn) }
   return {
-    session: { ...fresh, ...instructed, adapterSlug, ...roots.place, cwd, warnings: [], forkedFrom: old.id },
+    session: { ...fresh, ...context, adapterSlug, ...roots.place, cwd, warnings: [], forkedFrom: old.id },
     spawn: { ...spawn, roots: roots.folders, ...defined({ title: request.title }) },
     // What was denied to the one is denied to the other.
     rules: rules.filter(isDenial),

@@ -4,11 +4,12 @@ import type {
   AdapterSessionPolicy,
   AdapterSummary,
   StartAgentOptions,
-  StoredSession,
   StoredSpawn,
 } from '@agentproto/contracts/agent'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { foldersOf, type Roots } from '../delegation/root-folder.js'
+import { standingContextOf } from '../session/envelope.js'
+import type { SessionState } from '../session/state.js'
 import { assertContinuation } from './resume.js'
 
 /** What a spawn request says about the session that it creates. */
@@ -52,24 +53,35 @@ export function newSession(
 
 /** What a resume needs to know of the start. */
 export function spawnOf(
-  { mode, options, additionalDirectories, mcpServers, instructions, continuation, title }: SpawnAgentRequest,
+  request: SpawnAgentRequest,
   policy: AdapterSessionPolicy,
   { folders: roots }: Roots,
 ): StoredSpawn {
+  const { mode, options, additionalDirectories, mcpServers, instructions, continuation, title } = request
+  const { envelope = policy.envelope } = request
   return {
     policy,
     roots,
+    ...(envelope === true ? { envelope } : {}),
     ...defined({ mode, options, additionalDirectories, mcpServers, instructions, continuation, title }),
   }
 }
 
+/** The agent of a new session has no envelope yet. */
+export const envelopeOf = ({ envelope }: StoredSpawn): Pick<Session, 'envelope'> =>
+  envelope === true ? { envelope: 'pending' } : {}
+
 /** The options of a start or a restart of the agent. */
 export function startOptionsOf(
-  { session, spawn }: Pick<StoredSession, 'session' | 'spawn'>,
+  state: Pick<SessionState, 'session' | 'spawn' | 'config'>,
   { trace, ...run }: Pick<StartAgentOptions, 'origin' | 'signal'> & { readonly trace?: TraceContext | undefined },
 ): StartAgentOptions {
+  const { session, spawn } = state
   const { id, adapterSlug, workspaceSlug, delegation } = session
-  const { mode, options, mcpServers = [], instructions } = spawn
+  const { mode, options, mcpServers = [] } = spawn
+  const instructions = standingContextOf(state)
+    .map(({ text }) => text)
+    .join('\n\n')
   const [cwd, ...additionalDirectories] = foldersOf({ session, spawn })
   return {
     sessionId: id,
@@ -78,7 +90,7 @@ export function startOptionsOf(
     cwd,
     additionalDirectories,
     mcpServers,
-    ...defined({ mode, options, instructions, trace }),
+    ...defined({ mode, options, instructions: instructions || undefined, trace }),
     // A session that may have no children has the tools too: they return the reason.
     ...(delegation === undefined ? {} : { delegates: true }),
     env: { AGENTPROTO_SESSION_ID: id },

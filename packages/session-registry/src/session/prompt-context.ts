@@ -1,4 +1,4 @@
-import type { TurnEnd } from '@agentproto/contracts'
+import { type ContextDelivery, defined, type TurnEnd } from '@agentproto/contracts'
 import type { AgentFacts } from './input.js'
 import { NO_CONTEXT, type SessionState } from './state.js'
 
@@ -8,12 +8,10 @@ type Context = Pick<SessionState, 'context' | 'session'>
 
 /** An agent was started, in a conversation that it knows or one that it has to be given. */
 export function contextOfStart({ spawn, session }: SessionState, facts: AgentFacts): Context {
-  const { isInstructed, knowsConversation, transcript } = facts
-  const context = { ...NO_CONTEXT, transcript }
-  if (spawn.instructions === undefined) return { context, session }
-  if (isInstructed) return { context, session: { ...session, instructed: 'channel' } }
-  if (knowsConversation && session.instructed === 'prompt') return { context, session }
-  return { context, session: { ...session, instructed: 'pending' } }
+  const context = { ...NO_CONTEXT, transcript: facts.transcript }
+  const instructed = spawn.instructions === undefined ? undefined : delivery(session.instructed, facts)
+  const envelope = spawn.envelope === undefined ? undefined : delivery(session.envelope, facts)
+  return { context, session: { ...session, ...defined({ instructed, envelope }) } }
 }
 
 /** The turn has ended whose prompt began with the offered context. */
@@ -23,6 +21,18 @@ export function contextAfter({ context, session }: SessionState, event: TurnEnd)
   if (!isReceived) return { context: { ...context, offered: [] }, session }
   return {
     context: { ...(context.offered.includes('transcript') ? NO_CONTEXT : { ...context, offered: [] }) },
-    session: context.offered.includes('instructions') ? { ...session, instructed: 'prompt' } : session,
+    session: {
+      ...session,
+      ...(context.offered.includes('instructions') ? { instructed: 'prompt' } : {}),
+      ...(context.offered.includes('envelope') ? { envelope: 'prompt' } : {}),
+    },
   }
+}
+
+function delivery(
+  before: ContextDelivery | undefined,
+  { isInstructed, knowsConversation }: AgentFacts,
+): ContextDelivery {
+  if (isInstructed) return 'channel'
+  return knowsConversation && before === 'prompt' ? 'prompt' : 'pending'
 }

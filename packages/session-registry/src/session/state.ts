@@ -122,7 +122,7 @@ export interface Ask {
 }
 
 /**
- * What goes before the next prompt: the instructions of the spawn where the agent has no channel for them, and the
+ * What goes before the next prompt: the envelope and the instructions where the agent has no channel for them, and the
  * transcript of a conversation that the agent does not know. It counts as received when its turn has ended.
  */
 export interface PromptContext {

@@ -9,6 +9,7 @@ import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
+import { standingContextOf } from './envelope.js'
 import type { InputOf } from './input.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
 import { cancelAsks, resolutions } from './requests.js'
@@ -180,12 +181,11 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
 }
 
 /** What goes before the prompt. */
-function contextFor({ spawn, session, context }: SessionState, waited?: QueuedPrompt): readonly PromptContextPart[] {
-  const { instructions } = spawn
-  const { transcript } = context
-  const parts: PromptContextPart[] = []
-  if (instructions !== undefined && session.instructed === 'pending')
-    parts.push({ kind: 'instructions', text: instructions })
+function contextFor(state: SessionState, waited?: QueuedPrompt): readonly PromptContextPart[] {
+  const { envelope, instructed } = state.session
+  const { transcript } = state.context
+  const isPending = { envelope: envelope === 'pending', instructions: instructed === 'pending' }
+  const parts: PromptContextPart[] = standingContextOf(state).filter(({ kind }) => isPending[kind])
   if (transcript !== undefined) parts.push({ kind: 'transcript', text: transcript })
   if (waited?.isInterrupting === true) parts.push(INTERRUPTION)
   return parts

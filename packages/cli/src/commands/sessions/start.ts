@@ -67,7 +67,7 @@ async function defaultFolder(
 }
 
 async function spawnRequest(context: CliContext, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {
-  const { prompt, cwd, workspace, label, mode, option, permissions, continuation, delegate } = options
+  const { prompt, cwd, workspace, label, envelope, mode, option, permissions, continuation, delegate } = options
   return {
     adapter,
     options: option,
@@ -77,6 +77,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       workspaceSlug: workspace,
       label,
       instructions: await readInstructions(context, options.instructions),
+      envelope,
       mode,
       permissionMode: permissions,
       continuation,

@@ -119,7 +119,7 @@ test('what each package exports', () => {
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
       AgentProcessInfo AgentSignal AgentSink ArmConnectOptions ArmConnection ArmLimits ArmSession
       CHANGE_STATUSES CONTINUATION_STRATEGIES ChangeList ChangeStatus ChangeStore ChangeTotals Checkpoint
-      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CreateWorktree
+      CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
       DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
       FolderChanges HomeLayout KEPT_REASONS KeptPath KeptReason LEFT_OUT_REASONS Launch LeftOut
       LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree NOW

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import {
   type Abortable,
@@ -5,6 +6,7 @@ import {
   type Checkpoint,
   type CheckpointRequest,
   type CheckpointResult,
+  type CopyRequest,
   type FolderChanges,
   NOW,
   type Patch,
@@ -93,6 +95,21 @@ export class GitFolderChanges implements FolderChanges {
     })
   }
 
+  async copy({ checkpoint, into, signal: abort }: CopyRequest): Promise<RewindResult> {
+    return this.#reporting({ signal: abort, long: true }, async (signal) => {
+      const target = await this.#recorded(checkpoint, signal)
+      const folder = await realpath(into).catch(() => into)
+      const other = new ShadowRepository({ ...this.#options, folder })
+      const now = await snapshotNow(other, signal)
+      const git = await this.#shadow.git(signal)
+      const { fileBytes } = this.#options.limits
+      const plan = { folder, now, target, paths: undefined, dryRun: false, fileBytes }
+      const result = await rewindFolder({ ...plan, git, shadow: other, signal })
+      await other.forgetIndex()
+      return result
+    })
+  }
+
   /** @returns how many checkpoints were deleted, and how many bytes that freed */
   async prune(request: PruneRequest): Promise<{ readonly checkpoints: number; readonly bytes: number }> {
     return this.#reporting({ ...request, long: true }, async (signal) => {
@@ -164,10 +181,8 @@ export class GitFolderChanges implements FolderChanges {
     return ref === NOW ? this.#now(signal) : this.#recorded(ref, signal)
   }
 
-  async #now(signal: AbortSignal): Promise<Snapshot> {
-    return this.#shadow.snapshot(signal).catch((thrown: unknown) => {
-      throw skipOf(thrown)
-    })
+  #now(signal: AbortSignal): Promise<Snapshot> {
+    return snapshotNow(this.#shadow, signal)
   }
 
   async #before(now: Snapshot, { session }: RewindRequest, signal: AbortSignal): Promise<Checkpoint> {
@@ -222,6 +237,12 @@ export class GitFolderChanges implements FolderChanges {
     const { clock, limits } = this.#options
     return startLimit({ clock, ms: limits.timeMs * (long ? LONG : 1), signal })
   }
+}
+
+async function snapshotNow(shadow: ShadowRepository, signal: AbortSignal): Promise<Snapshot> {
+  return shadow.snapshot(signal).catch((thrown: unknown) => {
+    throw skipOf(thrown)
+  })
 }
 
 interface Timed {

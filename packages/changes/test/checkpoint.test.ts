@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createWorktrees } from '@agentproto/changes'
 import { NOW } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
-import { patchText, read, subject, take, write } from './folders.ts'
+import { git, patchText, read, subject, subjectOn, take, write } from './folders.ts'
 
 test('13.1 a checkpoint counts what changed since the previous one of its session', async () => {
   const { folder, changes } = await subject()
@@ -86,4 +87,27 @@ test('13.3 a rewind of some paths leaves the others', async () => {
   await expect(changes.rewind({ session: 'ses_1', to: start.id, paths: ['../x'] })).rejects.toMatchObject({
     code: 'path_invalid',
   })
+})
+
+test('13.3 the files of a checkpoint are copied to a worktree, also to a folder below its top', async () => {
+  const { folder, home } = await subject()
+  git(folder, 'init', '-q', '-b', 'main')
+  await write(folder, { '.gitignore': 'ignored\n', 'sub/a': '1\n', 'sub/gone': '1\n', top: 't\n' })
+  git(folder, 'add', '-A')
+  git(folder, 'commit', '-q', '-m', 'one')
+  const { changes } = await subjectOn(join(folder, 'sub'), { home })
+  await write(folder, { 'sub/a': '2\n', 'sub/new': '#!/bin/sh\n' })
+  await rm(join(folder, 'sub/gone'))
+  const turn = await take(changes, { turn: 1 })
+  await write(folder, { 'sub/a': '3\n' })
+  const tree = await createWorktrees().create({ repository: folder, at: join(folder, '../tree') })
+  await write(tree.path, { 'sub/ignored': 'i' })
+  const { changedCount, kept } = await changes.copy({ checkpoint: turn.id, into: join(tree.path, 'sub') })
+  expect({ changedCount, kept }).toEqual({ changedCount: 3, kept: [] })
+  const copied = { 'sub/a': '2\n', 'sub/ignored': 'i', 'sub/new': 'x #!/bin/sh\n' }
+  expect(await read(tree.path)).toEqual({ '.gitignore': 'ignored\n', top: 't\n', ...copied })
+  expect(await read(join(folder, 'sub'))).toMatchObject({ a: '3\n' })
+  expect((await changes.changes(turn.id, NOW)).files.map(({ path }) => path)).toEqual(['a'])
+  const missing = changes.copy({ checkpoint: turn.id, into: join(folder, 'nowhere') })
+  await expect(missing).rejects.toMatchObject({ code: 'checkpoint_failed' })
 })

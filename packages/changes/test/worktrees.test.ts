@@ -127,6 +127,31 @@ test('13.4 status counts changed, staged and unknown files, and commits', async 
   expect(await worktrees.status(tree)).toMatchObject({ exists: false, ahead: 1, dirty: [] })
 })
 
+test.each(['merge', 'squash', 'rebase'] as const)('13.4 %s with a git that cannot merge trees', async (strategy) => {
+  const wrapper = join(await tempFolder(), 'git')
+  await writeFile(
+    wrapper,
+    '#!/bin/sh\ncase "$*" in *" version"|version) echo git version 2.34.1; exit;; *merge-tree*|*" -z"*worktree*) exit 129;; esac\nexec git "$@"\n',
+  )
+  await chmod(wrapper, 0o755)
+  const old = createWorktrees({ git: wrapper })
+  const lines = (first: string, last: string): string => `${first}\n${'same\n'.repeat(20)}${last}\n`
+  const repo = await repository({ 'both.txt': lines('a', 'z'), run: 'r\n', 'gone.txt': 'g\n', 'b.txt': 'b\n' })
+  const tree = await old.create({ repository: repo, at: join(repo, '../old'), branch: 'old' })
+  await commit(tree.path, { 'both.txt': lines('A', 'z'), 'new\nname': 'n\n', run: '#!/bin/sh\n' })
+  await rm(join(tree.path, 'gone.txt'))
+  await commit(tree.path, {})
+  await commit(repo, { 'both.txt': lines('a', 'Z'), 'b.txt': 'changed\n' })
+  expect(await old.merge(tree, { strategy })).toMatchObject({ commits: { merge: 3, squash: 1, rebase: 2 }[strategy] })
+  const merged = { 'both.txt': lines('A', 'Z'), 'b.txt': 'changed\n', 'new\nname': 'n\n', run: 'x #!/bin/sh\n' }
+  expect(await read(repo)).toEqual(merged)
+  expect(await old.status(tree)).toMatchObject({ merged: true })
+  await commit(tree.path, { 'b.txt': 'mine\n' })
+  const conflict = old.merge(tree, { strategy })
+  await expect(conflict).rejects.toMatchObject({ code: 'merge_conflict', parts: { data: { files: ['b.txt'] } } })
+  expect(await read(repo)).toEqual(merged)
+})
+
 test.each(['merge', 'squash', 'rebase'] as const)('13.4 %s moves the base and its clean checkout', async (strategy) => {
   const repo = await repository()
   const tree = await worktree(repo)

@@ -54,6 +54,7 @@ export type {
   Checkpoint,
   CheckpointRequest,
   CheckpointResult,
+  CopyRequest,
   FileChange,
   FolderChanges,
   KeptPath,

@@ -97,6 +97,12 @@ export class ShadowRepository {
     return new Set(allRecords(stdout))
   }
 
+  /** Forgets how the folder was last seen: for one that is not recorded again. */
+  async forgetIndex(): Promise<void> {
+    if (this.#last !== undefined) await rm(this.#last.index, { force: true })
+    this.#last = undefined
+  }
+
   /** Deletes what no checkpoint needs. */
   async collectGarbage(signal: AbortSignal): Promise<void> {
     const git = await this.git(signal)

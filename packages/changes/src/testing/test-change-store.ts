@@ -102,6 +102,15 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     await next.rewind({ session: 'ses_1', to: before?.id ?? '' })
     assert.deepEqual(await readdir(folder, { recursive: true }), ['a', 'deep', 'deep/b'])
   },
+  'the files of a checkpoint are copied to another folder': async ({ folder, changes }) => {
+    await writeFile(join(folder, 'a'), '1')
+    const { id } = await take(changes)
+    const other = join(folder, '../other')
+    await mkdir(other)
+    await writeFile(join(other, 'b'), 'not in the checkpoint')
+    await changes.copy({ checkpoint: id, into: other })
+    assert.deepEqual([await readdir(other), await readFile(join(other, 'a'), 'utf8')], [['a'], '1'])
+  },
   'a path outside of the folder is refused': async ({ folder, changes }) => {
     await writeFile(join(folder, 'a'), '1')
     const { id } = await take(changes)

@@ -104,7 +104,7 @@ class GitWorktrees implements Worktrees {
     const { git, env = process.env } = this.#options
     const found = await findGit({ git, env, clock: this.#clock }, signal)
     if (found.kind === 'found') return found.program
-    throw new AgentprotoError('git_unavailable', found.detail, { hint: 'Install git 2.38 or newer.' })
+    throw new AgentprotoError('git_unavailable', found.detail, { hint: 'Install git 2.32 or newer.' })
   }
 }
 

@@ -169,6 +169,12 @@ export interface RewindRequest extends Abortable {
   readonly dryRun?: boolean
 }
 
+export interface CopyRequest extends Abortable {
+  readonly checkpoint: string
+  /** Another folder, such as a new worktree; must exist. What it has and the checkpoint lacks is deleted and not recorded. */
+  readonly into: string
+}
+
 /**
  * The states of one folder. Every call that reads the folder runs alone, one after the other in the order of the calls.
  * All reject with `cancelled` after an abort.
@@ -190,6 +196,11 @@ export interface FolderChanges {
    * @throws `checkpoint_not_found`, `path_invalid`, `checkpoint_failed` before anything was changed
    */
   rewind(request: RewindRequest): Promise<RewindResult>
+  /**
+   * Sets the files of another folder to those of a checkpoint, as a rewind does. Its ignored files stay.
+   * @throws `checkpoint_not_found`, `checkpoint_failed` before anything was changed
+   */
+  copy(request: CopyRequest): Promise<RewindResult>
 }
 
 export interface PruneRequest extends Abortable {

@@ -3,6 +3,7 @@ import { open, rename, rm, rmdir, symlink, unlink } from 'node:fs/promises'
 import type { ChangeStatus, KeptPath, KeptReason, RewindResult } from '@agentproto/contracts/agent'
 import type { Git } from '../git/git.js'
 import { codeOf } from '../git-errors.js'
+import { someAtOnce } from '../some-at-once.js'
 import { isWanted } from '../shadow/paths.js'
 import type { ShadowRepository, Snapshot } from '../shadow/shadow-repository.js'
 import { type EntryChange, listEntries, type TreeEntry } from '../shadow/tree-diff.js'
@@ -70,16 +71,18 @@ class Rewind {
   /** From here on an abort is not respected: half a rewind is worse than a late one. */
   async apply(changes: readonly EntryChange[]): Promise<void> {
     const written = changes.filter(({ to }) => to !== undefined)
-    // A folder takes the place of a deleted file, and the other way round.
-    for (const change of changes) if (change.to === undefined) await this.#attempt(change, () => this.#delete(change))
+    const deleted = changes.filter(({ to }) => to === undefined)
+    // First: a folder takes the place of a deleted file, and the other way round.
+    await someAtOnce(deleted, (change) => this.#attempt(change, () => this.#delete(change)))
     await this.#removeEmptyFolders(changes, written)
     const oids = written.map(({ to }) => to?.oid ?? '')
     const blobs = readBlobs(this.#plan.git, { oids, signal: new AbortController().signal })
-    for (const change of written) {
+    // Called in the order of the files, so that each gets its own.
+    await someAtOnce(written, async (change) => {
       const { value } = await blobs.next()
       const { to } = change
       if (value !== undefined && to !== undefined) await this.#attempt(change, () => this.#write(change, to, value))
-    }
+    })
     await blobs.return(undefined)
   }
 
@@ -89,9 +92,9 @@ class Rewind {
 
   result(): RewindResult {
     return {
-      changed: this.#changed.toSorted((a, b) => (a.path < b.path ? -1 : 1)).slice(0, LISTED),
+      changed: this.#changed.toSorted(byPath).slice(0, LISTED),
       changedCount: this.#changed.length,
-      kept: this.#kept.slice(0, LISTED),
+      kept: this.#kept.toSorted(byPath).slice(0, LISTED),
     }
   }
 
@@ -167,6 +170,8 @@ class Rewind {
     this.#kept.push({ path, reason, ...(detail === undefined ? {} : { detail }) })
   }
 }
+
+const byPath = (a: { readonly path: string }, b: { readonly path: string }): number => (a.path < b.path ? -1 : 1)
 
 interface Unchanged {
   readonly isFolder: boolean

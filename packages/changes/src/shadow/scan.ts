@@ -6,6 +6,7 @@ import type { Git } from '../git/git.js'
 import { fsPath, pathspec } from '../git/path-text.js'
 import { recordBatches, records } from '../git/records.js'
 import { codeOf, Skipped } from '../git-errors.js'
+import { someAtOnce } from '../some-at-once.js'
 import { folderPattern, type FolderRoot } from './folder-root.js'
 import { FolderWeights } from './folder-weights.js'
 
@@ -29,7 +30,6 @@ export interface ScanRequest {
 
 /** How many folders are left out before the whole is too large. */
 const FOLDERS_MAX = 20
-const AT_ONCE = 32
 
 /** Compares the folder with the index, without reading a file that did not change. */
 export async function scanFolder(request: ScanRequest): Promise<Scan> {
@@ -142,12 +142,8 @@ class Candidates {
     this.#absent = absent
   }
 
-  async takeAll(paths: readonly string[]): Promise<void> {
-    let next = 0
-    const worker = async (): Promise<void> => {
-      for (let path = paths[next++]; path !== undefined; path = paths[next++]) await this.#take(path)
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  takeAll(paths: readonly string[]): Promise<void> {
+    return someAtOnce(paths, (path) => this.#take(path))
   }
 
   leaveOut(path: string, reason: LeftOutReason): void {

@@ -83,12 +83,12 @@ test('what each package exports', () => {
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
       Clock ConfigOption ContentBlock ContextDelivery CreatedTokens Defined DelegationGrant ERRORS EXIT
       EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares
-      GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json NamedToken NewId NewToken
-      OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut PermissionMode
-      PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest PermissionRule
-      PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES
-      RULE_LIFETIMES Refusal Repair ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope
-      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
+      GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json MAX_FAILED_RESUMES
+      NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
+      PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
+      PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
+      REQUEST_STATES RULE_LIFETIMES Refusal Repair ResolvedCwd RotatedToken RuleLifetime RuleMatch
+      RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
       SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
       SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
       SessionRequest SessionSandbox SessionStateName SessionStatus SessionStopped SessionSummary

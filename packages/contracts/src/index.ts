@@ -55,6 +55,7 @@ export type { SessionSummary } from './session-summary.js'
 export {
   FAILURE_KINDS,
   isLive,
+  MAX_FAILED_RESUMES,
   SESSION_HEALTHS,
   SESSION_STATE_TEXT,
   SESSION_STATES,

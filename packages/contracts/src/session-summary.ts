@@ -1,4 +1,4 @@
-import { isLive, type Session, type SessionStateName, type StopReason } from './session.js'
+import { isLive, MAX_FAILED_RESUMES, type Session, type SessionStateName, type StopReason } from './session.js'
 
 /** What follows from the rest of the record. */
 export type SessionSummary = Pick<Session, 'state' | 'attachable' | 'wakeable'>
@@ -27,7 +27,7 @@ function endState(session: Facts, wakeable: boolean): SessionStateName {
 
 function isWakeable(session: Facts): boolean {
   if (isLive(session) || !session.resumable || session.killedAt !== undefined) return false
-  return endingOf(session) !== 'decision'
+  return endingOf(session) !== 'decision' && (session.failedResumes ?? 0) < MAX_FAILED_RESUMES
 }
 
 function endingOf({ status, stopReason }: Pick<Session, 'status' | 'stopReason'>): Ending {

@@ -182,6 +182,8 @@ export interface Session {
   readonly resumable: boolean
   /** When it was killed after its own end, ISO-8601: a prompt does not wake it any more. */
   readonly killedAt?: string
+  /** Resumes in a row that failed; after {@link MAX_FAILED_RESUMES} no prompt wakes the session. Absent for none. */
+  readonly failedResumes?: number
   /** ISO-8601; the session ends at this time. */
   readonly expiresAt?: string
   /** How it was last resumed: the agent's `load` or `resume`, `native` start arguments, a `transcript`, or `fresh`. */
@@ -216,6 +218,9 @@ export interface Session {
   /** What its agent may start; absent if nothing. */
   readonly delegation?: DelegationGrant
 }
+
+/** After so many failed resumes in a row only an explicit resume starts the agent. */
+export const MAX_FAILED_RESUMES = 10
 
 /** How an agent gets what it has to know for a whole conversation. */
 export type ContextDelivery = 'pending' | 'channel' | 'prompt'

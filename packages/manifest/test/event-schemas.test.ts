@@ -115,6 +115,7 @@ const record: Shape<Session> = {
   resumable: 'required',
   killedAt: 'optional',
   health: 'optional',
+  failedResumes: 'optional',
   expiresAt: 'optional',
   resumedHow: 'optional',
   instructed: 'optional',

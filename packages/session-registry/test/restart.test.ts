@@ -276,7 +276,7 @@ test('F62 what a newer version has stored is moved aside unchanged, and reported
   expect([await movedAside(home), await movedAside(join(layout.sessions, a))]).toEqual([[index], [record]])
 })
 
-test('a session that was being resumed when its host died is an error of that start', async () => {
+test('a session that was being resumed when its host died ended with its host', async () => {
   const home = await temporaryHome()
   const id = await abandoned(home, midTurn, [])
   const second = await fileRegistry(home, scripted())
@@ -297,6 +297,6 @@ test('a session that was being resumed when its host died is an error of that st
     .toBe(2)
 
   const registry = await fileRegistry(home, scripted())
-  expect(await registry.get(id)).toMatchObject({ status: 'error', failure: { kind: 'startup_failure' } })
+  expect(await registry.get(id)).toMatchObject({ status: 'error', failure: { kind: 'process_exit' } })
   expect(types(await allEvents(registry, id)).slice(-4)).toEqual(['status', 'repair', 'status', 'session-stopped'])
 })

@@ -1,11 +1,14 @@
 import { AgentprotoError } from '@agentproto/contracts'
 import type { StartAgent } from '@agentproto/contracts/agent'
+import { openSessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { settled } from './fixtures/manual-clock.js'
 import { echo, scripted } from './fixtures/scripted-agent.js'
 import {
   allEvents,
+  constantFolder,
   fileRegistry,
+  fileStores,
   memoryRegistry,
   owner,
   resumableAdapters,
@@ -139,7 +142,7 @@ test('F37 resumes that fail in a row wait longer each time, and the session has 
   }
 })
 
-test('F37 after ten failed resumes no prompt tries again, but a requested resume does', async () => {
+test('12.B4 F37 after ten failed resumes no prompt wakes the session, which says so, but a requested resume does', async () => {
   const { startAgent: first } = scripted(echo, canResume)
   let broken = false
   let starts = 0
@@ -159,11 +162,43 @@ test('F37 after ten failed resumes no prompt tries again, but a requested resume
   expect(starts).toBe(11)
   await expect(prompt()).rejects.toMatchObject({ code: 'not_resumable', message: expect.stringMatching(/^10 .*fresh/) })
   expect(starts).toBe(11)
+  expect(await registry.get(id)).toMatchObject({ state: 'failed', wakeable: false, resumable: true, failedResumes: 10 })
   broken = false
   expect(await registry.resume(id, {}, owner)).toMatchObject({ status: 'running', resumedHow: 'resume' })
+  expect(await registry.get(id)).not.toHaveProperty('failedResumes')
   await clock.advance(IDLE_MS)
+  expect(await registry.get(id)).toMatchObject({ state: 'asleep', wakeable: true })
   await prompt()
   expect(await registry.waitTurn(id, 1)).toMatchObject({ text: 'echo: x' })
+})
+
+test('12.B4 a session sleeps on whose gateway died while it was resumed', async () => {
+  const home = await temporaryHome()
+  const { startAgent: first } = scripted(echo, canResume)
+  let hangs = false
+  const startAgent: StartAgent = (options, sink) => (hangs ? new Promise(() => undefined) : first(options, sink))
+  const dying = await openSessionRegistry({
+    ...fileStores(home),
+    startAgent,
+    adapters: resumableAdapters,
+    workspaces: constantFolder('/tmp'),
+    hostId: 'dead',
+  })
+  const { id } = await dying.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await dying.waitTurn(id, 1)
+  await dying.kill(id, owner, 'shutdown')
+  hangs = true
+  void dying.prompt(id, { prompt: 'two' }, owner).catch(() => undefined)
+  await expect.poll(async () => (await dying.get(id)).state).toBe('starting')
+  await settled()
+  const next = await fileRegistry(home, { ...scripted(echo, canResume), adapters: resumableAdapters })
+  expect(await next.get(id)).toMatchObject({
+    state: 'asleep',
+    wakeable: true,
+    failure: { kind: 'process_exit', summary: 'The gateway ended while the session was being resumed' },
+  })
+  const { turn } = await next.prompt(id, { prompt: 'three' }, owner)
+  expect(await next.waitTurn(id, turn)).toMatchObject({ text: 'echo: three' })
 })
 
 test('a session outlives its gateway: after a restart the next prompt takes it up', async () => {

@@ -31,12 +31,20 @@ async function repairInterrupted(session: SessionHandle, stored: StoredSession):
   const { status } = session.state.session
   // The end may have been logged, and only the record not saved.
   if (!isLive({ status })) return
-  const hasStarted = status !== 'starting'
-  const detail = `The gateway ended ${hasStarted ? 'while the session was active' : 'before the session had started'}`
+  const isResume = status === 'starting' && stored.starting === true
+  // A gateway that ends during a resume says nothing about the session: it sleeps on.
+  const hasStarted = status !== 'starting' || isResume
+  const detail = isResume ? ENDED.duringResume : hasStarted ? ENDED.active : ENDED.beforeStart
   const failure = failureOf(hasStarted ? 'process_exit' : 'startup_failure', detail)
   const ending = { status: 'error', stopReason: hasStarted ? 'agent_crashed' : 'error', failure } as const
   await session.post({ type: 'repair', detail, ending })
   session.log.settle()
+}
+
+const ENDED = {
+  active: 'The gateway ended while the session was active',
+  duringResume: 'The gateway ended while the session was being resumed',
+  beforeStart: 'The gateway ended before the session had started',
 }
 
 async function catchUp(session: SessionHandle, stored: StoredSession): Promise<void> {

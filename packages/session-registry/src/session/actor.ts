@@ -96,7 +96,7 @@ export class SessionActor implements SessionHandle {
 
   /** Whether its record holds all that is known of it, so that nothing is lost when it is evicted. */
   get isEvictable(): boolean {
-    return !this.isLive && this.state.resumes.count === 0
+    return !this.isLive && this.state.session.failedResumes === undefined
   }
 
   snapshot(): Session {

@@ -3,17 +3,7 @@ import { sentTurns } from '../lifecycle/resume.js'
 import { contextAfter } from './prompt-context.js'
 import { dropAsks, interruptRequests, requestOpened, requestResolved } from './requests.js'
 import { end, runOver } from './run.js'
-import {
-  andThen,
-  type Effect,
-  IDLE,
-  NO_FAILURES,
-  openTurn,
-  type OpenTurn,
-  type SessionState,
-  step,
-  type Step,
-} from './state.js'
+import { andThen, type Effect, IDLE, openTurn, type OpenTurn, type SessionState, step, type Step } from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 
@@ -74,7 +64,7 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
       return step({ ...described, watch: { ...seen, isSilent: event.idleMs !== undefined } })
     case 'status':
       if (event.status !== 'running') return step(described)
-      return watchSession({ ...described, run: { phase: 'running' }, resumes: NO_FAILURES }, now)
+      return watchSession({ ...described, run: { phase: 'running' }, resumeAt: 0 }, now)
     case 'session-stopped':
       return runOver(interruptRequests({ ...described, turn: IDLE }, event.ts))
     default:
@@ -161,7 +151,7 @@ function describe(state: SessionState, event: SessionEvent): Session {
         ? { ...session, permissionMode: event.permissionMode }
         : { ...session, config: { ...session.config, ...event.config } }
     case 'status':
-      return event.status === 'starting' ? restarted(session) : { ...session, status: event.status }
+      return withStatus(session, event.status)
     case 'session-stopped':
       return stopped(session, event)
     case 'agent-prompt-resolved':
@@ -199,6 +189,13 @@ function turnBusy(session: Session, event: SessionEvent & { readonly type: 'user
     turn: { number, state: 'busy', startedAt: event.ts, lastActivityAt: event.ts, lastActivityKind: event.type },
     ...(title === undefined ? {} : { title }),
   }
+}
+
+function withStatus(session: Session, status: Session['status']): Session {
+  if (status === 'starting') return restarted(session)
+  if (status !== 'running') return { ...session, status }
+  const { failedResumes: _, ...started } = session
+  return { ...started, status }
 }
 
 /** A resume: what the last end said is no longer true. */

@@ -19,7 +19,7 @@ import {
 } from '../lifecycle/ending.js'
 import { assertTransition } from './lifecycle.js'
 import { endOfTime, isResumable, resumptionOf } from '../lifecycle/resume.js'
-import { resumesAfter, assertResumeDue } from '../lifecycle/resume-backoff.js'
+import { assertResumeDue, withFailedResume } from '../lifecycle/resume-backoff.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { LogEntry } from '../log/event-record.js'
 import { closing, stopQueue, unsentTurns } from './closing.js'
@@ -68,7 +68,7 @@ export function resume(
       hint: 'Start a new session, or fork this one',
     })
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
-  if (how !== 'fresh') assertResumeDue(state.resumes, { now, request })
+  if (how !== 'fresh') assertResumeDue(state, { now, request })
   const launched = launch(state, { do: 'start', origin, how, trace }, call)
   return how === 'fresh' ? { ...launched, effects: [{ do: 'forget-once-rules' }, ...launched.effects] } : launched
 }
@@ -109,8 +109,7 @@ export function agentReady(state: SessionState): Step {
 export function startFailed(state: SessionState, error: unknown, now: number): Step {
   const { run } = state
   if (run.phase !== 'starting') return step(state)
-  const resumes = run.how === undefined ? state.resumes : resumesAfter(state.resumes, now)
-  const failed = { ...state, resumes }
+  const failed = run.how === undefined ? state : withFailedResume(state, now)
   if (isLive(state.session)) return stopStarting(failed, { cause: run.cause ?? endingOfStart(error), error })
   // The log does not have this start, so it needs no end.
   const replies = run.killers.map((call): Effect => ({ do: 'reply', call, value: { ok: true } }))

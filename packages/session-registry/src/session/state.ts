@@ -37,7 +37,8 @@ export interface SessionState {
   readonly isSending: boolean
   /** A write failed: nothing more of this agent is logged, or a turn with a hole would look whole. */
   readonly isMuted: boolean
-  readonly resumes: FailedResumes
+  /** No resume before, after one that failed (F37); milliseconds since the epoch. */
+  readonly resumeAt: number
   /** When the agent was last started, ISO-8601. */
   readonly agentStartedAt?: string | undefined
   readonly process?: AgentProcessInfo | undefined
@@ -154,16 +155,8 @@ export interface WatchedTurn {
   readonly isCancelled: boolean
 }
 
-/** Resumes that failed in a row, so that a broken session is not started for ever (F37). */
-export interface FailedResumes {
-  readonly count: number
-  /** Milliseconds since the epoch. */
-  readonly notBefore: number
-}
-
 export const IDLE: TurnState = { phase: 'idle' }
 export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
-export const NO_FAILURES: FailedResumes = { count: 0, notBefore: 0 }
 
 /** The state of a stored session, of which nothing runs yet. */
 export function stateOf(
@@ -184,7 +177,7 @@ export function stateOf(
     watch: { activeAt: 0, endsAt: Infinity, dueAt: Infinity, idleMs: Infinity, isSilent: false },
     isSending: false,
     isMuted: false,
-    resumes: NO_FAILURES,
+    resumeAt: 0,
     agentStartedAt,
   }
 }

@@ -8,6 +8,7 @@ import {
 import type { AgentSignal } from '@agentproto/contracts/agent'
 import { BOUNDS } from '@agentproto/contracts/wire'
 import { endedError, failureOf, startingError } from '../lifecycle/ending.js'
+import { givenUpError, isGivenUp } from '../lifecycle/resume-backoff.js'
 import type { LogEntry } from '../log/event-record.js'
 import { standingContextOf } from './envelope.js'
 import type { InputOf } from './input.js'
@@ -150,7 +151,8 @@ export function queuedPromptFailed(state: SessionState): Step {
 /** Why a session takes no prompt now. */
 function refusalOf({ run, session }: SessionState): AgentprotoError | undefined {
   if (run.phase === 'starting') return startingError()
-  return run.phase === 'running' ? undefined : endedError(session)
+  if (run.phase === 'running') return undefined
+  return isGivenUp(session) ? givenUpError(session) : endedError(session)
 }
 
 interface Admission extends Outgoing {

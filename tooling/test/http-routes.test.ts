@@ -17,6 +17,7 @@ const idle = {
   tokens: {},
   browsers: {},
   archive: {},
+  usage: {},
   mcp: () => Promise.resolve(new Response()),
   metrics: () => Promise.resolve(''),
   openApi: () => Promise.resolve({}),

@@ -81,25 +81,25 @@ test('what each package exports', () => {
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
-      Clock ConfigOption ContentBlock ContextDelivery CreatedTokens Defined DelegationGrant ERRORS EXIT
-      EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares
-      GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json MAX_FAILED_RESUMES
-      NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES PERMISSION_OPTION_KINDS PartCut
-      PermissionMode PermissionModeChange PermissionOption PermissionOptionKind PermissionRequest
-      PermissionRule PlanEntry PlanPart Principal Problem PromptContextPart QuestionRequest QueuedTurn
-      REQUEST_STATES RULE_LIFETIMES Refusal Repair ResolvedCwd RotatedToken RuleLifetime RuleMatch
-      RuleScope RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
-      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
-      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
-      SessionRequest SessionSandbox SessionStateName SessionStatus SessionStopped SessionSummary
-      SessionTurn StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
-      TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal
-      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
-      TurnParts TurnResult UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap
-      asList asNumber asRecord asString defined everySession fromProblem isAgentprotoError isDecision
-      isLive isRecord parseJson promptText randomId settlesWithin summaryOf systemClock toAgentprotoError
-      traceIdOf traceOf
+      Budget Clock ConfigOption ContentBlock ContextDelivery Cost CreatedTokens Defined DelegationGrant
+      ERRORS EXIT EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind
+      FairShares GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json LoopLimits
+      MAX_FAILED_RESUMES NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
+      PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
+      PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
+      PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
+      ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES
+      SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
+      STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
+      SessionHealth SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName
+      SessionStatus SessionStopped SessionSummary SessionTurn StatusChange StopReason StoredAgentSession
+      StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
+      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
+      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
+      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace
+      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
+      everySession fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId
+      settlesWithin summaryOf systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
@@ -110,10 +110,11 @@ test('what each package exports', () => {
       SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
       SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
       StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery
-      TurnTranscript UnreadableEvents addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth mayUse
-      mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema promptSchema
-      scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport
+      UsageReportRow UsageService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
+      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth
+      loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema
+      promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -122,12 +123,12 @@ test('what each package exports', () => {
       CheckpointRequest CheckpointResult ConfigChange ContinuationStrategy CopyRequest CreateWorktree
       DEFAULT_ARM_LIMITS DaemonRecord EventBatch EventQueue EventRecord EventStore FileChange
       FolderChanges HomeLayout KEPT_REASONS KeptPath KeptReason LEFT_OUT_REASONS Launch LeftOut
-      LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree NOW
-      OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm PruneRequest
-      PruneResult RewindRequest RewindResult RuleStore RunningAgent SKIP_REASONS SecretKind SecretPlace
-      SecretStatus SessionOrigin SessionStore SkipReason StartAgent StartAgentOptions StateRef
-      StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn TranscriptTurn Worktree WorktreeStatus
-      Worktrees homeFrom homeLayout transcriptPreamble
+      LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
+      MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
+      PruneRequest PruneResult RewindRequest RewindResult RuleStore RunningAgent SKIP_REASONS SecretKind
+      SecretPlace SecretStatus SessionOrigin SessionStore SkipReason StartAgent StartAgentOptions StateRef
+      StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn TranscriptTurn UsageMeter Worktree
+      WorktreeStatus Worktrees homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
     @agentproto/driver-agent-cli
@@ -180,10 +181,11 @@ test('what each package exports', () => {
     @agentproto/server/audit
       OfflineOptions auditOffline
     @agentproto/session-registry
-      CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles FileEventStore
-      FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore FileSessionStoreOptions
-      GateVerdict MemoryEventStore MemoryRuleStore MemorySessionStore RegistryConfig RequestGate
-      SessionRegistry SessionRegistryOptions TRANSITIONS Transition openSessionRegistry
+      BudgetConfig CountedSessions CrashBundle CrashBundleStore DEFAULT_REGISTRY_CONFIG FileCrashBundles
+      FileEventStore FileEventStoreOptions FileRuleStore FileRuleStoreOptions FileSessionStore
+      FileSessionStoreOptions FileUsageStore FileUsageStoreOptions GateVerdict MemoryEventStore
+      MemoryRuleStore MemorySessionStore MemoryUsageStore RegistryConfig RequestGate SessionRegistry
+      SessionRegistryOptions TRANSITIONS Transition UsageRow UsageStore openSessionRegistry
     @agentproto/session-registry/testing
       StoreSubject testEventStore testSessionStore
     @agentproto/subprocess
@@ -217,15 +219,15 @@ test('the error codes', () => {
     cwd_not_allowed path_invalid manifest_invalid protocol_unsupported mode_unknown option_invalid
     continuation_unsupported sandbox_unavailable sandbox_read_only no_adapter_installed
     agent_not_installed auth_required setup_required turn_in_progress queue_full token_limit_reached
-    session_limit_reached stream_limit_reached request_limit_reached session_ended session_starting
-    session_live request_resolved request_interrupted rule_limit_reached not_supported not_resumable
-    idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied cwd_outside_parent
-    max_depth_exceeded child_quota_exceeded install_failed version_mismatch setup_failed
-    provisioning_busy secret_not_found checkpoint_not_found checkpoint_failed git_unavailable git_failed
-    repository_invalid branch_invalid worktree_unsaved merge_conflict checkout_dirty spawn_failed
-    handshake_failed protocol_error prompt_failed agent_exited termination_failed timeout cancelled
-    storage_failed storage_corrupt listen_failed daemon_not_running daemon_running shutting_down
-    internal"
+    session_limit_reached stream_limit_reached request_limit_reached session_ended budget_exceeded
+    session_starting session_live request_resolved request_interrupted rule_limit_reached not_supported
+    not_resumable idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied
+    cwd_outside_parent max_depth_exceeded child_quota_exceeded install_failed version_mismatch
+    setup_failed provisioning_busy secret_not_found checkpoint_not_found checkpoint_failed
+    git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved merge_conflict
+    checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed agent_exited
+    termination_failed timeout cancelled storage_failed storage_corrupt listen_failed daemon_not_running
+    daemon_running shutting_down internal"
   `)
 })
 
@@ -243,13 +245,13 @@ test('the commands of agentproto', async () => {
   const program = await createProgram(context, () => () => Promise.resolve())
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
-    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--output <mode>] [--json] [--timeout <seconds>]
+    agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--state <state>] [--tree] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--delegate] [-a, --attach] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]
-    agentproto sessions resume [--fresh] [--continuation <strategy>] [--json] [--no-start]
+    agentproto sessions resume [--fresh] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--json] [--no-start]
     agentproto sessions kill [--reason <reason>] [--json] [--no-start]
     agentproto sessions rm [--json] [--no-start]
     agentproto sessions show [--json] [--no-start]
@@ -264,6 +266,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions import [--json] [--no-start]
     agentproto sessions prune [--older-than <time>] [--dry-run] [--json] [--no-start]
     agentproto sessions repair [--dry-run] [--json] [--no-start]
+    agentproto usage [--by <what>] [--since <time>] [--from <day>] [--to <day>] [--json] [--no-start]
     agentproto serve [-d, --detach] [--port <port>] [--host <host>] [--allow-remote] [--tls-cert <file>] [--tls-key <file>] [--tls-client-ca <file>]
     agentproto status [--json]
     agentproto stop [--force] [--timeout <seconds>] [--json]

@@ -69,7 +69,7 @@ function scalar(text: string): string | number | boolean {
 }
 
 /** A parser of numbers. @param wanted Ends the sentence that refuses any other */
-const numberThat =
+export const numberThat =
   (isWanted: (value: number) => boolean, wanted: string) =>
   (text: string): number => {
     const value = Number(text)

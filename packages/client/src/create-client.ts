@@ -1,4 +1,4 @@
-import type { SessionChange } from '@agentproto/contracts/wire'
+import type { SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
 import { archiveClient } from './archive-client.js'
 import { adaptersClient } from './adapters-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
@@ -32,6 +32,8 @@ export function createClient(options: ClientOptions) {
     health: (): Promise<Health> => transport.call('GET /health', {}),
     sessions,
     archive: archiveClient(transport),
+    /** What sessions used, also deleted ones: by default each of the last 30 days. */
+    usage: (query: UsageQuery = {}): Promise<UsageReport> => transport.call('GET /usage', { query }),
     permissions: permissionsClient(transport),
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),

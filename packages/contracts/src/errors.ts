@@ -79,6 +79,7 @@ export const ERRORS = {
   stream_limit_reached: row(429, 'The maximum number of open streams is reached', { retryable: true }),
   request_limit_reached: row(429, 'The maximum number of open requests of a caller is reached', { retryable: true }),
   session_ended: row(409, 'The session has ended'),
+  budget_exceeded: row(409, 'The budget is used up'),
   session_starting: row(409, 'The session is still starting', { retryable: true }),
   session_live: row(409, 'The session is live'),
   request_resolved: row(409, 'The request was already answered'),

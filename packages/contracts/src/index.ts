@@ -112,3 +112,4 @@ export type { Authenticate, Principal, Refusal, Scope, SessionPrincipal, TokenPr
 export type { OutputItem } from './output-line.js'
 export { asList, asNumber, asRecord, asString, defined, isRecord, parseJson } from './json.js'
 export type { Defined, Json } from './json.js'
+export type { Budget, Cost, LoopLimits, Usage } from './usage.js'

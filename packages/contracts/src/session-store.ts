@@ -1,6 +1,7 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent/agent.js'
 import type { Session } from './session.js'
+import type { Budget, Cost, LoopLimits, Usage } from './usage.js'
 import type { PermissionRule, SessionRequest, Turn } from './wire/session-responses.js'
 
 /** What must survive a restart and is not in the log of the session. */
@@ -20,6 +21,36 @@ export interface StoredSession {
   readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */
   readonly process?: { readonly pid: number; readonly startTime: string }
+  /** What it used; absent in records of older versions. */
+  readonly meter?: UsageMeter
+}
+
+/** What the events of a session say about its usage, up to one of them. */
+export interface UsageMeter {
+  /** Events up to this sequence number are counted. */
+  readonly seq: number
+  /** The last event that was counted as a turn, or as a cost after one. */
+  readonly countedSeq: number
+  readonly usage: Usage
+  /** The latest amounts that the agent reported: it reports the sum of its conversation. */
+  readonly reported: readonly Cost[]
+  /** Cost since the last counted event. */
+  readonly pending: readonly Cost[]
+  /** The turn that runs. */
+  readonly turn?: MeteredTurn
+  /** Budgets about which the session was warned. */
+  readonly warned?: readonly string[]
+}
+
+export interface MeteredTurn {
+  /** When the agent went on working, in milliseconds since the epoch; absent while it waits for a person. */
+  readonly busySince?: number
+  /** Before that. */
+  readonly busyMs: number
+  /** Requests of the agent that wait for an answer. */
+  readonly requests: number
+  /** It is never sent to the agent. */
+  readonly isUnsent: boolean
 }
 
 export interface StoredSpawn {
@@ -39,6 +70,10 @@ export interface StoredSpawn {
   readonly title?: string
   /** AIP-45 `session` of the adapter at that time. */
   readonly policy?: AdapterSessionPolicy
+  readonly budget?: Budget
+  readonly loops?: LoopLimits
+  /** What the agent had reported of the conversation that it was forked with. */
+  readonly reportedCost?: readonly Cost[]
 }
 
 /** Stores session records. One conformance suite runs against every implementation. */

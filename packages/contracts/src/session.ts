@@ -1,5 +1,6 @@
 import type { PermissionMode } from './agent-request.js'
 import type { AgentConfig } from './notice.js'
+import type { Budget, Usage } from './usage.js'
 
 /** The record of a session: the fields of AIP-46, then ours. */
 
@@ -217,6 +218,10 @@ export interface Session {
   readonly depth?: number
   /** What its agent may start; absent if nothing. */
   readonly delegation?: DelegationGrant
+  /** What it used so far; absent before its first turn has ended. */
+  readonly usage?: Usage
+  /** What it may use; absent for no limit of its own. */
+  readonly budget?: Budget
 }
 
 /** After so many failed resumes in a row only an explicit resume starts the agent. */

@@ -83,3 +83,6 @@ export type {
   SessionService,
   SessionWatcher,
 } from './wire/session-service.js'
+export { budgetSchema, loopsSchema, USAGE_BOUNDS, USAGE_GROUPS } from './wire/usage.js'
+export type { UsageService } from './wire/usage-service.js'
+export type { UsageGroup, UsageQuery, UsageReport, UsageReportRow } from './wire/usage.js'

@@ -1,7 +1,19 @@
 import { ask, question } from './words/requests.js'
 import { call, delegate } from './words/delegate.js'
 import { flood } from './words/flood.js'
-import { crash, duplicate, fail, fork, garbage, hang, hangForever, late, stop, stubborn } from './words/misbehave.js'
+import {
+  crash,
+  duplicate,
+  fail,
+  fork,
+  garbage,
+  hang,
+  hangForever,
+  late,
+  loop,
+  stop,
+  stubborn,
+} from './words/misbehave.js'
 import { plan, recall, stream, think, usage } from './words/talk.js'
 import { read, write } from './words/files.js'
 import { run } from './words/command.js'
@@ -26,7 +38,7 @@ export const WORDS: Readonly<Record<string, Word>> = {
   ask: { usage: '[FILE [TEXT]]', summary: 'asks for permission, then writes (demo.txt)', run: ask },
   question: { usage: '[TEXT]', summary: 'asks a question with a form', run: question },
   plan: { usage: '', summary: 'a plan of three steps, worked off', run: plan },
-  usage: { usage: '', summary: 'reports tokens and cost', run: usage },
+  usage: { usage: '[SUM [TOKENS]]', summary: 'reports the cost so far and the tokens of the turn', run: usage },
   recall: { usage: '', summary: 'the texts of the earlier prompts', run: recall },
   delegate: {
     usage: 'PROMPT [| PROMPT]',
@@ -43,6 +55,7 @@ export const WORDS: Readonly<Record<string, Word>> = {
   stubborn: { usage: '', summary: 'from now on ignores SIGTERM and the end of stdin', run: stubborn },
   fork: { usage: '', summary: 'leaves a grandchild in a session of its own', run: fork },
   stop: { usage: 'REASON', summary: 'ends the turn with any stop reason (because)', run: stop },
+  loop: { usage: 'N [COUNT]', summary: 'COUNT calls (1) with the same results, N times in turn (10)', run: loop },
   duplicate: { usage: '', summary: 'uses one tool call id again and again', run: duplicate },
   fail: { usage: '[TEXT]', summary: 'answers the prompt with a JSON-RPC error', run: fail },
 }

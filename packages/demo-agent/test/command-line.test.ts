@@ -19,7 +19,7 @@ test('--help says every word, one line each', () => {
 test('the words are these', () => {
   expect(Object.keys(WORDS).join(' ')).toBe(
     'stream think read write run ask question plan usage recall delegate call ' +
-      'hang hang! late crash garbage flood stubborn fork stop duplicate fail',
+      'hang hang! late crash garbage flood stubborn fork stop loop duplicate fail',
   )
 })
 

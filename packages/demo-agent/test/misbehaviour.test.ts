@@ -110,3 +110,10 @@ test('a running command ends with the agent', async () => {
   await demo.exited
   await expect.poll(() => lives(pid)).toBe(false)
 })
+
+test('13.6 loop makes the same calls with the same results', async () => {
+  const demo = await startDemoClient()
+  expect(await demo.say('loop 3 2')).toBe('I found nothing.')
+  const inputs = demo.updates.flatMap((update) => (update.sessionUpdate === 'tool_call' ? [update.rawInput] : []))
+  expect(inputs).toEqual([1, 2, 1, 2, 1, 2].map((place) => ({ place })))
+})

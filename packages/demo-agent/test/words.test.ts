@@ -91,6 +91,13 @@ test('plan works off three steps', async () => {
   expect(completed).toEqual([0, 1, 2, 3])
 })
 
+test('usage reports a cost and tokens as asked', async () => {
+  const demo = await startDemoClient()
+  const answer = await demo.prompt('usage 2.5 300')
+  expect(answer).toMatchObject({ usage: { inputTokens: 300, totalTokens: 310 } })
+  expect(demo.updates[0]).toMatchObject({ used: 300, cost: { amount: 2.5, currency: 'USD' } })
+})
+
 test('usage reports the context and the tokens of the turn', async () => {
   const demo = await startDemoClient({ args: ['--model', 'demo-2'] })
   const answer = await demo.prompt('usage')

@@ -43,6 +43,14 @@ test('an import takes the lines of an export and answers with the session; a for
   expect((await send('text/plain')).status).toBe(415)
 })
 
+test('13.5 usage hands on what was asked, and refuses what is not valid', async () => {
+  const { call } = fakeGateway()
+  const report = await call('GET', '/usage?by=agent&from=2026-11-20&to=2026-11-21')
+  expect(await report.json()).toMatchObject({ by: 'agent', from: '2026-11-20', to: '2026-11-21', total: { turns: 2 } })
+  for (const query of ['?by=person', '?from=yesterday', '?to=2026-13-01', '?since=7d'])
+    expect((await call('GET', `/usage${query}`)).status).toBe(400)
+})
+
 test('search, prune and repair hand on what was asked, and refuse what is not valid', async () => {
   const { call } = fakeGateway()
   await call('POST', '/sessions/agent', { adapter: 'demo' })

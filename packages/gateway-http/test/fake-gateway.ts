@@ -1,6 +1,6 @@
 import { AgentprotoError, type Principal, type Workspace, type WorkspaceService } from '@agentproto/contracts'
 import type { AdapterSummary } from '@agentproto/contracts/agent'
-import type { AdapterService, AdapterState, SessionArchive } from '@agentproto/contracts/wire'
+import type { AdapterService, AdapterState, SessionArchive, UsageService } from '@agentproto/contracts/wire'
 import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
 import { FakeClock } from './fake-clock.ts'
 import { FakeSessions } from './fake-sessions.ts'
@@ -76,6 +76,14 @@ function fakeArchive(sessions: FakeSessions): SessionArchive {
   }
 }
 
+/** One day of two turns, of which one reported nothing. */
+const fakeUsage: UsageService = {
+  async report({ by = 'day', from = '2026-11-21', to = from } = {}) {
+    const used = { turns: 2, unreported: 1, withoutTokens: 1, withoutCost: 2, busyMs: 30, tokens: { totalTokens: 5 } }
+    return { from, to, by, rows: [{ key: from, ...used }], total: used }
+  },
+}
+
 async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
   yield* texts
 }
@@ -126,6 +134,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     adapters: fakeAdapters,
     workspaces: fakeWorkspaces(),
     archive: fakeArchive(sessions),
+    usage: fakeUsage,
     authenticate: (token) => (token === TOKEN ? OWNER : undefined),
     version: '1.2.3',
     clock,

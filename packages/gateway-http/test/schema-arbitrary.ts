@@ -36,7 +36,7 @@ export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
     case 'integer':
       return fc.integer({ min: Math.max(schema.minimum ?? -10, -1e9), max: Math.min(schema.maximum ?? 1e6, 1e9) })
     case 'number':
-      return fc.double({ noNaN: true, noDefaultInfinity: true })
+      return numberOf(schema)
     case 'boolean':
       return fc.boolean()
     case 'null':
@@ -52,6 +52,9 @@ export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
       return fc.jsonValue({ maxDepth: 2 })
   }
 }
+
+const numberOf = ({ minimum: min = -1e9, maximum: max = 1e9 }: Schema): fc.Arbitrary<number> =>
+  fc.double({ min, max, noNaN: true })
 
 function textOf({ pattern, format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
   if (format === 'uri') return fc.webUrl()

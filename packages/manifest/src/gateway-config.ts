@@ -1,3 +1,4 @@
+import type { Budget } from '@agentproto/contracts'
 import type { ParseOptions, ParseResult } from './parse-manifest.js'
 import { parseYaml } from './parse-yaml.js'
 import { ProblemList } from './problem.js'
@@ -7,7 +8,7 @@ import { validate } from './validators/config.js'
 
 /** A gateway's config.json, checked; every key is optional (`config.schema.json` says what each does). */
 export interface GatewayConfig {
-  readonly sessions?: Readonly<Record<string, number>>
+  readonly sessions?: SessionsConfig
   /** Milliseconds. */
   readonly limits?: { readonly handshakeMs?: number; readonly openMs?: number }
   readonly durability?: 'kernel' | 'disk'
@@ -35,6 +36,15 @@ export interface GatewayConfig {
   readonly audit?: boolean
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
+}
+
+/** Limits by their key, and what sessions may use. */
+export type SessionsConfig = Readonly<Record<string, number>> | { readonly budgets?: BudgetsConfig }
+
+export interface BudgetsConfig {
+  readonly session?: Budget
+  readonly day?: Budget
+  readonly workspaces?: Readonly<Record<string, { readonly day?: Budget; readonly total?: Budget }>>
 }
 
 const CHARS_MAX = 64 * 1024

@@ -136,6 +136,8 @@ const record: Shape<Session> = {
   rootSessionId: 'optional',
   depth: 'optional',
   delegation: 'optional',
+  usage: 'optional',
+  budget: 'optional',
 }
 
 interface ObjectSchema {

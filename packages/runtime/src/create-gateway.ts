@@ -50,6 +50,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     sessions: sessions.sessions,
     permissions: sessions.permissions,
     archive: sessions.archive,
+    usage: sessions.usage,
     workspaces: agents.workspaces,
     adapters: agents.adapters,
     app: surfaces.app,

@@ -15,15 +15,27 @@ export type Sessions = Awaited<ReturnType<typeof openSessions>>
 /** Opens the registry over the home's stores; sessions that an earlier gateway left are repaired first. */
 export async function openSessions(settings: Settings, parts: Observers & Access & Agents) {
   const { clock, address } = settings
-  const { adapters, workspaces, startAgent, sessionTokens: tokens, redact, onProblem, onEvents, log, audit } = parts
+  const {
+    adapters,
+    workspaces,
+    startAgent,
+    sessionTokens: tokens,
+    redact,
+    onProblem,
+    onEvents,
+    log,
+    audit,
+    metrics,
+  } = parts
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
-    ...stores(settings),
+    ...stores({ ...settings, onProblem }),
     adapters,
     workspaces,
     clock,
     onProblem,
     onEvents,
+    onUsage: (row) => metrics.usage(row),
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     onAgentEnding: (id) => tokens.revoke(id),
@@ -45,6 +57,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     sessions: audit.wrap('sessions', hooked),
     permissions: audit.wrap('permissions', registry.permissions),
     archive: audit.wrap('archive', registry.archive),
+    usage: registry.usage,
     close,
   }
 }

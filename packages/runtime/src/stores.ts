@@ -5,6 +5,7 @@ import {
   FileEventStore,
   FileRuleStore,
   FileSessionStore,
+  FileUsageStore,
   MemoryEventStore,
   MemorySessionStore,
   type SessionRegistryOptions,
@@ -22,19 +23,21 @@ interface StoreSettings {
   readonly layout: HomeLayout
   readonly clock: Clock
   readonly durability?: 'kernel' | 'disk'
+  readonly onProblem: (problem: string) => void
 }
 
-/** Where sessions, logs, rules and crash bundles are stored. */
+/** Where sessions, logs, rules, usage and crash bundles are stored. */
 export function stores(
   settings: StoreSettings,
-): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules'> {
-  const { store, layout } = settings
+): Pick<SessionRegistryOptions, 'store' | 'logs' | 'crashBundles' | 'rules' | 'usage'> {
+  const { store, layout, onProblem } = settings
   if (store === 'memory') return { store: new MemorySessionStore(), logs: new MemoryEventStore() }
   const { sessions, logs } = typeof store === 'object' ? store : fileStores(settings)
   return {
     store: sessions,
     logs,
     rules: new FileRuleStore({ directory: layout.rules }),
+    usage: new FileUsageStore({ directory: layout.usage, onProblem }),
     crashBundles: new FileCrashBundles({ directory: layout.crashBundles }),
   }
 }

@@ -42,6 +42,7 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'GET /events': NONE,
   'GET /requests': NONE,
   'GET /search': { path: '/search?q=mark' },
+  'GET /usage': NONE,
   'GET /sessions': NONE,
   'POST /sessions/agent': { starts: true },
   'POST /sessions/import': { body: { not: 'a session' } },

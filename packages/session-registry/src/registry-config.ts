@@ -1,3 +1,5 @@
+import type { Budget } from '@agentproto/contracts'
+
 /** Settings of a registry; each key has a test that shows its effect. Times in milliseconds. */
 export interface RegistryConfig {
   /** Live sessions at once. */
@@ -28,6 +30,23 @@ export interface RegistryConfig {
   readonly maxDurationMs: number
   /** A session that ended longer ago than this is forgotten with its log; 0 for never. */
   readonly retentionMs: number
+
+  // Usage.
+  /** The same call with the same result this often in one turn gets a `runtime-warning`; 0 for never. */
+  readonly loopWarnAfter: number
+  /** It ends the session as `loop_detected` then; 0 for never. */
+  readonly loopStopAfter: number
+  readonly budgets?: BudgetConfig
+}
+
+/** What sessions may use, beside what their starts say. A day is one of UTC. */
+export interface BudgetConfig {
+  /** Of each session whose start names none. */
+  readonly session?: Budget
+  /** Of all sessions together, each day. */
+  readonly day?: Budget
+  /** Of the sessions of a workspace together, by slug: each day, and over all days whose usage is kept. */
+  readonly workspaces?: Readonly<Record<string, { readonly day?: Budget; readonly total?: Budget }>>
 }
 
 const SECOND = 1_000
@@ -46,4 +65,6 @@ export const DEFAULT_REGISTRY_CONFIG: RegistryConfig = {
   idleMs: 10 * MINUTE,
   maxDurationMs: 0,
   retentionMs: 0,
+  loopWarnAfter: 5,
+  loopStopAfter: 0,
 }

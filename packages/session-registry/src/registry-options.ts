@@ -7,10 +7,11 @@ import type {
   StartAgent,
   StoredSession,
 } from '@agentproto/contracts/agent'
-import type { PermissionService, SessionArchive, SessionService } from '@agentproto/contracts/wire'
+import type { PermissionService, SessionArchive, SessionService, UsageService } from '@agentproto/contracts/wire'
 import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestGate } from './requests/request-gate.js'
+import type { UsageRow, UsageStore } from './usage/usage-row.js'
 
 /** What a registry is made of. */
 
@@ -28,6 +29,10 @@ export interface SessionRegistryOptions {
   readonly redact?: (text: string) => string
   /** Keeps the permission rules of workspaces; without it they end with the registry. */
   readonly rules?: RuleStore
+  /** Keeps what was used; without it that ends with the registry. */
+  readonly usage?: UsageStore
+  /** Called with what each turn used, once it has ended. Must not throw. */
+  readonly onUsage?: (row: UsageRow) => void
   /** Stores crash bundles; without it none are kept. */
   readonly crashBundles?: CrashBundleStore
   /** Decides about requests of agents before any rule, mode or person. */
@@ -47,6 +52,8 @@ export interface SessionRegistry extends SessionService, AsyncDisposable {
   readonly permissions: PermissionService
   /** The stored sessions as documents. */
   readonly archive: SessionArchive
+  /** What the sessions used, also deleted ones. */
+  readonly usage: UsageService
   /** Ends every live session (`shutdown`) and stores everything. Idempotent. */
   close(): Promise<void>
 }

@@ -2,7 +2,6 @@ import {
   type AgentAnswer,
   AgentprotoError,
   isAgentprotoError,
-  isLive,
   type Principal,
   type Session,
   type SessionRequest,
@@ -19,6 +18,7 @@ import {
   type ResumeRequest,
   type SessionBounds,
   type SpawnAgentRequest,
+  type UsageService,
 } from '@agentproto/contracts/wire'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
@@ -29,8 +29,10 @@ import { planSession } from './lifecycle/creation.js'
 import { endAll } from './lifecycle/end-all.js'
 import { endingOfKill, messageOf } from './lifecycle/ending.js'
 import { failedLaunch } from './lifecycle/failed-launch.js'
-import { type Fork, forkOf } from './lifecycle/fork.js'
-import { repairStored } from './lifecycle/repair.js'
+import { forkOf } from './lifecycle/fork.js'
+import { repairAll } from './lifecycle/repair.js'
+import type { Launch } from './lifecycle/launch.js'
+import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
 import type { Creation } from './lifecycle/spawn-request.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
@@ -48,6 +50,8 @@ import { contentOf } from './session/prompt-content.js'
 import { SessionCache } from './session-cache.js'
 import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
+import { UsageLedger } from './usage/usage-ledger.js'
+import { usageService } from './usage/usage-report.js'
 
 /**
  * Opens AIP-46's registry, the one service that HTTP, MCP and the CLI use: loads what is stored, ends and repairs what a
@@ -65,22 +69,17 @@ export async function openSessionRegistry(options: SessionRegistryOptions): Prom
   return registry
 }
 
-/** What a session starts with. */
-interface Launch extends Pick<SpawnAgentRequest, 'prompt'> {
-  readonly stored: Omit<Fork, 'origin'>
-  readonly origin: Fork['origin']
-  readonly by: Principal
-}
-
 /** A map of session ids to actors, and the operations on them. */
 class Registry implements SessionRegistry {
   readonly permissions: PermissionService
   readonly archive: Archive
+  readonly usage: UsageService
   readonly #options: ReturnType<typeof withDefaults>
   readonly #feed: ChangeFeed
   readonly #saver: RecordSaver
   readonly #sessions: SessionCache
   readonly #renaming: Renaming
+  readonly #ledger: UsageLedger
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   readonly #asOfNow: (session: Session) => Session
@@ -96,8 +95,11 @@ class Registry implements SessionRegistry {
     this.#prompted = new Idempotency(clock)
     this.#saver = new RecordSaver(options)
     const keep: SessionHost['keep'] = (session) => this.#saver.save(session)
+    const ledger = new UsageLedger({ ...options, sessions: () => this.#sessions })
+    this.#ledger = ledger
     this.#sessions = new SessionCache({
       ...options,
+      ledger,
       keep,
       onChange: (session, isUrgent) => {
         this.#saver.changed(session, isUrgent)
@@ -110,6 +112,7 @@ class Registry implements SessionRegistry {
     const sessions = this.#sessions
     this.#renaming = new Renaming(sessions)
     this.permissions = permissionService({ ...options, sessions, keep })
+    this.usage = usageService({ ledger, clock, find: (id) => sessions.descriptor(id) })
     this.archive = new Archive({ ...options, sessions, keep, forget: (id, by) => this.forget(id, by) })
   }
 
@@ -118,10 +121,9 @@ class Registry implements SessionRegistry {
     const { sessions, problems } = await store.load()
     for (const problem of problems) onProblem(problem)
     for (const stored of sessions) this.#sessions.put(stored)
-    for (const stored of sessions.filter(({ session, starting }) => isLive(session) || starting)) {
-      const session = this.#sessions.get(stored.session.id)
-      if (await repairStored(session, stored, this.#options)) await this.#saver.save(session)
-    }
+    await this.#ledger.open()
+    const host = { ...this.#options, ledger: this.#ledger, sessions: this.#sessions }
+    await repairAll(sessions, { ...host, keep: (session) => this.#saver.save(session) })
     this.archive.retain(config.retentionMs)
   }
 
@@ -139,6 +141,7 @@ class Registry implements SessionRegistry {
     const roots = await sameRootsOf(old.stored(), this.#asker(by))
     this.#assertRoom()
     const { origin, ...stored } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
+    this.#ledger.assertRoom(stored.session.workspaceSlug)
     return this.#launch({ ...request, stored, origin, by })
   }
 
@@ -247,6 +250,7 @@ class Registry implements SessionRegistry {
     this.#feed.close()
     await Promise.allSettled(sessions.map(({ log }) => log.close()))
     await this.#saver.close()
+    await this.#ledger.close()
     await this.#options.store.close()
   }
 
@@ -257,6 +261,7 @@ class Registry implements SessionRegistry {
     // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
     this.#assertRoom()
     assertAdmitted()
+    this.#ledger.assertRoom(session.workspaceSlug, session.parentSessionId)
     return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by })
   }
 
@@ -281,6 +286,7 @@ class Registry implements SessionRegistry {
     const last = session.snapshot()
     await session.log.close()
     this.#sessions.delete(session)
+    this.#ledger.forget(session.id)
     await this.#saver.forget(session)
     await this.#options.logs.delete(session.id)
     await this.#options.store.delete(session.id)
@@ -309,10 +315,6 @@ class Registry implements SessionRegistry {
   /** @throws `session_limit_reached`, `shutting_down` */
   #assertRoom(): void {
     this.#assertOpen()
-    const { length: live } = this.#sessions.live
-    if (live < this.#options.config.maxSessions) return
-    throw new AgentprotoError('session_limit_reached', `${live} sessions are live, as many as this host allows`, {
-      hint: 'Kill one with `agentproto sessions kill`, or raise sessions.maxSessions',
-    })
+    assertSessionRoom(this.#sessions.live.length, this.#options.config)
   }
 }

@@ -1,5 +1,5 @@
 import { isLive, type Session } from '@agentproto/contracts'
-import type { StoredSession } from '@agentproto/contracts/agent'
+import type { StoredSession, UsageMeter } from '@agentproto/contracts/agent'
 import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isWithin } from './delegation/scope.js'
 import { sessionNotFound } from './records/session-id.js'
@@ -34,6 +34,12 @@ export class SessionCache {
   /** Live sessions that a session's agent started. */
   childrenOf(id: string): readonly SessionActor[] {
     return this.live.filter(({ state }) => state.session.parentSessionId === id)
+  }
+
+  /** The meters of all sessions that a session's agent started, also through others. */
+  metersBelow(id: string): readonly UsageMeter[] {
+    const isBelow = this.scope({ under: id })
+    return this.all.flatMap((each) => (isBelow(descriptorOf(each)) ? (meterOf(each) ?? []) : []))
   }
 
   /** Oldest first. */
@@ -112,5 +118,7 @@ export function descriptorOf({ loaded, evicted }: CachedSession): Session {
   // What is derived may be of another version, or missing.
   return summarised(isLive(session) ? session : { ...session, health: 'dead' })
 }
+
+const meterOf = ({ loaded, evicted }: CachedSession): UsageMeter | undefined => loaded?.state.meter ?? evicted?.meter
 
 export const idOf = ({ loaded, evicted }: CachedSession): string => loaded?.id ?? evicted?.session.id ?? ''

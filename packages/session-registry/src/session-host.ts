@@ -4,6 +4,8 @@ import { WorkspaceRules } from './permissions/workspace-rules.js'
 import { DEFAULT_REGISTRY_CONFIG } from './registry-config.js'
 import type { SessionRegistryOptions } from './registry-options.js'
 import type { SessionHandle } from './session/session-handle.js'
+import { MemoryUsageStore } from './usage/memory-usage-store.js'
+import type { UsageLedger } from './usage/usage-ledger.js'
 
 /** What all sessions of a registry share. */
 export interface SessionHost extends ReturnType<typeof withDefaults> {
@@ -17,16 +19,24 @@ export interface SessionHost extends ReturnType<typeof withDefaults> {
   readonly onChange: (session: SessionHandle, isUrgent: boolean) => void
   /** An ended session was not read for a while, and its log is closed. */
   readonly onUnread: (session: SessionHandle) => void
+  /** What all sessions use. */
+  readonly ledger: UsageLedger
 }
 
 /** The options of a registry with their defaults. */
-export function withDefaults({ rules = new MemoryRuleStore(), config, ...options }: SessionRegistryOptions) {
+export function withDefaults({
+  rules = new MemoryRuleStore(),
+  usage = new MemoryUsageStore(),
+  config,
+  ...options
+}: SessionRegistryOptions) {
   const { clock = systemClock, newId = randomId, onProblem = (): void => undefined } = options
   return {
     ...options,
     clock,
     newId,
     onProblem,
+    usage,
     config: { ...DEFAULT_REGISTRY_CONFIG, ...config },
     workspaceRules: new WorkspaceRules(rules, options.workspaces),
   }

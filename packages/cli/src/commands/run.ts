@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { defined } from '@agentproto/contracts'
 import type { CliCommand } from '../cli-command.js'
 import { warn, type CliContext } from '../cli-context.js'
+import { addLimitOptions, limitsOf, type LimitOptions } from '../budget-options.js'
 import {
   addAgentOptions,
   type AgentOptions,
@@ -27,7 +28,7 @@ Examples:
 With --permissions ask (the default), a terminal shows each request and a key answers it. Without a terminal requests
 are denied and the exit code is 5. The answer goes to stdout while it is written, everything else to stderr.`
 
-interface RunOptions extends AgentOptions, JsonOption {
+interface RunOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly prompt?: string
   readonly output: OutputMode
   readonly timeout?: number
@@ -40,7 +41,7 @@ export function define(command: CliCommand): void {
     .argument('[prompt]', 'the prompt; - reads it from stdin')
     .option('-p, --prompt <text>', 'the prompt; - reads it from stdin')
     .option('--cwd <folder>', 'folder to run in (default: this one)')
-  addAgentOptions(command, permissionsOption().default('ask'))
+  addLimitOptions(addAgentOptions(command, permissionsOption().default('ask')))
     .addOption(outputOption())
     .json('the same as --output json')
     .option('--timeout <seconds>', 'interrupt after this time and exit with 3', toSeconds)
@@ -63,6 +64,7 @@ async function runOnce(
     cwd: resolve(context.cwd, cwd),
     options: option,
     permissionMode: permissions ?? 'ask',
+    ...limitsOf(options),
     ...defined({ envelope, mode, continuation, instructions: await readInstructions(context, options.instructions) }),
   }
   const output = options.json === true ? 'json' : options.output

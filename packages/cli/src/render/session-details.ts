@@ -10,6 +10,7 @@ import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle } from './request-title.js'
 import { sessionState } from './session-text.js'
+import { budgetText, usageText } from './usage-text.js'
 
 export interface SessionDetails {
   readonly session: Session
@@ -58,6 +59,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['sandbox', confinementOf(session)],
     ['started', `${ageSince(session.startedAt, now)} ago (${session.startedAt})`],
     ['last output', session.lastOutputAt && `${ageSince(session.lastOutputAt, now)} ago`],
+    ...usageFacts(session),
     ['health', session.health],
     ['attachable', yesOrNo(session.attachable)],
     ['wakeable', yesOrNo(session.wakeable)],
@@ -68,6 +70,11 @@ function factsOf(session: Session, now: number): [string, string][] {
 }
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
+
+const usageFacts = ({ usage, budget }: Session): [string, string | undefined][] => [
+  ['used', usage && usageText(usage)],
+  ['budget', budget && budgetText(budget)],
+]
 
 const confinementOf = ({ sandbox }: Session): string | undefined =>
   sandbox && (sandbox.enforced ? sandbox.provider : `not confined: ${sandbox.reason ?? 'no reason given'}`)

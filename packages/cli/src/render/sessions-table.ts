@@ -5,6 +5,7 @@ import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
 import { sessionState, shortId } from './session-text.js'
 import { renderTable, type Column } from './table.js'
+import { costText } from './usage-text.js'
 
 export interface SessionsView extends Frame {
   readonly sessions: readonly Session[]
@@ -23,7 +24,7 @@ export function renderSessions(view: SessionsView): string[] {
   return [view.paint.bold(titles), ...rows]
 }
 
-function columns({ now, paint, lastLines, order }: SessionsView): Column<Session>[] {
+function columns({ now, paint, lastLines, order, sessions }: SessionsView): Column<Session>[] {
   const since = (at: string): string => ageSince(at, now)
   const sortable = (title: string, key: SortKey): string =>
     order?.key === key ? `${title} ${orderMark(order)}` : title
@@ -42,6 +43,7 @@ function columns({ now, paint, lastLines, order }: SessionsView): Column<Session
       paint: (text, session) => paint[STATE_PAINT[sessionState(session)]](text),
     },
     { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
+    ...costColumn(sessions),
     { title: sortable('AGE', 'age'), cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
     {
       title: sortable('LAST OUTPUT', 'activity'),
@@ -52,6 +54,12 @@ function columns({ now, paint, lastLines, order }: SessionsView): Column<Session
     },
   ]
 }
+
+/** Only where an agent has reported a cost. */
+const costColumn = (sessions: readonly Session[]): Column<Session>[] =>
+  sessions.some(({ usage }) => usage?.cost !== undefined)
+    ? [{ title: 'COST', cell: ({ usage }) => costText(usage?.cost), align: 'right', dropOrder: 6 }]
+    : []
 
 function lastOutput(
   { lastOutputAt, failure }: Session,

@@ -31,6 +31,8 @@ export function homeLayout(root: string) {
     checkpoints: at('checkpoints'),
     /** Permission rules of workspaces, one file per workspace. */
     rules: at('rules'),
+    /** What sessions used, one file per day. */
+    usage: at('usage'),
     /** The install and setup state of agents, one file per adapter. */
     provisioning: at('provisioning'),
   }

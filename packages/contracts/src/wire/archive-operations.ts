@@ -1,8 +1,9 @@
 import * as ask from './archive-requests.js'
 import { admin, created, ok, operate, type Operations, read } from './operation.js'
 import * as is from './session-responses.js'
+import { usageQuerySchema, usageReport } from './usage.js'
 
-/** Stored sessions as documents. */
+/** Stored sessions as documents, and what they used. */
 export const archiveOperations = {
   'GET /search': read('search', {
     summary: 'Searches the transcripts for a text',
@@ -10,6 +11,13 @@ export const archiveOperations = {
     query: ask.searchQuerySchema,
     answers: ok(is.searchResult, 'The hits, newest session first'),
     errors: ['cancelled'],
+  }),
+  'GET /usage': read('getUsage', {
+    summary: 'Reports what sessions used: tokens, cost, turns and busy time',
+    calls: 'usage.report',
+    query: usageQuerySchema,
+    answers: ok(usageReport, 'The rows, and their total'),
+    errors: ['storage_failed'],
   }),
   'POST /sessions/import': admin('importSession', {
     summary: 'Imports an exported session; the body may also be JSON Lines (application/x-ndjson)',

@@ -8,6 +8,7 @@ import type { AdapterService } from './provisioning.js'
 import type { SessionArchive } from './session-archive.js'
 import type { SessionService } from './session-service.js'
 import type { BrowserLogin, TokenService } from './token-service.js'
+import type { UsageService } from './usage-service.js'
 
 /** The services that answer operations, by the name that {@link Operation.calls} begins with. */
 export interface Services {
@@ -16,6 +17,8 @@ export interface Services {
   readonly permissions: PermissionService
   /** The stored sessions as documents: search, export, import, prune, repair. */
   readonly archive: SessionArchive
+  /** What sessions used, also deleted ones. */
+  readonly usage: UsageService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   /** The named tokens, beside that of the owner. */

@@ -6,6 +6,7 @@ import { defined } from '../json.js'
 import { RULE_LIFETIMES } from '../permission-rule.js'
 import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import { contentBlockSchema } from './content-block.js'
+import { budgetSchema, loopsSchema } from './usage.js'
 
 /** What callers send over HTTP and MCP. Objects are strict: an unknown field is refused, never ignored. */
 
@@ -124,6 +125,8 @@ export const spawnAgentSchema = z.strictObject({
   envelope: z.boolean().optional().describe('Describe the session to its agent; default as the adapter says'),
   continuation: continuationSchema.optional().describe('How it is resumed; one that the adapter supports'),
   ttlSeconds: z.int().min(1).max(BOUNDS.ttlSeconds).optional().describe('End the session after this time'),
+  budget: budgetSchema.optional().describe('What the session may use; at 80 % it is warned, at the limit it ends'),
+  loops: loopsSchema.optional().describe('How often the agent may repeat the same call with the same result'),
   delegation: delegationSchema.optional().describe('Let the agent start other sessions; {} for the defaults'),
   idempotencyKey: idempotencyKey.optional().describe('The same key within 10 minutes gives the same session'),
 })
@@ -144,6 +147,7 @@ export type PromptRequest = z.infer<typeof promptRequestSchema>
 export const resumeRequestSchema = z.strictObject({
   fresh: z.boolean().optional(),
   continuation: continuationSchema.optional(),
+  budget: budgetSchema.optional().describe('New limits; those that are absent stay as they were'),
 })
 export type ResumeRequest = z.infer<typeof resumeRequestSchema>
 

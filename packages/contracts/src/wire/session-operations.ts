@@ -22,6 +22,7 @@ const START = [
   'sandbox_unavailable',
   'sandbox_read_only',
   'session_limit_reached',
+  'budget_exceeded',
   'delegation_denied',
   'cwd_outside_parent',
   'max_depth_exceeded',

@@ -36,7 +36,7 @@ const acknowledged = z.looseObject({ ok: z.boolean(), sessionId: z.string() })
 export const startSession = {
   name: 'start_agent_session',
   description: 'Start a coding agent in a folder, with or without a first prompt. Returns the session.',
-  input: spawnAgentSchema,
+  input: spawnAgentSchema.omit({ loops: true }),
   output: session,
   hints: { openWorld: true },
 } as const satisfies ToolDefinition
@@ -113,7 +113,7 @@ export const interruptSession = {
 export const resumeSession = {
   name: 'resume_agent_session',
   description: 'Start the agent of an ended session again, in its conversation or, with fresh, in a new one.',
-  input: z.strictObject({ sessionId, ...resumeRequestSchema.shape }),
+  input: z.strictObject({ sessionId, ...resumeRequestSchema.omit({ budget: true }).shape }),
   output: session,
   hints: { destructive: false, openWorld: true },
 } as const satisfies ToolDefinition

@@ -2,8 +2,11 @@ import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { RequestError } from '@agentclientprotocol/sdk'
 import type { Turn } from '../turn.js'
-import { wholeNumber } from './argument.js'
+import { firstAndRest, wholeNumber } from './argument.js'
+import { callTool, textContent } from './tool-call.js'
 
+const MAX_ROUNDS = 100_000
+const MAX_CALLS = 100
 const MAX_DELAY_MS = 24 * 60 * 60 * 1000
 /** A grandchild ends by itself after this, so that a failed test leaves no process. */
 const GRANDCHILD_SECONDS = 600
@@ -47,6 +50,20 @@ export function duplicate(turn: Turn): void {
   }
   turn.update({ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress' })
   turn.say('I used one id three times.')
+}
+
+/** Does not get on: the same calls again and again, each time with the same results. */
+export async function loop(turn: Turn, argument: string): Promise<void> {
+  const [times, count] = firstAndRest(argument)
+  const rounds = wholeNumber(times, 10, MAX_ROUNDS)
+  const calls = wholeNumber(count, 1, MAX_CALLS)
+  for (let round = 0; round < rounds && !turn.signal.aborted; round++) {
+    for (let call = 1; call <= calls; call++) {
+      const start = { title: `Look ${call}`, kind: 'other', input: { place: call } } as const
+      await callTool(turn, start, () => Promise.resolve({ content: [textContent('nothing')] }))
+    }
+  }
+  turn.say('I found nothing.')
 }
 
 export function fail(_turn: Turn, argument: string): never {

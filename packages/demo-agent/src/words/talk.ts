@@ -5,6 +5,7 @@ import { firstAndRest, wholeNumber } from './argument.js'
 
 const MAX_CHUNKS = 10_000_000
 const MAX_DELAY_MS = 600_000
+const MAX_TOKENS = 1_000_000_000
 /** Chunks between two looks at the client's appetite and at a cancel. */
 const CHUNKS_AT_ONCE = 64
 
@@ -40,11 +41,14 @@ function stepStatus(index: number, done: number): 'completed' | 'in_progress' | 
   return index === done ? 'in_progress' : 'pending'
 }
 
-export function usage(turn: Turn): void {
+/** Cost is the sum of the conversation, as ACP says; tokens are those of the turn. */
+export function usage(turn: Turn, argument: string): void {
   const { modelId, turnCount } = turn.session.state
+  const [sum, tokens] = firstAndRest(argument)
   const size = MODELS.find(({ id }) => id === modelId)?.contextTokens ?? MODELS[0].contextTokens
-  const used = 1_000 * turnCount
-  turn.update({ sessionUpdate: 'usage_update', used, size, cost: { amount: turnCount / 100, currency: 'USD' } })
+  const used = wholeNumber(tokens, 1_000 * turnCount, MAX_TOKENS)
+  const amount = sum === '' ? turnCount / 100 : Number(sum)
+  turn.update({ sessionUpdate: 'usage_update', used, size, cost: { amount, currency: 'USD' } })
   turn.answer.usage = { inputTokens: used, outputTokens: 10, totalTokens: used + 10 }
   turn.say(`${modelId} has used ${used} of ${size} tokens.`)
 }

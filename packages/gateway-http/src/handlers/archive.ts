@@ -6,11 +6,12 @@ import { abortAnswer } from '../rejection.js'
 import type { Handlers } from '../route.js'
 import { textBody } from '../streams/text-body.js'
 
-/** Stored sessions as documents. */
+/** Stored sessions as documents, and what they used. */
 export function archiveHandlers(deps: HttpDeps) {
-  const { archive } = deps as Required<HttpDeps>
+  const { archive, usage } = deps as Required<HttpDeps>
   return {
     'GET /search': ({ c, query, within }) => archive.search(query, within, c.req.raw.signal),
+    'GET /usage': ({ query, within }) => usage.report(query, within),
     'POST /sessions/import': ({ c, by }) => archive.import(exportBody(c).pipeThrough(new TextDecoderStream()), by),
     'POST /sessions/prune': ({ body, by }) => archive.prune(body, by),
     'GET /sessions/:id/export': ({ c, params: { id }, query: { format = 'jsonl' } }) =>

@@ -1,10 +1,20 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { everySession, SESSION_STATUSES, type SessionEvent } from '@agentproto/contracts'
+import { everySession, SESSION_STATUSES, type SessionEvent, type Usage } from '@agentproto/contracts'
 import type { SessionService, StreamStats } from '@agentproto/contracts/wire'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /** Upper bounds of the buckets of a turn's duration, in seconds. */
 const TURN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 1_800]
+
+const TOKEN_KINDS = [
+  ['input', 'inputTokens'],
+  ['output', 'outputTokens'],
+  ['cached-read', 'cachedReadTokens'],
+  ['cached-write', 'cachedWriteTokens'],
+  ['thought', 'thoughtTokens'],
+] as const
+/** Others are added up as `other`. */
+const CURRENCIES: ReadonlySet<string> = new Set(['USD', 'EUR', 'GBP', 'JPY', 'CNY', 'INR', 'CHF', 'CAD', 'AUD'])
 
 /** The metrics of one gateway, in its own registry. Counters follow the event log; gauges are set at each scrape. */
 export class Metrics {
@@ -14,6 +24,9 @@ export class Metrics {
   readonly #restarts = this.#counter('session_restarts_total', 'Sessions that were resumed.')
   readonly #events = this.#counter('events_total', 'Events that were stored.')
   readonly #refused = this.#counter('streams_refused_total', 'Event streams that were refused: too many were open.')
+  readonly #tokens = this.#counter('tokens_total', 'Tokens that agents reported, by kind.', 'kind')
+  readonly #cost = this.#counter('cost_total', 'Cost that agents reported, by currency.', 'currency')
+  readonly #unreported = this.#counter('turns_unreported_total', 'Turns that reported neither tokens nor a cost.')
   readonly #cpu = this.#counter('cpu_seconds_total', 'Processor time of the gateway’s process.')
   readonly #sessions = this.#gauge('sessions', 'Sessions by status.', 'status')
   readonly #busy = this.#gauge('sessions_busy', 'Sessions with a running turn.')
@@ -57,6 +70,15 @@ export class Metrics {
       } else if (event.type === 'status' && event.status === 'starting' && event.previous !== undefined)
         this.#restarts.inc()
     }
+  }
+
+  /** Counts what a turn used. */
+  usage({ tokens = {}, cost = [], unreported }: Usage): void {
+    for (const [kind, name] of TOKEN_KINDS) this.#tokens.inc({ kind }, tokens[name] ?? 0)
+    // An agent names the currency, and labels come from closed lists.
+    for (const { currency, amount } of cost)
+      this.#cost.inc({ currency: CURRENCIES.has(currency) ? currency : 'other' }, amount)
+    this.#unreported.inc(unreported)
   }
 
   /** Prometheus' text format, 0.0.4. */

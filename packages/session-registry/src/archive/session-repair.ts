@@ -73,7 +73,7 @@ async function fix(session: SessionHandle, sources: LogSources, rebuild: Session
   const ending = { status: status as Ending['status'], stopReason, failure }
   await log.append(rebuild.missingEnds({ detail, ending }))
   const fixed = await rebuilt(session, sources)
-  await session.post({ type: 'rebuilt', session: fixed.session })
+  await session.post({ type: 'rebuilt', session: fixed.session, meter: fixed.state.meter })
   session.turns.restore(fixed.turns)
   log.settle()
 }

@@ -15,7 +15,7 @@ export interface Fork extends Pick<StoredSession, 'session' | 'spawn' | 'rules'>
  * @throws `not_supported`, `turn_in_progress`
  */
 export function forkOf(
-  { session: old, spawn, rules = [] }: StoredSession,
+  { session: old, spawn, rules = [], meter }: StoredSession,
   request: ForkRequest,
   { by, creation, roots }: { readonly by: Principal; readonly creation: Creation; readonly roots: Roots },
 ): Fork {
@@ -33,7 +33,12 @@ export function forkOf(
   const context = { ...defined({ instructed: old.instructed }), ...envelopeOf(spawn) }
   return {
     session: { ...fresh, ...context, adapterSlug, ...roots.place, cwd, warnings: [], forkedFrom: old.id },
-    spawn: { ...spawn, roots: roots.folders, ...defined({ title: request.title }) },
+    // Its agent may report the cost of the whole conversation.
+    spawn: {
+      ...spawn,
+      roots: roots.folders,
+      ...defined({ title: request.title, reportedCost: meter?.reported }),
+    },
     // What was denied to the one is denied to the other.
     rules: rules.filter(isDenial),
     origin: { how: 'fork', agentSessionId },

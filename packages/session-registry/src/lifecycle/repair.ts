@@ -4,16 +4,32 @@ import { UnheardAnswers } from '../permissions/unheard-answers.js'
 import type { SessionHost } from '../session-host.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { eventsFrom } from '../turns/turn-log.js'
+import { recoverUsage, type UsageRecovery } from '../usage/recover-usage.js'
 import { failureOf, messageOf } from './ending.js'
 
+export interface RepairHost extends Pick<SessionHost, 'endLeftovers' | 'onProblem' | 'ledger' | 'keep'> {
+  readonly sessions: UsageRecovery['sessions']
+}
+
+/** Repairs every session that a dead host left live, and what the host had not counted of any. */
+export async function repairAll(all: readonly StoredSession[], host: RepairHost): Promise<void> {
+  for (const stored of all.filter(({ session, starting }) => isLive(session) || starting)) {
+    const session = host.sessions.get(stored.session.id)
+    if (await repairStored(session, stored, host)) await host.keep(session)
+  }
+  await recoverUsage(all, host)
+}
+
 /** Repairs a session that a dead host left live, after its processes were ended. @returns whether that was possible */
-export async function repairStored(
+async function repairStored(
   session: SessionHandle,
   stored: StoredSession,
-  { endLeftovers, onProblem }: Pick<SessionHost, 'endLeftovers' | 'onProblem'>,
+  { endLeftovers, onProblem, ledger }: Pick<SessionHost, 'endLeftovers' | 'onProblem' | 'ledger'>,
 ): Promise<boolean> {
   try {
     await endLeftovers?.(stored)
+    await catchUp(session, stored)
+    await ledger.recover(session, () => eventsFrom(session, 1))
     await repairInterrupted(session, stored)
     return true
   } catch (error) {
@@ -22,12 +38,8 @@ export async function repairStored(
   }
 }
 
-/**
- * The record catches up with the log, which is never behind it, and the log is completed by appending, never by
- * rewriting (failure modes 11, 60).
- */
+/** The log is completed by appending, never by rewriting (failure mode 60). */
 async function repairInterrupted(session: SessionHandle, stored: StoredSession): Promise<void> {
-  await catchUp(session, stored)
   const { status } = session.state.session
   // The end may have been logged, and only the record not saved.
   if (!isLive({ status })) return
@@ -47,6 +59,7 @@ const ENDED = {
   beforeStart: 'The gateway ended before the session had started',
 }
 
+/** The record catches up with the log, which is never behind it (failure mode 11). */
 async function catchUp(session: SessionHandle, stored: StoredSession): Promise<void> {
   const open = stored.turns.find(({ state }) => state === 'running')
   const answers = new UnheardAnswers()

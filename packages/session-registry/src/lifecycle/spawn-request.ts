@@ -57,13 +57,15 @@ export function spawnOf(
   policy: AdapterSessionPolicy,
   { folders: roots }: Roots,
 ): StoredSpawn {
-  const { mode, options, additionalDirectories, mcpServers, instructions, continuation, title } = request
+  const { mode, options, additionalDirectories, mcpServers, instructions, continuation, title, loops } = request
   const { envelope = policy.envelope } = request
   return {
     policy,
     roots,
     ...(envelope === true ? { envelope } : {}),
     ...defined({ mode, options, additionalDirectories, mcpServers, instructions, continuation, title }),
+    ...(loops && { loops: defined(loops) }),
+    ...(request.budget && { budget: defined(request.budget) }),
   }
 }
 

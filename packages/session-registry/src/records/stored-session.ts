@@ -1,5 +1,6 @@
-import { isRecord, SESSION_STATUSES } from '@agentproto/contracts'
+import { asRecord, isRecord, type Json, SESSION_STATUSES } from '@agentproto/contracts'
 import type { StoredSession } from '@agentproto/contracts/agent'
+import { budgetSchema } from '@agentproto/contracts/wire'
 
 /**
  * Checks what the program relies on in a record read from a disk; other members are kept, so that
@@ -7,10 +8,33 @@ import type { StoredSession } from '@agentproto/contracts/agent'
  */
 export function parseStoredSession(value: unknown): StoredSession | undefined {
   if (!isRecord(value) || value['version'] !== 1) return undefined
-  const { session, turns, requests, spawn } = value
+  const { session, turns, requests, spawn, meter, ...rest } = value
   if (!Array.isArray(turns) || !Array.isArray(requests)) return undefined
-  return isRecord(spawn) && isRecord(session) && isSession(session) ? (value as unknown as StoredSession) : undefined
+  if (!isRecord(spawn) || !isRecord(session) || !isSession(session)) return undefined
+  // A budget that cannot be read must not become none.
+  if (spawn['budget'] !== undefined && !budgetSchema.safeParse(spawn['budget']).success) return undefined
+  const record = { ...rest, session, turns, requests, spawn, ...(isMeter(meter) && { meter }) }
+  return record as unknown as StoredSession
 }
+
+/** Without one, what the session used is counted from its next event on. */
+function isMeter(value: unknown): value is Json {
+  const { seq, countedSeq, usage, reported, pending, turn } = asRecord(value)
+  const { turns, unreported, withoutTokens, withoutCost, busyMs, cost = [] } = asRecord(usage)
+  const counts = [seq, countedSeq, turns, unreported, withoutTokens, withoutCost, busyMs]
+  const costs = [reported, pending, cost]
+  return counts.every(isCount) && costs.every(isCost) && (turn === undefined || isMeteredTurn(asRecord(turn)))
+}
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && value >= 0
+
+const isCost = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => isCount(asRecord(each)['amount']) && isText(asRecord(each)['currency']))
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+const isMeteredTurn = ({ busyMs, requests, busySince }: Json): boolean =>
+  [busyMs, requests, busySince ?? 0].every(isCount)
 
 function isSession(session: Record<string, unknown>): boolean {
   return (

@@ -6,6 +6,7 @@ import { OutputFeed } from '../output/output-feed.js'
 import { SessionPermissions } from '../permissions/session-permissions.js'
 import type { SessionHost } from '../session-host.js'
 import { TurnHistory } from '../turns/turn-history.js'
+import type { Spent } from '../usage/meter.js'
 import { AgentRunner } from './agent-runner.js'
 import type { CommandOf, Input, Replies } from './input.js'
 import { changesState } from './events.js'
@@ -104,7 +105,7 @@ export class SessionActor implements SessionHandle {
   }
 
   stored(): StoredSession {
-    const { requests, spawn, run, agentStartedAt, process } = this.state
+    const { requests, spawn, run, agentStartedAt, process, meter } = this.state
     return {
       version: 1,
       session: this.snapshot(),
@@ -112,6 +113,7 @@ export class SessionActor implements SessionHandle {
       requests,
       ...(this.permissions.own.length === 0 ? {} : { rules: this.permissions.own }),
       spawn,
+      meter,
       ...(run.phase === 'starting' && run.how !== undefined ? { starting: true } : {}),
       ...(agentStartedAt === undefined ? {} : { agentStartedAt }),
       ...(process === undefined || !this.isLive ? {} : { process }),
@@ -168,7 +170,15 @@ export class SessionActor implements SessionHandle {
     if (input !== undefined && 'call' in input) this.#caller(input.call)?.reject(error)
   }
 
+  /** What other sessions have used of a shared budget is known before each decision. */
   #decide(input: Input): readonly Effect[] {
+    const standings = this.#host.ledger.standingsOf(this)
+    const checked = standings === this.state.standings ? [] : this.#reduce({ type: 'spent', standings })
+    const decided = this.#reduce(input)
+    return checked.length === 0 ? decided : [...checked, ...decided]
+  }
+
+  #reduce(input: Input): readonly Effect[] {
     const { state, effects } = reduce(this.state, input, this.#host.clock.now())
     this.state = state
     return effects
@@ -227,6 +237,10 @@ export class SessionActor implements SessionHandle {
         return void this.#judge.decide(effect)
       case 'forget-once-rules':
         return this.permissions.forgetOnce()
+      case 'spend':
+        return this.#spend(effect.spent)
+      case 'count':
+        return this.#host.ledger.count(this.state.session, effect.counted)
       case 'arm':
         return this.#arm(effect.timer, effect.at)
       case 'disarm':
@@ -234,8 +248,14 @@ export class SessionActor implements SessionHandle {
       case 'next':
         return void this.#mailbox.unshift({ input: { type: 'next' } })
       case 'settle':
+        this.#host.ledger.release(this)
         return this.log.settle()
     }
+  }
+
+  /** The next input brings what is used now, so there is one. */
+  #spend(spent: Spent): void {
+    if (this.#host.ledger.spend(this, spent)) this.#mailbox.unshift({ input: { type: 'next' } })
   }
 
   #caller(call: Call): Caller | undefined {

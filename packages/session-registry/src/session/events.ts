@@ -6,6 +6,9 @@ import { end, runOver } from './run.js'
 import { andThen, type Effect, IDLE, openTurn, type OpenTurn, type SessionState, step, type Step } from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
+import { NO_CALLS } from '../usage/call-history.js'
+import { callEnded, callSeen } from '../usage/loops.js'
+import { measure, METERED } from '../usage/meter.js'
 
 /** What events that took effect make of a session. Replaying a log is this, without the effects. */
 export function applyEvents(state: SessionState, events: readonly SessionEvent[], now: number): Step {
@@ -44,6 +47,21 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
+  return METERED.has(event.type)
+    ? andThen(counted(state, event), (after) => applyCounted(after, event, now))
+    : applyCounted(state, event, now)
+}
+
+/** What the event says about the usage of the session. */
+function counted(state: SessionState, event: SessionEvent): Step {
+  const { meter, spent, counted: turn } = measure(state.meter, event)
+  const effects: Effect[] = []
+  if (spent !== undefined) effects.push({ do: 'spend', spent })
+  if (turn !== undefined) effects.push({ do: 'count', counted: turn })
+  return { state: { ...state, meter }, effects }
+}
+
+function applyCounted(state: SessionState, event: SessionEvent, now: number): Step {
   const seen = isSignOfLife(event) ? { ...state.watch, activeAt: now, isSilent: false } : state.watch
   const described = { ...state, session: describe(state, event), watch: seen }
   switch (event.type) {
@@ -53,15 +71,17 @@ function applyEvent(state: SessionState, event: SessionEvent, now: number): Step
       return turnEnded(described, event, now)
     case 'text-delta':
     case 'thought':
-    case 'tool-call':
-    case 'tool-result':
       return step(withOutput(described, event))
+    case 'tool-call':
+      return step(callSeen(withOutput(described, event), event))
+    case 'tool-result':
+      return callEnded(withOutput(described, event), event)
     case 'agent-prompt':
       return requestOpened(described, event)
     case 'agent-prompt-resolved':
       return requestResolved(described, event)
     case 'runtime-warning':
-      return step({ ...described, watch: { ...seen, isSilent: event.idleMs !== undefined } })
+      return step({ ...described, watch: { ...seen, isSilent: seen.isSilent || event.idleMs !== undefined } })
     case 'status':
       if (event.status !== 'running') return step(described)
       return watchSession({ ...described, run: { phase: 'running' }, resumeAt: 0 }, now)
@@ -83,7 +103,7 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
   }
   const queue = event.origin === 'queue' ? state.queue.slice(1) : state.queue
   const context = { ...state.context, offered: event.preface?.map(({ kind }) => kind) ?? [], isSent: false }
-  return andThen(watch({ ...state, context, turn, queue }, now), send)
+  return andThen(watch({ ...state, context, turn, queue, calls: NO_CALLS }, now), send)
 }
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {

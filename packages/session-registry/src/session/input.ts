@@ -9,12 +9,20 @@ import type {
   SessionFailure,
   TraceContext,
 } from '@agentproto/contracts'
-import type { AgentEnd, AgentSignal, ConfigChange, ProcessExit, RunningAgent } from '@agentproto/contracts/agent'
+import type {
+  AgentEnd,
+  AgentSignal,
+  ConfigChange,
+  ProcessExit,
+  RunningAgent,
+  UsageMeter,
+} from '@agentproto/contracts/agent'
 import type { Interrupted, RenameRequest } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
 import type { Resumption, ResumeCall } from '../lifecycle/resume.js'
 import type { LogEntry } from '../log/event-record.js'
 import type { PolicyAnswer } from '../permissions/permission-policy.js'
+import type { Standing } from '../usage/standing.js'
 import type { Call, TimerName } from './state.js'
 
 /** Everything that can happen to a session. Nothing else changes its state. */
@@ -82,6 +90,8 @@ type HostInput =
   /** Host events about the start, outside of any turn. */
   | { readonly type: 'report'; readonly entries: readonly LogEntry[] }
   | { readonly type: 'timer'; readonly timer: TimerName; readonly liveChildren: number }
+  /** What was used of the budgets that hold for the session has changed. */
+  | { readonly type: 'spent'; readonly standings: readonly Standing[] }
   /** Continue with the queue. */
   | { readonly type: 'next' }
   /** Complete the log of a run that a dead host left open. */
@@ -93,7 +103,7 @@ export type LogInput =
   /** An event of a host that is gone. */
   | { readonly type: 'replayed'; readonly event: SessionEvent }
   /** The descriptor as the whole log has it: a record that differs was not saved, or was changed by somebody else. */
-  | { readonly type: 'rebuilt'; readonly session: Session }
+  | { readonly type: 'rebuilt'; readonly session: Session; readonly meter: UsageMeter }
   | { readonly type: 'write-failed'; readonly input: Input; readonly error: unknown }
 
 type Trace = TraceContext | undefined

@@ -19,9 +19,10 @@ import {
   startFailed,
   stopFailed,
 } from './run.js'
-import { type Call, IDLE, type SessionState, step, type Step, URGENT, withWarning } from './state.js'
+import { andThen, type Call, IDLE, type SessionState, step, type Step, URGENT, withWarning } from './state.js'
 import { look } from './supervision.js'
-import { graceOver, interrupt, next, prompt, queuedPromptFailed, sendSettled, signals } from './turn.js'
+import { checkBudgets } from '../usage/budget.js'
+import { graceOver, interrupt, next, NOT_BEGUN, prompt, queuedPromptFailed, sendSettled, signals } from './turn.js'
 
 /**
  * Decides everything about one session: what an input makes of its state, and what has to be done. No I/O, no clock, no
@@ -76,11 +77,11 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'timer':
       return timer(state, input, now)
     case 'next':
-      return next(state)
+      return next(state, now)
     case 'repair':
       return repair(state, input)
     case 'stored':
-      return applyEvents(named(state, input), input.events, now)
+    case 'spent':
     case 'replayed':
     case 'rebuilt':
     case 'write-failed':
@@ -111,8 +112,12 @@ function describe(state: SessionState, input: InputOf<'rename' | 'set-permission
   }
 }
 
-function reduceLog(state: SessionState, input: Exclude<LogInput, { readonly type: 'stored' }>, now: number): Step {
+function reduceLog(state: SessionState, input: LogInput | InputOf<'spent'>, now: number): Step {
   switch (input.type) {
+    case 'stored':
+      return applyEvents(named(state, input), input.events, now)
+    case 'spent':
+      return checkBudgets({ ...state, standings: input.standings }, now)
     case 'replayed':
       return step(replayEvent(state, input.event))
     case 'rebuilt':
@@ -151,7 +156,7 @@ const named = (state: SessionState, { agentSessionId }: InputOf<'stored'>): Sess
     ? state
     : { ...state, session: { ...state.session, agentSessionId } }
 
-function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): Step {
+function rebuilt(state: SessionState, { session: logged, meter }: InputOf<'rebuilt'>): Step {
   const { status, turnCount, turn, unsentTurns, stopReason, endedAt } = logged
   const session: Session = {
     ...state.session,
@@ -160,7 +165,9 @@ function rebuilt(state: SessionState, { session: logged }: InputOf<'rebuilt'>): 
     turn,
     ...defined({ unsentTurns, stopReason, endedAt }),
   }
-  return step({ ...state, session, turn: IDLE })
+  // A record of an older version has not counted, and one that was lost counts less than its log.
+  const counted = meter.usage.turns > state.meter.usage.turns ? meter : state.meter
+  return step({ ...state, session, turn: IDLE, meter: { ...counted, seq: Math.max(counted.seq, meter.seq) } })
 }
 
 /** Entries of an input could not be stored, and nothing of them took effect. */
@@ -173,11 +180,11 @@ function writeFailed(state: SessionState, { input, error }: InputOf<'write-faile
     case 'prompt':
       // Of one that interrupts, the cancellations of the running turn's requests are written too.
       if (state.turn.phase !== 'admitted') return endUnlogged(state, error)
-      return step({ ...state, turn: IDLE }, { do: 'reject', call: input.call, error }, { do: 'next' })
+      return step({ ...state, turn: IDLE }, NOT_BEGUN, { do: 'reject', call: input.call, error }, { do: 'next' })
     case 'set-permission-mode':
       return step(state, { do: 'reject', call: input.call, error })
     case 'next':
-      return queuedPromptFailed(state)
+      return andThen(step(state, NOT_BEGUN), queuedPromptFailed)
     case 'answer': {
       const { state: ended, effects } = endUnlogged(state, error)
       return step(ended, { do: 'reject', call: input.call, error }, ...effects)

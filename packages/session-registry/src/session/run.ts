@@ -26,6 +26,8 @@ import { closing, stopQueue, unsentTurns } from './closing.js'
 import type { AgentFacts, InputOf } from './input.js'
 import { contextOfStart } from './prompt-context.js'
 import { dropAsks } from './requests.js'
+import { interruptedAt } from '../usage/meter.js'
+import { assertBudget, withBudget } from '../usage/resumed-budget.js'
 import {
   andThen,
   type Call,
@@ -48,7 +50,8 @@ export const start = (state: SessionState, { call, origin, trace }: InputOf<'sta
 
 /**
  * Starts the agent of an ended session, in its old conversation or in a new one.
- * @throws `session_live`, `session_starting`, `session_ended`, `not_resumable`, `continuation_unsupported`
+ * @throws `session_live`, `session_starting`, `session_ended`, `not_resumable`, `continuation_unsupported`,
+ *   `budget_exceeded`
  */
 export function resume(
   before: SessionState,
@@ -56,7 +59,8 @@ export function resume(
   now: number,
 ): Step {
   // The workspace of now: its name may be another folder's since the last start.
-  const state = { ...before, session: { ...before.session, workspaceSlug } }
+  const moved = { ...before, session: { ...before.session, workspaceSlug } }
+  const state = withBudget(moved, request.budget)
   if (state.run.phase === 'starting') throw startingError()
   // It may have been killed since the prompt came.
   if (request.isByPrompt === true && !isLive(state.session) && !summaryOf(state.session).wakeable)
@@ -68,8 +72,12 @@ export function resume(
       hint: 'Start a new session, or fork this one',
     })
   const { origin, how } = resumptionOf(state.session, state.spawn, request)
+  assertBudget(state, now)
   if (how !== 'fresh') assertResumeDue(state, { now, request })
-  const launched = launch(state, { do: 'start', origin, how, trace }, call)
+  const { meter } = state
+  // A new conversation of the agent counts from zero.
+  const counting = origin.how === 'new' ? { ...state, meter: { ...meter, reported: [] } } : state
+  const launched = launch(counting, { do: 'start', origin, how, trace }, call)
   return how === 'fresh' ? { ...launched, effects: [{ do: 'forget-once-rules' }, ...launched.effects] } : launched
 }
 
@@ -205,8 +213,11 @@ export function runOver(state: SessionState): Step {
 }
 
 /** Completes the log of a run that a dead host left open; its processes are gone. */
-export const repair = (state: SessionState, { detail, ending }: InputOf<'repair'>): Step =>
-  step(state, { do: 'append', groups: missingEnds(state, { detail, ending }), hold: true })
+export function repair(state: SessionState, { detail, ending }: InputOf<'repair'>): Step {
+  const { meter, spent = {} } = interruptedAt(state.meter, state.session.turn.lastActivityAt)
+  const groups = missingEnds(state, { detail, ending })
+  return step({ ...state, meter }, { do: 'spend', spent }, { do: 'append', groups, hold: true })
+}
 
 /** What the log of a run lacks at its end: the end of its open turn, and its own. */
 export function missingEnds(state: SessionState, { detail, ending }: MissingEnds): EntryGroup[] {

@@ -8,11 +8,14 @@ import {
   summaryOf,
   type TraceContext,
 } from '@agentproto/contracts'
-import type { AgentProcessInfo, StoredSession, StoredSpawn } from '@agentproto/contracts/agent'
+import type { AgentProcessInfo, StoredSession, StoredSpawn, UsageMeter } from '@agentproto/contracts/agent'
 import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { RegistryConfig } from '../registry-config.js'
+import type { Standing } from '../usage/standing.js'
+import { type CallHistory, NO_CALLS } from '../usage/call-history.js'
+import { type Counted, newMeter, type Spent } from '../usage/meter.js'
 
 /**
  * Everything that one session is at a moment, as plain data. What the log knows of it (descriptor, turn, requests) is
@@ -39,6 +42,12 @@ export interface SessionState {
   readonly isMuted: boolean
   /** No resume before, after one that failed (F37); milliseconds since the epoch. */
   readonly resumeAt: number
+  /** What the session used, by its events. */
+  readonly meter: UsageMeter
+  /** The budgets that hold for it, as the ledger has them. */
+  readonly standings: readonly Standing[]
+  /** The tool calls of the running turn, as far as loops are concerned. */
+  readonly calls: CallHistory
   /** When the agent was last started, ISO-8601. */
   readonly agentStartedAt?: string | undefined
   readonly process?: AgentProcessInfo | undefined
@@ -160,7 +169,7 @@ export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
 
 /** The state of a stored session, of which nothing runs yet. */
 export function stateOf(
-  { session, spawn, requests, agentStartedAt }: StoredSession,
+  { session, spawn, requests, agentStartedAt, meter = newMeter(spawn.reportedCost) }: StoredSession,
   config: RegistryConfig,
 ): SessionState {
   return {
@@ -178,6 +187,9 @@ export function stateOf(
     isSending: false,
     isMuted: false,
     resumeAt: 0,
+    meter,
+    standings: [],
+    calls: NO_CALLS,
     agentStartedAt,
   }
 }
@@ -202,13 +214,15 @@ const MAX_WARNINGS = 20
 
 /** The descriptor that callers see. */
 export function snapshotOf(state: SessionState, lastSeq: number): Session {
-  const { session, queue, watch } = state
+  const { session, queue, watch, meter, spawn } = state
   return summarised({
     ...session,
     pendingRequests: pendingRequests(state).length,
     lastSeq,
     ...(queue.length === 0 ? {} : { queuedPrompts: queue.length }),
     health: healthOf(session, watch),
+    ...(meter.countedSeq === 0 ? {} : { usage: meter.usage }),
+    ...(spawn.budget === undefined ? {} : { budget: spawn.budget }),
   })
 }
 
@@ -243,6 +257,10 @@ export type Effect =
   /** Ask the gate, the rules and the permission mode. */
   | { readonly do: 'judge'; readonly requestId: string; readonly request: AgentRequest }
   | { readonly do: 'forget-once-rules' }
+  /** Add to the budgets; less than nothing for a turn that was admitted and never began. */
+  | { readonly do: 'spend'; readonly spent: Spent }
+  /** Store what a turn used. */
+  | { readonly do: 'count'; readonly counted: Counted }
   /** `at` in milliseconds since the epoch. */
   | { readonly do: 'arm'; readonly timer: TimerName; readonly at: number }
   | { readonly do: 'disarm'; readonly timer: TimerName }

@@ -5,6 +5,7 @@ import type { LogEntry } from '../log/event-record.js'
 import { end } from './run.js'
 import { andThen, openTurn, pendingRequests, type SessionState, step, type Step, type WatchedTurn } from './state.js'
 import { cancelSilent } from './turn.js'
+import { budgetDue, checkBudgets } from '../usage/budget.js'
 
 /**
  * Progress and warnings of a long turn, the end of a silent one, hibernation of an idle session, and the end of one whose
@@ -39,10 +40,14 @@ export function look(
   if (state.run.phase !== 'running') return step(state)
   const { turn, activeAt, idleMs, endsAt } = state.watch
   if (now >= endsAt) return expire(state)
-  if (turn !== undefined) return andThen(lookAtTurn(state, now), (after) => arm(after, now))
+  if (turn !== undefined) return andThen(checkBudgets(state, now), (after) => lookOn(after, now))
   if (now - activeAt < idleMs) return arm(state, now)
   // Children end with their parent, so a parent that waits for its children is not idle.
   return liveChildren > 0 ? watch(state, now) : end(state, { status: 'killed', stopReason: 'idle' })
+}
+
+function lookOn(state: SessionState, now: number): Step {
+  return state.run.phase === 'running' ? andThen(lookAtTurn(state, now), (after) => arm(after, now)) : step(state)
 }
 
 /**
@@ -138,6 +143,7 @@ function dueInTurn(state: SessionState, turn: WatchedTurn, now: number): number 
     turn.progressAt + progressMs,
     turn.isWarned ? Infinity : activeAt + warningMs,
     turn.isCancelled ? Infinity : silentAt,
+    budgetDue(state, now),
   )
 }
 

@@ -15,6 +15,8 @@ import type { InputOf } from './input.js'
 import { closing, stopQueue, unsentTurn } from './closing.js'
 import { cancelAsks, resolutions } from './requests.js'
 import { end } from './run.js'
+import { endByBudget, usedUp } from '../usage/budget.js'
+import { budgetError } from '../usage/budget-share.js'
 import {
   andThen,
   type Effect,
@@ -36,7 +38,12 @@ export function prompt(state: SessionState, input: InputOf<'prompt'>, now: numbe
   const { call, whenBusy = 'reject' } = input
   const refusal = refusalOf(state)
   if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
-  if (state.turn.phase === 'idle' && state.queue.length === 0) return begin(state, input)
+  const over = usedUp(state, now)
+  if (state.turn.phase === 'idle' && state.queue.length === 0) {
+    if (over === undefined) return begin(state, input)
+    return andThen(step(state, { do: 'reject', call, error: budgetError(over) }), (after) => endByBudget(after, over))
+  }
+  if (whenBusy !== 'reject' && over !== undefined) return step(state, { do: 'reject', call, error: budgetError(over) })
   switch (whenBusy) {
     case 'reject':
       return step(state, { do: 'reject', call, error: inProgress(state) })
@@ -115,10 +122,12 @@ export function sendSettled(state: SessionState, { turn, error }: InputOf<'send-
 }
 
 /** Begins the next queued turn when none runs. A stopped prompt has its turn too, so that its number is never reused. */
-export function next(state: SessionState): Step {
+export function next(state: SessionState, now: number): Step {
   const [waiting] = state.queue
   if (waiting === undefined || state.turn.phase !== 'idle' || state.isSending || refusalOf(state) !== undefined)
     return step(state)
+  const over = waiting.isStopped ? undefined : usedUp(state, now)
+  if (over !== undefined) return endByBudget(state, over)
   if (!waiting.isStopped) return begin(state, { ...waiting, origin: 'queue', waited: waiting })
   const groups = [unsentTurn(waiting, state.session.turnCount + 1)]
   return step(state, { do: 'append', groups, hold: true }, { do: 'next' })
@@ -179,8 +188,13 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
     },
   }
   const reply: Effect[] = call === undefined ? [] : [{ do: 'reply', call, value: turn }]
-  return step(admitted, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
+  // Counted before anything is awaited, so that sessions that share a budget see each other's turns.
+  return step(admitted, BEGUN, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
 }
+
+const BEGUN: Effect = { do: 'spend', spent: { turns: 1 } }
+/** Takes back what was counted of a turn that could not be logged. */
+export const NOT_BEGUN: Effect = { do: 'spend', spent: { turns: -1 } }
 
 /** What goes before the prompt. */
 function contextFor(state: SessionState, waited?: QueuedPrompt): readonly PromptContextPart[] {

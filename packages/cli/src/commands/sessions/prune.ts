@@ -1,7 +1,7 @@
-import { InvalidArgumentError } from 'commander'
 import type { CommandResult, Define } from '../../cli-command.js'
 import { print, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
+import { toMilliseconds } from '../../duration-option.js'
 
 interface PruneOptions {
   /** Milliseconds. */
@@ -25,13 +25,4 @@ async function prune(context: CliContext, { olderThan, dryRun = false }: PruneOp
   const sessions = `${pruned.length} session${pruned.length === 1 ? '' : 's'}`
   print(context.stderr, dryRun ? `${sessions} would be removed.` : `${sessions} removed.`)
   return { json: result, text: pruned.length === 0 ? undefined : pruned.map(({ id }) => id) }
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-/** A bare number is refused: it could mean days or seconds. */
-function toMilliseconds(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
-  if (count === undefined || unit === undefined) throw new InvalidArgumentError('Write it as 30d, 12h or 90m.')
-  return Number(count) * (UNITS[unit] ?? 0)
 }

@@ -2,31 +2,41 @@ import { defined, type Session } from '@agentproto/contracts'
 import type { ContinuationStrategy } from '@agentproto/contracts/agent'
 import type { CommandResult, Define } from '../../cli-command.js'
 import type { CliContext } from '../../cli-context.js'
+import { addBudgetOptions, type BudgetOptions, budgetOf } from '../../budget-options.js'
 import { continuationOption } from '../../command-definition.js'
 import { resumeSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
 import { openSession } from '../../session-ref.js'
 
-interface ResumeOptions {
+interface ResumeOptions extends BudgetOptions {
   readonly fresh?: boolean
   readonly continuation?: ContinuationStrategy
 }
 
 export const define: Define = (command) =>
-  command
-    .description('start the agent of an ended session again, in the same conversation, and print the id')
-    .argument('<id>')
-    .option('--fresh', 'start a new conversation')
-    .addOption(continuationOption().conflicts('fresh'))
+  addBudgetOptions(
+    command
+      .description('start the agent of an ended session again, in the same conversation, and print the id')
+      .argument('<id>')
+      .option('--fresh', 'start a new conversation')
+      .addOption(continuationOption().conflicts('fresh')),
+  )
     .json('print the session as JSON')
-    .examples('sessions resume try', 'sessions resume try --fresh', 'sessions resume try --continuation transcript')
+    .examples(
+      'sessions resume try',
+      'sessions resume try --fresh',
+      'sessions resume try --continuation transcript',
+      'sessions resume try --budget-turns 40',
+    )
     .run(resume)
 
 async function resume(context: CliContext, ref: string, options: ResumeOptions): Promise<CommandResult> {
   const { fresh, continuation } = options
   const { client, session } = await openSession(context, ref)
   const resumed = await withNextStep(resumeSteps(ref), () =>
-    withProgress(context, 'Resuming', () => client.sessions.resume(session.id, defined({ fresh, continuation }))),
+    withProgress(context, 'Resuming', () =>
+      client.sessions.resume(session.id, { ...defined({ fresh, continuation }), ...budgetOf(options) }),
+    ),
   )
   return { json: resumed, text: resumed.id, note: `The agent runs in ${conversationOf(resumed)}.` }
 }

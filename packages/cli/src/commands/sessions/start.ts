@@ -4,13 +4,14 @@ import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
+import { addLimitOptions, limitsOf, type LimitOptions } from '../../budget-options.js'
 import { addAgentOptions, type AgentOptions, type JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
 import { readInstructions, readPrompt } from '../../prompt/prompt-text.js'
 
-interface StartOptions extends AgentOptions, JsonOption {
+interface StartOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly prompt?: string
   readonly workspace?: string
   readonly label?: string
@@ -26,7 +27,7 @@ export function define(command: CliCommand): void {
     .option('--cwd <folder>', 'folder to run in')
     .option('--workspace <slug>', 'workspace to run in (default: the active one)')
     .option('--label <text>', 'a name for the session')
-  addAgentOptions(command)
+  addLimitOptions(addAgentOptions(command))
     .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
     .option('-a, --attach', 'attach to it')
     .json('print the session as JSON')
@@ -34,6 +35,7 @@ export function define(command: CliCommand): void {
       'sessions start demo --label try',
       'sessions start opencode --workspace shop -p "Why is the cart empty?"',
       'sessions start demo --attach',
+      'sessions start demo --budget-turns 20 --budget-cost 5',
     )
     .run(start)
 }
@@ -71,6 +73,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
   return {
     adapter,
     options: option,
+    ...limitsOf(options),
     ...defined({
       prompt: prompt === undefined ? undefined : await readPrompt(context, prompt),
       cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),

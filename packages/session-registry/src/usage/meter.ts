@@ -1,0 +1,193 @@
+import type { Cost, SessionEvent, TokenUsage, Usage } from '@agentproto/contracts'
+import type { MeteredTurn, UsageMeter } from '@agentproto/contracts/agent'
+import { addCost, addUsage, NO_USAGE, reportedTokens } from './usage-sum.js'
+
+/**
+ * Counts what a session uses, from its events alone: reading a log again gives the same, and an event that was counted is
+ * never counted twice.
+ */
+
+/** What an event adds to the budgets of its session. */
+export interface Spent {
+  readonly turns?: number
+  readonly tokens?: number
+  readonly busyMs?: number
+  readonly cost?: readonly Cost[]
+}
+
+/** A turn that ended, or a cost that was reported after it. */
+export interface Counted {
+  readonly seq: number
+  /** ISO-8601. */
+  readonly ts: string
+  readonly usage: Usage
+}
+
+export interface Metered {
+  readonly meter: UsageMeter
+  readonly spent?: Spent
+  readonly counted?: Counted
+}
+
+/** @param reported what the agent had reported of the conversation before this session */
+export const newMeter = (reported: readonly Cost[] = []): UsageMeter => ({
+  seq: 0,
+  countedSeq: 0,
+  usage: NO_USAGE,
+  reported,
+  pending: [],
+})
+
+/** Events of other types say nothing about usage. */
+export const METERED: ReadonlySet<SessionEvent['type']> = new Set([
+  'user-prompt',
+  'usage',
+  'agent-prompt',
+  'agent-prompt-resolved',
+  'turn-end',
+  'session-stopped',
+])
+
+/** Counts one event. */
+export function measure(before: UsageMeter, event: SessionEvent): Metered {
+  if (event.seq <= before.seq) return { meter: before }
+  const meter = { ...before, seq: event.seq }
+  switch (event.type) {
+    case 'user-prompt':
+      return { meter: { ...meter, turn: begunTurn(event) } }
+    case 'usage':
+      return event.cost === undefined ? { meter } : costReported(meter, event.cost)
+    case 'agent-prompt':
+      return requested(meter, event.ts)
+    case 'agent-prompt-resolved':
+      return { meter: resolved(meter, event.ts) }
+    case 'turn-end':
+      return turnEnded(meter, event)
+    case 'session-stopped':
+      return stopped(meter, event)
+    default:
+      return { meter }
+  }
+}
+
+/** What a sum of turns adds to a budget. */
+export const spentOf = ({ turns, tokens, busyMs, cost }: Usage): Spent => ({
+  turns,
+  tokens: tokens?.totalTokens ?? 0,
+  busyMs,
+  ...(cost !== undefined && { cost }),
+})
+
+/** What the running turn has used and no counted turn has: a new host adds it to its budgets. */
+export function uncounted({ turn, pending }: UsageMeter): Spent {
+  return { cost: pending, ...(turn === undefined || turn.isUnsent ? {} : { turns: 1, busyMs: turn.busyMs }) }
+}
+
+/** The host ended in the middle of a turn, and the agent with it: what came after was no work. @param at ISO-8601 */
+export function interruptedAt(meter: UsageMeter, at: string | undefined): Metered {
+  if (meter.turn?.busySince === undefined || at === undefined) return { meter }
+  const { busySince: since, ...turn } = meter.turn
+  const busyMs = elapsed(since, at)
+  return { meter: { ...meter, turn: { ...turn, busyMs: turn.busyMs + busyMs } }, spent: { busyMs } }
+}
+
+/** How long the agent has been at work since the last moment that was counted, in milliseconds. */
+export const busySince = ({ turn }: UsageMeter, now: number): number =>
+  turn?.busySince === undefined ? 0 : Math.max(0, now - turn.busySince)
+
+function begunTurn({ ts, sent }: SessionEvent & { readonly type: 'user-prompt' }): MeteredTurn {
+  const isUnsent = sent === false
+  return { busyMs: 0, requests: 0, isUnsent, ...(isUnsent ? {} : { busySince: Date.parse(ts) }) }
+}
+
+/**
+ * An agent reports the sum of its conversation (ACP `usage_update`): what is new is the difference to its last report. A
+ * smaller sum is that of an agent which has started to count again.
+ */
+function costReported(meter: UsageMeter, given: Cost): Metered {
+  const cost = checkedCost(given)
+  if (cost === undefined) return { meter }
+  const { amount: before = 0 } = meter.reported.find(({ currency }) => currency === cost.currency) ?? {}
+  const others = meter.reported.filter(({ currency }) => currency !== cost.currency)
+  if (others.length >= MAX_CURRENCIES) return { meter }
+  const amount = cost.amount >= before ? cost.amount - before : cost.amount
+  const added: readonly Cost[] = [{ amount, currency: cost.currency }]
+  return {
+    meter: {
+      ...meter,
+      reported: [...others, cost],
+      pending: addCost(meter.pending, added),
+      usage: { ...meter.usage, cost: addCost(meter.usage.cost, added) },
+    },
+    spent: { cost: added },
+  }
+}
+
+/** Agents are not trusted: a name that is no currency, or an amount that is none, is not reported. */
+function checkedCost({ amount, currency }: Cost): Cost | undefined {
+  const isAmount = typeof amount === 'number' && amount >= 0 && amount <= MAX_COST
+  const isCurrency = typeof currency === 'string' && /^[A-Za-z]{3}$/.test(currency)
+  return isAmount && isCurrency ? { amount, currency: currency.toUpperCase() } : undefined
+}
+
+const MAX_CURRENCIES = 4
+const MAX_COST = 1_000_000_000
+
+/** The time of a person is not the agent's. */
+function requested({ turn, ...meter }: UsageMeter, ts: string): Metered {
+  if (turn === undefined) return { meter }
+  const { busySince: since, ...rest } = turn
+  const busyMs = since === undefined ? 0 : elapsed(since, ts)
+  const waiting = { ...rest, busyMs: turn.busyMs + busyMs, requests: turn.requests + 1 }
+  return { meter: { ...meter, turn: waiting }, ...(busyMs === 0 ? {} : { spent: { busyMs } }) }
+}
+
+function resolved(meter: UsageMeter, ts: string): UsageMeter {
+  const { turn } = meter
+  if (turn === undefined || turn.requests === 0) return meter
+  const requests = turn.requests - 1
+  return { ...meter, turn: { ...turn, requests, ...(requests === 0 ? { busySince: Date.parse(ts) } : {}) } }
+}
+
+function turnEnded(
+  { turn, pending, ...meter }: UsageMeter,
+  { seq, ts, usage }: SessionEvent & { readonly type: 'turn-end' },
+): Metered {
+  // Without its prompt it is a turn whose begin is lost.
+  if (turn?.isUnsent === true) return { meter: { ...meter, pending } }
+  const { busyMs: before = 0, busySince: since } = turn ?? {}
+  const last = since === undefined ? 0 : elapsed(since, ts)
+  const tokens = reportedTokens(usage)
+  const counted = usageOfTurn(before + last, tokens, pending)
+  // Its cost is in the total since it was reported.
+  const { cost: _, ...rest } = counted
+  const total = addUsage(meter.usage, rest)
+  return {
+    meter: { ...meter, usage: total, pending: [], countedSeq: seq },
+    spent: { busyMs: last, tokens: tokens?.totalTokens ?? 0 },
+    counted: { seq, ts, usage: counted },
+  }
+}
+
+function usageOfTurn(busyMs: number, tokens: TokenUsage | undefined, cost: readonly Cost[]): Usage {
+  const hasTokens = tokens !== undefined
+  const hasCost = cost.length > 0
+  return {
+    turns: 1,
+    unreported: hasTokens || hasCost ? 0 : 1,
+    withoutTokens: hasTokens ? 0 : 1,
+    withoutCost: hasCost ? 0 : 1,
+    busyMs,
+    ...(hasTokens && { tokens }),
+    ...(hasCost && { cost }),
+  }
+}
+
+/** What the agent reported after its last turn is counted too. */
+function stopped({ turn: _, pending, ...meter }: UsageMeter, { seq, ts }: SessionEvent): Metered {
+  if (pending.length === 0) return { meter: { ...meter, pending } }
+  const counted: Counted = { seq, ts, usage: { ...NO_USAGE, cost: pending } }
+  return { meter: { ...meter, pending: [], countedSeq: seq }, counted }
+}
+
+const elapsed = (since: number, ts: string): number => Math.max(0, Date.parse(ts) - since)

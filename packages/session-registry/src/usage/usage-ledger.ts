@@ -1,0 +1,317 @@
+import type { Budget, Clock, GapNotice, Session, SessionEvent } from '@agentproto/contracts'
+import type { UsageMeter } from '@agentproto/contracts/agent'
+import { messageOf } from '../lifecycle/ending.js'
+import type { BudgetConfig, RegistryConfig } from '../registry-config.js'
+import { budgetError, OWN, OWN_TEXT, sharesOf } from './budget-share.js'
+import { type Counted, measure, newMeter, type Spent, spentOf, uncounted } from './meter.js'
+import { type CountedSessions, dayOf, type UsageRow, type UsageStore } from './usage-row.js'
+import { UsageWriter } from './usage-writer.js'
+import type { SessionHandle } from '../session/session-handle.js'
+import type { Standing } from './standing.js'
+
+/**
+ * What all sessions of a host use: it adds it up for the budgets that several share, and hands each turn to the store. A
+ * session asks it before each decision, so that a turn is admitted only while every budget has room.
+ */
+
+export interface LedgerHost {
+  readonly clock: Clock
+  readonly config: RegistryConfig
+  readonly usage: UsageStore
+  readonly onProblem: (problem: string) => void
+  readonly sessions: () => LedgerSessions
+  /** Called with each row that is counted. Must not throw. */
+  readonly onUsage?: ((row: UsageRow) => void) | undefined
+}
+
+export interface LedgerSessions {
+  /** The loaded session, if there is one; it is not loaded for it. */
+  peek(id: string): SessionHandle | undefined
+  /** The meters of every session that a session's agent started, directly or through others. */
+  metersBelow(id: string): readonly UsageMeter[]
+}
+
+export const NO_STANDINGS: readonly Standing[] = []
+
+/** Longer lines of descent are not followed; none is allowed to grow that long. */
+const MAX_DEPTH = 64
+
+export class UsageLedger {
+  readonly #host: LedgerHost
+  readonly #writer: UsageWriter
+  /** Of the budgets that sessions share, by their key. */
+  readonly #shared = new Map<string, MutableSum>()
+  /** Of sessions with a budget, and all that their agents started. */
+  readonly #families = new WeakMap<SessionHandle, MutableSum>()
+  readonly #standings = new WeakMap<SessionHandle, Known>()
+  #counted: CountedSessions | undefined
+  /** Of sessions that were counted since. */
+  readonly #seqs = new Map<string, number>()
+  #day = ''
+  /** Changes whenever a sum does. */
+  #revision = 0
+
+  constructor(host: LedgerHost) {
+    this.#host = host
+    this.#writer = new UsageWriter(host)
+  }
+
+  /** Reads what was counted before. @throws `storage_failed` */
+  async open(): Promise<void> {
+    const { usage, clock, config, onProblem } = this.#host
+    const today = dayOf(clock.now())
+    this.#day = today
+    if (config.budgets !== undefined) return this.#openBudgets(today, config.budgets)
+    // Without budgets, sessions can run although it is not known what was used before.
+    this.#counted = await usage.open(today).catch((error: unknown) => {
+      onProblem(messageOf(error))
+      return undefined
+    })
+  }
+
+  async #openBudgets(today: string, budgets: BudgetConfig): Promise<void> {
+    const { usage } = this.#host
+    this.#counted = await usage.open(today)
+    // All days are read only where a budget spans them.
+    const spansAll = Object.values(budgets.workspaces ?? {}).some(({ total }) => total !== undefined)
+    for (const row of await usage.rows(spansAll ? '' : today, today)) this.#addRow(row)
+  }
+
+  /** Rows of some days, also those that could not be stored yet. @throws `storage_failed` */
+  rows(from: string, to: string): Promise<readonly UsageRow[]> {
+    return this.#writer.rows(from, to)
+  }
+
+  close(): Promise<void> {
+    return this.#writer.close()
+  }
+
+  /** The budgets that hold for a session, with what was used of them: the same list until one of them changes. */
+  standingsOf(session: SessionHandle): readonly Standing[] {
+    this.#turnDay()
+    const { spawn, session: record } = session.state
+    const key = { budget: spawn.budget, workspaceSlug: record.workspaceSlug, revision: this.#revision }
+    const known = this.#standings.get(session)
+    if (known !== undefined && isSame(known, key)) return known.standings
+    const scopes = this.#scopesOf(session)
+    const standings = scopes.length === 0 ? NO_STANDINGS : scopes.map(standingOf)
+    this.#standings.set(session, { standings, ...key })
+    return standings
+  }
+
+  /** @throws `budget_exceeded` when a new session in the workspace, or below that parent, would have no room */
+  assertRoom(workspaceSlug: string, parentId?: string): void {
+    this.#turnDay()
+    const parent = parentId === undefined ? undefined : this.#host.sessions().peek(parentId)
+    const scopes = [...(parent === undefined ? [] : this.#familiesOf(parent)), ...this.#sharedBy(workspaceSlug)]
+    const shares = sharesOf({ standings: scopes.map(standingOf), meter: newMeter() }, this.#host.clock.now())
+    const full = shares.find(({ share }) => share >= 1)
+    if (full !== undefined) throw budgetError(full)
+  }
+
+  /** Adds to every budget that holds for the session. @returns whether there is one */
+  spend(session: SessionHandle, spent: Spent): boolean {
+    this.#turnDay()
+    return this.#add(this.#scopesOf(session), spent)
+  }
+
+  /** Stores a turn of a session that ended, once. */
+  count(
+    { id: session, adapterSlug: agent, workspaceSlug: workspace, cwd, config }: Session,
+    { seq, ts, usage }: Counted,
+  ): void {
+    if (seq <= this.#countedUpTo(session)) return
+    this.#seqs.set(session, seq)
+    const model = config?.modelId ?? config?.options?.find(({ category }) => category === 'model')?.value
+    const row: UsageRow = {
+      day: dayOfTime(ts),
+      session,
+      agent,
+      workspace,
+      cwd,
+      ...(typeof model === 'string' && { model: model.slice(0, MAX_MODEL) }),
+      seq,
+      ...usage,
+    }
+    this.#host.onUsage?.(row)
+    this.#writer.add(row)
+  }
+
+  /**
+   * Counts what the log of a session says and the store does not have: the host ended in between. What the open turn has
+   * used is added to the budgets.
+   */
+  async recover(session: SessionHandle, events: () => AsyncIterable<SessionEvent | GapNotice>): Promise<void> {
+    const { meter, spawn, session: record } = session.state
+    // What its own budget has used is in its meter.
+    const shared = this.#sharedBy(record.workspaceSlug)
+    this.#add(shared, uncounted(meter))
+    if (!this.lacks(record, meter)) return
+    const upTo = this.#countedUpTo(record.id)
+    let read = newMeter(spawn.reportedCost)
+    for await (const event of events()) {
+      if (event.type === 'gap') continue
+      const { meter: next, counted } = measure(read, event)
+      read = next
+      if (counted === undefined || counted.seq <= upTo || dayOfTime(counted.ts) < (this.#counted?.since ?? '')) continue
+      this.#add(shared, spentOf(counted.usage))
+      this.count(record, counted)
+    }
+  }
+
+  /** Counts an ended session as its record has it, where no day is stored: the store is new, or was deleted. */
+  recoverWhole(record: Session, { countedSeq: seq, usage }: UsageMeter): boolean {
+    if (this.#counted === undefined || this.#counted.since !== undefined) return false
+    this.#add(this.#sharedBy(record.workspaceSlug), spentOf(usage))
+    this.count(record, { seq, ts: record.lastActiveAt, usage })
+    return true
+  }
+
+  /** Whether the store lacks a turn of a session. */
+  lacks({ id, lastActiveAt }: Session, meter: UsageMeter): boolean {
+    if (this.#counted === undefined || meter.countedSeq <= this.#countedUpTo(id)) return false
+    return dayOfTime(lastActiveAt) >= (this.#counted.since ?? '')
+  }
+
+  /** A session was deleted: no further event of it can come. */
+  forget(id: string): void {
+    this.#seqs.delete(id)
+  }
+
+  /** Forgets what it knows of an ended session: a resume adds it up again. */
+  release(session: SessionHandle): void {
+    this.#standings.delete(session)
+    this.#families.delete(session)
+  }
+
+  #countedUpTo(id: string): number {
+    return Math.max(this.#seqs.get(id) ?? 0, this.#counted?.seqs.get(id) ?? 0)
+  }
+
+  #scopesOf(session: SessionHandle): Scope[] {
+    return [...this.#familiesOf(session), ...this.#sharedBy(session.state.session.workspaceSlug)]
+  }
+
+  /** Its own budget, and those of its ancestors, which hold for all that they start. */
+  #familiesOf(session: SessionHandle): Scope[] {
+    const scopes: Scope[] = []
+    let each: SessionHandle | undefined = session
+    for (let depth = 0; depth < MAX_DEPTH && each !== undefined; depth += 1) {
+      const { spawn, session: record }: SessionHandle['state'] = each.state
+      const limit = spawn.budget ?? this.#host.config.budgets?.session
+      if (limit !== undefined) scopes.push({ ...nameOf(each, session), limit, sum: this.#familySum(each) })
+      each = record.parentSessionId === undefined ? undefined : this.#host.sessions().peek(record.parentSessionId)
+    }
+    return scopes
+  }
+
+  #familySum(session: SessionHandle): MutableSum {
+    const known = this.#families.get(session)
+    if (known !== undefined) return known
+    const sum = emptySum()
+    this.#families.set(session, sum)
+    for (const { usage } of [session.state.meter, ...this.#host.sessions().metersBelow(session.id)])
+      add(sum, spentOf(usage))
+    return sum
+  }
+
+  #sharedBy(workspaceSlug: string): Scope[] {
+    const { budgets } = this.#host.config
+    if (budgets === undefined) return []
+    const { day, total } = ownMember(budgets.workspaces, workspaceSlug) ?? {}
+    const whose = `of the workspace ${workspaceSlug}`
+    return [
+      this.#scope({ key: `day ${this.#day}`, whose: 'of this day' }, budgets.day),
+      this.#scope({ key: `workspace ${workspaceSlug} day ${this.#day}`, whose: `${whose} for this day` }, day),
+      this.#scope({ key: `workspace ${workspaceSlug}`, whose }, total),
+    ].filter((each) => each !== undefined)
+  }
+
+  #scope(name: Pick<Scope, 'key' | 'whose'>, limit: Budget | undefined): Scope | undefined {
+    return limit && { ...name, limit, sum: this.#sumOf(name.key) }
+  }
+
+  #add(scopes: readonly Scope[], spent: Spent): boolean {
+    for (const { sum } of scopes) add(sum, spent)
+    if (scopes.length > 0) this.#revision += 1
+    return scopes.length > 0
+  }
+
+  /** A new day has nothing used yet. */
+  #turnDay(): void {
+    if (this.#host.config.budgets === undefined) return
+    const today = dayOf(this.#host.clock.now())
+    if (today === this.#day) return
+    for (const key of this.#shared.keys()) if (key.endsWith(`day ${this.#day}`)) this.#shared.delete(key)
+    this.#day = today
+    this.#revision += 1
+  }
+
+  #addRow({ day, workspace, ...usage }: UsageRow): void {
+    const keys = [
+      `workspace ${workspace}`,
+      ...(day === this.#day ? [`day ${day}`, `workspace ${workspace} day ${day}`] : []),
+    ]
+    for (const key of keys) add(this.#sumOf(key), spentOf(usage))
+  }
+
+  #sumOf(key: string): MutableSum {
+    const sum = this.#shared.get(key) ?? emptySum()
+    this.#shared.set(key, sum)
+    return sum
+  }
+}
+
+const MAX_MODEL = 200
+
+/** What the standings of a session follow from: it may be resumed with another budget, or in another workspace. */
+interface Basis {
+  readonly budget: Budget | undefined
+  readonly workspaceSlug: string
+  readonly revision: number
+}
+
+interface Known extends Basis {
+  readonly standings: readonly Standing[]
+}
+
+const isSame = (a: Basis, b: Basis): boolean =>
+  a.revision === b.revision && a.budget === b.budget && a.workspaceSlug === b.workspaceSlug
+
+interface MutableSum {
+  turns: number
+  tokens: number
+  busyMs: number
+  readonly cost: Map<string, number>
+}
+
+/** @param ts ISO-8601 in UTC */
+const dayOfTime = (ts: string): string => ts.slice(0, 10)
+
+/** A budget with the sum that it limits. */
+interface Scope extends Omit<Standing, 'spent'> {
+  readonly sum: MutableSum
+}
+
+const emptySum = (): MutableSum => ({ turns: 0, tokens: 0, busyMs: 0, cost: new Map() })
+
+const standingOf = ({ sum: { cost, ...sum }, ...budget }: Scope): Standing => ({
+  ...budget,
+  spent: { ...sum, cost: new Map(cost) },
+})
+
+const nameOf = (each: SessionHandle, session: SessionHandle): Pick<Scope, 'key' | 'whose'> =>
+  each === session
+    ? { key: OWN, whose: OWN_TEXT }
+    : { key: `${OWN} ${each.id}`, whose: `of the session ${each.id}, which started this one` }
+
+/** A slug may be called like a member that every object has. */
+const ownMember = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
+  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined
+
+function add(sum: MutableSum, { turns = 0, tokens = 0, busyMs = 0, cost = [] }: Spent): void {
+  sum.turns += turns
+  sum.tokens += tokens
+  sum.busyMs += busyMs
+  for (const { currency, amount } of cost) sum.cost.set(currency, (sum.cost.get(currency) ?? 0) + amount)
+}

@@ -1,0 +1,76 @@
+import { AgentprotoError, type Session, type Usage } from '@agentproto/contracts'
+import {
+  type SessionBounds,
+  USAGE_BOUNDS,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageReport,
+  type UsageReportRow,
+  type UsageService,
+} from '@agentproto/contracts/wire'
+import { isWithin } from '../delegation/scope.js'
+import type { UsageLedger } from './usage-ledger.js'
+import { DAY_MS, dayOf, type UsageRow } from './usage-row.js'
+import { addUsage, NO_USAGE } from './usage-sum.js'
+
+export interface UsageReportHost {
+  readonly ledger: Pick<UsageLedger, 'rows'>
+  readonly clock: { now(): number }
+  /** A session that is still stored. */
+  readonly find: (id: string) => Session | undefined
+}
+
+/** Days of a report that names none. */
+const DEFAULT_DAYS = 30
+
+/** See {@link UsageService}. */
+export const usageService = (host: UsageReportHost): UsageService => ({
+  async report({ by = 'day', ...query } = {}, within) {
+    const span = spanOf(query, host.clock.now())
+    const rows = await host.ledger.rows(span.from, span.to)
+    const visible = within === undefined ? rows : rows.filter((row) => isVisible(row, within, host))
+    return { ...span, by, rows: grouped(visible, by), total: visible.reduce<Usage>(addUsage, NO_USAGE) }
+  },
+})
+
+function spanOf({ from, to }: Pick<UsageQuery, 'from' | 'to'>, now: number): Pick<UsageReport, 'from' | 'to'> {
+  const last = to ?? dayOf(now)
+  const first = from ?? dayOf(Date.parse(last) - (DEFAULT_DAYS - 1) * DAY_MS)
+  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1
+  if (days >= 1 && days <= USAGE_BOUNDS.days) return { from: first, to: last }
+  throw new AgentprotoError('invalid_request', 'The days of the report are not valid', {
+    expected: `a first day that is not after the last one, at most ${USAGE_BOUNDS.days} days in all`,
+    given: `${first} to ${last}`,
+  })
+}
+
+/** Of a session that was deleted the workspace and the folder are known, but no longer what started it. */
+function isVisible(row: UsageRow, within: SessionBounds, { find }: UsageReportHost): boolean {
+  const { session: id = '', workspace: workspaceSlug, cwd = '' } = row
+  return isWithin(find(id) ?? { id, workspaceSlug, cwd }, within, find)
+}
+
+function grouped(rows: readonly UsageRow[], by: UsageGroup): UsageReportRow[] {
+  const sums = new Map<string | undefined, Usage>()
+  for (const row of rows) {
+    const key = keyOf(row, by)
+    sums.set(key, addUsage(sums.get(key) ?? NO_USAGE, row))
+  }
+  const all = Array.from(sums, ([key, usage]) => ({ ...(key !== undefined && { key }), ...usage }))
+  return all.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+}
+
+function keyOf({ day, session, agent, workspace, model }: UsageRow, by: UsageGroup): string | undefined {
+  switch (by) {
+    case 'day':
+      return day
+    case 'session':
+      return session
+    case 'agent':
+      return agent
+    case 'workspace':
+      return workspace
+    case 'model':
+      return model
+  }
+}

@@ -1,0 +1,230 @@
+import { AgentprotoError, type Budget, type Session } from '@agentproto/contracts'
+import type { EventStore } from '@agentproto/contracts/agent'
+import { MemoryEventStore, type SessionRegistry } from '@agentproto/session-registry'
+import { expect, test } from 'vitest'
+import { settled } from './fixtures/manual-clock.js'
+import { type Script, scripted } from './fixtures/scripted-agent.js'
+import { allEvents, constantFolder, memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'
+
+// What a session may use, and what happens at 80 % and at the limit.
+
+/** `cost 3` reports a sum of 3 USD and works on; `tokens 5` ends with 5 tokens; anything else just ends. */
+const spender: Script = async ({ text, emit, ask, cancelled }) => {
+  const [word, amount] = text.split(' ')
+  if (word === 'cost') await emit({ type: 'usage', cost: { amount: Number(amount), currency: 'USD' } })
+  if (word === 'ask') await ask(permission)
+  if (word === 'cost' || word === 'work') await cancelled
+  const usage = word === 'tokens' ? { usage: { inputTokens: Number(amount) - 1, outputTokens: 1 } } : {}
+  const reason = word === 'cost' || word === 'work' ? 'cancelled' : 'end_turn'
+  await emit({ type: 'turn-end', reason, ...usage })
+}
+
+const permission = {
+  kind: 'permission',
+  options: [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }],
+  toolCall: { type: 'tool-call', toolCallId: 't', title: 'try' },
+} as const
+
+async function started(budget: Budget | undefined, config: Parameters<typeof memoryRegistry>[0]['config'] = {}) {
+  const { startAgent, agents } = scripted(spender, { load: true })
+  const { registry, clock } = await memoryRegistry({ startAgent, adapters: resumableAdapters, config })
+  const { id } = await registry.spawn({ adapter: 'fake', ...(budget && { budget }) }, owner)
+  return { registry, clock, agents, id }
+}
+
+const warnings = async (registry: SessionRegistry, id: string): Promise<string[]> =>
+  (await allEvents(registry, id)).flatMap((event) => (event.type === 'runtime-warning' ? [event.message] : []))
+
+async function prompt(registry: SessionRegistry, id: string, text: string): Promise<void> {
+  const { turn } = await registry.prompt(id, { prompt: text }, owner)
+  await registry.waitTurn(id, turn)
+}
+
+async function ended(registry: SessionRegistry, id: string): Promise<Session> {
+  await settled()
+  return registry.get(id)
+}
+
+test('13.6 a budget of two turns ends the third attempt as budget_exceeded', async () => {
+  const { registry, id } = await started({ turns: 2 })
+  await prompt(registry, id, 'one')
+  await prompt(registry, id, 'two')
+  expect(await registry.get(id)).toMatchObject({ status: 'running', budget: { turns: 2 }, usage: { turns: 2 } })
+  await expect(registry.prompt(id, { prompt: 'three' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  expect(await ended(registry, id)).toMatchObject({ status: 'killed', stopReason: 'budget_exceeded', turnCount: 2 })
+  expect((await warnings(registry, id)).at(-1)).toBe(
+    'The budget of this session is used up: 2 of 2 turns: the session ends',
+  )
+})
+
+test('13.6 a prompt never starts a session again that a budget ended; a resume with a larger budget does', async () => {
+  const { registry, id, agents } = await started({ turns: 1 })
+  await prompt(registry, id, 'one')
+  await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  await ended(registry, id)
+  await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toThrow()
+  await expect(registry.resume(id, {}, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  await expect(registry.resume(id, { budget: { turns: 1 } }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  expect(agents).toHaveLength(1)
+  await registry.resume(id, { budget: { turns: 2 } }, owner)
+  await prompt(registry, id, 'two')
+  await expect(registry.prompt(id, { prompt: 'three' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  expect(await ended(registry, id)).toMatchObject({ stopReason: 'budget_exceeded', usage: { turns: 2 } })
+})
+
+test('13.6 a session whose budget is used up is not woken by a prompt', async () => {
+  const { registry, id, agents, clock } = await started({ turns: 1 })
+  await prompt(registry, id, 'one')
+  await clock.advance(11 * 60_000)
+  expect(await registry.get(id)).toMatchObject({ stopReason: 'idle' })
+  await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  expect(agents).toHaveLength(1)
+})
+
+test('13.6 at 80 % of a cost the session is warned once, and at the limit its turn is interrupted', async () => {
+  const { registry, id, agents } = await started({ cost: { amount: 5, currency: 'USD' } })
+  const { turn } = await registry.prompt(id, { prompt: 'cost 4' }, owner)
+  await settled()
+  await agents[0]?.sink.emit([{ type: 'usage', cost: { amount: 4.5, currency: 'USD' } }])
+  await settled()
+  expect(await warnings(registry, id)).toEqual(['The budget of this session is nearly used up: 4 of 5 USD'])
+  await agents[0]?.sink.emit([{ type: 'usage', cost: { amount: 5.25, currency: 'USD' } }])
+  expect(await registry.waitTurn(id, turn)).toMatchObject({ reason: 'cancelled' })
+  expect(await ended(registry, id)).toMatchObject({
+    status: 'killed',
+    stopReason: 'budget_exceeded',
+    usage: { cost: [{ amount: 5.25, currency: 'USD' }] },
+  })
+  expect(agents[0]?.stops).toBe(1)
+})
+
+test('13.6 tokens that a turn reports at its end count, and the session ends with that turn', async () => {
+  const { registry, id } = await started({ tokens: 100 })
+  await prompt(registry, id, 'tokens 60')
+  await prompt(registry, id, 'tokens 60')
+  expect(await ended(registry, id)).toMatchObject({
+    stopReason: 'budget_exceeded',
+    usage: { turns: 2, tokens: { totalTokens: 120 } },
+  })
+})
+
+test('13.6 minutes are those in which the agent works, and end a turn that goes on', async () => {
+  const { registry, id, clock } = await started({ minutes: 10 })
+  await registry.prompt(id, { prompt: 'ask' }, owner)
+  await settled()
+  await clock.advance(4 * 60_000)
+  const [request] = await registry.requests(id)
+  await registry.answer({ id, requestId: request?.requestId ?? '' }, { outcome: 'selected', optionId: 'yes' }, owner)
+  await settled()
+  // Nobody worked while a person was asked.
+  expect(await registry.get(id)).toMatchObject({ usage: { turns: 1, busyMs: 0 } })
+  await registry.prompt(id, { prompt: 'work' }, owner)
+  await clock.advance(7 * 60_000)
+  expect(await warnings(registry, id)).toEqual([])
+  await clock.advance(60_000)
+  expect(await warnings(registry, id)).toEqual(['The budget of this session is nearly used up: 8 of 10 minutes'])
+  await clock.advance(2 * 60_000 + 1)
+  expect(await ended(registry, id)).toMatchObject({ stopReason: 'budget_exceeded' })
+})
+
+test('13.6 a queued prompt beyond the budget ends the session, and one is not queued when it is used up', async () => {
+  const { registry, id, agents } = await started({ turns: 2 })
+  await registry.prompt(id, { prompt: 'work' }, owner)
+  await registry.prompt(id, { prompt: 'two', whenBusy: 'queue' }, owner)
+  await registry.prompt(id, { prompt: 'three', whenBusy: 'queue' }, owner)
+  await agents[0]?.cancel()
+  await settled()
+  expect(await ended(registry, id)).toMatchObject({
+    stopReason: 'budget_exceeded',
+    usage: { turns: 2 },
+    unsentTurns: 1,
+  })
+  const other = await started({ turns: 1 })
+  await other.registry.prompt(other.id, { prompt: 'work' }, owner)
+  const queued = other.registry.prompt(other.id, { prompt: 'two', whenBusy: 'queue' }, owner)
+  await expect(queued).rejects.toMatchObject({ code: 'budget_exceeded' })
+  expect(await other.registry.get(other.id)).toMatchObject({ status: 'running', turn: { state: 'busy' } })
+})
+
+test('13.6 ten sessions that share the budget of a workspace do not overshoot it', async () => {
+  const { startAgent } = scripted(spender)
+  const budgets = { workspaces: { shop: { day: { turns: 20 } } } }
+  const { registry } = await memoryRegistry({
+    startAgent,
+    config: { budgets },
+    workspaces: constantFolder('/tmp', 'shop'),
+  })
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => registry.spawn({ adapter: 'fake' }, owner)))
+  await Promise.all(
+    sessions.map(async ({ id }) => {
+      for (let turn = 0; turn < 5; turn += 1) await prompt(registry, id, 'go').catch(() => undefined)
+    }),
+  )
+  const all = await Promise.all(sessions.map(({ id }) => ended(registry, id)))
+  expect(all.reduce((sum, { usage }) => sum + (usage?.turns ?? 0), 0)).toBe(20)
+  expect(new Set(all.map(({ stopReason }) => stopReason))).toEqual(new Set(['budget_exceeded']))
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+})
+
+test('13.6 the budget of a day has room again the next day', async () => {
+  const { registry, id, clock } = await started(undefined, { budgets: { day: { turns: 1 } } })
+  await prompt(registry, id, 'one')
+  await expect(registry.spawn({ adapter: 'fake' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  await clock.advance(24 * 60 * 60_000)
+  const { id: next } = await registry.spawn({ adapter: 'fake' }, owner)
+  await prompt(registry, next, 'two')
+  expect(await registry.get(next)).toMatchObject({ usage: { turns: 1 } })
+})
+
+test('13.6 what an agent starts uses the budget of the session that started it', async () => {
+  const { registry, id } = await started({ turns: 2 }, {})
+  const parent = await registry.spawn({ adapter: 'fake', budget: { turns: 2 }, delegation: {} }, owner)
+  const agent = { type: 'session', name: parent.id, sessionId: parent.id, delegates: true } as const
+  const child = await registry.spawn({ adapter: 'fake' }, agent)
+  await prompt(registry, child.id, 'one')
+  await prompt(registry, child.id, 'two')
+  await expect(registry.spawn({ adapter: 'fake' }, agent)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  await expect(registry.prompt(parent.id, { prompt: 'three' }, owner)).rejects.toMatchObject({
+    code: 'budget_exceeded',
+  })
+  expect(await registry.get(id)).toMatchObject({ status: 'running' })
+})
+
+test('13.6 a session is told when its agent does not report what its budget limits', async () => {
+  const { registry, id } = await started({ tokens: 10, cost: { amount: 1, currency: 'EUR' } })
+  await prompt(registry, id, 'one')
+  await prompt(registry, id, 'two')
+  expect(await warnings(registry, id)).toEqual([
+    'The agent reports no cost in EUR, so the budget of it cannot be kept',
+    'The agent reports no tokens, so the budget of it cannot be kept',
+  ])
+})
+
+test('13.6 a budget of the configuration holds for each session that names none', async () => {
+  const { registry, id } = await started(undefined, { budgets: { session: { turns: 1 } } })
+  await prompt(registry, id, 'one')
+  await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+  const other = await registry.spawn({ adapter: 'fake', budget: { turns: 2 } }, owner)
+  await prompt(registry, other.id, 'one')
+  await prompt(registry, other.id, 'two')
+})
+
+test('13.6 a turn that could not be logged uses nothing', async () => {
+  const logs = new MemoryEventStore()
+  let isFull = false
+  const open: EventStore['open'] = async (id) => {
+    const opened = await logs.open(id)
+    const { log } = opened
+    const append = log.append.bind(log)
+    log.append = (batch) => (isFull ? Promise.reject(new AgentprotoError('storage_failed', 'No room')) : append(batch))
+    return opened
+  }
+  const store: EventStore = { open, delete: (id) => logs.delete(id) }
+  const { registry } = await memoryRegistry({ ...scripted(spender), logs: store })
+  const { id } = await registry.spawn({ adapter: 'fake', budget: { turns: 1 } }, owner)
+  isFull = true
+  await expect(registry.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'storage_failed' })
+  isFull = false
+  await prompt(registry, id, 'one')
+  await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
+})

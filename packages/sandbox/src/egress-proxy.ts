@@ -1,6 +1,13 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
+import {
+  type ClientRequest,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+  type ServerResponse,
+} from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Destination, isListed, mayConnect } from './egress-list.js'
@@ -77,17 +84,55 @@ async function forward(request: IncomingMessage, response: ServerResponse, rules
     response.writeHead(403, { 'content-type': 'text/plain' }).end(refusal(request.url ?? ''))
     return
   }
-  const { pathname, search } = new URL(request.url ?? '')
-  const { 'proxy-connection': _, 'proxy-authorization': __, ...headers } = request.headers
-  const { method } = request
-  const outgoing = httpRequest({ ...target, path: pathname + search, method, headers })
-  outgoing.once('response', (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
+  const fail = (): unknown => (response.headersSent ? response.destroy() : response.writeHead(502).end())
+  try {
+    const outgoing = outgoingOf(request, target)
+    outgoing.once('response', (answer) => passOn(answer, response, fail))
+    outgoing.once('error', fail)
+    response.once('close', () => outgoing.destroy())
+    request.pipe(outgoing)
+  } catch {
+    fail()
+  }
+}
+
+/** @throws what Node says of a head that it does not write */
+function outgoingOf({ url = '', method, headers }: IncomingMessage, target: Destination): ClientRequest {
+  const { pathname, search } = new URL(url)
+  const outgoing = httpRequest({ ...target, path: pathname + search, method, headers: endToEnd(headers) })
+  // Otherwise its head is checked when the body ends, where nothing catches what is thrown: that would end the gateway.
+  outgoing.flushHeaders()
+  return outgoing
+}
+
+/** Node refuses to write some heads that it reads, such as one with the status 000. */
+function passOn(answer: IncomingMessage, response: ServerResponse, fail: () => void): void {
+  try {
+    response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers))
     answer.pipe(response)
-  })
-  outgoing.once('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()))
-  response.once('close', () => outgoing.destroy())
-  request.pipe(outgoing)
+  } catch {
+    answer.destroy()
+    fail()
+  }
+}
+
+/** What is meant for this connection only (RFC 9110 section 7.6.1). Node frames the body of the next one by `transfer-encoding`. */
+const ONE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+])
+
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const named = new Set(headers.connection?.toLowerCase().split(/\s*,\s*/))
+  // Naming these there would change where the body ends.
+  for (const kept of ['content-length', 'transfer-encoding', 'host']) named.delete(kept)
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ONE_CONNECTION.has(name) && !named.has(name)))
 }
 
 const refusal = (destination: string): string => `${destination} is not in the sandbox's network.egress\n`

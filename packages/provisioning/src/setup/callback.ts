@@ -32,8 +32,7 @@ export async function awaitCallback({
   const server = createServer(
     { headersTimeout: 5_000, requestTimeout: 5_000, maxHeaderSize: 16 * 1024 },
     (request, response) => {
-      const url = new URL(request.url ?? '/', 'http://127.0.0.1')
-      const given = url.pathname === path && request.method === 'GET' ? url.searchParams.get(param) : null
+      const given = request.method === 'GET' ? valueIn(request.url ?? '', { path, param }) : null
       answer(response, given !== null && given !== '')
       if (given !== null && given !== '') settle(given)
     },
@@ -53,6 +52,11 @@ export async function awaitCallback({
     server.close()
     server.closeIdleConnections()
   }
+}
+
+/** Of any request: what any page or program sends, such as `//`, must not throw where nothing catches it. */
+function valueIn(target: string, { path, param }: { readonly path: string; readonly param: string }): string | null {
+  return target.startsWith(`${path}?`) ? new URLSearchParams(target.slice(path.length)).get(param) : null
 }
 
 function answer(response: ServerResponse, ok: boolean): void {

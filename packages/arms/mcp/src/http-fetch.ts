@@ -22,7 +22,15 @@ export const httpFetch =
       const target = new URL(url)
       const send = target.protocol === 'https:' ? secureRequest : plainRequest
       const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) }
-      const request = send(target, options, (response) => resolve(asResponse(response, gate)))
+      const request = send(target, options, (answer) => {
+        try {
+          resolve(asResponse(answer, gate))
+        } catch (cause) {
+          // Such as the status 600, which a `Response` cannot have; thrown here, it would end the gateway.
+          answer.destroy()
+          reject(new Error('The server answered what is no HTTP response', { cause }))
+        }
+      })
       request.once('error', reject)
       request.once('socket', (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS))
       request.end(typeof body === 'string' ? body : undefined)

@@ -1,6 +1,12 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FileUsageStore, openSessionRegistry, type SessionRegistry, type UsageRow } from '@agentproto/session-registry'
+import {
+  FileUsageStore,
+  openSessionRegistry,
+  type SessionRegistry,
+  type UsageRow,
+  type UsageStore,
+} from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import type { SessionEvent } from '@agentproto/contracts'
 import type { UsageMeter } from '@agentproto/contracts/agent'
@@ -249,7 +255,9 @@ test('13.5 what cannot be stored is reported, counted, and stored with the next 
   const usage = {
     open: () => Promise.resolve({ seqs: new Map() }),
     add: (each: UsageRow) => (isFull ? Promise.reject(new Error('No room')) : Promise.resolve(void stored.push(each))),
-    rows: () => Promise.resolve(stored),
+    async *rows() {
+      yield stored
+    },
     close: () => Promise.resolve(),
   }
   const onProblem = (problem: string): void => void problems.push(problem)
@@ -284,4 +292,21 @@ test('13.5 an event that was counted is not counted again', () => {
   const once = read(newMeter())
   expect(once.usage).toMatchObject({ turns: 1, cost: [{ amount: 6, currency: 'USD' }] })
   expect(read(once)).toEqual(once)
+})
+
+test('13.5 a report has a bound: sessions beyond ten thousand share one row', async () => {
+  const many = Array.from({ length: 10_005 }, (_, i): UsageRow => ({ ...row, session: `s_${i}`, turns: 1 }))
+  const usage: UsageStore = {
+    open: () => Promise.resolve(undefined),
+    add: () => Promise.resolve(),
+    async *rows() {
+      yield many.slice(0, 6_000)
+      yield many.slice(6_000)
+    },
+    close: () => Promise.resolve(),
+  }
+  const { registry } = await memoryRegistry({ ...scripted(reporter), usage })
+  const { rows, total } = await registry.usage.report({ by: 'session' })
+  expect([rows.length, total.turns]).toEqual([10_001, 10_005])
+  expect(rows.find(({ key }) => key === undefined)).toMatchObject({ turns: 5 })
 })

@@ -16,6 +16,8 @@ export const USAGE_BOUNDS = {
   loopMax: 1_000,
   /** Days that one report may span, which is also how long usage is kept. */
   days: 400,
+  /** Rows of one report; further ones share a row without a key. */
+  reportRows: 10_000,
 } as const
 
 const costLimit = z.strictObject({
@@ -63,7 +65,7 @@ const usage = z.object({
   cost: of<readonly Cost[]>(cost).optional().describe('One amount per currency; absent if no turn reported any'),
 })
 const usageRow = usage.extend({
-  key: z.string().optional().describe('Id, slug, day or model; absent where the agent reported no model'),
+  key: z.string().optional().describe('Id, slug, day or model; absent for what has none, and for rows beyond 10,000'),
 })
 export const usageReport = z.object({
   from: day,

@@ -58,11 +58,9 @@ export class FileUsageStore implements UsageStore {
     })
   }
 
-  async rows(from: string, to: string): Promise<readonly UsageRow[]> {
+  async *rows(from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
     await this.#last
-    const rows: UsageRow[] = []
-    for (const day of await this.#days()) if (day >= from && day <= to) rows.push(...(await this.#read(day)))
-    return rows
+    for (const day of await this.#days()) if (day >= from && day <= to) yield await this.#read(day)
   }
 
   async close(): Promise<void> {

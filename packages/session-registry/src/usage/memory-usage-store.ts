@@ -14,8 +14,8 @@ export class MemoryUsageStore implements UsageStore {
     return Promise.resolve()
   }
 
-  rows(from: string, to: string): Promise<readonly UsageRow[]> {
-    return Promise.resolve(this.#rows.filter(({ day }) => day >= from && day <= to))
+  async *rows(from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
+    yield this.#rows.filter(({ day }) => day >= from && day <= to)
   }
 
   close(): Promise<void> {

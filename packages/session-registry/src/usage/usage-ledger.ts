@@ -74,11 +74,11 @@ export class UsageLedger {
     this.#counted = await usage.open(today)
     // All days are read only where a budget spans them.
     const spansAll = Object.values(budgets.workspaces ?? {}).some(({ total }) => total !== undefined)
-    for (const row of await usage.rows(spansAll ? '' : today, today)) this.#addRow(row)
+    for await (const rows of usage.rows(spansAll ? '' : today, today)) for (const row of rows) this.#addRow(row)
   }
 
   /** Rows of some days, also those that could not be stored yet. @throws `storage_failed` */
-  rows(from: string, to: string): Promise<readonly UsageRow[]> {
+  rows(from: string, to: string): AsyncIterable<readonly UsageRow[]> {
     return this.#writer.rows(from, to)
   }
 

@@ -27,9 +27,10 @@ const DEFAULT_DAYS = 30
 export const usageService = (host: UsageReportHost): UsageService => ({
   async report({ by = 'day', ...query } = {}, within) {
     const span = spanOf(query, host.clock.now())
-    const rows = await host.ledger.rows(span.from, span.to)
-    const visible = within === undefined ? rows : rows.filter((row) => isVisible(row, within, host))
-    return { ...span, by, rows: grouped(visible, by), total: visible.reduce<Usage>(addUsage, NO_USAGE) }
+    const sums = new Sums(by)
+    for await (const rows of host.ledger.rows(span.from, span.to))
+      for (const row of rows) if (within === undefined || isVisible(row, within, host)) sums.add(row)
+    return { ...span, by, rows: sums.rows(), total: sums.total }
   },
 })
 
@@ -50,14 +51,27 @@ function isVisible(row: UsageRow, within: SessionBounds, { find }: UsageReportHo
   return isWithin(find(id) ?? { id, workspaceSlug, cwd }, within, find)
 }
 
-function grouped(rows: readonly UsageRow[], by: UsageGroup): UsageReportRow[] {
-  const sums = new Map<string | undefined, Usage>()
-  for (const row of rows) {
-    const key = keyOf(row, by)
-    sums.set(key, addUsage(sums.get(key) ?? NO_USAGE, row))
+/** One sum for each key; keys beyond the bound share the one that has none. */
+class Sums {
+  readonly #by: UsageGroup
+  readonly #sums = new Map<string | undefined, Usage>()
+  total: Usage = NO_USAGE
+
+  constructor(by: UsageGroup) {
+    this.#by = by
   }
-  const all = Array.from(sums, ([key, usage]) => ({ ...(key !== undefined && { key }), ...usage }))
-  return all.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+
+  add(row: UsageRow): void {
+    const own = keyOf(row, this.#by)
+    const key = this.#sums.has(own) || this.#sums.size < USAGE_BOUNDS.reportRows ? own : undefined
+    this.#sums.set(key, addUsage(this.#sums.get(key) ?? NO_USAGE, row))
+    this.total = addUsage(this.total, row)
+  }
+
+  rows(): UsageReportRow[] {
+    const all = Array.from(this.#sums, ([key, usage]) => ({ ...(key !== undefined && { key }), ...usage }))
+    return all.sort((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1))
+  }
 }
 
 function keyOf({ day, session, agent, workspace, model }: UsageRow, by: UsageGroup): string | undefined {

@@ -27,8 +27,8 @@ export interface UsageStore {
   open(today: string): Promise<CountedSessions | undefined>
   /** Adds a row; resolves when it is stored. @throws `storage_failed` */
   add(row: UsageRow): Promise<void>
-  /** The rows of some days, both included. @throws `storage_failed` */
-  rows(from: string, to: string): Promise<readonly UsageRow[]>
+  /** The rows of some days, both included, one day at a time. @throws `storage_failed` */
+  rows(from: string, to: string): AsyncIterable<readonly UsageRow[]>
   /** Writes what is still pending. */
   close(): Promise<void>
 }

@@ -29,10 +29,11 @@ export class UsageWriter {
   }
 
   /** Of some days, both included; with those that wait. @throws `storage_failed` */
-  async rows(from: string, to: string): Promise<readonly UsageRow[]> {
+  async *rows(from: string, to: string): AsyncGenerator<readonly UsageRow[]> {
     await this.#storing
     const pending = this.#pending.filter(({ day }) => day >= from && day <= to)
-    return [...(await this.#options.usage.rows(from, to)), ...pending]
+    yield* this.#options.usage.rows(from, to)
+    yield pending
   }
 
   async close(): Promise<void> {

@@ -28,10 +28,10 @@ export class Idempotency<T> {
    * Runs the call, or returns the answer of the call with the same key. A call that failed is forgotten.
    * @throws `idempotency_conflict` when the key was used with another request
    */
-  once({ type, name }: Principal, key: string, { request, call }: Once<T>): Promise<T> {
+  once(by: Principal, key: string, { request, call }: Once<T>): Promise<T> {
     const now = this.#clock.now()
     this.#forgetOld(now)
-    const caller = `${type} ${name}`
+    const caller = callerOf(by)
     const kept = this.#callers.get(caller) ?? new Map<string, Kept<T>>()
     this.#callers.set(caller, kept)
     const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64')
@@ -60,6 +60,12 @@ export class Idempotency<T> {
       if (kept.size === 0) this.#callers.delete(caller)
     }
   }
+}
+
+/** With its bounds: a name may be another token's by now, which must not get what was answered to this one. */
+function callerOf(by: Principal): string {
+  const { type, name } = by
+  return JSON.stringify(by.type === 'token' ? [type, name, by.scope, by.workspaces, by.folders] : [type, name])
 }
 
 interface Once<T> {

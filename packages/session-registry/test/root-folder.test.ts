@@ -82,6 +82,15 @@ test('an idempotency key is its caller’s own', async () => {
   expect([again.id === mine.id, theirs.id === mine.id]).toEqual([true, false])
 })
 
+test('12.A8 the keys of a token that was revoked are not those of another one with its name', async () => {
+  const { registry } = await opened(workspaces)
+  const request = { adapter: 'fake', idempotencyKey: 'k', cwd: '/work' }
+  const { id } = await registry.spawn(request, work)
+  expect((await registry.spawn(request, { ...work })).id).toBe(id)
+  const other = { ...work, workspaces: ['shop'] }
+  await expect(registry.spawn(request, other)).rejects.toMatchObject({ code: 'cwd_not_allowed' })
+})
+
 test('lists, sessions and changes are those within bounds', async () => {
   const { registry } = await opened(workspaces)
   const watcher = registry.watch({ workspaces: ['shop'] })

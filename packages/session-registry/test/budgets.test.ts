@@ -228,3 +228,22 @@ test('13.6 a turn that could not be logged uses nothing', async () => {
   await prompt(registry, id, 'one')
   await expect(registry.prompt(id, { prompt: 'two' }, owner)).rejects.toMatchObject({ code: 'budget_exceeded' })
 })
+
+test('13.6 a flood of costs in one batch counts as its last sum, and ends the session once', async () => {
+  const flood: Script = async ({ emit, cancelled }) => {
+    const costs = Array.from({ length: 20_000 }, (_, i) => ({ amount: (i + 1) / 1_000, currency: 'USD' }))
+    await emit(...costs.map((cost) => ({ type: 'usage', cost }) as const))
+    await cancelled
+    await emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry } = await memoryRegistry(scripted(flood))
+  const { id } = await registry.spawn({ adapter: 'fake', budget: { cost: { amount: 10, currency: 'USD' } } }, owner)
+  await prompt(registry, id, 'go')
+  expect(await ended(registry, id)).toMatchObject({
+    stopReason: 'budget_exceeded',
+    usage: { cost: [{ amount: 20, currency: 'USD' }] },
+  })
+  expect(await warnings(registry, id)).toEqual([
+    'The budget of this session is used up: 20 of 10 USD: the session ends',
+  ])
+})

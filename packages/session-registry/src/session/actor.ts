@@ -253,9 +253,10 @@ export class SessionActor implements SessionHandle {
     }
   }
 
-  /** The next input brings what is used now, so there is one. */
+  /** The next input brings what is used now, so there is one; a batch may have thousands of costs. */
   #spend(spent: Spent): void {
-    if (this.#host.ledger.spend(this, spent)) this.#mailbox.unshift({ input: { type: 'next' } })
+    if (!this.#host.ledger.spend(this, spent) || this.#mailbox[0]?.input.type === 'next') return
+    this.#mailbox.unshift({ input: { type: 'next' } })
   }
 
   #caller(call: Call): Caller | undefined {

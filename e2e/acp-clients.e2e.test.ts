@@ -105,6 +105,7 @@ test('the editors of an ended session see when another client resumes it', async
   const id = await open(one, gateway.cwd)
   await one.prompt(id, 'before')
   await gateway.client.sessions.kill(id)
+  await gateway.client.sessions.resume(id)
   await gateway.client.sessions.promptAndWait(id, { prompt: 'after' })
   await until(() => one.said() === 'echo: beforeecho: after')
   expect(one.said('user_message_chunk')).toBe('after')

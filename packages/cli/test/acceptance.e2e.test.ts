@@ -51,7 +51,7 @@ test(
     await run('sessions', 'start', 'demo', '--label', '日本語 🎉', '-p', 'hang')
     const watch = terminal(['sessions', '--watch'], home, { columns: 120, rows: 12 })
     const watched = await watch.shows(
-      /日本語 🎉 .* busy[\s\S]*asking .* awaiting input .*\[awaiting[\s\S]*try .* idle .*ago +\S[\s\S]*q quits/,
+      /日本語 🎉 .* busy[\s\S]*asking .* waiting .*\[awaiting[\s\S]*try .* idle .*ago +\S[\s\S]*q quits/,
     )
     await expect(stable(watched, home)).toMatchFileSnapshot(golden('watch-120'))
     watch.resize(80, 12)

@@ -32,7 +32,7 @@ export interface HttpDeps
   readonly onRefused?: (refusal: Refusal) => void
   /** Milliseconds of silence after which a stream sends a comment; default 25 000 (AIP-46 §sse). */
   readonly keepAliveMs?: number
-  /** Streams that may be open at once, shared as `FairShares` says; default 512. */
+  /** Streams that may be open at once, shared as `FairShares` says; default 640. */
   readonly maxStreams?: number
   /** Further members of `GET /health`, which anyone may read. */
   readonly health?: () => object

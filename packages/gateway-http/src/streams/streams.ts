@@ -27,7 +27,7 @@ const RETRY = 'retry: 1000\n\n'
 
 /** The open streams of one app. */
 export function createStreams(deps: HttpDeps) {
-  const { clock, keepAliveMs = 25_000, maxStreams = 512, signal, onError } = deps
+  const { clock, keepAliveMs = 25_000, maxStreams = 640, signal, onError } = deps
   const sources = new Set<SseSource>()
   const shares = new FairShares(maxStreams)
   let open = 0

@@ -19,6 +19,7 @@ export const ALL_BUT_CLI: readonly string[] = [
   'arm-kit',
   'arm-mcp',
   'arm-proprietary',
+  'changes',
   'client',
   'demo-agent',
   'driver-agent-cli',

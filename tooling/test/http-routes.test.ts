@@ -22,6 +22,7 @@ const idle = {
   metrics: () => Promise.resolve(''),
   openApi: () => Promise.resolve({}),
   permissions: {},
+  worktrees: {},
 } as unknown as HttpDeps
 
 /** `METHOD /path` of what is served, without the routes of one agent's sessions. */

@@ -66,7 +66,8 @@ test('what each package exports', () => {
       ArmSubject RecordingSink StartName TurnName fixtureAgentPath fixtureLaunch launchOf leftovers
       testArm
     @agentproto/changes
-      ChangeLimits ChangeStoreOptions DEFAULT_LIMITS WorktreesOptions createChangeStore createWorktrees
+      ChangeLimits ChangeStoreOptions DEFAULT_LIMITS PreparationOptions WorktreesOptions createChangeStore
+      createPreparation createWorktrees
     @agentproto/changes/testing
       ChangeStoreSubject testChangeStore
     @agentproto/client
@@ -92,29 +93,32 @@ test('what each package exports', () => {
       SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
       STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
       SessionHealth SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName
-      SessionStatus SessionStopped SessionSummary SessionTurn StatusChange StopReason StoredAgentSession
-      StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS
-      TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall
-      ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector
-      TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace
-      WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined
-      everySession fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId
-      settlesWithin summaryOf systemClock toAgentprotoError traceIdOf traceOf
+      SessionStatus SessionStopped SessionSummary SessionTurn SessionWorktree StatusChange StopReason
+      StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS
+      TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService
+      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
+      Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage
+      UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber
+      asRecord asString defined everySession fromProblem isAgentprotoError isDecision isLive isRecord
+      parseJson promptText randomId settlesWithin summaryOf systemClock toAgentprotoError traceIdOf
+      traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
-      AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DoctorCheck DoctorReport DoctorRequest
-      EventReader EventsPage ExportFormat ExportHead ForkRequest HookStop InterruptRequest Interrupted
-      JsonOf KillReason OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService
-      PromptAccepted PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult
-      QueryOf Reader RenameRequest RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit
-      SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
-      SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest
-      StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery
-      TurnTranscript USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport
-      UsageReportRow UsageService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse
-      boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth
-      loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema
-      promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DiscardWorktreeRequest DoctorCheck
+      DoctorReport DoctorRequest EventReader EventsPage ExportFormat ExportHead Forgotten ForkRequest
+      HookStop InterruptRequest Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree
+      OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService PromptAccepted
+      PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader
+      RenameRequest RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery
+      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter
+      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest StreamStats
+      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
+      USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow
+      UsageService WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      isWithinDepth loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema
+      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
+      visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -125,9 +129,10 @@ test('what each package exports', () => {
       FolderChanges HomeLayout KEPT_REASONS KeptPath KeptReason LEFT_OUT_REASONS Launch LeftOut
       LeftOutReason LogCondition MERGE_STRATEGIES McpServer MergeResult MergeStrategy MergeWorktree
       MeteredTurn NOW OpenSessionOptions PROTOCOLS Patch PatchRequest ProcessExit Protocol ProtocolArm
-      PruneRequest PruneResult RewindRequest RewindResult RuleStore RunningAgent SKIP_REASONS SecretKind
-      SecretPlace SecretStatus SessionOrigin SessionStore SkipReason StartAgent StartAgentOptions StateRef
-      StdioMcpServer StoreSize StoredLog StoredSession StoredSpawn TranscriptTurn UsageMeter Worktree
+      PruneRequest PruneResult RepositoryAccess RepositoryFolders RewindRequest RewindResult RuleStore
+      RunningAgent SKIP_REASONS SecretKind SecretPlace SecretStatus SessionOrigin SessionStore
+      SessionWorktrees SkipReason StartAgent StartAgentOptions StateRef StdioMcpServer StoreSize StoredLog
+      StoredSession StoredSpawn StoredWorktree TranscriptTurn UsageMeter Worktree WorktreePreparation
       WorktreeStatus Worktrees homeFrom homeLayout transcriptPreamble
     @agentproto/demo-agent
       demoAgentPath
@@ -224,10 +229,10 @@ test('the error codes', () => {
     not_resumable idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied
     cwd_outside_parent max_depth_exceeded child_quota_exceeded install_failed version_mismatch
     setup_failed provisioning_busy secret_not_found checkpoint_not_found checkpoint_failed
-    git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved merge_conflict
-    checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed agent_exited
-    termination_failed timeout cancelled storage_failed storage_corrupt listen_failed daemon_not_running
-    daemon_running shutting_down internal"
+    git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved worktree_setup_failed
+    merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
+    agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
+    daemon_not_running daemon_running shutting_down internal"
   `)
 })
 
@@ -247,7 +252,7 @@ test('the commands of agentproto', async () => {
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--output <mode>] [--json] [--timeout <seconds>]
     agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--state <state>] [--tree] [--json] [--no-start]
-    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--delegate] [-a, --attach] [--json] [--no-start]
+    agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--worktree [branch]] [--base <ref>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions interrupt [--json] [--no-start]
@@ -257,7 +262,9 @@ test('the commands of agentproto', async () => {
     agentproto sessions show [--json] [--no-start]
     agentproto sessions config [--mode <id>] [--model <id>] [-o, --option <key=value>] [--permissions <mode>] [--json] [--no-start]
     agentproto sessions rename [--title <text>] [--label <text>] [--json] [--no-start]
-    agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--json] [--no-start]
+    agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--json] [--no-start]
+    agentproto sessions discard [--force] [--json] [--no-start]
+    agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--worktree [branch]] [--json] [--no-start]
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]

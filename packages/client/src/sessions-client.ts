@@ -10,9 +10,11 @@ import type {
 import type {
   AnswerRequest,
   ConfigRequest,
+  DiscardWorktreeRequest,
   ForkRequest,
   InterruptRequest,
   KillReason,
+  MergeWorktreeRequest,
   PromptRequest,
   RenameRequest,
   ResumeRequest,
@@ -75,7 +77,16 @@ export function sessionsClient(transport: Transport) {
     /** Resolves when the whole process tree of the agent is gone. @throws `termination_failed` */
     kill: (id: string, body: { readonly reason?: KillReason } = {}) =>
       call('POST /sessions/:id/kill', { params: { id }, body }),
-    /** Ends the session if it is live, then deletes it and its log. */
+    /**
+     * Merges the branch of its worktree into its base, all or nothing; uncommitted work is committed first.
+     * @throws `not_supported` without a worktree, `turn_in_progress`, `merge_conflict`, `checkout_dirty`
+     */
+    merge: (id: string, body: MergeWorktreeRequest = {}) =>
+      call('POST /sessions/:id/worktree/merge', { params: { id }, body }),
+    /** Deletes its worktree; with `force` also when work would be lost. @throws `session_live`, `worktree_unsaved` */
+    discard: (id: string, body: DiscardWorktreeRequest = {}) =>
+      call('POST /sessions/:id/worktree/discard', { params: { id }, body }),
+    /** Ends the session if it is live, then deletes it and its log; a worktree with unsaved work is kept and named. */
     remove: (id: string) => call('DELETE /sessions/:id', { params: { id } }),
     /** The last lines of the output, at most 2 000, oldest first. */
     async output(id: string, lastN?: number): Promise<readonly OutputLine[]> {

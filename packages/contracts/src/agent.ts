@@ -7,6 +7,7 @@ export type {
   ConfigChange,
   McpServer,
   ProcessExit,
+  RepositoryAccess,
   RunningAgent,
   SessionOrigin,
   StartAgent,
@@ -72,11 +73,13 @@ export type {
   StoreSize,
 } from './agent/change-store.js'
 export { MERGE_STRATEGIES } from './agent/worktrees.js'
+export type { SessionWorktrees, StoredWorktree, WorktreePreparation } from './agent/session-worktrees.js'
 export type {
   CreateWorktree,
   MergeResult,
   MergeStrategy,
   MergeWorktree,
+  RepositoryFolders,
   Worktree,
   Worktrees,
   WorktreeStatus,

@@ -113,6 +113,7 @@ export const ERRORS = {
   repository_invalid: row(422, 'The repository cannot be used', usage),
   branch_invalid: row(422, 'The branch cannot be used', usage),
   worktree_unsaved: row(409, 'The worktree has work that would be lost'),
+  worktree_setup_failed: row(422, 'The setup of the worktree failed'),
   merge_conflict: row(409, 'The merge has conflicts'),
   checkout_dirty: row(409, 'The checkout of the branch cannot be updated'),
 

@@ -74,6 +74,7 @@ export type {
   ContextDelivery,
   SessionImport,
   SessionSandbox,
+  SessionWorktree,
   SessionStateName,
   SessionStatus,
   SessionTurn,

@@ -1,5 +1,6 @@
 import type { AdapterSessionPolicy, ContinuationStrategy } from './agent/adapter-catalog.js'
 import type { ConfigChange, McpServer } from './agent/agent.js'
+import type { StoredWorktree } from './agent/session-worktrees.js'
 import type { Session } from './session.js'
 import type { Budget, Cost, LoopLimits, Usage } from './usage.js'
 import type { PermissionRule, SessionRequest, Turn } from './wire/session-responses.js'
@@ -59,6 +60,9 @@ export interface StoredSpawn {
   /** The real paths of the session's folders at its start, that of `cwd` first; older records lack it. */
   readonly roots?: readonly [string, ...string[]]
   readonly additionalDirectories?: readonly string[]
+  readonly worktree?: StoredWorktree
+  /** Whether the worktree was created for this session; else it shares that of another. */
+  readonly ownsWorktree?: true
   readonly mcpServers?: readonly McpServer[]
   /** What callers set on the running agent since, to be restored. */
   readonly changes?: readonly ConfigChange[]

@@ -146,6 +146,18 @@ export interface SessionTurn {
 export const SESSION_HEALTHS = ['healthy', 'degraded', 'stale', 'dead', 'unknown'] as const
 export type SessionHealth = (typeof SESSION_HEALTHS)[number]
 
+/** The git worktree that a session runs in. All paths are real ones. */
+export interface SessionWorktree {
+  readonly path: string
+  readonly branch: string
+  /** The branch, or the commit, that it was started from and that a merge goes to. */
+  readonly base: string
+  /** The folder above `.git`, or a bare repository. */
+  readonly repository: string
+  /** The folder that the start named: the rules and bounds of its workspace hold in the worktree. */
+  readonly folder: string
+}
+
 export interface Session {
   // AIP-46.
   readonly id: string
@@ -194,6 +206,8 @@ export interface Session {
   /** How the agent got the description of its session (docs/lifecycle.md); absent without one. */
   readonly envelope?: ContextDelivery
   readonly agentSessionId?: string
+  /** Absent for a session in a folder of a person. */
+  readonly worktree?: SessionWorktree
   /** Id of the session that it was forked from. */
   readonly forkedFrom?: string
   readonly agent?: AgentInfo

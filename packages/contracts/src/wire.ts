@@ -7,6 +7,7 @@ export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS } from './wire/tools.js'
 export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
 export type {
   EventsPage,
+  Forgotten,
   ExportHead,
   Interrupted,
   PromptAccepted,
@@ -58,6 +59,7 @@ export type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
+  WorktreeRequest,
 } from './wire/requests.js'
 export { createTokenSchema } from './wire/host-requests.js'
 export type { AddWorkspaceRequest } from './wire/host-requests.js'
@@ -86,3 +88,6 @@ export type {
 export { budgetSchema, loopsSchema, USAGE_BOUNDS, USAGE_GROUPS } from './wire/usage.js'
 export type { UsageService } from './wire/usage-service.js'
 export type { UsageGroup, UsageQuery, UsageReport, UsageReportRow } from './wire/usage.js'
+export type { DiscardWorktreeRequest, MergeWorktreeRequest } from './wire/worktree-requests.js'
+export type { MergedWorktree } from './wire/worktree-responses.js'
+export type { WorktreeService } from './wire/worktree-service.js'

@@ -7,6 +7,7 @@ import { browserLoginHandlers } from './handlers/browser-login.js'
 import { hostHandlers } from './handlers/host.js'
 import { sessionHandlers } from './handlers/sessions.js'
 import { streamHandlers } from './handlers/streams.js'
+import { worktreeHandlers } from './handlers/worktrees.js'
 import type { HttpApp, HttpContext, HttpDeps, HttpEnv } from './http-deps.js'
 import { errorHandler, problem } from './rejection.js'
 import { addRoutes, type Handlers, pathsOf } from './route.js'
@@ -27,6 +28,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     ...sessionHandlers(deps, streams),
     ...streamHandlers(deps, streams),
     ...archiveHandlers(deps),
+    ...worktreeHandlers(deps),
     ...adapterHandlers(deps, streams),
     ...hostHandlers(deps, streams),
     ...browserLoginHandlers(browsers),

@@ -51,6 +51,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     permissions: sessions.permissions,
     archive: sessions.archive,
     usage: sessions.usage,
+    worktrees: sessions.worktrees,
     workspaces: agents.workspaces,
     adapters: agents.adapters,
     app: surfaces.app,

@@ -9,6 +9,8 @@ import type { Settings } from './settings.js'
 /** The agents of a host, and the folders that they work in. */
 export interface Agents extends Pick<Services, 'workspaces' | 'adapters'> {
   readonly startAgent: StartAgent
+  /** Whether the owner trusts a folder, by its real path. */
+  readonly isTrusted: (folder: string) => Promise<boolean>
   /** Says which sessions there are: an adapter that one of them runs is not removed. */
   readonly watch: (sessions: Pick<SessionService, 'list'>) => void
 }
@@ -29,6 +31,7 @@ export function openAgents(settings: Settings, parts: AgentParts): Agents {
   return {
     workspaces: audit.wrap('workspaces', workspaces),
     adapters: audit.wrap('adapters', hostAdapters(catalog, host, liveSessions)),
+    isTrusted: async (folder) => (await trust.list()).some(({ path }) => path === folder),
     watch: (service) => void (sessions = service),
     async startAgent(start, sink) {
       const adapter = await catalog.adapter(start.adapterSlug)

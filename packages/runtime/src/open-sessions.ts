@@ -7,6 +7,7 @@ import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
+import { sessionWorktrees } from './session-worktrees.js'
 import { stores } from './stores.js'
 
 /** The sessions of a gateway, as their callers see them: with hooks and audit. */
@@ -30,6 +31,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const hooks = settings.hooks && new Hooks(settings.hooks, { clock, onProblem })
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
+    ...sessionWorktrees(settings, parts),
     adapters,
     workspaces,
     clock,
@@ -58,6 +60,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     permissions: audit.wrap('permissions', registry.permissions),
     archive: audit.wrap('archive', registry.archive),
     usage: registry.usage,
+    worktrees: audit.wrap('worktrees', registry.worktrees),
     close,
   }
 }

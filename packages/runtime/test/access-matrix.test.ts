@@ -58,6 +58,8 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'POST /sessions/:id/kill': { body: {}, ends: true },
   'POST /sessions/:id/config': { body: { model: 'm' }, noAgent: true },
   'POST /sessions/:id/fork': { body: {}, noAgent: true },
+  'POST /sessions/:id/worktree/merge': { body: {}, noAgent: true },
+  'POST /sessions/:id/worktree/discard': { body: {}, noAgent: true },
   'GET /sessions/:id/output': NONE,
   'GET /sessions/:id/turns': NONE,
   'GET /sessions/:id/turns/:turn': { path: '/sessions/:id/turns/1' },

@@ -32,6 +32,8 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /sessions/:id/kill': unknownSession('kill', '/kill'),
   'POST /sessions/:id/config': unknownSession('configure', '/config', { mode: 'plan' }),
   'POST /sessions/:id/fork': unknownSession('fork', '/fork'),
+  'POST /sessions/:id/worktree/merge': unknownSession('merge', '/worktree/merge'),
+  'POST /sessions/:id/worktree/discard': unknownSession('discard', '/worktree/discard'),
   'POST /sessions/:id/repair': unknownSession('repair', '/repair'),
   'POST /sessions/import': { action: 'import', path: '/sessions/import', body: 'x', type: 'application/x-ndjson' },
   'POST /sessions/prune': on('prune', '/sessions/prune', { olderThanMs: 86_400_000 }),

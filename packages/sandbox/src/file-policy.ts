@@ -34,12 +34,16 @@ export function filePolicy(
   const mounted = placeMounts(profile.mounts, request)
   const globs = placeGlobs(profile.fs, request)
   const kept = host === 'unchanged' ? [...roots, ...writable] : writable
-  const requested = [...mounted.places, ...globs.places, ...kept.map((at): Place => ({ at, access: 'read-write' }))]
+  const files = [...mounted.places, ...globs.places, ...kept.map((at): Place => ({ at, access: 'read-write' }))]
+  const requested = [...files, ...repositoryPlaces(request, files)]
   // The agent's program may be in its workspace, and is writable there.
   const needed = [...readable, ...programs].filter((path) => !requested.some(({ at }) => isBelow(path, at)))
   const places = [...needed.map((at): Place => ({ at, access: 'read-only' })), ...requested]
   const denied = globs.denied.map(({ at }) => at)
-  const closed = closedPaths([...hidden, ...denied], [...roots, ...writable, ...readable, manifestDirectory])
+  const closed = closedPaths(
+    [...hidden, ...denied],
+    [...roots, ...worktreeOf(request), ...writable, ...readable, manifestDirectory],
+  )
   const covers = closed.within({ at: '/', access: 'read-only' })
   // Where the host's files are unchanged, only what would be covered is mounted again.
   const isShown = ({ at }: Place): boolean => host !== 'unchanged' || covers.some((cover) => isBelow(at, cover.at))
@@ -56,6 +60,20 @@ export function filePolicy(
         .map(({ at, from = at }) => `${from} does not exist or is closed to agents, and is not mounted`),
     ],
   }
+}
+
+const worktreeOf = ({ repository }: SandboxRequest): readonly string[] =>
+  repository === undefined ? [] : [repository.worktree]
+
+/** A worktree, and what of it lies in its repository: written where the working directory is. */
+function repositoryPlaces({ launch, repository }: SandboxRequest, files: readonly Place[]): readonly Place[] {
+  if (repository === undefined) return []
+  const isWritten = files.some(({ at, access }) => access === 'read-write' && isBelow(launch.cwd, at))
+  const { worktree, readable, writable } = repository
+  return [
+    ...readable.map((at): Place => ({ at, access: 'read-only' })),
+    ...[worktree, ...writable].map((at): Place => ({ at, access: isWritten ? 'read-write' : 'read-only' })),
+  ]
 }
 
 /** A parent that is mounted later would cover its children. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@agentproto/contracts'
-import type { Launch } from '@agentproto/contracts/agent'
+import type { Launch, RepositoryAccess } from '@agentproto/contracts/agent'
 
 /** An AIP-36 profile as a provider needs it. The sandbox profile of a checked manifest fits. */
 export interface ConfinementProfile {
@@ -37,6 +37,8 @@ export interface SandboxRequest {
   readonly writable?: readonly string[]
   /** Folders that are needed to run, such as the agent's installation. */
   readonly readable?: readonly string[]
+  /** Of an agent in a worktree, which may lie in a hidden folder. */
+  readonly repository?: RepositoryAccess
   /** Folders that no agent may read, such as the gateway's state. */
   readonly hidden?: readonly string[]
   /** Folder that the profile's `file` mounts are relative to. */

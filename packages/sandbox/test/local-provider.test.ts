@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import type { SessionSandbox } from '@agentproto/contracts'
 import { createSandboxes } from '@agentproto/sandbox'
 import type { ConfinementProfile, SandboxRequest } from '@agentproto/sandbox'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { needs } from '../../../tooling/needs.js'
 import { findBubblewrap } from '../src/bubblewrap.js'
 import { folder, profileOf, requestOf, run } from './confining.ts'
 
@@ -117,6 +119,57 @@ test('the gateway’s state is hidden, a private home is visible, and what fs de
   expect(existsSync(join(state, 'homes/a/kept'))).toBe(outcome.sandbox.enforced)
   expect(existsSync(join(state, 'other'))).toBe(false)
 })
+
+test(
+  '13.4 an agent in a worktree can commit; settings, hooks and other worktrees are not its to write',
+  needs('git'),
+  async () => {
+    const [state, repo] = [realpathSync(folder()), realpathSync(folder())]
+    const git = (...args: string[]): string => execFileSync('git', ['-C', repo, ...args], { encoding: 'utf8' }).trim()
+    git('init', '-q', '-b', 'main')
+    for (const [key, value] of [
+      ['user.name', 'A'],
+      ['user.email', 'a@b'],
+    ] as const)
+      git('config', key, value)
+    mkdirSync(join(repo, 'src'))
+    writeFileSync(join(repo, 'src/a'), 'a')
+    git('add', '-A')
+    git('commit', '-qm', 'first')
+    const [one, other] = [join(state, 'one'), join(state, 'other')]
+    git('worktree', 'add', '-q', '-b', 'one', one)
+    git('worktree', 'add', '-q', '-b', 'other', other)
+    writeFileSync(join(state, 'token'), 'secret')
+    const common = join(repo, '.git')
+    const own = join(common, 'worktrees/one')
+    const writable = [...['objects', 'refs', 'logs'].map((name) => join(common, name)), own]
+    const repository = { worktree: one, readable: [common], writable }
+    const closed = [
+      `${common}/config`,
+      `${common}/hooks/post-commit`,
+      `${common}/worktrees/other/HEAD`,
+      `${common}/x`,
+      `${repo}/src/a`,
+    ]
+    const script = [
+      'echo b > b; git add -A; git commit -qm second; git log -1 --format=%s',
+      ...closed.map((path) => `(echo x >> ${path}) 2>/dev/null && echo wrote ${path}`),
+      `cat ${state}/token ${other}/src/a 2>/dev/null; ls ${state}`,
+    ].join('\n')
+    const before = readFileSync(join(common, 'config'), 'utf8')
+    const request = requestOf(join(one, 'src'), ['/bin/sh', '-c', script], { hidden: [state], repository })
+    const outcome = await confined(profileOf({ mounts: [WORKSPACE] }), request)
+    expect(outcome).toEqual(held('second\none\n'))
+    expect(git('log', '-1', '--format=%s', 'one')).toBe(outcome.sandbox.enforced ? 'second' : 'first')
+    expect(readFileSync(join(common, 'config'), 'utf8')).toBe(before)
+    // Where the working directory is read-only, so is all of it.
+    const readOnly = profileOf({ mounts: [{ ...WORKSPACE, mode: 'read-only' }] })
+    const write = `(echo x > ${one}/c) 2>/dev/null && echo wrote; (echo x > ${common}/refs/heads/x) 2>/dev/null && echo wrote; true`
+    expect(
+      await confined(readOnly, requestOf(join(one, 'src'), ['/bin/sh', '-c', write], { hidden: [state], repository })),
+    ).toEqual(held(''))
+  },
+)
 
 test('with fs.read only named paths and what programs need are visible', async () => {
   const [workspace, named, other] = [folder(), folder(), folder()]

@@ -4,10 +4,17 @@ import type {
   EventStore,
   RuleStore,
   SessionStore,
+  SessionWorktrees,
   StartAgent,
   StoredSession,
 } from '@agentproto/contracts/agent'
-import type { PermissionService, SessionArchive, SessionService, UsageService } from '@agentproto/contracts/wire'
+import type {
+  PermissionService,
+  SessionArchive,
+  SessionService,
+  UsageService,
+  WorktreeService,
+} from '@agentproto/contracts/wire'
 import type { CrashBundleStore } from './lifecycle/crash-bundle.js'
 import type { RegistryConfig } from './registry-config.js'
 import type { RequestGate } from './requests/request-gate.js'
@@ -33,6 +40,8 @@ export interface SessionRegistryOptions {
   readonly usage?: UsageStore
   /** Called with what each turn used, once it has ended. Must not throw. */
   readonly onUsage?: (row: UsageRow) => void
+  /** Creates worktrees for sessions; without it none are. */
+  readonly worktrees?: SessionWorktrees
   /** Stores crash bundles; without it none are kept. */
   readonly crashBundles?: CrashBundleStore
   /** Decides about requests of agents before any rule, mode or person. */
@@ -50,6 +59,8 @@ export interface SessionRegistryOptions {
 export interface SessionRegistry extends SessionService, AsyncDisposable {
   /** How permission requests are answered without a person. */
   readonly permissions: PermissionService
+  /** What is done at last with the worktrees of sessions. */
+  readonly worktrees: WorktreeService
   /** The stored sessions as documents. */
   readonly archive: SessionArchive
   /** What the sessions used, also deleted ones. */

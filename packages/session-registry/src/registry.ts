@@ -1,7 +1,7 @@
 import {
   type AgentAnswer,
   AgentprotoError,
-  isAgentprotoError,
+  defined,
   type Principal,
   type Session,
   type SessionRequest,
@@ -11,6 +11,7 @@ import {
   assertMayDecideAhead,
   type ConfigRequest,
   type ForkRequest,
+  type Forgotten,
   type PermissionService,
   type PromptRequest,
   type RenameRequest,
@@ -25,19 +26,15 @@ import { ChangeFeed } from './change-feed.js'
 import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
-import { planSession } from './lifecycle/creation.js'
 import { endAll } from './lifecycle/end-all.js'
-import { endingOfKill, messageOf } from './lifecycle/ending.js'
-import { failedLaunch } from './lifecycle/failed-launch.js'
-import { forkOf } from './lifecycle/fork.js'
+import { endingOfKill } from './lifecycle/ending.js'
 import { repairAll } from './lifecycle/repair.js'
-import type { Launch } from './lifecycle/launch.js'
 import { assertSessionRoom } from './lifecycle/session-limit.js'
 import type { ResumeCall } from './lifecycle/resume.js'
-import type { Creation } from './lifecycle/spawn-request.js'
+import { SessionStarts } from './lifecycle/session-starts.js'
 import { permissionService, reviewAll } from './permissions/permission-service.js'
 import { RecordSaver } from './record-saver.js'
-import { SESSION_ID_PREFIX, sessionNotFound } from './records/session-id.js'
+import { sessionNotFound } from './records/session-id.js'
 import { pageOf } from './records/session-page.js'
 import type { SessionRegistry, SessionRegistryOptions } from './registry-options.js'
 import { Renaming } from './renaming.js'
@@ -52,6 +49,7 @@ import { type SessionHost, withDefaults } from './session-host.js'
 import { readTurn, readTurnDetail, readTurns } from './turns/turn-log.js'
 import { UsageLedger } from './usage/usage-ledger.js'
 import { usageService } from './usage/usage-report.js'
+import { SessionWorktreeService } from './worktrees/worktree-service.js'
 
 /**
  * Opens AIP-46's registry, the one service that HTTP, MCP and the CLI use: loads what is stored, ends and repairs what a
@@ -74,12 +72,14 @@ class Registry implements SessionRegistry {
   readonly permissions: PermissionService
   readonly archive: Archive
   readonly usage: UsageService
+  readonly worktrees: SessionWorktreeService
   readonly #options: ReturnType<typeof withDefaults>
   readonly #feed: ChangeFeed
   readonly #saver: RecordSaver
   readonly #sessions: SessionCache
   readonly #renaming: Renaming
   readonly #ledger: UsageLedger
+  readonly #starts: SessionStarts
   readonly #spawned: Idempotency<Session>
   readonly #prompted: Idempotency<number>
   readonly #asOfNow: (session: Session) => Session
@@ -113,6 +113,16 @@ class Registry implements SessionRegistry {
     this.#renaming = new Renaming(sessions)
     this.permissions = permissionService({ ...options, sessions, keep })
     this.usage = usageService({ ledger, clock, find: (id) => sessions.descriptor(id) })
+    const asker = (by: Principal): Asker => this.#asker(by)
+    this.worktrees = new SessionWorktreeService({ ...options, sessions, asker })
+    this.#starts = new SessionStarts({
+      ...options,
+      sessions,
+      asker,
+      assertRoom: () => this.#assertRoom(),
+      assertBudget: (session) => ledger.assertRoom(session.workspaceSlug, session.parentSessionId),
+      discard: (session) => this.#delete(session),
+    })
     this.archive = new Archive({ ...options, sessions, keep, forget: (id, by) => this.forget(id, by) })
   }
 
@@ -138,11 +148,7 @@ class Registry implements SessionRegistry {
   async fork(id: string, request: ForkRequest, by: Principal): Promise<Session> {
     const old = this.#sessions.get(id)
     assertNoAgent(by, 'fork a session')
-    const roots = await sameRootsOf(old.stored(), this.#asker(by))
-    this.#assertRoom()
-    const { origin, ...stored } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
-    this.#ledger.assertRoom(stored.session.workspaceSlug)
-    return this.#launch({ ...request, stored, origin, by })
+    return this.#starts.fork(old, request, by)
   }
 
   list: SessionRegistry['list'] = async (filter = {}, within) => {
@@ -208,11 +214,13 @@ class Registry implements SessionRegistry {
   kill: SessionRegistry['kill'] = async (id, _by, reason) =>
     this.#sessions.get(id).call('kill', { ending: endingOfKill(reason) })
 
-  async forget(id: string, by: Principal): Promise<void> {
+  async forget(id: string, by: Principal): Promise<Forgotten> {
     const session = this.#sessions.get(id)
     assertNoAgent(by, 'have a session forgotten')
     await this.kill(id, by)
+    const keptWorktree = await this.worktrees.release(session)
     await this.#delete(session)
+    return defined({ keptWorktree })
   }
 
   output: SessionRegistry['output'] = async (id, lastN = 200) => this.#sessions.get(id).output.lines(lastN)
@@ -256,30 +264,7 @@ class Registry implements SessionRegistry {
 
   async #spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
     this.#assertOpen()
-    const place = { ...this.#options, ...this.#asker(by), sessions: this.#sessions, create: () => this.#creation() }
-    const { session, spawn, assertAdmitted } = await planSession(request, place)
-    // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
-    this.#assertRoom()
-    assertAdmitted()
-    this.#ledger.assertRoom(session.workspaceSlug, session.parentSessionId)
-    return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by })
-  }
-
-  async #launch({ stored, origin, prompt, by: { trace } }: Launch): Promise<Session> {
-    const { id } = stored.session
-    this.#sessions.put({ version: 1, ...stored, turns: [], requests: [] })
-    const session = this.#sessions.get(id)
-    try {
-      await session.call('start', { origin, trace })
-      if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
-      return session.snapshot()
-    } catch (thrown) {
-      if (!isAgentprotoError(thrown)) throw thrown
-      const { onProblem } = this.#options
-      const discard = (): Promise<void> =>
-        this.#delete(session).catch((problem: unknown) => onProblem(messageOf(problem)))
-      throw await failedLaunch(thrown, { id, discard })
-    }
+    return this.#starts.spawn(request, by)
   }
 
   async #delete(session: SessionActor): Promise<void> {
@@ -301,11 +286,6 @@ class Registry implements SessionRegistry {
 
   #asker(by: Principal): Asker {
     return { by, workspaces: this.#options.workspaces, within: (id) => foldersOf(this.#sessions.get(id).stored()) }
-  }
-
-  #creation(): Creation {
-    const now = new Date(this.#options.clock.now()).toISOString()
-    return { id: this.#options.newId(SESSION_ID_PREFIX), now, hostId: this.#options.hostId }
   }
 
   #assertOpen(): void {

@@ -1,7 +1,8 @@
 import { isLive, type Session } from '@agentproto/contracts'
-import type { StoredSession, UsageMeter } from '@agentproto/contracts/agent'
+import type { StoredSession, StoredWorktree, UsageMeter } from '@agentproto/contracts/agent'
 import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isWithin } from './delegation/scope.js'
+import { isInside } from './permissions/real-path.js'
 import { sessionNotFound } from './records/session-id.js'
 import { SessionActor } from './session/actor.js'
 import { summarised } from './session/state.js'
@@ -75,6 +76,21 @@ export class SessionCache {
     return known && descriptorOf(known)
   }
 
+  /** The ids of the sessions that run, or ran, in a worktree. */
+  inWorktree(path: string): readonly string[] {
+    return [...this.#all].flatMap(([id, cached]) => (worktreeOf(cached)?.path === path ? [id] : []))
+  }
+
+  /** The worktree of a session that a folder is in, and the workspace that it counts to. */
+  worktreeAt(folder: string): { readonly worktree: StoredWorktree; readonly workspaceSlug: string } | undefined {
+    for (const cached of this.#all.values()) {
+      const worktree = worktreeOf(cached)
+      if (worktree === undefined || !isInside(folder, [worktree.path])) continue
+      return { worktree, workspaceSlug: descriptorOf(cached).workspaceSlug }
+    }
+    return undefined
+  }
+
   /** A test for sessions within bounds. */
   scope(within: SessionBounds | undefined): (session: Session) => boolean {
     return (session) => isWithin(session, within, (id) => this.descriptor(id))
@@ -120,5 +136,8 @@ export function descriptorOf({ loaded, evicted }: CachedSession): Session {
 }
 
 const meterOf = ({ loaded, evicted }: CachedSession): UsageMeter | undefined => loaded?.state.meter ?? evicted?.meter
+
+const worktreeOf = ({ loaded, evicted }: CachedSession): StoredWorktree | undefined =>
+  (loaded?.state ?? evicted)?.spawn.worktree
 
 export const idOf = ({ loaded, evicted }: CachedSession): string => loaded?.id ?? evicted?.session.id ?? ''

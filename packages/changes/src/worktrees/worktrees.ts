@@ -6,6 +6,7 @@ import type {
   CreateWorktree,
   MergeResult,
   MergeWorktree,
+  RepositoryFolders,
   Worktree,
   Worktrees,
   WorktreeStatus,
@@ -49,6 +50,11 @@ class GitWorktrees implements Worktrees {
   constructor(options: WorktreesOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
+  }
+
+  async find(folder: string): Promise<RepositoryFolders> {
+    const { gitDir, ...shared } = await findRepository(folder)
+    return { ...shared, gitDir: await realpath(gitDir) }
   }
 
   create(request: CreateWorktree): Promise<Worktree> {

@@ -14,13 +14,15 @@ import { connect } from '../daemon/connect.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { version } from '../version.js'
+import type { Finding } from './finding.js'
+import { checkWorktrees } from './worktrees.js'
 
 const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 const FIRST_START = 'the first start of the gateway creates it'
 /** Checks of what is in the home. */
-const OF_HOME = new Set(['permissions', 'config'])
+const OF_HOME = new Set(['permissions', 'config', 'worktrees'])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
@@ -34,6 +36,7 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['home', 'home', () => ok(hasHome ? home.root : `${home.root} does not exist yet; ${FIRST_START}`)],
     ['permissions', 'permissions', () => checkPermissions(home)],
     ['config', 'config.json', () => checkConfig(home.config), `Fix ${home.config}; no gateway starts with it`],
+    ['worktrees', 'worktrees', () => checkWorktrees(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
   ]
@@ -44,7 +47,6 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
 
 /** Id, title, the check itself, and what to do when it throws. */
 type Check = readonly [id: string, title: string, find: () => Finding | Promise<Finding>, hint?: string]
-type Finding = Omit<DoctorCheck, 'id' | 'title'>
 
 /** Runs one check. When it throws, the check fails with the error's message and the hint. */
 async function resultOf([id, title, find, hint]: Check): Promise<DoctorCheck> {

@@ -47,6 +47,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['agent', agent && [agent.name, agent.version].filter(Boolean).join(' ')],
     ['workspace', session.workspaceSlug],
     ['folder', session.cwd],
+    ['worktree', worktreeOf(session)],
     ['state', `${sessionState(session)} (${SESSION_STATE_TEXT[sessionState(session)]})`],
     ['status', session.status],
     ['stopped because', session.stopReason && `${STOP_REASON_TEXT[session.stopReason]} (${session.stopReason})`],
@@ -75,6 +76,9 @@ const usageFacts = ({ usage, budget }: Session): [string, string | undefined][] 
   ['used', usage && usageText(usage)],
   ['budget', budget && budgetText(budget)],
 ]
+
+const worktreeOf = ({ worktree }: Session): string | undefined =>
+  worktree && `branch ${worktree.branch} from ${worktree.base} of ${worktree.repository}`
 
 const confinementOf = ({ sandbox }: Session): string | undefined =>
   sandbox && (sandbox.enforced ? sandbox.provider : `not confined: ${sandbox.reason ?? 'no reason given'}`)

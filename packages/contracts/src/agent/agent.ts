@@ -41,6 +41,14 @@ export type SessionOrigin =
   | { readonly how: 'load' | 'resume' | 'fork'; readonly agentSessionId: string }
 
 /** What the registry passes to `startAgent`. */
+/** A worktree, and what of its repository a commit in it needs. Written only where the agent may write its working directory. */
+export interface RepositoryAccess {
+  /** The whole worktree, of which the working directory may be a part. */
+  readonly worktree: string
+  readonly readable: readonly string[]
+  readonly writable: readonly string[]
+}
+
 export interface StartAgentOptions {
   readonly sessionId: string
   readonly adapterSlug: string
@@ -49,6 +57,8 @@ export interface StartAgentOptions {
   /** Absolute, existing, resolved. */
   readonly cwd: string
   readonly additionalDirectories: readonly string[]
+  /** What an agent in a worktree needs of it, also when it is confined. */
+  readonly repository?: RepositoryAccess
   readonly mcpServers: readonly McpServer[]
   readonly mode?: string
   readonly options?: Readonly<Record<string, string | number | boolean>>

@@ -29,6 +29,8 @@ export function homeLayout(root: string) {
     homes: at('homes'),
     /** Recorded states of folders, one shadow repository per folder. */
     checkpoints: at('checkpoints'),
+    /** Worktrees of sessions, by repository and branch. */
+    worktrees: at('worktrees'),
     /** Permission rules of workspaces, one file per workspace. */
     rules: at('rules'),
     /** What sessions used, one file per day. */

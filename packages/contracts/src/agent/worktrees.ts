@@ -64,8 +64,20 @@ export interface MergeResult {
   readonly commits: number
 }
 
+/** Where a repository is. All are real paths. */
+export interface RepositoryFolders {
+  /** The folder above `.git`, or the bare repository. */
+  readonly folder: string
+  /** What all of its worktrees share. */
+  readonly commonDir: string
+  /** What is the asked folder's own: its HEAD and index. */
+  readonly gitDir: string
+}
+
 /** Creates, merges and removes worktrees. Writes in the user's repository, on purpose; runs no hook and no filter of it. */
 export interface Worktrees {
+  /** The repository of a folder; reads only files. @throws `repository_invalid` */
+  find(folder: string): Promise<RepositoryFolders>
   /** @throws `repository_invalid`, `branch_invalid`, `path_invalid`, `git_unavailable`, `git_failed` */
   create(request: CreateWorktree): Promise<Worktree>
   /** @throws `repository_invalid`, `git_unavailable`, `git_failed` */

@@ -7,6 +7,7 @@ import type { PermissionService } from './permission-service.js'
 import type { AdapterService } from './provisioning.js'
 import type { SessionArchive } from './session-archive.js'
 import type { SessionService } from './session-service.js'
+import type { WorktreeService } from './worktree-service.js'
 import type { BrowserLogin, TokenService } from './token-service.js'
 import type { UsageService } from './usage-service.js'
 
@@ -19,6 +20,8 @@ export interface Services {
   readonly archive: SessionArchive
   /** What sessions used, also deleted ones. */
   readonly usage: UsageService
+  /** What is done at last with the worktrees of sessions. */
+  readonly worktrees: WorktreeService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   /** The named tokens, beside that of the owner. */

@@ -5,12 +5,18 @@ import { hostOperations } from './host-operations.js'
 import type { Operation } from './operation.js'
 import { sessionOperations } from './session-operations.js'
 import type { ValueOf } from './value-of.js'
+import { worktreeOperations } from './worktree-operations.js'
 
 /**
  * Every operation of a gateway by its route: the one table from which all surfaces are derived. Routes are matched in
  * this order, so fixed paths (`/sessions/import`) come before parameters (`/sessions/:id`).
  */
-export const OPERATIONS = { ...archiveOperations, ...sessionOperations, ...hostOperations } as const
+export const OPERATIONS = {
+  ...archiveOperations,
+  ...sessionOperations,
+  ...worktreeOperations,
+  ...hostOperations,
+} as const
 
 /** `METHOD /path/:param` of an operation. */
 export type Route = keyof typeof OPERATIONS

@@ -103,6 +103,19 @@ const delegationSchema = z.strictObject({
 })
 export type DelegationRequest = z.infer<typeof delegationSchema>
 
+/** A branch or a commit; git decides what it accepts. */
+const gitName = z.string().min(1).max(200)
+
+/** A worktree of its own, on a new branch, or on an existing one that is not checked out. */
+export const worktreeSchema = z.union([
+  z.boolean(),
+  z.strictObject({
+    branch: gitName.optional().describe('Default a new one with a random name'),
+    base: gitName.optional().describe('What a new branch starts from; default what is checked out'),
+  }),
+])
+export type WorktreeRequest = z.infer<typeof worktreeSchema>
+
 /** AIP-46 SpawnAgentRequest, with additions. */
 export const spawnAgentSchema = z.strictObject({
   adapter: slug.describe('Slug of the AIP-45 adapter to run'),
@@ -115,6 +128,7 @@ export const spawnAgentSchema = z.strictObject({
   options: z.record(z.string(), optionValue).optional().describe('Values for the adapter’s options'),
   permissionMode: permissionModeSchema.optional().describe('How permission requests are answered; default ask'),
   additionalDirectories: z.array(path).max(32).optional().describe('Further absolute folders the agent may use'),
+  worktree: worktreeSchema.optional().describe('Run in a git worktree of its own'),
   mcpServers: z.array(mcpServerSchema).max(32).optional().describe('MCP servers for the agent to use'),
   instructions: z
     .string()
@@ -168,6 +182,7 @@ export const forkRequestSchema = z.strictObject({
   prompt: promptSchema.optional(),
   label: label.optional(),
   title: label.optional(),
+  worktree: worktreeSchema.optional().describe('Run in a git worktree of its own'),
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
 

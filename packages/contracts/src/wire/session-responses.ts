@@ -25,6 +25,13 @@ export const event = of<SessionEvent>(z.unknown())
 
 export const acknowledged = z.object({ ok: z.boolean(), id: z.string() })
 
+const forgottenSession = z.object({
+  keptWorktree: z.string().optional().describe('Its worktree, which has work that would be lost, and is kept'),
+})
+/** What is left of a session that was deleted. */
+export type Forgotten = ValueOf<typeof forgottenSession>
+export const forgotten = acknowledged.extend(forgottenSession.shape)
+
 const interruptedTurn = z.object({
   /** Whether there was a turn to end: a running one or, if it was given, a queued one. */
   wasBusy: z.boolean(),
@@ -185,6 +192,7 @@ export const pruned = z.object({
       title: z.string().optional(),
       label: z.string().optional(),
       endedAt: time.optional(),
+      ...forgottenSession.shape,
     }),
   ),
 })

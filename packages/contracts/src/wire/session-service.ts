@@ -17,6 +17,7 @@ import type {
   TurnQuery,
 } from './requests.js'
 import type {
+  Forgotten,
   Interrupted,
   OutputLine,
   QueuedTurn,
@@ -107,8 +108,11 @@ export interface SessionService {
   interrupt(id: string, by: Principal, request?: InterruptRequest): Promise<Interrupted>
   /** Resolves when its process tree is gone; `ok` is false if it was already gone. @throws `termination_failed` */
   kill(id: string, by: Principal, reason?: KillReason | HookStop): Promise<{ readonly ok: boolean }>
-  /** Kills the session if it is live, then deletes its record and its log. */
-  forget(id: string, by: Principal): Promise<void>
+  /**
+   * Kills the session if it is live, then deletes its record and its log, and a worktree of its own in which nothing would be
+   * lost: any other is kept.
+   */
+  forget(id: string, by: Principal): Promise<Forgotten>
   /** The last lines of the ring (at most 2 000), oldest first. */
   output(id: string, lastN?: number): Promise<readonly OutputLine[]>
   /** One page of the log. */

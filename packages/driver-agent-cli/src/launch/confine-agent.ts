@@ -1,5 +1,5 @@
 import { type Clock, defined } from '@agentproto/contracts'
-import type { Launch } from '@agentproto/contracts/agent'
+import type { Launch, RepositoryAccess } from '@agentproto/contracts/agent'
 import type { SandboxProfile } from '@agentproto/manifest'
 import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { ConfinedLaunch, Sandboxes } from '@agentproto/sandbox'
@@ -13,6 +13,7 @@ export interface Confining {
   readonly adapter: LoadedAgentCli
   readonly host: AgentHost
   readonly additionalDirectories: readonly string[]
+  readonly repository?: RepositoryAccess
   readonly clock: Clock
   readonly signal: AbortSignal
 }
@@ -47,6 +48,7 @@ export async function confineAgent({ launch, adapter, host, ...confining }: Conf
     writable: home === undefined ? [] : [home.path],
     clock: confining.clock,
     signal: confining.signal,
+    ...defined({ repository: confining.repository }),
     ...defined({ manifestDirectory: directory || undefined, home: launch.env['HOME'] }),
   })
   return { ...confined, release: () => confined.release(), plain: false }

@@ -63,7 +63,8 @@ async function prepareLaunch(manifest: AgentCliManifest, options: LaunchOptions)
   guard.learn(env)
   const own = [...args, ...(starts?.args ?? []), ...plan.args]
   const launch = { command, args: own, ...directories, env, marker: options.sessionId }
-  const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories })
+  const parts = defined({ repository: options.repository })
+  const confined = await confineAgent({ launch, adapter, host, clock, signal, ...directories, ...parts })
   const connecting: ArmConnectOptions = {
     launch: confined.launch,
     limits: { ...DEFAULT_ARM_LIMITS, ...host.limits },

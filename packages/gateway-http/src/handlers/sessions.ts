@@ -19,8 +19,7 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
     'GET /sessions/:id': ({ params }) => sessions.get(params.id),
     'PATCH /sessions/:id': ({ params, body, by }) => sessions.rename(params.id, body, by),
     async 'DELETE /sessions/:id'({ params: { id }, by }) {
-      await sessions.forget(id, by)
-      return { ok: true, id }
+      return { ok: true, id, ...(await sessions.forget(id, by)) }
     },
     async 'POST /sessions/:id/prompt'({ c, params: { id }, body, by }) {
       if (wantsEventStream(c))

@@ -93,8 +93,8 @@ type DetailsTable = { readonly [M in AuditedMethod]: (...args: Arguments<M>) => 
  * its length. No token and no answer to a setup question is here.
  */
 const DETAILS: DetailsTable = {
-  'sessions.spawn': ({ adapter, cwd, workspaceSlug, mode, permissionMode, delegation, prompt }, by) => {
-    const about = { adapter, cwd, workspaceSlug, mode, permissionMode, delegates: delegation !== undefined }
+  'sessions.spawn': ({ adapter, cwd, workspaceSlug, mode, permissionMode, delegation, worktree, prompt }, by) => {
+    const about = { adapter, cwd, workspaceSlug, mode, permissionMode, delegates: delegation !== undefined, worktree }
     return { by, about: { ...about, promptChars: charsOf(prompt) } }
   },
   'sessions.prompt': (session, { prompt, whenBusy }, by) => ({
@@ -103,7 +103,10 @@ const DETAILS: DetailsTable = {
     about: { promptChars: charsOf(prompt), whenBusy },
   }),
   // Its session is the new one.
-  'sessions.fork': (from, { prompt }, by) => ({ by, about: { from, promptChars: charsOf(prompt) } }),
+  'sessions.fork': (from, { worktree, prompt }, by) => ({
+    by,
+    about: { from, worktree, promptChars: charsOf(prompt) },
+  }),
   'sessions.resume': (session, request, by) => ({ by, session, about: { ...request } }),
   'sessions.configure': (session, { mode, model, permissionMode, options }, by) => ({
     by,
@@ -125,6 +128,8 @@ const DETAILS: DetailsTable = {
   },
   'permissions.addRule': (scope, request, by) => ({ by, about: { ...request, ...aboutScope(scope) } }),
   'permissions.removeRule': (scope, rule, by) => ({ by, about: { rule, ...aboutScope(scope) } }),
+  'worktrees.merge': (session, { strategy }, by) => ({ by, session, about: { strategy } }),
+  'worktrees.discard': (session, { force }, by) => ({ by, session, about: { force } }),
   'archive.prune': (request, by) => ({ by, about: { ...request } }),
   'archive.repair': (session, options, by) => ({ by, session, about: { ...options } }),
   'archive.import': (_text, by) => ({ by }),

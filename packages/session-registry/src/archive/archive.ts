@@ -9,6 +9,7 @@ import {
 } from '@agentproto/contracts'
 import {
   ARCHIVE_BOUNDS,
+  type Forgotten,
   type ExportFormat,
   type PruneRequest,
   type PruneResult,
@@ -39,7 +40,7 @@ export interface ArchiveHost extends Pick<
   'logs' | 'store' | 'clock' | 'newId' | 'redact' | 'keep' | 'onProblem'
 > {
   readonly sessions: SessionCache
-  readonly forget: (id: string, by: Principal) => Promise<void>
+  readonly forget: (id: string, by: Principal) => Promise<Forgotten>
 }
 
 const DEFAULT_HITS = 20
@@ -103,8 +104,8 @@ export class Archive implements SessionArchive {
       // Asked only now: it may have been resumed or forgotten while others were forgotten.
       const session = sessions.descriptor(id)
       if (session === undefined || isLive(session) || endOf(session) >= before) continue
-      if (!dryRun) await forget(id, by)
-      pruned.push(lineOf(session))
+      const forgotten = dryRun ? {} : await forget(id, by)
+      pruned.push({ ...lineOf(session), ...forgotten })
     }
     return { dryRun, pruned }
   }

@@ -9,7 +9,7 @@ import {
   type TokenPrincipal,
   type WorkspaceResolver,
 } from '@agentproto/contracts'
-import type { StoredSession } from '@agentproto/contracts/agent'
+import type { StoredSession, StoredWorktree } from '@agentproto/contracts/agent'
 import { coversWorkspace, type SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
 import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
@@ -49,26 +49,53 @@ export async function rootsOf(asked: Asked, { by, workspaces, within }: Asker): 
   return { place, folders: [real, ...others] }
 }
 
+type Placed = Pick<StoredSession, 'session' | 'spawn'>
+
 /**
  * Where a session, or a fork of it, starts again: in its first folders, if they still are and its caller of now may use them.
  * @throws `not_resumable` for what ran elsewhere; as {@link rootsOf}
  */
-export async function sameRootsOf(stored: Pick<StoredSession, 'session' | 'spawn'>, asker: Asker): Promise<Roots> {
+export async function sameRootsOf(stored: Placed, asker: Asker): Promise<Roots> {
+  const roots = await sameNamedFoldersOf(stored, asker)
+  const { worktree } = stored.spawn
+  if (worktree === undefined) return roots
+  const [cwd, ...others] = foldersOf(stored)
+  if ((await realpath(cwd).catch(() => undefined)) !== cwd) throw worktreeGone(worktree)
+  return { place: { ...roots.place, cwd }, folders: [cwd, ...others] }
+}
+
+/** The same for the folder that the start named: a worktree lies elsewhere, and shows all of its repository. @throws as above */
+export async function sameNamedFoldersOf(stored: Placed, asker: Asker): Promise<Roots> {
   if (stored.session.imported !== undefined)
     throw new AgentprotoError('not_resumable', 'An imported session never starts', { hint: 'Start a new session' })
-  const [cwd, ...additionalDirectories] = foldersOf(stored)
+  const named = namedFoldersOf(stored)
+  const { worktree } = stored.spawn
+  if (worktree !== undefined) await rootsOf({ cwd: worktree.repository }, asker)
+  const [cwd, ...additionalDirectories] = named
   const roots = await rootsOf({ cwd, additionalDirectories }, asker)
-  if (roots.folders.join('\0') === foldersOf(stored).join('\0')) return roots
+  if (roots.folders.join('\0') === named.join('\0')) return roots
   throw new AgentprotoError('cwd_invalid', 'A folder of the session now leads elsewhere', {
-    expected: foldersOf(stored).join(', '),
+    expected: named.join(', '),
     given: roots.folders.join(', '),
     hint: 'Restore the folder, or start a new session',
   })
 }
 
 /** The real paths of a session's folders; records of older versions have only the paths, which must be real then. */
-export const foldersOf = ({ session, spawn }: Pick<StoredSession, 'session' | 'spawn'>): Roots['folders'] =>
+export const foldersOf = ({ session, spawn }: Placed): Roots['folders'] =>
   spawn.roots ?? [session.cwd, ...(spawn.additionalDirectories ?? [])]
+
+/** The same, with the folder that the start named in the place of its worktree. */
+export function namedFoldersOf(stored: Placed): Roots['folders'] {
+  const [cwd, ...others] = foldersOf(stored)
+  return [stored.spawn.worktree?.folder ?? cwd, ...others]
+}
+
+const worktreeGone = ({ path, branch, repository }: StoredWorktree): AgentprotoError =>
+  new AgentprotoError('cwd_invalid', 'The worktree of the session is gone', {
+    expected: path,
+    hint: `Start a new session; if the branch ${branch} is still in ${repository}, it can have a new worktree`,
+  })
 
 interface Place {
   readonly cwd?: string

@@ -2,8 +2,9 @@ import type { Session } from '@agentproto/contracts'
 import type { SessionBounds } from '@agentproto/contracts/wire'
 import { isInside } from '../permissions/real-path.js'
 import { NO_WORKSPACE } from '../permissions/workspace-rules.js'
+import { namedFolderOf } from '../worktrees/named-folder.js'
 
-type Line = Pick<Session, 'id' | 'workspaceSlug' | 'cwd' | 'parentSessionId'>
+type Line = Pick<Session, 'id' | 'workspaceSlug' | 'cwd' | 'worktree' | 'parentSessionId'>
 
 /** Longer lines of descent are not followed; none is allowed to grow that long. */
 const MAX_DEPTH = 64
@@ -22,12 +23,12 @@ export function isWithin(
 }
 
 /** A session keeps its slug, which may be another folder's by now; and that of no workspace is in none. */
-function isInWorkspaces({ workspaceSlug: slug, cwd }: Line, { workspaces, folders }: SessionBounds): boolean {
+function isInWorkspaces({ workspaceSlug: slug, ...place }: Line, { workspaces, folders }: SessionBounds): boolean {
   if (workspaces === undefined) return true
   if (slug === NO_WORKSPACE || !workspaces.includes(slug)) return false
   if (folders === undefined) return true
   const folder = Object.hasOwn(folders, slug) ? folders[slug] : undefined
-  return folder !== undefined && isInside(cwd, [folder])
+  return folder !== undefined && isInside(namedFolderOf(place), [folder])
 }
 
 function descends(session: Line, from: string, find: (id: string) => Line | undefined): boolean {

@@ -6,6 +6,7 @@ import { type Asker, rootsOf } from '../delegation/root-folder.js'
 import type { SessionActor } from '../session/actor.js'
 import { isEnding } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
+import { askedWorktree, inWorktree, newWorktree, shownWorktree, type WorktreeStart } from '../worktrees/new-worktree.js'
 import { adapterFor, type Creation, envelopeOf, newSession, spawnOf } from './spawn-request.js'
 
 /** What a spawn will create. Nothing is created before, so a refused spawn leaves nothing. */
@@ -16,7 +17,7 @@ export interface PlannedSession {
   assertAdmitted(): void
 }
 
-export interface Registrar extends Asker {
+export interface Registrar extends Asker, Pick<WorktreeStart, 'worktrees' | 'newId'> {
   readonly adapters: AdapterCatalog
   readonly sessions: SessionCache
   readonly create: () => Creation
@@ -38,13 +39,32 @@ export async function planSession(asked: SpawnAgentRequest, place: Registrar): P
   const roots = await rootsOf(request, place)
   const spawn = spawnOf(request, policy, roots)
   const session = { ...newSession(request, by, creation), adapterSlug, ...roots.place, ...lineage }
+  const planned = { session: { ...session, ...envelopeOf(spawn) }, spawn }
   return {
-    session: { ...session, ...envelopeOf(spawn) },
-    spawn,
+    ...(await placed(planned, request, { ...place, asker: place, roots })),
     assertAdmitted() {
       // The parent may have ended meanwhile, and its children with it.
       if (by.type === 'session') assertQuota(parentOf(by, place).snapshot(), sessions.childrenOf(by.sessionId).length)
     },
+  }
+}
+
+type Planned = Pick<PlannedSession, 'session' | 'spawn'>
+
+/** In a worktree of its own if one is asked for; in that of another session if its folder is there. */
+async function placed(
+  planned: Planned,
+  request: SpawnAgentRequest,
+  start: WorktreeStart & Pick<Registrar, 'sessions'>,
+): Promise<Planned> {
+  const asked = askedWorktree(request.worktree)
+  if (asked !== undefined) return inWorktree(planned, await newWorktree(asked, start))
+  const shared = start.sessions.worktreeAt(start.roots.folders[0])
+  if (shared === undefined) return planned
+  const { worktree, workspaceSlug } = shared
+  return {
+    session: { ...planned.session, workspaceSlug, worktree: shownWorktree(worktree) },
+    spawn: { ...planned.spawn, worktree },
   }
 }
 

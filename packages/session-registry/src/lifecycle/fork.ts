@@ -19,7 +19,7 @@ export function forkOf(
   request: ForkRequest,
   { by, creation, roots }: { readonly by: Principal; readonly creation: Creation; readonly roots: Roots },
 ): Fork {
-  const { agent, agentSessionId, adapterSlug, cwd, permissionMode, additionalDirectories } = old
+  const { agent, agentSessionId, adapterSlug, cwd, permissionMode, additionalDirectories, worktree } = old
   if (agentSessionId === undefined || agent?.capabilities.fork !== true) throw cannotFork(old)
   // The agent has stored the turns before; the running one it may not have stored yet.
   if (old.turn.state !== 'idle')
@@ -27,15 +27,26 @@ export function forkOf(
       hint: 'Fork it after the turn',
     })
   const { label = old.label, title = old.title } = request
+  // A worktree that it shares was prepared for the old session.
+  const { ownsWorktree: _, ...settings } = spawn
   const given = defined({ label, title, additionalDirectories: additionalDirectories && [...additionalDirectories] })
   const fresh = newSession({ adapter: adapterSlug, permissionMode, ...given }, by, creation)
   // The new conversation has the instructions of the old one, and the envelope of another session.
   const context = { ...defined({ instructed: old.instructed }), ...envelopeOf(spawn) }
   return {
-    session: { ...fresh, ...context, adapterSlug, ...roots.place, cwd, warnings: [], forkedFrom: old.id },
+    session: {
+      ...fresh,
+      ...context,
+      adapterSlug,
+      ...roots.place,
+      cwd,
+      ...defined({ worktree }),
+      warnings: [],
+      forkedFrom: old.id,
+    },
     // Its agent may report the cost of the whole conversation.
     spawn: {
-      ...spawn,
+      ...settings,
       roots: roots.folders,
       ...defined({ title: request.title, reportedCost: meter?.reported }),
     },

@@ -10,6 +10,7 @@ import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import { foldersOf, type Roots } from '../delegation/root-folder.js'
 import { standingContextOf } from '../session/envelope.js'
 import type { SessionState } from '../session/state.js'
+import { repositoryAccess } from '../worktrees/worktree-access.js'
 import { assertContinuation } from './resume.js'
 
 /** What a spawn request says about the session that it creates. */
@@ -91,6 +92,7 @@ export function startOptionsOf(
     workspaceSlug,
     cwd,
     additionalDirectories,
+    ...repositoryAccess(spawn.worktree),
     mcpServers,
     ...defined({ mode, options, instructions: instructions || undefined, trace }),
     // A session that may have no children has the tools too: they return the reason.

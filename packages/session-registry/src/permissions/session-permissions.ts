@@ -6,9 +6,9 @@ import type {
   Session,
   SessionEvent,
 } from '@agentproto/contracts'
-import type { StoredSession } from '@agentproto/contracts/agent'
+import type { StoredSession, StoredWorktree } from '@agentproto/contracts/agent'
 import { least } from '../delegation/delegation.js'
-import { foldersOf } from '../delegation/root-folder.js'
+import { foldersOf, namedFoldersOf } from '../delegation/root-folder.js'
 import { messageOf } from '../lifecycle/ending.js'
 import { isRule } from './file-rule-store.js'
 import { answerOfMode, answerOfNul, answerOfRule, type PolicyAnswer } from './permission-policy.js'
@@ -25,6 +25,7 @@ import {
 } from './rule-book.js'
 import { factsOf } from './tool-facts.js'
 import type { WorkspaceRules } from './workspace-rules.js'
+import { ruleOfWorkspace, rulesInWorktree } from '../worktrees/worktree-rules.js'
 
 /** Answers one session's permission requests before a person does: by what is allowed to it at that moment. */
 
@@ -46,12 +47,17 @@ export class SessionPermissions {
   readonly #session: Session
   /** As they were at the start: an agent that puts a link in the place of its folder gets no other one. */
   readonly #roots: readonly [string, ...string[]]
+  /** Where its workspace is looked for. */
+  readonly #named: readonly [string, ...string[]]
+  readonly #worktree: StoredWorktree | undefined
   #own: readonly PermissionRule[]
 
   constructor(options: SessionPermissionsOptions, stored: Pick<StoredSession, 'session' | 'spawn' | 'rules'>) {
     this.#options = options
     this.#session = stored.session
     this.#roots = foldersOf(stored)
+    this.#named = namedFoldersOf(stored)
+    this.#worktree = stored.spawn.worktree
     this.#own = stored.rules?.filter(isRule) ?? []
   }
 
@@ -94,7 +100,8 @@ export class SessionPermissions {
   /** @throws `rule_limit_reached`; of a workspace's rule also `invalid_request`, `storage_failed` */
   async add(draft: RuleDraft): Promise<PermissionRule> {
     const rule = ruleOf(draft, this.#options)
-    if (rule.lifetime === 'workspace') return this.#options.workspaceRules.add(await this.assertWorkspace(), rule)
+    if (rule.lifetime === 'workspace')
+      return this.#options.workspaceRules.add(await this.assertWorkspace(), ruleOfWorkspace(rule, this.#worktree))
     const rules = withRule(this.#own, rule, MAX_SESSION_RULES)
     if (rules !== this.#own) this.#change(rules)
     return sameRule(rules, rule) ?? rule
@@ -103,7 +110,7 @@ export class SessionPermissions {
   /** The slug of the workspace whose rules can be made here. @throws `invalid_request`, `workspace_not_found`, `cwd_invalid` */
   async assertWorkspace(): Promise<string> {
     const { workspaceRules, workspaceSlug } = this.#options
-    const own = await workspaceRules.own(this.#roots, workspaceSlug())
+    const own = await workspaceRules.own(this.#named, workspaceSlug())
     await workspaceRules.folder(own)
     return own
   }
@@ -127,7 +134,8 @@ export class SessionPermissions {
   }
 
   async #others(): Promise<readonly PermissionRule[]> {
-    const ofWorkspaces = await this.#options.workspaceRules.around(this.#roots, this.#options.workspaceSlug())
+    const around = await this.#options.workspaceRules.around(this.#named, this.#options.workspaceSlug())
+    const ofWorkspaces = rulesInWorktree(around, this.#worktree)
     const above = (await this.#options.parent()?.all()) ?? []
     return [...ofWorkspaces, ...above.filter(isDenial)]
   }

@@ -42,6 +42,7 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   const { origin, how, trace, sink, signal, attach } = starting
   const transcript = how === 'transcript' ? await transcriptOf(session) : undefined
   if (origin.how !== 'new') await untilResumable(session, host, signal)
+  if (how === undefined) await prepareWorktree(session, host, signal)
   const startedAt = new Date(host.clock.now()).toISOString()
   const agent = await host.startAgent(startOptionsOf(session.state, { origin, signal, trace }), sink)
   attach(agent)
@@ -58,6 +59,15 @@ async function launch(session: SessionHandle, host: SessionHost, starting: Start
   }
   await session.post({ type: 'agent-started', facts })
   return agent
+}
+
+/** Once, at the first start of the session that the worktree was created for. */
+async function prepareWorktree(session: SessionHandle, { worktrees }: SessionHost, signal: AbortSignal): Promise<void> {
+  const { spawn, session: descriptor } = session.state
+  if (spawn.worktree === undefined || spawn.ownsWorktree !== true) return
+  const report = (message: string): void =>
+    void session.post({ type: 'report', entries: [{ type: 'runtime-progress', elapsedMs: 0, idleMs: 0, message }] })
+  await worktrees?.prepare?.(spawn.worktree, { sessionId: descriptor.id, signal, report })
 }
 
 /**

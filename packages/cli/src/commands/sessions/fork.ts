@@ -8,6 +8,7 @@ import { openSession } from '../../session-ref.js'
 interface ForkOptions {
   readonly prompt?: string
   readonly label?: string
+  readonly worktree?: string | true
 }
 
 export const define: Define = (command) =>
@@ -16,14 +17,20 @@ export const define: Define = (command) =>
     .argument('<id>')
     .option('-p, --prompt <text>', 'first prompt; - reads it from stdin')
     .option('--label <text>', 'a name for the new session')
+    .option('--worktree [branch]', 'run in a git worktree of its own, on a new branch or on this one')
     .json('print the session as JSON')
     .examples('sessions fork try --label other', 'sessions fork try -p "and now in Rust"')
     .run(fork)
 
-async function fork(context: CliContext, ref: string, { prompt, label }: ForkOptions): Promise<CommandResult> {
+async function fork(
+  context: CliContext,
+  ref: string,
+  { prompt, label, worktree: asked }: ForkOptions,
+): Promise<CommandResult> {
   const first = prompt === undefined ? undefined : await readPrompt(context, prompt)
   const { client, session } = await openSession(context, ref)
-  const request = defined({ prompt: first, label })
+  const worktree = typeof asked === 'string' ? { branch: asked } : asked
+  const request = defined({ prompt: first, label, worktree })
   const forked = await withProgress(context, 'Forking', () => client.sessions.fork(session.id, request))
   return { json: forked, text: forked.id }
 }

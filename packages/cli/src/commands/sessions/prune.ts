@@ -1,7 +1,8 @@
 import type { CommandResult, Define } from '../../cli-command.js'
-import { print, type CliContext } from '../../cli-context.js'
+import { print, warn, type CliContext } from '../../cli-context.js'
 import { connect } from '../../daemon/connect.js'
 import { toMilliseconds } from '../../duration-option.js'
+import { keptWorktree } from '../../render/kept-worktree.js'
 
 interface PruneOptions {
   /** Milliseconds. */
@@ -24,5 +25,6 @@ async function prune(context: CliContext, { olderThan, dryRun = false }: PruneOp
   const { pruned } = result
   const sessions = `${pruned.length} session${pruned.length === 1 ? '' : 's'}`
   print(context.stderr, dryRun ? `${sessions} would be removed.` : `${sessions} removed.`)
+  for (const each of pruned) if (each.keptWorktree !== undefined) warn(context, keptWorktree(each.keptWorktree))
   return { json: result, text: pruned.length === 0 ? undefined : pruned.map(({ id }) => id) }
 }

@@ -1,8 +1,9 @@
 import type { Define } from '../../cli-command.js'
-import { print, printJson, type CliContext } from '../../cli-context.js'
+import { print, printJson, warn, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { withProgress } from '../../progress.js'
+import { keptWorktree } from '../../render/kept-worktree.js'
 import { findSession } from '../../session-ref.js'
 
 export const define: Define = (command) =>
@@ -18,7 +19,9 @@ async function remove(context: CliContext, refs: readonly string[], { json }: Js
   const removed = []
   for (const ref of refs) {
     const { id } = await findSession(client, ref)
-    removed.push(await withProgress(context, `Removing ${id}`, () => client.sessions.remove(id)))
+    const result = await withProgress(context, `Removing ${id}`, () => client.sessions.remove(id))
+    removed.push(result)
+    if (result.keptWorktree !== undefined) warn(context, keptWorktree(result.keptWorktree))
     if (json !== true) print(context.stdout, id)
   }
   if (json === true) printJson(context, { sessions: removed })

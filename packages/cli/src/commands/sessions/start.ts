@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { defined } from '@agentproto/contracts'
+import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CliCommand, CommandResult } from '../../cli-command.js'
@@ -17,6 +17,8 @@ interface StartOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly label?: string
   readonly attach?: boolean
   readonly delegate?: boolean
+  readonly worktree?: string | true
+  readonly base?: string
 }
 
 export function define(command: CliCommand): void {
@@ -27,6 +29,8 @@ export function define(command: CliCommand): void {
     .option('--cwd <folder>', 'folder to run in')
     .option('--workspace <slug>', 'workspace to run in (default: the active one)')
     .option('--label <text>', 'a name for the session')
+    .option('--worktree [branch]', 'run in a git worktree of its own, on a new branch or on this one')
+    .option('--base <ref>', 'with --worktree: what a new branch starts from (default: what is checked out)')
   addLimitOptions(addAgentOptions(command))
     .option('--delegate', 'allow its agent to start sessions of the same adapter, in its folder, with its permissions')
     .option('-a, --attach', 'attach to it')
@@ -34,6 +38,7 @@ export function define(command: CliCommand): void {
     .examples(
       'sessions start demo --label try',
       'sessions start opencode --workspace shop -p "Why is the cart empty?"',
+      'sessions start opencode --worktree fix-cart',
       'sessions start demo --attach',
       'sessions start demo --budget-turns 20 --budget-cost 5',
     )
@@ -79,6 +84,7 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       cwd: cwd === undefined ? undefined : resolve(context.cwd, cwd),
       workspaceSlug: workspace,
       label,
+      worktree: worktreeOf(options),
       instructions: await readInstructions(context, options.instructions),
       envelope,
       mode,
@@ -87,4 +93,14 @@ async function spawnRequest(context: CliContext, adapter: string, options: Start
       delegation: delegate === true ? {} : undefined,
     }),
   }
+}
+
+/** @throws `invalid_request` for a base without a worktree */
+function worktreeOf({ worktree, base }: StartOptions): SpawnAgentRequest['worktree'] {
+  if (worktree === undefined && base !== undefined)
+    throw new AgentprotoError('invalid_request', 'Only a worktree has a base', { expected: '--worktree with --base' })
+  if (worktree === undefined) return undefined
+  return worktree === true && base === undefined
+    ? true
+    : defined({ branch: worktree === true ? undefined : worktree, base })
 }

@@ -1,0 +1,30 @@
+import { defined } from '@agentproto/contracts'
+import { MERGE_STRATEGIES, type MergeStrategy } from '@agentproto/contracts/agent'
+import type { CommandResult, Define } from '../../cli-command.js'
+import { print, type CliContext } from '../../cli-context.js'
+import { withProgress } from '../../progress.js'
+import { openSession } from '../../session-ref.js'
+
+interface MergeOptions {
+  readonly strategy?: MergeStrategy
+  readonly message?: string
+}
+
+export const define: Define = (command) =>
+  command
+    .description('merge the branch of a session’s worktree into its base, and print the commit')
+    .argument('<id>')
+    .choice('--strategy <name>', 'how (default: merge)', MERGE_STRATEGIES)
+    .option('-m, --message <text>', 'message of the commits that are made')
+    .json()
+    .examples('sessions merge try', 'sessions merge try --strategy squash -m "Fix the cart"')
+    .run(merge)
+
+async function merge(context: CliContext, ref: string, { strategy, message }: MergeOptions): Promise<CommandResult> {
+  const { client, session } = await openSession(context, ref)
+  const request = defined({ strategy, message })
+  const merged = await withProgress(context, 'Merging', () => client.sessions.merge(session.id, request))
+  const { commits, into, commit } = merged
+  print(context.stderr, commits === 0 ? `${into} has it all.` : `${into} has ${commits} more commits.`)
+  return { json: merged, text: commit }
+}

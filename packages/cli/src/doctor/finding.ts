@@ -1,0 +1,4 @@
+import type { DoctorCheck } from '@agentproto/contracts/wire'
+
+/** What a check found. */
+export type Finding = Omit<DoctorCheck, 'id' | 'title'>

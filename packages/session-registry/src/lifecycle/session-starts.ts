@@ -1,0 +1,125 @@
+import { defined, isAgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import type { ForkRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import { type Asker, sameNamedFoldersOf, sameRootsOf } from '../delegation/root-folder.js'
+import { SESSION_ID_PREFIX } from '../records/session-id.js'
+import type { SessionActor } from '../session/actor.js'
+import { contentOf } from '../session/prompt-content.js'
+import type { SessionCache } from '../session-cache.js'
+import type { SessionHost } from '../session-host.js'
+import {
+  askedWorktree,
+  inWorktree,
+  newWorktree,
+  type NewWorktree,
+  removeClean,
+  type WorktreeRequest,
+} from '../worktrees/new-worktree.js'
+import { planSession } from './creation.js'
+import { messageOf } from './ending.js'
+import { failedLaunch } from './failed-launch.js'
+import { forkOf } from './fork.js'
+import type { Launch } from './launch.js'
+import type { Creation } from './spawn-request.js'
+
+export interface StartsHost extends Pick<
+  SessionHost,
+  'adapters' | 'clock' | 'newId' | 'hostId' | 'onProblem' | 'workspaces' | 'worktrees'
+> {
+  readonly sessions: SessionCache
+  readonly asker: (by: Principal) => Asker
+  /** @throws `session_limit_reached`, `shutting_down` */
+  readonly assertRoom: () => void
+  /** @throws `budget_exceeded` where the budgets that the session shares are used up */
+  readonly assertBudget: (session: Session) => void
+  /** Deletes a session that never was. */
+  readonly discard: (session: SessionActor) => Promise<void>
+}
+
+interface AdmittedLaunch extends Launch {
+  /** Called right before the session is added, with nothing awaited in between. */
+  readonly assertAdmitted: () => void
+}
+
+/** Starts new sessions. */
+export class SessionStarts {
+  readonly #host: StartsHost
+
+  constructor(host: StartsHost) {
+    this.#host = host
+  }
+
+  async spawn(request: SpawnAgentRequest, by: Principal): Promise<Session> {
+    const { asker, assertRoom } = this.#host
+    if (askedWorktree(request.worktree) !== undefined) assertRoom()
+    const place = { ...this.#host, ...asker(by), create: () => this.#creation() }
+    const { session, spawn, assertAdmitted: assertParent } = await planSession(request, place)
+    const assertAdmitted = (): void => {
+      assertRoom()
+      assertParent()
+    }
+    return this.#launch({ ...request, stored: { session, spawn }, origin: { how: 'new' }, by, assertAdmitted })
+  }
+
+  async fork(old: SessionActor, request: ForkRequest, by: Principal): Promise<Session> {
+    const { asker, assertRoom: assertAdmitted } = this.#host
+    const roots = await sameRootsOf(old.stored(), asker(by))
+    assertAdmitted()
+    const { origin, ...same } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
+    const asked = askedWorktree(request.worktree)
+    const stored = asked === undefined ? same : inWorktree(same, await this.#worktreeFrom(old, asked, by))
+    return this.#launch({ ...request, stored, origin, by, assertAdmitted })
+  }
+
+  /** From the branch of the old session's worktree, if it has one. */
+  async #worktreeFrom(old: SessionActor, asked: WorktreeRequest, by: Principal): Promise<NewWorktree> {
+    const { worktrees, newId } = this.#host
+    const asker = this.#host.asker(by)
+    const roots = await sameNamedFoldersOf(old.stored(), asker)
+    const base = asked.base ?? old.state.spawn.worktree?.branch
+    return newWorktree({ ...asked, ...defined({ base }) }, { worktrees, asker, roots, newId })
+  }
+
+  async #launch(launch: AdmittedLaunch): Promise<Session> {
+    try {
+      return await this.#started(launch)
+    } catch (thrown) {
+      await this.#removeWorktree(launch)
+      throw thrown
+    }
+  }
+
+  async #started({ stored, origin, prompt, by: { trace }, assertAdmitted }: AdmittedLaunch): Promise<Session> {
+    const { sessions, assertBudget, discard, onProblem } = this.#host
+    const { id } = stored.session
+    // Nothing is awaited between the counts and the entry, so that the limits hold for concurrent spawns.
+    assertAdmitted()
+    assertBudget(stored.session)
+    sessions.put({ version: 1, ...stored, turns: [], requests: [] })
+    const session = sessions.get(id)
+    try {
+      await session.call('start', { origin, trace })
+      if (prompt !== undefined) await session.call('prompt', { content: contentOf(prompt), origin: 'spawn', trace })
+      return session.snapshot()
+    } catch (thrown) {
+      if (!isAgentprotoError(thrown)) throw thrown
+      throw await failedLaunch(thrown, {
+        id,
+        discard: () => discard(session).catch((problem: unknown) => onProblem(messageOf(problem))),
+      })
+    }
+  }
+
+  /** That of a start that failed; one whose first prompt failed is live. */
+  async #removeWorktree({ stored: { session, spawn } }: Launch): Promise<void> {
+    const { sessions, worktrees, onProblem } = this.#host
+    const { worktree, ownsWorktree } = spawn
+    if (worktree === undefined || ownsWorktree !== true || sessions.peek(session.id)?.isLive === true) return
+    const kept = await removeClean(worktrees, worktree)
+    if (kept !== undefined) onProblem(kept)
+  }
+
+  #creation(): Creation {
+    const { clock, newId, hostId } = this.#host
+    return { id: newId(SESSION_ID_PREFIX), now: new Date(clock.now()).toISOString(), hostId }
+  }
+}

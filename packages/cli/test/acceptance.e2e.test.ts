@@ -55,7 +55,7 @@ test(
     )
     await expect(stable(watched, home)).toMatchFileSnapshot(golden('watch-120'))
     watch.resize(80, 12)
-    const narrow = await watch.shows(/^ID(?![^\n]*WORKSPACE)[\s\S]*日本語[\s\S]*q quits/)
+    const narrow = await watch.shows(/^ID(?![^\n]*COST)[\s\S]*日本語[\s\S]*q quits/)
     await expect(stable(narrow, home)).toMatchFileSnapshot(golden('watch-80'))
     watch.press('q')
     await watch.shows(/exit code 0/)

@@ -11,7 +11,7 @@ const FIRST_LINE = '[agentproto session]'
 /** What the agent answers to a prompt. */
 async function answer({ call, gateway }: ServedGateway, id: string, prompt: string): Promise<string> {
   const { body } = await call(`POST /sessions/${id}/prompt`, { prompt })
-  return (await gateway.sessions.waitTurn(id, Number(body.turn))).text
+  return (await gateway.sessions.waitTurn(id, Number(body['turn']))).text
 }
 
 test('12.B6 an agent over ACP is told its session, workspace, limits and delegation before its first prompt, once', async () => {

@@ -174,24 +174,22 @@ test('12.B4 F37 after ten failed resumes no prompt wakes the session, which says
 
 test('12.B4 a session sleeps on whose gateway died while it was resumed', async () => {
   const home = await temporaryHome()
-  const { startAgent: first } = scripted(echo, canResume)
-  let hangs = false
-  const startAgent: StartAgent = (options, sink) => (hangs ? new Promise(() => undefined) : first(options, sink))
+  const options = { ...scripted(echo, canResume), adapters: resumableAdapters }
+  const stopped = await fileRegistry(home, options)
+  const { id } = await stopped.spawn({ adapter: 'fake', prompt: 'one' }, owner)
+  await stopped.waitTurn(id, 1)
+  await stopped.close()
   const dying = await openSessionRegistry({
     ...fileStores(home),
-    startAgent,
-    adapters: resumableAdapters,
+    ...options,
+    startAgent: () => new Promise(() => undefined),
     workspaces: constantFolder('/tmp'),
     hostId: 'dead',
   })
-  const { id } = await dying.spawn({ adapter: 'fake', prompt: 'one' }, owner)
-  await dying.waitTurn(id, 1)
-  await dying.kill(id, owner, 'shutdown')
-  hangs = true
   void dying.prompt(id, { prompt: 'two' }, owner).catch(() => undefined)
   await expect.poll(async () => (await dying.get(id)).state).toBe('starting')
   await settled()
-  const next = await fileRegistry(home, { ...scripted(echo, canResume), adapters: resumableAdapters })
+  const next = await fileRegistry(home, options)
   expect(await next.get(id)).toMatchObject({
     state: 'asleep',
     wakeable: true,

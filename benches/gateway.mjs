@@ -1,7 +1,7 @@
 // The gateway as people run it, `agentproto serve`, and as an embedder runs it, `createGateway()` in a process without flags.
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createHttp } from './http-client.mjs'
@@ -11,6 +11,9 @@ const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.m
 
 /** `startMs` is the time until `/health` answers. */
 export async function startDaemon(home, cwd) {
+  // What a checkpoint costs is measured by changes.mjs; here the next prompt would wait for it.
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false } }), { mode: 0o600 })
   const began = now()
   const env = { ...process.env, AGENTPROTO_HOME: home, AGENTPROTO_DEMO_HOME: cwd }
   const args = [cli, 'serve', '--port', '0']
@@ -53,7 +56,7 @@ export async function startSession(http, cwd) {
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
   const { createGateway } = await import('@agentproto/runtime')
   const [, , home, cwd] = process.argv
-  const gateway = await createGateway({ home, cwd })
+  const gateway = await createGateway({ home, cwd, checkpoints: { enabled: false } })
   process.once('message', () => void gateway.close().then(() => process.disconnect()))
   process.send(await gateway.listen({ port: 0 }))
 }

@@ -7,7 +7,13 @@ const owner = { type: 'owner', name: 'bench' }
 
 export async function promptInProcess({ home, cwd, prompts, warmUp, flood, raw }) {
   const env = { ...process.env, AGENTPROTO_DEMO_HOME: cwd }
-  const gateway = await createGateway({ home, cwd, env, onProblem: (problem) => console.error(problem) })
+  const gateway = await createGateway({
+    home,
+    cwd,
+    env,
+    checkpoints: { enabled: false },
+    onProblem: (problem) => console.error(problem),
+  })
   const { sessions } = gateway
   const { id } = await sessions.spawn({ adapter: 'demo', cwd }, owner)
   const trips = await timeEach(prompts, warmUp, async () => {

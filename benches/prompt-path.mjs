@@ -68,7 +68,7 @@ async function serve() {
   await inspector.post('Profiler.enable')
   await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
   const home = process.argv[2]
-  const gateway = await createGateway({ home: join(home, 'home'), cwd: home })
+  const gateway = await createGateway({ home: join(home, 'home'), cwd: home, checkpoints: { enabled: false } })
   const { url, token } = await gateway.listen({ port: 0 })
   // Taking the counts also resets them.
   const counts = async () => (await inspector.post('Profiler.takePreciseCoverage')).result

@@ -7,7 +7,13 @@ const owner = { type: 'owner', name: 'bench' }
 
 export async function spawnToReady({ home, cwd, starts, raw }) {
   const env = { ...process.env, AGENTPROTO_DEMO_HOME: cwd }
-  const gateway = await createGateway({ home, cwd, env, onProblem: (problem) => console.error(problem) })
+  const gateway = await createGateway({
+    home,
+    cwd,
+    env,
+    checkpoints: { enabled: false },
+    onProblem: (problem) => console.error(problem),
+  })
   const times = []
   for (let i = -1; i < starts; i += 1) {
     const began = now()

@@ -18,6 +18,7 @@ const idle = {
   browsers: {},
   archive: {},
   usage: {},
+  changes: {},
   mcp: () => Promise.resolve(new Response()),
   metrics: () => Promise.resolve(''),
   openApi: () => Promise.resolve({}),

@@ -82,43 +82,45 @@ test('what each package exports', () => {
     @agentproto/contracts
       AgentAnswer AgentCapabilities AgentCommand AgentConfig AgentInfo AgentMode AgentNotice AgentPrompt
       AgentPromptResolved AgentRequest AgentprotoError AnsweredBy Authenticate BrowserCode BrowserLogin
-      Budget Clock ConfigOption ContentBlock ContextDelivery Cost CreatedTokens Defined DelegationGrant
-      ERRORS EXIT EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind
-      FairShares GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json LoopLimits
+      Budget CHECKPOINT_SKIP_REASONS CheckpointSkipReason CheckpointSkipped CheckpointTaken Clock
+      ConfigOption ContentBlock ContextDelivery Cost CreatedTokens Defined DelegationGrant ERRORS EXIT
+      EndOptions Envelope ErrorCode ErrorParts ErrorRow EventGap FAILURE_KINDS FailureKind FairShares
+      GapNotice HOST_EVENT_CHECKS HOST_EVENT_TYPES HostEvent HostEventType Json LoopLimits
       MAX_FAILED_RESUMES NamedToken NewId NewToken OutputItem OutputLine PERMISSION_MODES
       PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
       PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
       PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      ResolvedCwd RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning SCOPES
-      SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT
-      STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType SessionFailure
-      SessionHealth SessionImport SessionPrincipal SessionRequest SessionSandbox SessionStateName
-      SessionStatus SessionStopped SessionSummary SessionTurn SessionWorktree StatusChange StopReason
-      StoredAgentSession StreamError StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS
-      TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal TokenRequest TokenService
-      TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult TraceCarrier TraceContext
-      Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage
-      UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile addGap asList asNumber
-      asRecord asString defined everySession fromProblem isAgentprotoError isDecision isLive isRecord
-      parseJson promptText randomId settlesWithin summaryOf systemClock toAgentprotoError traceIdOf
-      traceOf
+      ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning
+      SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS
+      STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType
+      SessionFailure SessionHealth SessionImport SessionPrincipal SessionRequest SessionReview
+      SessionSandbox SessionStateName SessionStatus SessionStopped SessionSummary SessionTurn
+      SessionWorktree StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
+      TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal
+      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
+      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
+      TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
+      addGap asList asNumber asRecord asString defined everySession fromProblem isAgentprotoError
+      isDecision isLive isRecord parseJson promptText randomId settlesWithin summaryOf systemClock
+      toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
-      AuthState BOUNDS BodyOf ConfigRequest DelegationRequest DiscardWorktreeRequest DoctorCheck
-      DoctorReport DoctorRequest EventReader EventsPage ExportFormat ExportHead Forgotten ForkRequest
-      HookStop InterruptRequest Interrupted JsonOf KillReason MergeWorktreeRequest MergedWorktree
-      OPERATIONS OUTPUT_CURSOR Operation OutputReader ParamsOf PermissionService PromptAccepted
-      PromptRequest ProvisionEvent ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader
-      RenameRequest RepairFinding RepairReport RequestKey ResumeRequest Route SearchHit SearchQuery
-      SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange SessionFilter
-      SessionPage SessionService SessionWatcher SetupInput SetupStepState SpawnAgentRequest StreamStats
-      TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript
-      USAGE_BOUNDS USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow
-      UsageService WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
-      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
-      isWithinDepth loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema
-      promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer
-      visibleWorkspaces
+      AuthState BOUNDS BodyOf CHANGE_BOUNDS ChangeService ChangesQuery ComparedState ConfigRequest
+      DelegationRequest DiscardWorktreeRequest DoctorCheck DoctorReport DoctorRequest EventReader
+      EventsPage ExportFormat ExportHead Forgotten ForkRequest HookStop InterruptRequest Interrupted
+      JsonOf KillReason MergeWorktreeRequest MergedWorktree OPERATIONS OUTPUT_CURSOR Operation
+      OutputReader ParamsOf PatchQuery PermissionService PromptAccepted PromptRequest ProvisionEvent
+      ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
+      RepairReport RequestKey ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route
+      SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
+      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
+      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
+      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
+      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WorktreeRequest
+      WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
+      budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth
+      loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema
+      promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -228,7 +230,7 @@ test('the error codes', () => {
     session_starting session_live request_resolved request_interrupted rule_limit_reached not_supported
     not_resumable idempotency_conflict hook_stopped permission_denied empty_turn delegation_denied
     cwd_outside_parent max_depth_exceeded child_quota_exceeded install_failed version_mismatch
-    setup_failed provisioning_busy secret_not_found checkpoint_not_found checkpoint_failed
+    setup_failed provisioning_busy secret_not_found checkpoint_not_found folder_in_use checkpoint_failed
     git_unavailable git_failed repository_invalid branch_invalid worktree_unsaved worktree_setup_failed
     merge_conflict checkout_dirty spawn_failed handshake_failed protocol_error prompt_failed
     agent_exited termination_failed timeout cancelled storage_failed storage_corrupt listen_failed
@@ -241,7 +243,7 @@ test('the event types', () => {
     "text-delta thought tool-call tool-result agent-prompt turn-end error
 
     user-prompt status agent-prompt-resolved plan usage config title output notice extension
-    runtime-progress runtime-warning repair session-stopped"
+    runtime-progress runtime-warning checkpoint checkpoint-skipped rewound repair session-stopped"
   `)
 })
 
@@ -265,6 +267,9 @@ test('the commands of agentproto', async () => {
     agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--json] [--no-start]
     agentproto sessions discard [--force] [--json] [--no-start]
     agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--worktree [branch]] [--json] [--no-start]
+    agentproto sessions diff [--turn <number>] [--since-review] [--stat] [--name-only] [--json] [--no-start]
+    agentproto sessions review [--turn <number>] [--json] [--no-start]
+    agentproto sessions rewind [--turn <number>] [--checkpoint <id>] [--dry-run] [--force] [--json] [--no-start]
     agentproto sessions answer [--option <optionId>] [--allow] [--deny] [--content <json>] [--remember <lifetime>] [--json] [--no-start]
     agentproto sessions logs [-n, --lines <count>] [-f, --follow] [--json] [--no-start]
     agentproto sessions events [--after <seq>] [-f, --follow] [--json] [--no-start]
@@ -335,7 +340,7 @@ test('the tools of MCP, which docs/mcp.md has too', async () => {
   expect(text(wrapped(names))).toMatchInlineSnapshot(`
     "start_agent_session prompt_agent_session list_agent_sessions get_agent_session_output
     kill_agent_session get_agent_session wait_agent_turn interrupt_agent_session resume_agent_session
-    answer_agent_request list_agent_adapters list_agent_workspaces"
+    answer_agent_request get_session_changes wait_for_sessions list_agent_adapters list_agent_workspaces"
   `)
   expect(codeRows(page(ROOT, 'docs/mcp.md')).map(([name]) => name)).toEqual(names)
 })

@@ -16,6 +16,7 @@ test('12.A7 only protocols and what moves the cursor use a stream itself', () =>
     'commands/acp.ts',
     'commands/mcp.ts',
     'commands/sessions/export.ts',
+    'patch-output.ts',
     'progress.ts',
   ])
 })

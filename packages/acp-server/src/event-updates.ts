@@ -79,6 +79,9 @@ export class EventUpdates {
       case 'output':
       case 'extension':
       case 'runtime-progress':
+      case 'checkpoint':
+      case 'checkpoint-skipped':
+      case 'rewound':
       case 'repair':
         return []
     }

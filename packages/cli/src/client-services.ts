@@ -5,11 +5,15 @@ import type { AnswerRequest, EventReader } from '@agentproto/contracts/wire'
 import type { McpDeps } from '@agentproto/mcp-tools'
 
 /** The services of the MCP tools, over a client of the gateway, which authorises by the client's token. */
-export function clientServices(client: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces'> {
-  const { sessions, adapters, workspaces } = client
+export function clientServices(client: Client): Pick<McpDeps, 'sessions' | 'adapters' | 'workspaces' | 'changes'> {
+  const { sessions, adapters, workspaces, changes } = client
   return {
     adapters,
     workspaces,
+    changes: {
+      list: (id, query, signal) => changes.list(id, query, defined({ signal })),
+      diff: async (id, query, signal) => changes.diff(id, query, defined({ signal })),
+    },
     sessions: {
       spawn: (request, by) => sessions.start(request, traceOf(by)),
       list: (filter) => sessions.list(filter),

@@ -13,7 +13,7 @@ const rows = [...page.matchAll(/^\| `(.+ --json)` \| `(.+)` \|$/gm)].map(([, com
 test('each --json document has the members that docs/cli.md lists', async () => {
   const home = folder()
   await serve(home)
-  await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', home], { home })
+  await cli(['sessions', 'start', 'demo', '--label', 'try', '--cwd', folder('work')], { home })
   expect(rows.length).toBeGreaterThan(20)
   for (const { args, members } of rows) {
     const { code, stdout, stderr } = await cli(args, { home })

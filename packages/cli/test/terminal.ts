@@ -13,11 +13,17 @@ export interface Terminal {
   resize(width: number, height: number): void
 }
 
+interface Screen {
+  readonly columns?: number
+  readonly rows?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /** Runs `agentproto …` in a terminal, and a shell after it, so that its last screen stays. */
 export function terminal(
   args: readonly string[],
   home: string,
-  { columns = 100, rows = 30 }: { readonly columns?: number; readonly rows?: number } = {},
+  { columns = 100, rows = 30, env = {} }: Screen = {},
 ): Terminal {
   const socket = join(folder('tmux'), 's')
   const tmux = (...words: readonly string[]): string =>
@@ -39,7 +45,7 @@ export function terminal(
       `${command}; echo "exit code $?"; exec cat`,
     ],
     {
-      env: environment({ home }),
+      env: environment({ home, env }),
       cwd: home,
     },
   )

@@ -1,6 +1,7 @@
 import type { SessionChange, UsageQuery, UsageReport } from '@agentproto/contracts/wire'
 import { archiveClient } from './archive-client.js'
 import { adaptersClient } from './adapters-client.js'
+import { changesClient } from './changes-client.js'
 import { changeFeed, type WatchOptions } from './change-feed.js'
 import { clientSettings, type ClientOptions } from './client-options.js'
 import { follow } from './feed.js'
@@ -34,6 +35,7 @@ export function createClient(options: ClientOptions) {
     archive: archiveClient(transport),
     /** What sessions used, also deleted ones: by default each of the last 30 days. */
     usage: (query: UsageQuery = {}): Promise<UsageReport> => transport.call('GET /usage', { query }),
+    changes: changesClient(transport),
     permissions: permissionsClient(transport),
     workspaces: workspacesClient(transport),
     adapters: adaptersClient(transport),

@@ -49,18 +49,22 @@ export class Transport {
 
   /** The text of a successful answer, in pieces as they come. */
   async *text(call: Call): AsyncGenerator<string> {
+    const decoder = new TextDecoder()
+    for await (const piece of this.bytes(call)) yield decoder.decode(piece, { stream: true })
+    yield decoder.decode()
+  }
+
+  /** The bytes of a successful answer, in pieces as they come. */
+  async *bytes(call: Call): AsyncGenerator<Uint8Array> {
     const response = await this.#accepted(await this.#send(call, '*/*'))
     const reader = response.body?.getReader()
-    const decoder = new TextDecoder()
     try {
-      for (let next = await reader?.read(); next?.done === false; next = await reader?.read())
-        yield decoder.decode(next.value, { stream: true })
+      for (let next = await reader?.read(); next?.value !== undefined; next = await reader?.read()) yield next.value
     } catch (thrown) {
       throw unreachable(this.url, thrown)
     } finally {
       await reader?.cancel()
     }
-    yield decoder.decode()
   }
 
   /** Sends a body and returns an event stream; fails like {@link Transport.call}. */

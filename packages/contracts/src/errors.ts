@@ -107,6 +107,7 @@ export const ERRORS = {
 
   // What sessions change, and their worktrees.
   checkpoint_not_found: row(404, 'Checkpoint not found', absent),
+  folder_in_use: row(409, 'The folder is in use', { retryable: true }),
   checkpoint_failed: row(409, 'The state of the folder cannot be recorded'),
   git_unavailable: row(424, 'git is missing or too old'),
   git_failed: row(500, 'git failed'),

@@ -1,3 +1,4 @@
+import { type ChangeTotals, SKIP_REASONS } from './agent/change-store.js'
 import type { AgentAnswer, AnsweredBy, PermissionMode } from './agent-request.js'
 import type { ContentBlock } from './wire/content-block.js'
 import type { AgentConfig, AgentNotice } from './notice.js'
@@ -65,6 +66,53 @@ export interface RuntimeWarning {
   readonly message: string
   readonly idleMs?: number
 }
+/**
+ * The state of the session's folder was recorded: after the turn of the envelope, or without one before the agent was started.
+ * The counts are what changed since the checkpoint before.
+ */
+export interface CheckpointTaken extends ChangeTotals {
+  readonly type: 'checkpoint'
+  readonly id: string
+  /** What changed since the session's first checkpoint; absent if that cannot be said. */
+  readonly total?: ChangeTotals
+  /** How many paths it does not contain; absent for none. */
+  readonly leftOut?: number
+}
+
+export const CHECKPOINT_SKIP_REASONS = [
+  ...SKIP_REASONS,
+  /** The session's folder leads elsewhere than at its start. */
+  'folder_moved',
+  /** It was not recorded in time, and the next prompt did not wait longer. */
+  'next_prompt',
+  /** It was not recorded in time, and the end of the session did not wait longer. */
+  'session_end',
+  /** The gateway ended before it was recorded. */
+  'gateway_end',
+  'failed',
+] as const
+export type CheckpointSkipReason = (typeof CHECKPOINT_SKIP_REASONS)[number]
+
+/** The state of the folder was not recorded: its changes are part of those of the next checkpoint. */
+export interface CheckpointSkipped {
+  readonly type: 'checkpoint-skipped'
+  readonly reason: CheckpointSkipReason
+  readonly detail?: string
+}
+
+/** Files of the folder were set back to those of a checkpoint. The agent does not know of it. */
+export interface Rewound {
+  readonly type: 'rewound'
+  /** The checkpoint whose files were wanted. */
+  readonly to: string
+  /** The state before, to rewind the rewind. */
+  readonly before: string
+  /** How many files were changed. */
+  readonly files: number
+  /** What differs since the session's first checkpoint now; absent if that cannot be said. */
+  readonly total?: ChangeTotals
+}
+
 /** A repair of the log, which is appended; the log is never rewritten. */
 export interface Repair {
   readonly type: 'repair'
@@ -88,9 +136,16 @@ export type HostEvent =
   | PermissionModeChange
   | RuntimeProgress
   | RuntimeWarning
+  | CheckpointTaken
+  | CheckpointSkipped
+  | Rewound
   | Repair
   | SessionStopped
 export type HostEventType = HostEvent['type']
+
+const isTotals = ({ files, additions, deletions }: Readonly<Record<string, unknown>>): boolean =>
+  [files, additions, deletions].every((count) => typeof count === 'number')
+const isOptionalTotals = (value: unknown): boolean => value === undefined || (isRecord(value) && isTotals(value))
 
 const isStatus = (value: unknown): boolean => (SESSION_STATUSES as readonly unknown[]).includes(value)
 
@@ -108,6 +163,9 @@ export const HOST_EVENT_CHECKS: Readonly<Record<HostEventType, PayloadCheck>> = 
   extension: texts(),
   'runtime-progress': texts(),
   'runtime-warning': texts('message'),
+  checkpoint: (payload) => texts('id')(payload) && isTotals(payload) && isOptionalTotals(payload['total']),
+  'checkpoint-skipped': texts('reason'),
+  rewound: (payload) => texts('to', 'before')(payload) && isOptionalTotals(payload['total']),
   repair: texts('detail'),
   'session-stopped': ({ status, stopReason, failure }) =>
     isStatus(status) &&

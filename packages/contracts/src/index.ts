@@ -34,14 +34,18 @@ export type {
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { RuleLifetime, RuleScope } from './permission-rule.js'
-export { HOST_EVENT_CHECKS, HOST_EVENT_TYPES } from './host-event.js'
+export { CHECKPOINT_SKIP_REASONS, HOST_EVENT_CHECKS, HOST_EVENT_TYPES } from './host-event.js'
 export type {
   AgentPromptResolved,
+  CheckpointSkipped,
+  CheckpointSkipReason,
+  CheckpointTaken,
   HostEvent,
   HostEventType,
   PromptContextPart,
   Repair,
   PermissionModeChange,
+  Rewound,
   RuntimeProgress,
   RuntimeWarning,
   SessionStopped,
@@ -73,6 +77,7 @@ export type {
   SessionHealth,
   ContextDelivery,
   SessionImport,
+  SessionReview,
   SessionSandbox,
   SessionWorktree,
   SessionStateName,

@@ -18,6 +18,8 @@ export interface StoredSession {
   readonly spawn: StoredSpawn
   /** Its agent is being restarted: the record may be behind the log, so the log is read at boot. */
   readonly starting?: true
+  /** The turn after which its folder was being recorded, 0 for a start: the next host logs that it was not. */
+  readonly recording?: number
   /** When its agent was last started; absent for the session's start. */
   readonly agentStartedAt?: string
   /** The child, so that a later host can find it: never signalled unless both match. */

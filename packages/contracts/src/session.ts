@@ -1,3 +1,4 @@
+import type { ChangeTotals } from './agent/change-store.js'
 import type { PermissionMode } from './agent-request.js'
 import type { AgentConfig } from './notice.js'
 import type { Budget, Usage } from './usage.js'
@@ -230,6 +231,10 @@ export interface Session {
   readonly rootSessionId?: string
   /** Generations below the first ancestor; absent for 0. */
   readonly depth?: number
+  /** What its files have become since its start, at the last checkpoint; absent without one. */
+  readonly changes?: ChangeTotals
+  /** What a person has reviewed last. */
+  readonly reviewed?: SessionReview
   /** What its agent may start; absent if nothing. */
   readonly delegation?: DelegationGrant
   /** What it used so far; absent before its first turn has ended. */
@@ -243,6 +248,16 @@ export const MAX_FAILED_RESUMES = 10
 
 /** How an agent gets what it has to know for a whole conversation. */
 export type ContextDelivery = 'pending' | 'channel' | 'prompt'
+
+/** The state of the files that a person has reviewed. */
+export interface SessionReview {
+  /** ISO-8601. */
+  readonly at: string
+  /** Id of its checkpoint. */
+  readonly checkpoint: string
+  /** The turn at whose end the files were so; absent if they were reviewed as they were at that time. */
+  readonly turn?: number
+}
 
 /** Where an imported session comes from. */
 export interface SessionImport {

@@ -3,7 +3,7 @@
 export { OPERATIONS, operationOf, scopeOfRoute, TOOLS } from './wire/operations.js'
 export type { BodyOf, JsonOf, ParamsOf, QueryOf, Route, ToolInput, ToolName } from './wire/operations.js'
 export type { Answer, Operation, Services, ServiceMethod, StreamStats, ToolDefinition } from './wire/operation.js'
-export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS } from './wire/tools.js'
+export { TOOL_OUTPUT_LINES, TOOL_WAIT_SECONDS, TOOL_WAIT_SESSIONS } from './wire/tools.js'
 export { event as eventSchema, session as sessionSchema } from './wire/session-responses.js'
 export type {
   EventsPage,
@@ -61,6 +61,16 @@ export type {
   TurnQuery,
   WorktreeRequest,
 } from './wire/requests.js'
+export { CHANGE_BOUNDS } from './wire/change-requests.js'
+export type {
+  ChangesQuery,
+  PatchQuery,
+  ReviewedRequest,
+  RewindFilesRequest,
+  StateName,
+} from './wire/change-requests.js'
+export type { ComparedState, RewoundFiles, SessionChanges } from './wire/change-responses.js'
+export type { ChangeService } from './wire/change-service.js'
 export { createTokenSchema } from './wire/host-requests.js'
 export type { AddWorkspaceRequest } from './wire/host-requests.js'
 export { ARCHIVE_BOUNDS } from './wire/archive-requests.js'

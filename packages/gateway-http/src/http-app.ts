@@ -4,6 +4,7 @@ import { allowedOriginsOnly, knownCaller, knownHostAndOrigin } from './guard.js'
 import { adapterHandlers } from './handlers/adapters.js'
 import { archiveHandlers } from './handlers/archive.js'
 import { browserLoginHandlers } from './handlers/browser-login.js'
+import { changeHandlers } from './handlers/changes.js'
 import { hostHandlers } from './handlers/host.js'
 import { sessionHandlers } from './handlers/sessions.js'
 import { streamHandlers } from './handlers/streams.js'
@@ -29,6 +30,7 @@ export function createHttpApp(deps: HttpDeps): HttpApp {
     ...streamHandlers(deps, streams),
     ...archiveHandlers(deps),
     ...worktreeHandlers(deps),
+    ...changeHandlers(deps),
     ...adapterHandlers(deps, streams),
     ...hostHandlers(deps, streams),
     ...browserLoginHandlers(browsers),

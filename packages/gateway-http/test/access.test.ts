@@ -81,6 +81,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /sessions/:id/requests/:requestId': { optionId: 'yes' },
   'POST /sessions/:id/rules': { decision: 'deny', toolKind: 'edit' },
   'POST /workspaces/:slug/rules': { decision: 'deny', toolKind: 'edit' },
+  'POST /sessions/:id/rewind': { turn: 0 },
   'POST /workspaces': { path: '/x', slug: 'x' },
   'POST /adapters': { source: '/x' },
   'POST /tokens': { name: 't', scope: 'read' },
@@ -102,7 +103,7 @@ async function ask(gateway: FakeGateway, { key, on }: Asked): Promise<{ status: 
   const body = BODIES[key.replace('/agents/:agent/sessions/:id', '/sessions/:id')]
   const response = await gateway.call(method === 'ALL' ? 'POST' : method, path, body)
   const { status } = response
-  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+  if (/^text\/(?:event-stream|x-diff)/.test(response.headers.get('content-type') ?? '')) {
     await response.body?.cancel()
     return { status, code: undefined }
   }

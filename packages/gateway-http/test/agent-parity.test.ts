@@ -57,6 +57,10 @@ const SAMPLES: Readonly<Record<string, readonly Sample[]>> = {
   'DELETE /:id/rules/:ruleId': [{ path: '/s1/rules/pr_1' }, { path: '/s1/rules/pr_2' }],
   'GET /:id/export': [{}, { path: '/s1/export?format=md' }, { path: '/s1/export?format=pdf' }],
   'GET /:id/transcript': [{}, { headers: MARKDOWN }, { path: '/s1/transcript?format=pdf' }],
+  'GET /:id/changes': [{}, { path: '/s1/changes?turn=1' }, { path: '/s1/changes?turn=x' }],
+  'GET /:id/changes/diff': [{}, { path: '/s1/changes/diff?path=a.txt' }, { path: '/s1/changes/diff?path=' }],
+  'POST /:id/changes/reviewed': [{ body: {} }, { body: { turn: 'x' } }],
+  'POST /:id/rewind': [{ body: { turn: 0 } }, { body: {} }],
   'POST /:id/repair': [{}, { path: '/s1/repair?dryRun=true' }, { path: '/s1/repair?dryRun=perhaps' }],
 }
 

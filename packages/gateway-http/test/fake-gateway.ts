@@ -3,6 +3,7 @@ import type { AdapterSummary } from '@agentproto/contracts/agent'
 import type { AdapterService, AdapterState, SessionArchive, UsageService } from '@agentproto/contracts/wire'
 import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
 import { FakeClock } from './fake-clock.ts'
+import { fakeChanges } from './fake-changes.ts'
 import { FakeSessions } from './fake-sessions.ts'
 
 export const TOKEN = 'a-token-of-the-owner'
@@ -135,6 +136,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     workspaces: fakeWorkspaces(),
     archive: fakeArchive(sessions),
     usage: fakeUsage,
+    changes: fakeChanges(sessions),
     authenticate: (token) => (token === TOKEN ? OWNER : undefined),
     version: '1.2.3',
     clock,

@@ -8,6 +8,7 @@ import {
   type QueuedTurn,
   type Session,
   type SessionRequest,
+  summaryOf,
   type Turn,
   type TurnDetail,
   type TurnResult,
@@ -41,6 +42,13 @@ interface FakeSession {
   readonly log: FakeLog
   readonly turns: Turn[]
   readonly requests: SessionRequest[]
+}
+
+/** What it does, by its turns and requests. */
+function stateOf({ session, turns, requests }: FakeSession): Session['state'] {
+  const pendingRequests = requests.filter(({ state }) => state === 'pending').length
+  const state = turns.at(-1)?.state === 'running' ? 'busy' : 'idle'
+  return summaryOf({ ...session, pendingRequests, turn: { ...session.turn, state } }).state
 }
 
 /**
@@ -88,10 +96,11 @@ export class FakeSessions implements SessionService {
 
   async get(id: string, within?: SessionBounds): Promise<Session> {
     this.#note('get', id)
-    const { session, log } = this.#find(id)
+    const found = this.#find(id)
+    const { session, log } = found
     if (!reaches(session, within))
       throw new AgentprotoError('session_not_found', 'There is no such session', { given: id })
-    return { ...session, lastSeq: log.lastSeq }
+    return { ...session, state: stateOf(found), lastSeq: log.lastSeq }
   }
 
   async prompt(id: string, request: PromptRequest, by: Principal): Promise<{ turn: number }> {

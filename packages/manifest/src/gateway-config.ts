@@ -33,6 +33,14 @@ export interface GatewayConfig {
     readonly maxBytes?: number
     readonly files?: number
   }
+  readonly checkpoints?: {
+    readonly enabled?: boolean
+    readonly maxAgeMs?: number
+    readonly fileBytes?: number
+    readonly files?: number
+    readonly bytes?: number
+    readonly timeMs?: number
+  }
   readonly audit?: boolean
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]

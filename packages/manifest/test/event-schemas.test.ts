@@ -68,6 +68,16 @@ const events: EventShapes = {
   extension: { kind: 'required', payload: 'required' },
   'runtime-progress': { elapsedMs: 'required', idleMs: 'required', currentTool: 'optional', message: 'optional' },
   'runtime-warning': { message: 'required', idleMs: 'optional' },
+  checkpoint: {
+    id: 'required',
+    files: 'required',
+    additions: 'required',
+    deletions: 'required',
+    total: 'optional',
+    leftOut: 'optional',
+  },
+  'checkpoint-skipped': { reason: 'required', detail: 'optional' },
+  rewound: { to: 'required', before: 'required', files: 'required', total: 'optional' },
   repair: { detail: 'required' },
   'session-stopped': {
     status: 'required',
@@ -138,6 +148,8 @@ const record: Shape<Session> = {
   delegation: 'optional',
   usage: 'optional',
   budget: 'optional',
+  changes: 'optional',
+  reviewed: 'optional',
 }
 
 interface ObjectSchema {

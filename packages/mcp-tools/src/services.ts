@@ -1,6 +1,6 @@
 import type { Clock, Principal, Refusal, WorkspaceService } from '@agentproto/contracts'
 import type { AdapterCatalog } from '@agentproto/contracts/agent'
-import type { SessionBounds, SessionService } from '@agentproto/contracts/wire'
+import type { ChangeService, SessionBounds, SessionService } from '@agentproto/contracts/wire'
 
 /** What the tools use of the services that HTTP uses too; the client of another gateway can provide it all. */
 export type ToolSessions = Pick<
@@ -23,6 +23,8 @@ export interface McpDeps {
   readonly sessions: ToolSessions
   readonly adapters: Pick<AdapterCatalog, 'list'>
   readonly workspaces: Pick<WorkspaceService, 'list'>
+  /** Without it, what a session changed cannot be listed. */
+  readonly changes?: Pick<ChangeService, 'list' | 'diff'>
   /** Of the gateway. */
   readonly version: string
   /** Default: the system's. */

@@ -9,14 +9,16 @@ import {
   type ToolName,
   visibleWorkspaces,
 } from '@agentproto/contracts/wire'
+import { changesOf } from './changes-of.js'
 import type { Call, McpDeps } from './services.js'
+import { sessionStates } from './session-states.js'
 import { turnState } from './turn-state.js'
 
 /** What each tool does, in the order of the list: one that is missing does not compile. */
 export type ToolHandlers = { readonly [N in ToolName]: (args: ToolInput<N>, call: Call) => Promise<object> }
 
 /** The tools over the services of a gateway; the five of AIP-46 §MCP tools come first. */
-export function toolHandlers({ sessions, adapters, workspaces, clock = systemClock }: McpDeps): ToolHandlers {
+export function toolHandlers({ sessions, adapters, workspaces, changes, clock = systemClock }: McpDeps): ToolHandlers {
   return {
     start_agent_session: (request, { by }) => sessions.spawn(request, by),
     async prompt_agent_session({ sessionId, prompt }, { by }) {
@@ -50,6 +52,9 @@ export function toolHandlers({ sessions, adapters, workspaces, clock = systemClo
       const answer = toAgentAnswer(parseWire(answerRequestSchema, given, 'answer'))
       return sessions.answer({ id, requestId }, answer, by)
     },
+    get_session_changes: (args, { signal }) => changesOf(changes, args, signal),
+    wait_for_sessions: ({ sessionIds, timeoutSeconds = TOOL_WAIT_SECONDS }, { within, signal, progress }) =>
+      sessionStates({ sessions, clock }, sessionIds, { within, timeoutMs: timeoutSeconds * 1_000, signal, progress }),
     list_agent_adapters: async () => ({ adapters: await adapters.list() }),
     list_agent_workspaces: async (_args, { by }) => visibleWorkspaces(await workspaces.list(), by),
   }

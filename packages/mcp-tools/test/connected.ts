@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { createMcpEndpoint } from '@agentproto/mcp-tools'
 import type { McpEndpoint } from '@agentproto/mcp-tools'
 import { expect, onTestFinished } from 'vitest'
+import { fakeChanges } from '../../gateway-http/test/fake-changes.ts'
 import { fakeAdapters, fakeGateway, fakeWorkspaces, TOKEN } from '../../gateway-http/test/fake-gateway.ts'
 import type { FakeGateway } from '../../gateway-http/test/fake-gateway.ts'
 
@@ -34,6 +35,7 @@ export async function connected(era: Era = 'modern', more: Parameters<typeof fak
     clock,
     adapters: fakeAdapters,
     workspaces: fakeWorkspaces(),
+    changes: fakeChanges(sessions),
     version: '1.2.3',
     onError: (error) => errors.push(error),
   })

@@ -25,6 +25,8 @@ async function resultsOf({
   await run('wait_agent_turn', { sessionId: 's2', turn: 1 })
   await run('get_agent_session_output', { sessionId: 's1', lastN: 1 })
   await run('get_agent_session', { sessionId: 's2' })
+  await run('wait_for_sessions', { sessionIds: ['s1', 's2'] })
+  await run('get_session_changes', { sessionId: 's1', patch: '.' })
   await run('answer_agent_request', { sessionId: 's2', requestId: 'r1', optionId: 'yes' })
   await run('prompt_agent_session', { sessionId: 's1', prompt: 'hang' })
   await run('wait_agent_turn', { sessionId: 's1', turn: 2, timeoutSeconds: 0 })
@@ -67,10 +69,10 @@ test('the schemas of the list are schemas, and the shapes of arguments are close
   }
 })
 
-test('there are at most twelve tools, and the five of AIP-46 come first', async () => {
+test('there are at most fourteen tools, and the five of AIP-46 come first', async () => {
   const { client } = await connected()
   const names = (await client.listTools()).tools.map(({ name }) => name)
-  expect(names.length).toBeLessThanOrEqual(12)
+  expect(names.length).toBeLessThanOrEqual(14)
   expect(names.slice(0, 5)).toEqual([
     'start_agent_session',
     'prompt_agent_session',

@@ -50,6 +50,8 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
       ['sessionId', 'requestId'],
       ['sessionId', 'requestId', 'optionId', 'remember', 'action', 'content'],
     ],
+    get_session_changes: [['sessionId'], ['sessionId', 'from', 'to', 'turn', 'patch']],
+    wait_for_sessions: [['sessionIds'], ['sessionIds', 'timeoutSeconds']],
     list_agent_adapters: [[], []],
     list_agent_workspaces: [[], []],
   })

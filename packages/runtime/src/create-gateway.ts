@@ -52,6 +52,7 @@ async function assemble(settings: Settings, opened: Opened): Promise<Gateway> {
     archive: sessions.archive,
     usage: sessions.usage,
     worktrees: sessions.worktrees,
+    changes: sessions.changes,
     workspaces: agents.workspaces,
     adapters: agents.adapters,
     app: surfaces.app,

@@ -4,6 +4,7 @@ import type { AgentHost, LaunchOptions } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost } from '@agentproto/provisioning'
 import type { GatewayHooks, ListenOptions, LogOptions } from '@agentproto/server'
 import type { RegistryConfig } from '@agentproto/session-registry'
+import type { CheckpointOptions } from './recording.js'
 import type { GatewayStores } from './stores.js'
 
 /** The options of a gateway. Each has a default. */
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   readonly sessions?: Partial<RegistryConfig>
   /** Time limits of the start of an agent, in milliseconds. Default: a minute for the handshake and one to open a session. */
   readonly limits?: Partial<Pick<ArmLimits, 'handshakeMs' | 'openMs'>>
+  /** Whether what sessions change in their folders is recorded, and how much; a gateway in memory records nothing. */
+  readonly checkpoints?: CheckpointOptions
   /** Defaults of `listen`. */
   readonly listen?: Pick<ListenOptions, 'host' | 'port' | 'allowRemote' | 'maxConnections' | 'tls'>
   /** Host names beyond loopback under which the gateway is reached. */

@@ -7,6 +7,7 @@ import { closeInOrder } from './close-in-order.js'
 import { endLeftovers } from './end-leftovers.js'
 import type { Observers } from './observe.js'
 import type { Settings } from './settings.js'
+import { recording } from './recording.js'
 import { sessionWorktrees } from './session-worktrees.js'
 import { stores } from './stores.js'
 
@@ -32,6 +33,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
   const registry = await openSessionRegistry({
     ...stores({ ...settings, onProblem }),
     ...sessionWorktrees(settings, parts),
+    ...recording(settings),
     adapters,
     workspaces,
     clock,
@@ -61,6 +63,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     archive: audit.wrap('archive', registry.archive),
     usage: registry.usage,
     worktrees: audit.wrap('worktrees', registry.worktrees),
+    changes: audit.wrap('changes', registry.changes),
     close,
   }
 }

@@ -14,9 +14,10 @@ export type Surfaces = ReturnType<typeof openSurfaces>
 /** HTTP and MCP over the services of a gateway, and the sockets that serve them. */
 export function openSurfaces(settings: Settings, parts: Observers & Access & Agents & Sessions) {
   const { clock, allowedHosts, allowedOrigins, layout, inMemory, address, listen: defaults } = settings
-  const { sessions, permissions, archive, usage, worktrees, adapters, workspaces, tokens } = parts
+  const { sessions, permissions, archive, usage, worktrees, changes, adapters, workspaces, tokens } = parts
   const { authenticate, revoked, onProblem, audit, log, metrics } = parts
-  const services = { sessions, permissions, archive, usage, worktrees, adapters, workspaces, tokens, clock, version }
+  const documents = { archive, usage, worktrees, changes }
+  const services = { sessions, permissions, ...documents, adapters, workspaces, tokens, clock, version }
   const onRefused = audit.refused
   const mcp = lazyMcp({ ...services, onRefused, onError: (error) => onProblem(`MCP: ${stackOf(error)}`) })
   const names = new HostNames(clock)

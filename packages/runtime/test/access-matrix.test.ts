@@ -73,6 +73,10 @@ const ROWS: Readonly<Record<Route, Row>> = {
   'GET /sessions/:id/export': NONE,
   'GET /sessions/:id/transcript': NONE,
   'POST /sessions/:id/repair': NONE,
+  'GET /sessions/:id/changes': NONE,
+  'GET /sessions/:id/changes/diff': NONE,
+  'POST /sessions/:id/changes/reviewed': { body: {}, noAgent: true },
+  'POST /sessions/:id/rewind': { body: { turn: 0, dryRun: true }, noAgent: true },
   'GET /agents/:agent/sessions': { path: '/agents/known/sessions' },
   'POST /agents/:agent/sessions': { path: '/agents/known/sessions', starts: true },
   'GET /workspaces': NONE,
@@ -110,6 +114,8 @@ const TOOL_ROWS: Readonly<Record<ToolName, Row>> = {
   interrupt_agent_session: NONE,
   resume_agent_session: NONE,
   wait_agent_turn: { body: { timeoutSeconds: 0 } },
+  get_session_changes: NONE,
+  wait_for_sessions: { body: { timeoutSeconds: 0 } },
   answer_agent_request: { body: { requestId: 'r1', optionId: 'yes' } },
   list_agent_adapters: NONE,
   list_agent_workspaces: NONE,
@@ -193,7 +199,11 @@ const routeCells = ROUTES.filter((route) => route in ROWS).flatMap((route) => {
 const toolCells = Object.values(TOOLS)
   .filter(({ name }) => name in TOOL_ROWS)
   .flatMap(({ name, scope, input }) =>
-    cellsOf(name, { scope, row: TOOL_ROWS[name as ToolName] }, 'sessionId' in input.shape),
+    cellsOf(
+      name,
+      { scope, row: TOOL_ROWS[name as ToolName] },
+      'sessionId' in input.shape || 'sessionIds' in input.shape,
+    ),
   )
 
 type Send = (cells: Cells, cell: Cell, id: string) => Promise<Answered>
@@ -208,7 +218,10 @@ const overHttp: Send = async ({ request, folders, code }, { name, row, caller, a
 
 const overMcp: Send = ({ tool, folders }, { name, row, caller, on, at }, id) => {
   const start = at && { adapter: 'known', cwd: folders[at] }
-  return tool(caller, name, { ...(on && { sessionId: id }), ...(start ?? row.body) })
+  return tool(caller, name, {
+    ...(on && (name === 'wait_for_sessions' ? { sessionIds: [id] } : { sessionId: id })),
+    ...(start ?? row.body),
+  })
 }
 
 test('12 every operation and every tool has its row', () => {

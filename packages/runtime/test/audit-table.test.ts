@@ -34,6 +34,8 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /sessions/:id/fork': unknownSession('fork', '/fork'),
   'POST /sessions/:id/worktree/merge': unknownSession('merge', '/worktree/merge'),
   'POST /sessions/:id/worktree/discard': unknownSession('discard', '/worktree/discard'),
+  'POST /sessions/:id/changes/reviewed': unknownSession('review', '/changes/reviewed'),
+  'POST /sessions/:id/rewind': unknownSession('rewind', '/rewind', { turn: 0 }),
   'POST /sessions/:id/repair': unknownSession('repair', '/repair'),
   'POST /sessions/import': { action: 'import', path: '/sessions/import', body: 'x', type: 'application/x-ndjson' },
   'POST /sessions/prune': on('prune', '/sessions/prune', { olderThanMs: 86_400_000 }),

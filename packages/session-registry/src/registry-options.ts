@@ -1,6 +1,7 @@
 import type { Clock, NewId, SessionEvent, WorkspaceResolver } from '@agentproto/contracts'
 import type {
   AdapterCatalog,
+  ChangeStore,
   EventStore,
   RuleStore,
   SessionStore,
@@ -9,6 +10,7 @@ import type {
   StoredSession,
 } from '@agentproto/contracts/agent'
 import type {
+  ChangeService,
   PermissionService,
   SessionArchive,
   SessionService,
@@ -42,6 +44,10 @@ export interface SessionRegistryOptions {
   readonly onUsage?: (row: UsageRow) => void
   /** Creates worktrees for sessions; without it none are. */
   readonly worktrees?: SessionWorktrees
+  /** Records what sessions change in their folders; without it nothing is recorded. */
+  readonly changes?: ChangeStore
+  /** Checkpoints older than this are deleted, in milliseconds; 0 for never. Default 30 days. */
+  readonly checkpointAgeMs?: number
   /** Stores crash bundles; without it none are kept. */
   readonly crashBundles?: CrashBundleStore
   /** Decides about requests of agents before any rule, mode or person. */
@@ -61,6 +67,8 @@ export interface SessionRegistry extends SessionService, AsyncDisposable {
   readonly permissions: PermissionService
   /** What is done at last with the worktrees of sessions. */
   readonly worktrees: WorktreeService
+  /** What sessions changed in their folders. */
+  readonly changes: ChangeService
   /** The stored sessions as documents. */
   readonly archive: SessionArchive
   /** What the sessions used, also deleted ones. */

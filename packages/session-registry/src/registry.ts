@@ -23,6 +23,7 @@ import {
 } from '@agentproto/contracts/wire'
 import { Archive } from './archive/archive.js'
 import { ChangeFeed } from './change-feed.js'
+import { SessionChangeService } from './changes/session-changes.js'
 import { assertNoAgent } from './delegation/delegation.js'
 import { type Asker, foldersOf, sameRootsOf } from './delegation/root-folder.js'
 import { Idempotency } from './idempotency.js'
@@ -73,6 +74,7 @@ class Registry implements SessionRegistry {
   readonly archive: Archive
   readonly usage: UsageService
   readonly worktrees: SessionWorktreeService
+  readonly changes: SessionChangeService
   readonly #options: ReturnType<typeof withDefaults>
   readonly #feed: ChangeFeed
   readonly #saver: RecordSaver
@@ -115,6 +117,7 @@ class Registry implements SessionRegistry {
     this.usage = usageService({ ledger, clock, find: (id) => sessions.descriptor(id) })
     const asker = (by: Principal): Asker => this.#asker(by)
     this.worktrees = new SessionWorktreeService({ ...options, sessions, asker })
+    this.changes = new SessionChangeService({ ...options, sessions, asker })
     this.#starts = new SessionStarts({
       ...options,
       sessions,
@@ -256,6 +259,7 @@ class Registry implements SessionRegistry {
     for (const problem of await endAll(sessions, 'shutdown')) this.#options.onProblem(problem)
     this.archive.close()
     this.#feed.close()
+    await this.changes.close()
     await Promise.allSettled(sessions.map(({ log }) => log.close()))
     await this.#saver.close()
     await this.#ledger.close()
@@ -275,6 +279,7 @@ class Registry implements SessionRegistry {
     await this.#saver.forget(session)
     await this.#options.logs.delete(session.id)
     await this.#options.store.delete(session.id)
+    this.changes.forget(session.id)
     this.#feed.forgotten(last)
   }
 

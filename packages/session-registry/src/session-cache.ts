@@ -1,6 +1,7 @@
 import { isLive, type Session } from '@agentproto/contracts'
 import type { StoredSession, StoredWorktree, UsageMeter } from '@agentproto/contracts/agent'
 import type { SessionBounds } from '@agentproto/contracts/wire'
+import { rootOf } from './changes/session-root.js'
 import { isWithin } from './delegation/scope.js'
 import { isInside } from './permissions/real-path.js'
 import { sessionNotFound } from './records/session-id.js'
@@ -89,6 +90,18 @@ export class SessionCache {
       return { worktree, workspaceSlug: descriptorOf(cached).workspaceSlug }
     }
     return undefined
+  }
+
+  /** The ids of all sessions, oldest first. */
+  get ids(): readonly string[] {
+    return [...this.#all.keys()]
+  }
+
+  /** The real path of a session's folder, which is not loaded for it. @throws `session_not_found` */
+  root(id: string): string {
+    const known = this.#all.get(id)
+    if (known === undefined) throw sessionNotFound(id)
+    return rootOf(known.loaded === undefined ? known.evicted : known.loaded.state)
   }
 
   /** A test for sessions within bounds. */

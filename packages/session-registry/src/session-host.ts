@@ -7,6 +7,8 @@ import type { SessionHandle } from './session/session-handle.js'
 import { MemoryUsageStore } from './usage/memory-usage-store.js'
 import type { UsageLedger } from './usage/usage-ledger.js'
 
+const DEFAULT_CHECKPOINT_AGE_MS = 30 * 24 * 60 * 60_000
+
 /** What all sessions of a registry share. */
 export interface SessionHost extends ReturnType<typeof withDefaults> {
   /** The live sessions that the agent of a session has started. */
@@ -31,12 +33,14 @@ export function withDefaults({
   ...options
 }: SessionRegistryOptions) {
   const { clock = systemClock, newId = randomId, onProblem = (): void => undefined } = options
+  const { checkpointAgeMs = DEFAULT_CHECKPOINT_AGE_MS } = options
   return {
     ...options,
     clock,
     newId,
     onProblem,
     usage,
+    checkpointAgeMs,
     config: { ...DEFAULT_REGISTRY_CONFIG, ...config },
     workspaceRules: new WorkspaceRules(rules, options.workspaces),
   }

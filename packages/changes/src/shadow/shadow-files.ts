@@ -54,6 +54,7 @@ export async function removeLeftovers(shadow: string): Promise<void> {
 /** Bytes stay as they are: no line endings, no filters, no `$Id$`, no encodings, whatever `.gitattributes` says. */
 export const NO_CONVERSION = '* -text !eol -ident -filter !working-tree-encoding !diff !merge !export-subst\n'
 
+/** What git writes is as private as the rest of the home, whatever the umask is. */
 async function configOf(folder: string): Promise<string> {
   return `[core]
 \trepositoryFormatVersion = 0
@@ -63,6 +64,7 @@ async function configOf(folder: string): Promise<string> {
 \tignoreCase = ${await ignoresCase(folder)}
 \tprotectNTFS = ${process.platform === 'win32'}
 \tlogAllRefUpdates = false
+\tsharedRepository = 0600
 \tcompression = 1
 [index]
 \tversion = 4

@@ -15,14 +15,16 @@ import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { version } from '../version.js'
 import type { Finding } from './finding.js'
+import { folderSize } from './folder-size.js'
 import { checkWorktrees } from './worktrees.js'
 
+const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
 const FIRST_START = 'the first start of the gateway creates it'
 /** Checks of what is in the home. */
-const OF_HOME = new Set(['permissions', 'config', 'worktrees'])
+const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints'])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
@@ -37,6 +39,7 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['permissions', 'permissions', () => checkPermissions(home)],
     ['config', 'config.json', () => checkConfig(home.config), `Fix ${home.config}; no gateway starts with it`],
     ['worktrees', 'worktrees', () => checkWorktrees(home)],
+    ['checkpoints', 'checkpoints', () => checkCheckpoints(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
   ]
@@ -115,6 +118,12 @@ async function isOpen(path: string): Promise<boolean> {
 async function checkConfig(path: string): Promise<Finding> {
   const keys = Object.keys(await readConfigFile(path)).length
   return ok(keys === 0 ? 'nothing is set' : `valid, ${keys} keys`)
+}
+
+/** How much room the recorded states of folders take. */
+async function checkCheckpoints({ checkpoints }: HomeLayout): Promise<Finding> {
+  const { folders, bytes } = await folderSize(checkpoints)
+  return ok(folders === 0 ? 'none' : `${(bytes / MIB).toFixed(1)} MiB for ${folders} folders`)
 }
 
 /** The gateway of the home, if one is running. */

@@ -1,4 +1,5 @@
 import { promptText, type SessionEvent } from '@agentproto/contracts'
+import { changeCounts } from './change-counts.js'
 import { cut } from './fit.js'
 import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
@@ -33,6 +34,12 @@ function summaryOf(event: SessionEvent): string {
       return oneLine(event.message)
     case 'session-stopped':
       return `${event.status}, ${event.stopReason}`
+    case 'checkpoint':
+      return `${event.files} files ${changeCounts(event)}`
+    case 'checkpoint-skipped':
+      return oneLine(`${event.reason}${event.detail === undefined ? '' : `: ${event.detail}`}`)
+    case 'rewound':
+      return `${event.files} files, back to ${event.to}; undo with ${event.before}`
     case 'status':
     case 'plan':
     case 'usage':

@@ -6,6 +6,7 @@ import {
   type Turn,
 } from '@agentproto/contracts'
 import { ageSince, duration } from './age.js'
+import { changeCounts } from './change-counts.js'
 import type { Paint } from './paint.js'
 import { oneLine } from './printable.js'
 import { requestTitle } from './request-title.js'
@@ -57,6 +58,7 @@ function factsOf(session: Session, now: number): [string, string][] {
     ['mode', config?.modeId],
     ['model', config?.modelId],
     ['permissions', session.permissionMode],
+    ['changes', changesOf(session, now)],
     ['sandbox', confinementOf(session)],
     ['started', `${ageSince(session.startedAt, now)} ago (${session.startedAt})`],
     ['last output', session.lastOutputAt && `${ageSince(session.lastOutputAt, now)} ago`],
@@ -70,6 +72,11 @@ function factsOf(session: Session, now: number): [string, string][] {
   return facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, oneLine(value)]]))
 }
 
+function changesOf({ changes, reviewed }: Session, now: number): string | undefined {
+  if (changes === undefined) return undefined
+  const review = reviewed === undefined ? '' : `, reviewed ${ageSince(reviewed.at, now)} ago`
+  return `${changes.files} files ${changeCounts(changes)}${review}`
+}
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 
 const usageFacts = ({ usage, budget }: Session): [string, string | undefined][] => [

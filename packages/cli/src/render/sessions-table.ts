@@ -1,5 +1,6 @@
 import type { Session, SessionStateName } from '@agentproto/contracts'
 import { ageSince } from './age.js'
+import { changeCounts } from './change-counts.js'
 import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
@@ -42,6 +43,7 @@ function columns({ now, paint, lastLines, order, sessions }: SessionsView): Colu
       cell: sessionState,
       paint: (text, session) => paint[STATE_PAINT[sessionState(session)]](text),
     },
+    ...changesColumn(sessions),
     { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
     ...costColumn(sessions),
     { title: sortable('AGE', 'age'), cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
@@ -54,6 +56,19 @@ function columns({ now, paint, lastLines, order, sessions }: SessionsView): Colu
     },
   ]
 }
+
+/** Where the folder of a session was recorded. */
+const changesColumn = (sessions: readonly Session[]): Column<Session>[] =>
+  sessions.some(({ changes }) => changes !== undefined)
+    ? [
+        {
+          title: 'CHANGES',
+          cell: ({ changes }) => (changes === undefined ? '–' : changeCounts(changes)),
+          align: 'right',
+          dropOrder: 3,
+        },
+      ]
+    : []
 
 /** Only where an agent has reported a cost. */
 const costColumn = (sessions: readonly Session[]): Column<Session>[] =>

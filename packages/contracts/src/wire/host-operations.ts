@@ -54,6 +54,7 @@ export const hostOperations = {
     calls: 'sessions.watch',
     answers: { 200: { description: '`ready` first, then `session` and `forgotten`', streamOnly: true } },
     errors: ['stream_limit_reached'],
+    tool: tools.waitForSessions,
   }),
   'GET /requests': read('listRequests', {
     summary: 'Lists the requests of all sessions that wait for a person',

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.js'
 import { defined } from '../json.js'
 import type { Scope } from '../principal.js'
 import type { WorkspaceService } from '../workspace.js'
+import type { ChangeService } from './change-service.js'
 import type { PermissionService } from './permission-service.js'
 import type { AdapterService } from './provisioning.js'
 import type { SessionArchive } from './session-archive.js'
@@ -22,6 +23,8 @@ export interface Services {
   readonly usage: UsageService
   /** What is done at last with the worktrees of sessions. */
   readonly worktrees: WorktreeService
+  /** What sessions changed in their folders. */
+  readonly changes: ChangeService
   readonly workspaces: WorkspaceService
   readonly adapters: AdapterService
   /** The named tokens, beside that of the owner. */

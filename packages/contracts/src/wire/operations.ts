@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { Scope } from '../principal.js'
 import { archiveOperations } from './archive-operations.js'
+import { changeOperations } from './change-operations.js'
 import { hostOperations } from './host-operations.js'
 import type { Operation } from './operation.js'
 import { sessionOperations } from './session-operations.js'
@@ -15,6 +16,7 @@ export const OPERATIONS = {
   ...archiveOperations,
   ...sessionOperations,
   ...worktreeOperations,
+  ...changeOperations,
   ...hostOperations,
 } as const
 

@@ -17,6 +17,8 @@ import { of, type ValueOf } from './value-of.js'
 export const time = z.iso.datetime()
 const count = z.int().min(0)
 const nextCursor = z.string().optional().describe('Pass it as `after` to get the next page; absent on the last one')
+/** Of changed files. */
+export const changeTotals = z.object({ files: count, additions: count, deletions: count })
 const nextAfter = count.describe('Pass it as `after` to get the next page')
 
 /** Described by `session.schema.json` and `stream-event.schema.json`, which the OpenAPI document refers to. */
@@ -62,6 +64,7 @@ const turn = z.object({
   firstSeq: count,
   lastSeq: count.optional(),
   error: z.string().optional(),
+  changes: changeTotals.optional().describe('What its files have become, if that was recorded'),
 })
 /** One turn, without its output. */
 export type Turn = ValueOf<typeof turn>

@@ -2,8 +2,10 @@ import * as z from 'zod'
 import { REQUEST_STATES } from '../agent-request.js'
 import { SESSION_STATES, SESSION_STATUSES } from '../session.js'
 import type { ToolDefinition } from './operation.js'
+import { stateRefSchema } from './change-requests.js'
 import {
   answerRequestSchema,
+  BOUNDS,
   interruptRequestSchema,
   killRequestSchema,
   listQuerySchema,
@@ -18,6 +20,8 @@ import {
 
 /** Longest wait of a tool: MCP clients give up after a minute (F73). */
 export const TOOL_WAIT_SECONDS = 49
+/** Sessions of one wait. */
+export const TOOL_WAIT_SESSIONS = 20
 /** Lines that get_agent_session_output returns by default. */
 export const TOOL_OUTPUT_LINES = 200
 
@@ -99,6 +103,34 @@ export const waitTurn = {
     turn: z.int(),
     state: z.enum(['ended', 'awaiting-input', 'busy']),
     result: z.looseObject({ text: z.string() }).optional(),
+  }),
+} as const satisfies ToolDefinition
+
+export const waitForSessions = {
+  name: 'wait_for_sessions',
+  description:
+    'Wait until one of these sessions is not busy any more, or the time is up. Returns the state of each, and the requests it waits for.',
+  input: z.strictObject({
+    sessionIds: z.array(sessionId).min(1).max(TOOL_WAIT_SESSIONS),
+    timeoutSeconds: z.number().min(0).max(TOOL_WAIT_SECONDS).optional(),
+  }),
+  output: z.looseObject({ sessions: z.array(z.looseObject({ id: z.string(), state: z.enum(SESSION_STATES) })) }),
+} as const satisfies ToolDefinition
+
+export const getChanges = {
+  name: 'get_session_changes',
+  description:
+    'List the files that a session changed: from its start, a turn or the last review (reviewed), to now or a turn. With patch, also the patch of this file or folder (. for all).',
+  input: z.strictObject({
+    sessionId,
+    from: stateRefSchema.optional(),
+    to: stateRefSchema.optional(),
+    turn: z.int().min(1).optional().describe('Only this turn'),
+    patch: z.string().min(1).max(BOUNDS.pathChars).optional(),
+  }),
+  output: z.looseObject({
+    files: z.array(z.looseObject({ path: z.string(), status: z.string() })),
+    patch: z.string().optional(),
   }),
 } as const satisfies ToolDefinition
 

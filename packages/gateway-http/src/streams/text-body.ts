@@ -4,7 +4,7 @@
  * @param onFailure Called with a later failure. Returns the error of the body; undefined if the connection is already closed
  */
 export async function textBody(
-  text: AsyncIterable<string>,
+  text: AsyncIterable<string | Uint8Array>,
   onFailure: (thrown: unknown) => Error | undefined,
 ): Promise<ReadableStream<Uint8Array>> {
   const pieces = text[Symbol.asyncIterator]()
@@ -15,7 +15,7 @@ export async function textBody(
     try {
       const { value, done } = early.shift() ?? (await pieces.next())
       if (done === true) controller.close()
-      else controller.enqueue(encoder.encode(value))
+      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
     } catch (thrown) {
       const error = onFailure(thrown)
       if (error !== undefined) controller.error(error)

@@ -130,6 +130,12 @@ const DETAILS: DetailsTable = {
   'permissions.removeRule': (scope, rule, by) => ({ by, about: { rule, ...aboutScope(scope) } }),
   'worktrees.merge': (session, { strategy }, by) => ({ by, session, about: { strategy } }),
   'worktrees.discard': (session, { force }, by) => ({ by, session, about: { force } }),
+  'changes.markReviewed': (session, { turn }, by) => ({ by, session, about: { turn } }),
+  'changes.rewind': (session, { paths, ...request }, by) => ({
+    by,
+    session,
+    about: { ...request, paths: paths?.slice(0, 50) },
+  }),
   'archive.prune': (request, by) => ({ by, about: { ...request } }),
   'archive.repair': (session, options, by) => ({ by, session, about: { ...options } }),
   'archive.import': (_text, by) => ({ by }),

@@ -16,6 +16,7 @@ import { exportedIn } from './exported-text.js'
 import { sizeOfGap } from '../log/log-gap.js'
 import { newSession } from '../lifecycle/spawn-request.js'
 import { assertSessionId, SESSION_ID_PREFIX } from '../records/session-id.js'
+import { LoggedTurns } from '../turns/turn-history.js'
 import { SessionRebuild } from './session-rebuild.js'
 
 /**
@@ -114,10 +115,16 @@ function checked(value: unknown, rebuild: SessionRebuild): SessionEvent {
   rebuild.find(value)
   const { current } = rebuild.turns
   const fits =
-    value.type === 'user-prompt' ? rebuild.admits(value) : value.turn === undefined || value.turn === current?.number
+    value.type === 'user-prompt'
+      ? rebuild.admits(value)
+      : value.turn === undefined || value.turn === current?.number || isAfterTurn(value, rebuild.turns.count)
   if (!fits) throw invalid(`Event ${due} does not belong to the running turn`, { given: value.turn })
   return value
 }
+
+/** Whether it belongs to a turn that has ended. */
+const isAfterTurn = ({ type, turn = 0 }: SessionEvent, turnCount: number): boolean =>
+  LoggedTurns.AFTER_TURN.has(type) && turn <= turnCount
 
 const ended = ({ session }: SessionRebuild): Session => ({ ...session, resumable: false })
 

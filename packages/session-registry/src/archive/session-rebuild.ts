@@ -3,7 +3,7 @@ import type { EntryGroup } from '../log/event-log.js'
 import type { LogItem } from '../log/log-gap.js'
 import { DEFAULT_REGISTRY_CONFIG } from '../registry-config.js'
 import { replayEvent, restarted } from '../session/events.js'
-import { type MissingEnds, missingEnds } from '../session/run.js'
+import { type MissingEnds, missingEnds } from '../session/run-end.js'
 import { IDLE, type SessionState, snapshotOf, stateOf, type TurnState } from '../session/state.js'
 import { TurnHistory } from '../turns/turn-history.js'
 

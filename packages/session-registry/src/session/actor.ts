@@ -4,6 +4,7 @@ import { messageOf } from '../lifecycle/ending.js'
 import { EventLog } from '../log/event-log.js'
 import { OutputFeed } from '../output/output-feed.js'
 import { SessionPermissions } from '../permissions/session-permissions.js'
+import { FolderRecorder } from '../changes/folder-recorder.js'
 import type { SessionHost } from '../session-host.js'
 import { TurnHistory } from '../turns/turn-history.js'
 import type { Spent } from '../usage/meter.js'
@@ -37,6 +38,7 @@ export class SessionActor implements SessionHandle {
   readonly #host: SessionHost
   readonly #judge: Judge
   readonly #runner: AgentRunner
+  readonly #recorder: FolderRecorder
   readonly #timers = new Map<TimerName, Timer>()
   readonly #calls = new Map<Call, Caller>()
   /** Only {@link reduce} makes another one. */
@@ -52,7 +54,7 @@ export class SessionActor implements SessionHandle {
     const { id: sessionId, lastSeq } = stored.session
     this.id = sessionId
     this.#host = host
-    this.state = stateOf(stored, host.config)
+    this.state = stateOf(stored, host.config, { records: host.changes !== undefined })
     this.turns = new TurnHistory(stored.turns, stored.session.turnCount)
     const isOver = (): boolean => !this.isLive
     this.log = new EventLog({
@@ -80,6 +82,7 @@ export class SessionActor implements SessionHandle {
     this.permissions = new SessionPermissions({ ...host, workspaceSlug, mode, parent, onChange }, stored)
     this.#judge = new Judge(this, host)
     this.#runner = new AgentRunner(this, host)
+    this.#recorder = new FolderRecorder(this, host)
   }
 
   get agent(): RunningAgent | undefined {
@@ -97,7 +100,7 @@ export class SessionActor implements SessionHandle {
 
   /** Whether its record holds all that is known of it, so that nothing is lost when it is evicted. */
   get isEvictable(): boolean {
-    return !this.isLive && this.state.session.failedResumes === undefined
+    return !this.isLive && this.state.session.failedResumes === undefined && !this.state.isRewinding
   }
 
   snapshot(): Session {
@@ -105,7 +108,7 @@ export class SessionActor implements SessionHandle {
   }
 
   stored(): StoredSession {
-    const { requests, spawn, run, agentStartedAt, process, meter } = this.state
+    const { requests, spawn, run, agentStartedAt, process, meter, recording } = this.state
     return {
       version: 1,
       session: this.snapshot(),
@@ -115,6 +118,7 @@ export class SessionActor implements SessionHandle {
       spawn,
       meter,
       ...(run.phase === 'starting' && run.how !== undefined ? { starting: true } : {}),
+      ...('turn' in recording ? { recording: recording.turn } : {}),
       ...(agentStartedAt === undefined ? {} : { agentStartedAt }),
       ...(process === undefined || !this.isLive ? {} : { process }),
     }
@@ -140,6 +144,11 @@ export class SessionActor implements SessionHandle {
   /** Resolves when no start is under way, however it went. */
   started(): Promise<void> {
     return this.#runner.starting
+  }
+
+  /** Resolves when nothing is being recorded. */
+  recorded(): Promise<void> {
+    return this.#recorder.idle
   }
 
   /** Asks the policy again about everything that waits: a rule or the mode has changed. */
@@ -235,6 +244,10 @@ export class SessionActor implements SessionHandle {
         return void this.#runner.stop(effect.cause)
       case 'judge':
         return void this.#judge.decide(effect)
+      case 'record':
+        return this.#recorder.record(effect.turn)
+      case 'abort-recording':
+        return this.#recorder.abort()
       case 'forget-once-rules':
         return this.permissions.forgetOnce()
       case 'spend':

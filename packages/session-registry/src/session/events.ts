@@ -1,8 +1,9 @@
 import { defined, type Session, type SessionEvent, type SessionTurn } from '@agentproto/contracts'
 import { sentTurns } from '../lifecycle/resume.js'
 import { contextAfter } from './prompt-context.js'
+import { limitForPrompt, noRecording, record, withTotals } from './recording.js'
 import { dropAsks, interruptRequests, requestOpened, requestResolved } from './requests.js'
-import { end, runOver } from './run.js'
+import { end, endLog, runOver } from './run.js'
 import { andThen, type Effect, IDLE, openTurn, type OpenTurn, type SessionState, step, type Step } from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
@@ -44,6 +45,9 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
   'turn-end',
   'title',
   'config',
+  'checkpoint',
+  'checkpoint-skipped',
+  'rewound',
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
@@ -82,7 +86,11 @@ function applyCounted(state: SessionState, event: SessionEvent, now: number): St
       return requestResolved(described, event)
     case 'runtime-warning':
       return step({ ...described, watch: { ...seen, isSilent: seen.isSilent || event.idleMs !== undefined } })
+    case 'checkpoint':
+    case 'checkpoint-skipped':
+      return recordingLogged(described)
     case 'status':
+      if (event.status === 'starting') return record(described, 0)
       if (event.status !== 'running') return step(described)
       return watchSession({ ...described, run: { phase: 'running' }, resumeAt: 0 }, now)
     case 'session-stopped':
@@ -103,14 +111,17 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
   }
   const queue = event.origin === 'queue' ? state.queue.slice(1) : state.queue
   const context = { ...state.context, offered: event.preface?.map(({ kind }) => kind) ?? [], isSent: false }
-  return andThen(watch({ ...state, context, turn, queue, calls: NO_CALLS }, now), send)
+  const began = andThen(watch({ ...state, context, turn, queue, calls: NO_CALLS }, now), send)
+  return andThen(began, (after) => limitForPrompt(after, now))
 }
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {
   const { interrupters = [], cancelled } = openTurn(state) ?? {}
   const received = state.context.offered.length > 0 ? contextAfter(state, event) : {}
   const ended: SessionState = { ...state, ...received, turn: IDLE }
-  const over = andThen(ended.asks.length > 0 ? dropAsks(ended) : step(ended), (after) => watch(after, now))
+  const dropped = ended.asks.length > 0 ? dropAsks(ended) : step(ended)
+  const watched = andThen(dropped, (after) => watch(after, now))
+  const over = state.context.isSent ? andThen(watched, (after) => record(after, event.turn ?? 0)) : watched
   const effects: Effect[] = [...over.effects]
   if (cancelled !== undefined) effects.push({ do: 'disarm', timer: 'grace' })
   for (const call of interrupters) effects.push({ do: 'reply', call, value: { wasBusy: true } })
@@ -123,6 +134,15 @@ function turnEnded(state: SessionState, event: SessionEvent & { readonly type: '
   return andThen({ state: exhausted, effects }, (after) =>
     end(after, { status: 'killed', stopReason: 'max_iterations' }),
   )
+}
+
+/** The folder was recorded, or not: what waited for it goes on. */
+function recordingLogged(state: SessionState): Step {
+  const { run } = state
+  const idle = noRecording(state)
+  if (run.phase === 'ended' || idle === state) return step(idle)
+  const isOver = run.phase === 'stopping' && run.exited !== undefined
+  return andThen(step(idle, { do: 'disarm', timer: 'recording' }), isOver ? endLog : send)
 }
 
 function withOutput(state: SessionState, event: SessionEvent): SessionState {
@@ -174,7 +194,11 @@ function describe(state: SessionState, event: SessionEvent): Session {
       return withStatus(session, event.status)
     case 'session-stopped':
       return stopped(session, event)
+    case 'checkpoint':
+    case 'rewound':
+      return withTotals(session, event)
     case 'agent-prompt-resolved':
+    case 'checkpoint-skipped':
     case 'usage':
     case 'extension':
     case 'runtime-progress':

@@ -4,9 +4,11 @@ import type {
   AnsweredBy,
   ContentBlock,
   PermissionMode,
+  Rewound,
   Session,
   SessionEvent,
   SessionFailure,
+  SessionReview,
   TraceContext,
 } from '@agentproto/contracts'
 import type {
@@ -62,6 +64,8 @@ type Command =
       readonly mode: PermissionMode
       readonly by: AnsweredBy
     }
+  /** Sends no prompt until the files of the folder were set back. */
+  | { readonly type: 'begin-rewind'; readonly call: Call }
 
 /** Of the agent, or of what runs it. */
 type AgentInput =
@@ -92,6 +96,11 @@ type HostInput =
   | { readonly type: 'timer'; readonly timer: TimerName; readonly liveChildren: number }
   /** What was used of the budgets that hold for the session has changed. */
   | { readonly type: 'spent'; readonly standings: readonly Standing[] }
+  /** The folder after a turn, or before the start with 0: recorded, or why not. */
+  | { readonly type: 'recorded'; readonly turn: number; readonly outcome: LogEntry }
+  /** With what was done, if anything was. */
+  | { readonly type: 'rewind-over'; readonly rewound: Rewound | undefined }
+  | { readonly type: 'reviewed'; readonly review: SessionReview }
   /** Continue with the queue. */
   | { readonly type: 'next' }
   /** Complete the log of a run that a dead host left open. */
@@ -135,6 +144,7 @@ export interface Replies {
   readonly answer: undefined
   readonly rename: undefined
   readonly 'set-permission-mode': undefined
+  readonly 'begin-rewind': undefined
   readonly asked: AgentAnswer
 }
 

@@ -4,8 +4,10 @@ import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { applyEvents, replayEvent } from './events.js'
 import type { Input, InputOf, LogInput } from './input.js'
+import { recorded, recordingOver } from './recording.js'
 import { rename } from './rename.js'
 import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
+import { beginRewind, rewindOver } from './rewind.js'
 import {
   agentEnded,
   agentReady,
@@ -53,27 +55,28 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
     case 'asked':
       return asked(state, input)
     case 'withdrawn':
-      return withdrawn(state, input.requestId)
+    case 'judged':
+    case 'policy-answer':
+      return ofRequest(state, input)
     case 'agent-started':
-      return agentStarted(state, input.facts)
     case 'agent-ready':
-      return agentReady(state)
     case 'start-failed':
-      return startFailed(state, input.error, now)
+      return ready(state, input, now)
     case 'send-settled':
       return sendSettled(state, input)
     case 'agent-ended':
       return agentEnded(state, input)
     case 'agent-stopped':
-      return agentStopped(state, input)
+      return agentStopped(state, input, now)
     case 'stop-failed':
       return stopFailed(state, input.error)
-    case 'judged':
-      return judged(state, input)
-    case 'policy-answer':
-      return policyAnswer(state, input)
     case 'report':
       return step(state, { do: 'append', groups: [{ entries: input.entries }] })
+    case 'recorded':
+    case 'begin-rewind':
+    case 'rewind-over':
+    case 'reviewed':
+      return files(state, input)
     case 'timer':
       return timer(state, input, now)
     case 'next':
@@ -98,6 +101,34 @@ function orReject(state: SessionState, call: Call, decide: () => Step): Step {
   }
 }
 
+/** What becomes of a request of the agent without a person. */
+function ofRequest(state: SessionState, input: InputOf<'withdrawn' | 'judged' | 'policy-answer'>): Step {
+  switch (input.type) {
+    case 'withdrawn':
+      return withdrawn(state, input.requestId)
+    case 'judged':
+      return judged(state, input)
+    case 'policy-answer':
+      return policyAnswer(state, input)
+  }
+}
+
+/** How the start of the agent goes. */
+function ready(
+  state: SessionState,
+  input: InputOf<'agent-started' | 'agent-ready' | 'start-failed'>,
+  now: number,
+): Step {
+  switch (input.type) {
+    case 'agent-started':
+      return agentStarted(state, input.facts)
+    case 'agent-ready':
+      return agentReady(state)
+    case 'start-failed':
+      return startFailed(state, input.error, now)
+  }
+}
+
 /** What a session is called and set to. */
 function describe(state: SessionState, input: InputOf<'rename' | 'set-permission-mode' | 'configured' | 'warn'>): Step {
   switch (input.type) {
@@ -109,6 +140,20 @@ function describe(state: SessionState, input: InputOf<'rename' | 'set-permission
       return step({ ...state, spawn: withChange(state.spawn, input.change) })
     case 'warn':
       return step({ ...state, session: withWarning(state.session, input.message) }, URGENT)
+  }
+}
+
+/** What happens to the files of its folder, beside what its agent does to them. */
+function files(state: SessionState, input: InputOf<'recorded' | 'begin-rewind' | 'rewind-over' | 'reviewed'>): Step {
+  switch (input.type) {
+    case 'recorded':
+      return recorded(state, input)
+    case 'begin-rewind':
+      return orReject(state, input.call, () => beginRewind(state, input.call))
+    case 'rewind-over':
+      return rewindOver(state, input)
+    case 'reviewed':
+      return step({ ...state, session: { ...state.session, reviewed: input.review } }, URGENT, { do: 'save' })
   }
 }
 
@@ -130,6 +175,7 @@ function reduceLog(state: SessionState, input: LogInput | InputOf<'spent'>, now:
 function timer(state: SessionState, { timer: name, liveChildren }: InputOf<'timer'>, now: number): Step {
   if (name === 'watch') return look(state, { now, liveChildren })
   if (name === 'grace') return graceOver(state)
+  if (name === 'recording') return recordingOver(state)
   return requestOver(state, name.slice('request '.length))
 }
 

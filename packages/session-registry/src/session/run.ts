@@ -1,13 +1,4 @@
-import { constants } from 'node:os'
-import {
-  AgentprotoError,
-  type AnsweredBy,
-  defined,
-  isDecision,
-  isLive,
-  type Session,
-  summaryOf,
-} from '@agentproto/contracts'
+import { AgentprotoError, defined, isDecision, isLive, type Session, summaryOf } from '@agentproto/contracts'
 import {
   type Ending,
   endedError,
@@ -25,7 +16,9 @@ import type { LogEntry } from '../log/event-record.js'
 import { closing, stopQueue, unsentTurns } from './closing.js'
 import type { AgentFacts, InputOf } from './input.js'
 import { contextOfStart } from './prompt-context.js'
+import { limitForEnd, noRecording, willRecord } from './recording.js'
 import { dropAsks } from './requests.js'
+import { endOfRun, missingEnds } from './run-end.js'
 import { interruptedAt } from '../usage/meter.js'
 import { assertBudget, withBudget } from '../usage/resumed-budget.js'
 import {
@@ -168,20 +161,45 @@ export function agentEnded(state: SessionState, { end: ended }: InputOf<'agent-e
 }
 
 /** Nothing of the agent lives any more: what it left open is closed, then the status changes. One write has all of it. */
-export function agentStopped(state: SessionState, { exit, failure }: InputOf<'agent-stopped'>): Step {
-  const { run, session } = state
+export function agentStopped(state: SessionState, { exit, failure }: InputOf<'agent-stopped'>, now: number): Step {
+  const { run } = state
   if (run.phase !== 'stopping') return step(state)
-  const turn = openTurn(state)
+  const stopped: SessionState = {
+    ...state,
+    isSending: false,
+    process: undefined,
+    run: { ...run, exited: { exit, failure } },
+  }
+  if (state.isMuted || !willRecord(state)) return endLog(stopped)
+  // What the agent changed last is recorded before the end is logged; the end of its turn does not wait for it.
+  const groups = openEnds(stopped)
+  const ended = groups.length === 0 ? step(stopped) : step(stopped, { do: 'append', groups, hold: true })
+  return andThen(ended, (after) => limitForEnd(after, now))
+}
+
+/** Logs the end of a run whose agent is gone, with what it left open. */
+export function endLog(state: SessionState): Step {
+  const { run, session } = state
+  if (run.phase !== 'stopping' || run.exited === undefined) return step(state)
+  const { exit, failure } = run.exited
   // A start that was killed never ran: its row of the table has only one way out.
   const status = session.status === 'starting' ? 'error' : run.cause.status
   assertTransition(session.status, status)
   const hasEnded = exit.exitCode !== undefined || exit.signal !== undefined
   const groups = [
-    ...(turn === undefined ? [] : [closing(state, { turn, ...turnEndOf(run.cause) })]),
-    ...unsentTurns(state),
+    ...openEnds(state),
     { entries: endOfRun(session.status, { ...run.cause, status, failure }, hasEnded ? exit : run.cause.exit) },
   ]
-  return step({ ...state, isSending: false, process: undefined }, { do: 'append', groups, hold: true })
+  return step(state, { do: 'append', groups, hold: true })
+}
+
+/** The ends of the open turn and of the turns that wait. */
+function openEnds(state: SessionState): EntryGroup[] {
+  const { run } = state
+  const turn = openTurn(state)
+  const closed =
+    turn === undefined || run.phase !== 'stopping' ? [] : [closing(state, { turn, ...turnEndOf(run.cause) })]
+  return [...closed, ...unsentTurns(state)]
 }
 
 /** Something of the agent still lives, so the session may not be called ended; another kill tries again. */
@@ -205,7 +223,7 @@ export function stopFailed(state: SessionState, error: unknown): Step {
 /** The log has the end of the run. */
 export function runOver(state: SessionState): Step {
   const { run } = state
-  const over: SessionState = { ...state, run: { phase: 'ended' }, queue: [] }
+  const over: SessionState = noRecording({ ...state, run: { phase: 'ended' }, queue: [] })
   if (run.phase !== 'stopping') return step(over)
   const replies = run.killers.map((call): Effect => ({ do: 'reply', call, value: { ok: true } }))
   const rejected: Effect[] = run.starter === undefined ? [] : [{ do: 'reject', ...run.starter }]
@@ -217,23 +235,6 @@ export function repair(state: SessionState, { detail, ending }: InputOf<'repair'
   const { meter, spent = {} } = interruptedAt(state.meter, state.session.turn.lastActivityAt)
   const groups = missingEnds(state, { detail, ending })
   return step({ ...state, meter }, { do: 'spend', spent }, { do: 'append', groups, hold: true })
-}
-
-/** What the log of a run lacks at its end: the end of its open turn, and its own. */
-export function missingEnds(state: SessionState, { detail, ending }: MissingEnds): EntryGroup[] {
-  const turn = openTurn(state)
-  const by: AnsweredBy = { type: 'gateway-end' }
-  const entries: LogEntry[] = [{ type: 'repair', detail }, ...endOfRun(state.session.status, ending)]
-  return [
-    ...(turn === undefined ? [] : [closing(state, { turn, reason: 'error', error: { message: detail }, by })]),
-    ...(isLive(state.session) ? [{ entries }] : []),
-  ]
-}
-
-export interface MissingEnds {
-  /** For people. */
-  readonly detail: string
-  readonly ending: RunEnd
 }
 
 function launch(state: SessionState, effect: StartEffect, call: Call): Step {
@@ -278,26 +279,5 @@ const stop = (state: SessionState, run: Omit<StoppingRun, 'phase'>): Step =>
     { do: 'disarm', timer: 'watch' },
     { do: 'stop', cause: run.cause },
   )
-
-type RunEnd = Pick<Ending, 'status' | 'stopReason'> & { readonly failure?: Session['failure'] | undefined }
-
-const endOfRun = (
-  previous: Session['status'],
-  { status, stopReason, failure }: RunEnd,
-  { exitCode: code, signal }: InputOf<'agent-stopped'>['exit'] = {},
-): LogEntry[] => {
-  const exitCode = code ?? exitCodeOf(signal)
-  return [
-    { type: 'status', status, previous, stopReason, ...defined({ exitCode, failure }) },
-    { type: 'session-stopped', status, stopReason, ...defined({ failure, exitCode, signal }) },
-  ]
-}
-
-/** As shells report the end by a signal: 128 and its number. Undefined for a signal that this system does not know. */
-function exitCodeOf(signal: string | undefined): number | undefined {
-  const signals: Readonly<Record<string, number | undefined>> = constants.signals
-  const number = signal === undefined ? undefined : signals[signal]
-  return number === undefined ? undefined : 128 + number
-}
 
 const cancelled = (): AgentprotoError => new AgentprotoError('cancelled', 'The start of the agent was cancelled')

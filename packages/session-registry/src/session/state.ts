@@ -3,16 +3,18 @@ import {
   type ContentBlock,
   type PromptContextPart,
   type Session,
+  type SessionFailure,
   type SessionHealth,
   type SessionRequest,
   summaryOf,
   type TraceContext,
 } from '@agentproto/contracts'
-import type { AgentProcessInfo, StoredSession, StoredSpawn, UsageMeter } from '@agentproto/contracts/agent'
+import type { AgentProcessInfo, ProcessExit, StoredSession, StoredSpawn, UsageMeter } from '@agentproto/contracts/agent'
 import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
 import type { RegistryConfig } from '../registry-config.js'
+import { type Recording, recordingOf } from './recording-phase.js'
 import type { Standing } from '../usage/standing.js'
 import { type CallHistory, NO_CALLS } from '../usage/call-history.js'
 import { type Counted, newMeter, type Spent } from '../usage/meter.js'
@@ -48,6 +50,9 @@ export interface SessionState {
   readonly standings: readonly Standing[]
   /** The tool calls of the running turn, as far as loops are concerned. */
   readonly calls: CallHistory
+  readonly recording: Recording
+  /** Files are being set back: no prompt is sent meanwhile. */
+  readonly isRewinding: boolean
   /** When the agent was last started, ISO-8601. */
   readonly agentStartedAt?: string | undefined
   readonly process?: AgentProcessInfo | undefined
@@ -83,6 +88,8 @@ export interface StoppingRun {
   readonly killers: readonly Call[]
   /** The caller of a start that failed: it gets the error when nothing of the agent is left. */
   readonly starter?: { readonly call: Call; readonly error: unknown }
+  /** How its process ended. The log has no end yet: what is in the folder is being recorded. */
+  readonly exited?: { readonly exit: ProcessExit; readonly failure: SessionFailure | undefined }
 }
 
 export type TurnState =
@@ -169,8 +176,9 @@ export const NO_CONTEXT: PromptContext = { offered: [], isSent: false }
 
 /** The state of a stored session, of which nothing runs yet. */
 export function stateOf(
-  { session, spawn, requests, agentStartedAt, meter = newMeter(spawn.reportedCost) }: StoredSession,
+  { session, spawn, requests, agentStartedAt, recording, meter = newMeter(spawn.reportedCost) }: StoredSession,
   config: RegistryConfig,
+  { records }: { readonly records: boolean } = { records: false },
 ): SessionState {
   return {
     config,
@@ -190,6 +198,8 @@ export function stateOf(
     meter,
     standings: [],
     calls: NO_CALLS,
+    recording: recordingOf(recording, records),
+    isRewinding: false,
     agentStartedAt,
   }
 }
@@ -236,7 +246,7 @@ function healthOf({ status, connection }: Session, { isSilent }: Watch): Session
   return isSilent ? 'degraded' : 'healthy'
 }
 
-export type TimerName = 'watch' | 'grace' | `request ${string}`
+export type TimerName = 'watch' | 'grace' | 'recording' | `request ${string}`
 
 /** What the actor has to do, in order. `append` and `save` are done before the next effect; the others are started. */
 export type Effect =
@@ -256,6 +266,9 @@ export type Effect =
   | { readonly do: 'stop'; readonly cause: Ending }
   /** Ask the gate, the rules and the permission mode. */
   | { readonly do: 'judge'; readonly requestId: string; readonly request: AgentRequest }
+  /** Record what is in the folder, beside everything else. */
+  | { readonly do: 'record'; readonly turn: number }
+  | { readonly do: 'abort-recording' }
   | { readonly do: 'forget-once-rules' }
   /** Add to the budgets; less than nothing for a turn that was admitted and never began. */
   | { readonly do: 'spend'; readonly spent: Spent }

@@ -133,13 +133,14 @@ export function next(state: SessionState, now: number): Step {
   return step(state, { do: 'append', groups, hold: true }, { do: 'next' })
 }
 
-/** Sends the prompt of an open turn, unless the agent is still busy with the last one. */
+/** Sends the prompt of an open turn, unless the agent is still busy with the last one, or the folder is being recorded. */
 export function send(state: SessionState): Step {
   const open = openTurn(state)
   if (open?.unsent === undefined || state.isSending) return step(state)
   // A prompt of a stopped generation is never sent (failure mode 18).
   if (open.cancelled !== undefined)
     return step(state, { do: 'append', groups: [closing(state, { turn: open, reason: 'cancelled' })], hold: true })
+  if (state.recording.phase === 'running' || state.isRewinding) return step(state)
   const sending: SessionState = {
     ...state,
     isSending: true,

@@ -1,5 +1,6 @@
 import {
   AgentprotoError,
+  type CheckpointTaken,
   defined,
   type EventGap,
   type SessionEvent,
@@ -64,6 +65,7 @@ export class TurnHistory {
   /** Follows events of the log, in order. */
   effective(events: readonly SessionEvent[]): void {
     for (const event of events) {
+      if (event.type === 'checkpoint') this.#addChanges(event)
       const { current } = this.#logged
       const isOfTurn = current !== undefined && event.turn === current.number
       if (isOfTurn) this.#parts.add(event)
@@ -71,6 +73,15 @@ export class TurnHistory {
       for (const ended of this.#logged.follow(event)) this.#end(ended)
       if (!isOfTurn) this.#begin(event)
     }
+  }
+
+  /** What the folder has become since the checkpoint before, once that is known: the turn has ended by then. */
+  #addChanges(event: SessionEvent & { readonly type: 'checkpoint' }): void {
+    const at = this.#ended.findLastIndex(({ number }) => number === event.turn)
+    const turn = this.#ended[at]
+    if (turn === undefined) return
+    this.#ended = this.#ended.with(at, withChanges(turn, event))
+    if (this.#last?.number === turn.number) this.#last = withChanges(this.#last, event)
   }
 
   skip(gap: EventGap): void {
@@ -153,6 +164,9 @@ export class LoggedTurns {
   /** Events that begin or end a turn, or are kept with it; after a gap every event may. */
   static readonly EVENTS: ReadonlySet<SessionEvent['type']> = new Set(['user-prompt', 'error', 'turn-end'])
 
+  /** Events of a turn that come after its end, also while the next one runs. */
+  static readonly AFTER_TURN: ReadonlySet<SessionEvent['type']> = new Set(['checkpoint', 'checkpoint-skipped'])
+
   /** Follows an event. @returns the turn that it ends, and the one whose end was lost before it */
   follow(event: SessionEvent): readonly Turn[] {
     const lost = this.lost === undefined ? NONE : this.find(event)
@@ -174,7 +188,7 @@ export class LoggedTurns {
     if (gap === undefined) return NONE
     // No turn runs beyond the end of a run.
     const isEnd = event.type === 'session-stopped'
-    if (event.turn === undefined && !isEnd) return NONE
+    if ((event.turn === undefined && !isEnd) || LoggedTurns.AFTER_TURN.has(event.type)) return NONE
     this.lost = undefined
     if (open !== undefined && !isEnd && event.turn === open.number) return NONE
     this.current =
@@ -187,6 +201,11 @@ export class LoggedTurns {
 }
 
 const NONE: readonly Turn[] = []
+
+export const withChanges = <T extends Turn>(turn: T, { files, additions, deletions }: CheckpointTaken): T => ({
+  ...turn,
+  changes: { files, additions, deletions },
+})
 
 /** Where an event stands in the log. */
 interface Place {

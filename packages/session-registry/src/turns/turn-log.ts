@@ -3,6 +3,7 @@ import {
   defined,
   type GapNotice,
   type QueuedTurn,
+  type SessionEvent,
   type Turn,
   type TurnDetail,
   type TurnOutput,
@@ -12,7 +13,7 @@ import {
 import type { EventRecord } from '@agentproto/contracts/agent'
 import type { TurnQuery } from '@agentproto/contracts/wire'
 import { eventOf } from '../log/event-record.js'
-import { LoggedTurns } from './turn-history.js'
+import { LoggedTurns, withChanges } from './turn-history.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import { batchesOf } from '../log/log-batches.js'
 import { gapNotice, type LogItem } from '../log/log-gap.js'
@@ -93,12 +94,25 @@ async function outputOf(session: SessionHandle, { firstSeq, lastSeq = Infinity }
 /** All turns, oldest first. Only events that are not output, or that come after a gap, are parsed. */
 async function* turnsOf(session: SessionHandle): AsyncGenerator<Turn> {
   const turns = new LoggedTurns()
+  // A turn's checkpoint may come while the next one runs, and never later.
+  let ended: Turn[] = []
   for await (const item of recordsFrom(session, 1)) {
     if (item.type === 'gap') turns.lost = item.gap
-    else if (turns.lost !== undefined || LoggedTurns.EVENTS.has(item.type)) yield* turns.follow(eventOf(item))
+    else if (item.type === 'checkpoint') ended = ended.map(changedBy(eventOf(item)))
+    else if (turns.lost !== undefined || LoggedTurns.EVENTS.has(item.type)) {
+      const over = turns.follow(eventOf(item))
+      if (over.length > 0) yield* ended
+      if (over.length > 0) ended = [...over]
+    }
   }
+  yield* ended
   if (turns.current !== undefined) yield turns.current
 }
+
+const changedBy =
+  (event: SessionEvent) =>
+  (turn: Turn): Turn =>
+    event.type === 'checkpoint' && event.turn === turn.number ? withChanges(turn, event) : turn
 
 async function* recordsFrom(session: SessionHandle, from: number): AsyncGenerator<EventRecord | GapNotice> {
   for await (const { records, gap } of batchesOf(session.log, from - 1)) {

@@ -16,6 +16,7 @@ Examples:
   $ agentproto sessions prompt try "read README.md" --wait
   $ agentproto sessions answer try --allow
   $ agentproto sessions events try -f
+  $ agentproto sessions diff try
 
 In --watch, s sorts by the next column, r reverses the order, q quits.
 <id> is the id of a session, its first characters, or the label.`
@@ -61,6 +62,9 @@ export const children: CommandFiles = {
   merge: () => import('./merge.js'),
   discard: () => import('./discard.js'),
   fork: () => import('./fork.js'),
+  diff: () => import('./diff.js'),
+  review: () => import('./review.js'),
+  rewind: () => import('./rewind.js'),
   answer: () => import('./answer.js'),
   logs: () => import('./logs.js'),
   events: () => import('./events.js'),

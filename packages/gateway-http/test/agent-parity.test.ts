@@ -31,6 +31,13 @@ const SAMPLES: Readonly<Record<string, readonly Sample[]>> = {
   'POST /:id/resume': [{}, { path: '/s4/resume', body: { fresh: true } }, { body: { stale: true } }],
   'POST /:id/config': [{ body: { mode: 'plan' } }, { body: {} }, { body: { mode: 'none' } }],
   'POST /:id/fork': [{ body: { title: 'other' } }, { body: { colour: 'red' } }],
+  'POST /:id/worktree/merge': [
+    {},
+    { body: { strategy: 'squash' } },
+    { path: '/s9/worktree/merge' },
+    { body: { into: 'x' } },
+  ],
+  'POST /:id/worktree/discard': [{}, { body: { force: true } }, { body: { force: 'yes' } }],
   'POST /:id/kill': [{}, { body: { reason: 'loop_detected' } }, { body: { reason: 'boredom' } }],
   'GET /:id/output': [{}, { path: '/s1/output?lastN=1' }, { path: '/s1/output?lastN=none' }],
   'GET /:id/turns': [{}, { path: '/s1/turns?after=1' }, { path: '/s1/turns?limit=0' }],

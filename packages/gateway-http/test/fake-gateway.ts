@@ -1,6 +1,12 @@
 import { AgentprotoError, type Principal, type Workspace, type WorkspaceService } from '@agentproto/contracts'
 import type { AdapterSummary } from '@agentproto/contracts/agent'
-import type { AdapterService, AdapterState, SessionArchive, UsageService } from '@agentproto/contracts/wire'
+import type {
+  AdapterService,
+  AdapterState,
+  SessionArchive,
+  UsageService,
+  WorktreeService,
+} from '@agentproto/contracts/wire'
 import { createHttpApp, type HttpApp, type HttpDeps } from '@agentproto/gateway-http'
 import { FakeClock } from './fake-clock.ts'
 import { fakeChanges } from './fake-changes.ts'
@@ -77,6 +83,17 @@ function fakeArchive(sessions: FakeSessions): SessionArchive {
   }
 }
 
+/** Each session has a worktree with one commit. */
+const fakeWorktrees = (sessions: FakeSessions): WorktreeService => ({
+  async merge(id) {
+    await sessions.get(id)
+    return { into: 'main', commit: 'c0ffee', commits: 1 }
+  },
+  async discard(id) {
+    await sessions.get(id)
+  },
+})
+
 /** One day of two turns, of which one reported nothing. */
 const fakeUsage: UsageService = {
   async report({ by = 'day', from = '2026-11-21', to = from } = {}) {
@@ -137,6 +154,7 @@ export function fakeGateway(more: Partial<HttpDeps> = {}): FakeGateway {
     archive: fakeArchive(sessions),
     usage: fakeUsage,
     changes: fakeChanges(sessions),
+    worktrees: fakeWorktrees(sessions),
     authenticate: (token) => (token === TOKEN ? OWNER : undefined),
     version: '1.2.3',
     clock,

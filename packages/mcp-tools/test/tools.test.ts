@@ -25,6 +25,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
         'options',
         'permissionMode',
         'additionalDirectories',
+        'worktree',
         'mcpServers',
         'instructions',
         'envelope',

@@ -20,6 +20,7 @@ test('doctor reports its checks, and changes nothing', async () => {
     'home',
     'permissions',
     'config',
+    'worktrees',
     'checkpoints',
     'daemon',
     'adapters',

@@ -266,7 +266,7 @@ test('the commands of agentproto', async () => {
     agentproto sessions rename [--title <text>] [--label <text>] [--json] [--no-start]
     agentproto sessions merge [--strategy <name>] [-m, --message <text>] [--json] [--no-start]
     agentproto sessions discard [--force] [--json] [--no-start]
-    agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--worktree [branch]] [--json] [--no-start]
+    agentproto sessions fork [-p, --prompt <text>] [--label <text>] [--worktree [branch]] [--turn <number>] [--json] [--no-start]
     agentproto sessions diff [--turn <number>] [--since-review] [--stat] [--name-only] [--json] [--no-start]
     agentproto sessions review [--turn <number>] [--json] [--no-start]
     agentproto sessions rewind [--turn <number>] [--checkpoint <id>] [--dry-run] [--force] [--json] [--no-start]

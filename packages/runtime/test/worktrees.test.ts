@@ -284,6 +284,39 @@ test('13.4 a resume, a wake after a restart and a fork find the worktree', needs
   })
 })
 
+test(
+  '13.3 13.4 a fork in a worktree starts with the files of a turn, and leaves those of the session',
+  needs('git'),
+  async () => {
+    const served = await servedGateway()
+    const repo = await repository()
+    const { id } = await served.spawn({ cwd: repo, permissionMode: 'approve-all' })
+    for (const text of ['run echo 1 > one.txt && rm a.txt', 'run echo 2 > one.txt && echo 2 > two.txt']) {
+      const { turn } = await served.gateway.sessions.prompt(id, { prompt: text }, { type: 'owner', name: 'owner' })
+      await served.gateway.sessions.waitTurn(id, turn)
+      await expect.poll(async () => (await served.call(`GET /sessions/${id}/changes?turn=${turn}`)).status).toBe(200)
+    }
+    const forked = await served.call(`POST /sessions/${id}/fork`, { worktree: true, turn: 1 })
+    const { worktree } = forked.body as unknown as Session
+    expect(await readFile(join(worktree?.path ?? '', 'one.txt'), 'utf8')).toBe('1\n')
+    for (const gone of ['a.txt', 'two.txt']) expect(existsSync(join(worktree?.path ?? '', gone))).toBe(false)
+    expect(await readFile(join(repo, 'one.txt'), 'utf8')).toBe('2\n')
+    expect(
+      git(worktree?.path ?? '', 'status', '--porcelain')
+        .split('\n')
+        .toSorted(),
+    ).toEqual(['?? one.txt', 'D a.txt'])
+    const start = await served.call(`POST /sessions/${id}/fork`, { worktree: true, turn: 0 })
+    expect(existsSync(join((start.body as unknown as Session).worktree?.path ?? '', 'a.txt'))).toBe(true)
+    const count = git(repo, 'worktree', 'list').split('\n').length
+    expect((await served.call(`POST /sessions/${id}/fork`, { worktree: true, turn: 9 })).body['code']).toBe(
+      'checkpoint_not_found',
+    )
+    expect((await served.call(`POST /sessions/${id}/fork`, { turn: 1 })).body['code']).toBe('invalid_request')
+    expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(count)
+  },
+)
+
 test('13.4 hooks and filters of a hostile repository are not started', needs('git'), async () => {
   const served = await servedGateway()
   const repo = await repository()
@@ -377,7 +410,7 @@ test(
     await served.call(`POST /sessions/${trusted.session.id}/resume`, {})
     expect(existsSync(join(trusted.path, 'made.txt'))).toBe(false)
     // A setup that fails ends the start, and its worktree.
-    await settings(repo, { setup: ['sh', '-c', 'echo no; exit 3'] })
+    await settings(repo, { setup: ['sh', '-c', 'echo no > unknown; exit 3'] })
     const failed = await served.call('POST /sessions/agent', {
       adapter: 'demo',
       cwd: repo,

@@ -121,6 +121,7 @@ class Registry implements SessionRegistry {
     this.#starts = new SessionStarts({
       ...options,
       sessions,
+      changes: this.changes,
       asker,
       assertRoom: () => this.#assertRoom(),
       assertBudget: (session) => ledger.assertRoom(session.workspaceSlug, session.parentSessionId),

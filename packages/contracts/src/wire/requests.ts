@@ -183,6 +183,11 @@ export const forkRequestSchema = z.strictObject({
   label: label.optional(),
   title: label.optional(),
   worktree: worktreeSchema.optional().describe('Run in a git worktree of its own'),
+  turn: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('With a worktree: its files are those at the end of this turn; 0 for the start'),
 })
 export type ForkRequest = z.infer<typeof forkRequestSchema>
 

@@ -146,7 +146,7 @@ export const sessionOperations = {
     action: 'fork',
     body: ask.forkRequestSchema,
     answers: started,
-    errors: [...SESSION, ...START, 'not_supported', 'turn_in_progress'],
+    errors: [...SESSION, ...START, 'not_supported', 'turn_in_progress', 'checkpoint_not_found', 'checkpoint_failed'],
   }),
   'POST /sessions/:id/kill': operate('killSession', {
     summary: 'Ends the session; answers when its whole process tree is gone',

@@ -113,6 +113,14 @@ export class SessionChangeService implements ChangeService {
     }
   }
 
+  /** Sets the files of another folder to those of a turn. @throws `checkpoint_not_found`, `checkpoint_failed`, `not_supported` */
+  async copyTurn(id: string, turn: number, into: string): Promise<void> {
+    const session = this.#host.sessions.get(id)
+    const folder = await this.#folder(session)
+    const state = stateNamed(await this.#states(folder, session), turn)
+    await folder.copy({ checkpoint: refOf(state), into })
+  }
+
   async #rewound(folder: FolderChanges, { id, to, request: { paths, dryRun = false } }: Rewind): Promise<RewoundFiles> {
     const result = await folder.rewind({ to: refOf(to), session: id, dryRun, ...defined({ paths }) })
     const { changed, changedCount, kept, before } = result

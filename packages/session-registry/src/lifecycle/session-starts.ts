@@ -1,5 +1,8 @@
-import { defined, isAgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import { relative } from 'node:path'
+import { AgentprotoError, defined, isAgentprotoError, type Principal, type Session } from '@agentproto/contracts'
+import type { StoredWorktree } from '@agentproto/contracts/agent'
 import type { ForkRequest, SpawnAgentRequest } from '@agentproto/contracts/wire'
+import type { SessionChangeService } from '../changes/session-changes.js'
 import { type Asker, sameNamedFoldersOf, sameRootsOf } from '../delegation/root-folder.js'
 import { SESSION_ID_PREFIX } from '../records/session-id.js'
 import type { SessionActor } from '../session/actor.js'
@@ -11,7 +14,7 @@ import {
   inWorktree,
   newWorktree,
   type NewWorktree,
-  removeClean,
+  removeWorktree,
   type WorktreeRequest,
 } from '../worktrees/new-worktree.js'
 import { planSession } from './creation.js'
@@ -27,6 +30,7 @@ export interface StartsHost extends Pick<
 > {
   readonly sessions: SessionCache
   readonly asker: (by: Principal) => Asker
+  readonly changes: Pick<SessionChangeService, 'copyTurn'>
   /** @throws `session_limit_reached`, `shutting_down` */
   readonly assertRoom: () => void
   /** @throws `budget_exceeded` where the budgets that the session shares are used up */
@@ -66,7 +70,10 @@ export class SessionStarts {
     assertAdmitted()
     const { origin, ...same } = forkOf(old.stored(), request, { by, creation: this.#creation(), roots })
     const asked = askedWorktree(request.worktree)
-    const stored = asked === undefined ? same : inWorktree(same, await this.#worktreeFrom(old, asked, by))
+    if (asked === undefined && request.turn !== undefined) throw turnWithoutWorktree()
+    const made = asked && (await this.#worktreeFrom(old, asked, by))
+    if (made !== undefined && request.turn !== undefined) await this.#fill(made, old.id, request.turn)
+    const stored = made === undefined ? same : inWorktree(same, made)
     return this.#launch({ ...request, stored, origin, by, assertAdmitted })
   }
 
@@ -77,6 +84,17 @@ export class SessionStarts {
     const roots = await sameNamedFoldersOf(old.stored(), asker)
     const base = asked.base ?? old.state.spawn.worktree?.branch
     return newWorktree({ ...asked, ...defined({ base }) }, { worktrees, asker, roots, newId })
+  }
+
+  async #fill({ worktree, roots }: NewWorktree, id: string, turn: number): Promise<void> {
+    const { changes, worktrees } = this.#host
+    try {
+      assertSameFolder(worktree, roots.folders[0])
+      await changes.copyTurn(id, turn, roots.folders[0])
+    } catch (thrown) {
+      await worktrees?.git.discard(worktree, { force: true })
+      throw thrown
+    }
   }
 
   async #launch(launch: AdmittedLaunch): Promise<Session> {
@@ -109,12 +127,13 @@ export class SessionStarts {
     }
   }
 
-  /** That of a start that failed; one whose first prompt failed is live. */
+  /** That of a start that failed: where no agent was started, no work is lost. One whose first prompt failed is live. */
   async #removeWorktree({ stored: { session, spawn } }: Launch): Promise<void> {
     const { sessions, worktrees, onProblem } = this.#host
     const { worktree, ownsWorktree } = spawn
-    if (worktree === undefined || ownsWorktree !== true || sessions.peek(session.id)?.isLive === true) return
-    const kept = await removeClean(worktrees, worktree)
+    const failed = sessions.peek(session.id)
+    if (worktree === undefined || ownsWorktree !== true || failed?.isLive === true) return
+    const kept = await removeWorktree(worktrees, worktree, { force: failed?.state.agentStartedAt === undefined })
     if (kept !== undefined) onProblem(kept)
   }
 
@@ -122,4 +141,20 @@ export class SessionStarts {
     const { clock, newId, hostId } = this.#host
     return { id: newId(SESSION_ID_PREFIX), now: new Date(clock.now()).toISOString(), hostId }
   }
+}
+
+/** Setting files back in a folder that others use is a rewind. */
+const turnWithoutWorktree = (): AgentprotoError =>
+  new AgentprotoError('invalid_request', 'A fork with the files of a turn needs a worktree of its own', {
+    expected: 'worktree with turn',
+    data: { field: 'turn' },
+  })
+
+/** A checkpoint of one folder is not copied to another one. */
+function assertSameFolder({ path, repository, folder }: StoredWorktree, into: string): void {
+  if (relative(path, into) === relative(repository, folder)) return
+  throw new AgentprotoError('checkpoint_failed', 'The worktree does not have the folder of the session', {
+    expected: relative(repository, folder),
+    hint: 'Commit something in this folder first',
+  })
 }

@@ -60,13 +60,14 @@ export async function newWorktree(
   }
 }
 
-/** Deletes a worktree in which nothing would be lost. @returns why it was kept */
-export async function removeClean(
+/** Deletes a worktree; without `force` only if nothing would be lost. @returns why it was kept */
+export async function removeWorktree(
   worktrees: SessionWorktrees | undefined,
   worktree: StoredWorktree,
+  { force = false }: { readonly force?: boolean } = {},
 ): Promise<string | undefined> {
   try {
-    await worktrees?.git.discard(worktree)
+    await worktrees?.git.discard(worktree, { force })
     return undefined
   } catch (thrown) {
     return `The worktree ${worktree.path} is kept: ${messageOf(thrown)}`

@@ -7,7 +7,7 @@ import { type Asker, sameNamedFoldersOf } from '../delegation/root-folder.js'
 import type { SessionActor } from '../session/actor.js'
 import type { SessionCache } from '../session-cache.js'
 import type { SessionHost } from '../session-host.js'
-import { removeClean } from './new-worktree.js'
+import { removeWorktree } from './new-worktree.js'
 
 export interface WorktreeServiceHost extends Pick<SessionHost, 'worktrees' | 'onProblem'> {
   readonly sessions: SessionCache
@@ -51,7 +51,7 @@ export class SessionWorktreeService implements WorktreeService {
     const { sessions, worktrees, onProblem } = this.#host
     if (worktree === undefined || !existsSync(worktree.path)) return undefined
     if (sessions.inWorktree(worktree.path).some((other) => other !== id)) return undefined
-    const kept = await removeClean(worktrees, worktree)
+    const kept = await removeWorktree(worktrees, worktree)
     if (kept === undefined) return undefined
     onProblem(`Session ${id} is forgotten. ${kept}`)
     return worktree.path

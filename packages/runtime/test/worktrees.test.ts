@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { chmod, lstat, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Session } from '@agentproto/contracts'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../../../tooling/needs.js'
@@ -439,3 +440,36 @@ test('13.4 settings that would lead out of the repository are refused', needs('g
   }
   expect(git(repo, 'worktree', 'list').split('\n')).toHaveLength(1)
 })
+
+/** Merges in a process of its own, which is killed after some milliseconds. */
+async function killedWhileMerging(args: readonly string[], afterMs: number): Promise<void> {
+  const child = fork(fileURLToPath(new URL('./fixtures/merging.mjs', import.meta.url)), [...args], { execArgv: [] })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  await new Promise((resolve) => child.once('message', resolve))
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs)
+  await exited
+  clearTimeout(timer)
+}
+
+test(
+  '13.4 a gateway that is killed in the middle of a create or a merge leaves whole branches and no lost work',
+  needs('git'),
+  async () => {
+    const repo = await repository()
+    const root = await folder()
+    for (let round = 0; round < 4; round++) {
+      await killedWhileMerging([repo, root], 150 + round * 331)
+      git(repo, 'fsck', '--strict')
+      const merged = git(repo, 'ls-tree', '--name-only', 'main').split('\n')
+      for (const name of merged.filter((each) => each.length === 36))
+        expect(git(repo, 'show', `main:${name}`)).toBe(name)
+      // What was written to the checkout is what the branch says, or a merge that the next one finishes or undoes.
+      const served = await servedGateway()
+      const it = await worker(served, { cwd: repo })
+      await it.work(`write after-${round}.txt x`)
+      expect((await it.merge()).body).toMatchObject({ ok: true })
+      expect(git(repo, 'show', `main:after-${round}.txt`)).toBe('x')
+      await served.gateway.close()
+    }
+  },
+)

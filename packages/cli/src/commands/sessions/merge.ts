@@ -25,6 +25,9 @@ async function merge(context: CliContext, ref: string, { strategy, message }: Me
   const request = defined({ strategy, message })
   const merged = await withProgress(context, 'Merging', () => client.sessions.merge(session.id, request))
   const { commits, into, commit } = merged
-  print(context.stderr, commits === 0 ? `${into} has it all.` : `${into} has ${commits} more commits.`)
+  print(
+    context.stderr,
+    commits === 0 ? `${into} has it all.` : `${into} has ${commits} more commit${commits === 1 ? '' : 's'}.`,
+  )
   return { json: merged, text: commit }
 }

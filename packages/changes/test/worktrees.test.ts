@@ -409,7 +409,10 @@ test('13.4 a configuration that blocks is no obstacle for a checkpoint, and ends
   execFileSync('mkfifo', [join(repo, '.git/config')])
   const { changes } = await subjectOn(repo, { home: join(root, 'h') })
   await take(changes)
-  await expect(
-    createWorktrees({ timeMs: 1500 }).create({ repository: repo, at: join(root, 'w') }),
-  ).rejects.toMatchObject({ code: 'timeout' })
+  const create = () => createWorktrees({ timeMs: 1500 }).create({ repository: repo, at: join(root, 'w') })
+  await expect(create()).rejects.toMatchObject({ code: 'repository_invalid' })
+  await rm(join(repo, '.git/config'))
+  execFileSync('mkfifo', [join(root, 'pipe')])
+  await writeFile(join(repo, '.git/config'), `[include]\n\tpath = ${root}/pipe\n`)
+  await expect(create()).rejects.toMatchObject({ code: 'timeout' })
 })

@@ -158,8 +158,8 @@ class Rewind {
 
   /** Those that lost their last file, and that no written file needs. */
   async #removeEmptyFolders(changes: readonly EntryChange[], written: readonly EntryChange[]): Promise<void> {
-    const needed = new Set(written.flatMap(({ path }) => foldersAbove(path)))
-    const emptied = new Set(changes.filter(({ to }) => to === undefined).flatMap(({ path }) => foldersAbove(path)))
+    const needed = foldersAbove(written)
+    const emptied = foldersAbove(changes.filter(({ to }) => to === undefined))
     const deepestFirst = [...emptied].filter((folder) => !needed.has(folder)).toSorted((a, b) => b.length - a.length)
     for (const path of deepestFirst)
       // It has other files, or is gone.
@@ -215,8 +215,14 @@ function statusOf(from: TreeEntry | undefined, to: TreeEntry | undefined): Chang
   return (from.mode === LINK) === (to.mode === LINK) ? 'modified' : 'type_changed'
 }
 
-function foldersAbove(path: string): readonly string[] {
-  const folders: string[] = []
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) folders.push(path.slice(0, end))
+/** Each once: what is above a folder that is known is known too. */
+function foldersAbove(changes: readonly EntryChange[]): ReadonlySet<string> {
+  const folders = new Set<string>()
+  for (const { path } of changes)
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const folder = path.slice(0, end)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
   return folders
 }

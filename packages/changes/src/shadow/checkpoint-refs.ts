@@ -1,6 +1,7 @@
 import { AgentprotoError, asList, asNumber, asRecord, asString, defined, parseJson } from '@agentproto/contracts'
 import { type Checkpoint, LEFT_OUT_REASONS, type LeftOut } from '@agentproto/contracts/agent'
 import type { Git } from '../git/git.js'
+import { records } from '../git/records.js'
 import { LeftOutSet } from './left-out-set.js'
 
 /** A checkpoint, and what is below it. */
@@ -22,6 +23,8 @@ export interface NewCheckpoint {
 
 /** A checkpoint that left out more does not say of a deleted path whether it existed. */
 const STORED_LEFT_OUT = 1_000
+/** Of their paths, in characters: an agent chooses how long these are, and all checkpoints are read at once. */
+const STORED_CHARS = 32 * 1024
 const LISTED_LEFT_OUT = 100
 
 const ROOT = 'refs/checkpoints'
@@ -39,24 +42,26 @@ export class CheckpointRefs {
   }
 
   async create({ tree, leftOut, number, record }: NewCheckpoint): Promise<Checkpoint> {
-    const left = { leftOut: leftOut.paths.slice(0, STORED_LEFT_OUT), leftOutCount: leftOut.count }
+    const left = { leftOut: storedPaths(leftOut), leftOutCount: leftOut.count }
     const message = JSON.stringify({ version: 1, number, ...record, ...left })
     const call = { args: ['commit-tree', tree], env: identity(record.at), input: [Buffer.from(message)] }
     const id = await this.#git.text({ ...call, signal: this.#signal })
     const ref = `${ROOT}/${checkSession(record.session)}/${number}`
     await this.#git.run({ args: ['update-ref', ref, id, ''], signal: this.#signal })
-    return { id, ...record, ...left, leftOut: leftOut.paths.slice(0, LISTED_LEFT_OUT) }
+    return { id, ...record, ...left, leftOut: left.leftOut.slice(0, LISTED_LEFT_OUT) }
   }
 
   /** Of one session or all, the oldest first. What cannot be read is left out. */
   async list(session?: string): Promise<readonly StoredCheckpoint[]> {
     const pattern = session === undefined ? ROOT : `${ROOT}/${checkSession(session)}`
     const args = ['for-each-ref', '--format=%(objectname)%00%(refname)%00%(contents)%00', pattern]
-    const { stdout } = await this.#git.run({ args, signal: this.#signal })
-    const fields = stdout.toString('utf8').split('\0')
     const found: StoredCheckpoint[] = []
-    for (let at = 0; at + 2 < fields.length; at += 3) {
-      const [id = '', ref = '', message = ''] = fields.slice(at, at + 3)
+    let fields: string[] = []
+    for await (const field of records(this.#git.stream({ args, signal: this.#signal }))) {
+      fields.push(field)
+      if (fields.length < 3) continue
+      const [id = '', ref = '', message = ''] = fields
+      fields = []
       const stored = parseStored({ id: id.trim(), ref, message })
       if (stored !== undefined) found.push(stored)
     }
@@ -77,6 +82,11 @@ export class CheckpointRefs {
     const input = [Buffer.from(refs.map((ref) => `delete ${ref}\0\0`).join(''))]
     await this.#git.run({ args: ['update-ref', '-z', '--stdin'], input, signal: this.#signal })
   }
+}
+
+function storedPaths({ paths }: LeftOutSet): readonly LeftOut[] {
+  let room = STORED_CHARS
+  return paths.slice(0, STORED_LEFT_OUT).filter(({ path }) => (room -= path.length) >= 0)
 }
 
 /** @throws `invalid_request` */

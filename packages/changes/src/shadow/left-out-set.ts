@@ -6,14 +6,13 @@ export class LeftOutSet {
   readonly paths: readonly LeftOut[]
   /** How many there are, listed or not. */
   readonly count: number
-  readonly #files: ReadonlySet<string>
-  readonly #folders: readonly string[]
+  /** Folders with `/` at their end. */
+  readonly #known: ReadonlySet<string>
 
   constructor(paths: readonly LeftOut[], count = paths.length) {
     this.paths = paths
     this.count = count
-    this.#files = new Set(paths.map(({ path }) => path))
-    this.#folders = paths.map(({ path }) => path).filter((path) => path.endsWith('/'))
+    this.#known = new Set(paths.map(({ path }) => path))
   }
 
   /** Whether a path was left out, also where the list is not complete and it may have been. */
@@ -23,6 +22,10 @@ export class LeftOutSet {
 
   /** Whether a path is in the list, or below a folder in it. */
   covers(path: string): boolean {
-    return this.#files.has(path) || this.#folders.some((folder) => path.startsWith(folder))
+    if (this.#known.has(path)) return true
+    // Not each folder for each path: an agent can make thousands of both.
+    for (let end = path.indexOf('/'); end >= 0 && this.#known.size > 0; end = path.indexOf('/', end + 1))
+      if (this.#known.has(path.slice(0, end + 1))) return true
+    return false
   }
 }

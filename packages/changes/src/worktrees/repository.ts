@@ -7,6 +7,7 @@ import { gitEnvironment, type GitProgram, isAtLeast, SAFE_CONFIG } from '../git/
 import { allRecords } from '../git/records.js'
 import { commonDirOf, gitDirAt, isBareRepository, isFolder, repositoryTop } from '../git/repository-files.js'
 import { NO_CONVERSION } from '../shadow/shadow-files.js'
+import { checkOwner, checkOwnFiles } from './own-files.js'
 
 export interface RepositoryPlace {
   /** The folder above `.git`, or the git-dir itself. */
@@ -22,6 +23,8 @@ export interface RepositoryOptions extends RepositoryPlace {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Ends the call after it began to write: something that git waits for never comes. */
+  readonly lateSignal: AbortSignal
 }
 
 /** A worktree that the repository lists. */
@@ -44,6 +47,8 @@ export async function findRepository(folder: string): Promise<RepositoryPlace> {
   const gitDir = top === undefined ? real : await gitDirAt(top)
   const commonDir = await commonDirOf(gitDir)
   if (await isBareRepository(commonDir)) {
+    await checkOwner(top ?? real, { gitDir, commonDir })
+    await checkOwnFiles({ gitDir, commonDir })
     const owner = basename(commonDir) === '.git' ? dirname(commonDir) : commonDir
     return { folder: await realpath(owner), gitDir, commonDir: await realpath(commonDir) }
   }
@@ -79,7 +84,7 @@ export class Repository {
       GIT_OBJECT_DIRECTORY: join(commonDir, 'objects'),
       GIT_SHALLOW_FILE: join(commonDir, 'shallow'),
     }
-    this.#refs = new Git({ ...own, cwd: commonDir, env: { ...base, GIT_DIR: commonDir } })
+    this.#refs = new Git({ ...own, cwd: commonDir, env: { ...base, ...REFLOG_NAME, GIT_DIR: commonDir } })
     this.objects = new Git({ ...own, cwd: neutral, env: { ...shared, GIT_DIR: join(neutral, 'git') } })
     this.attributes = new Git({ ...own, cwd: neutral, env: { ...shared, GIT_DIR: join(neutral, 'attributes') } })
   }
@@ -102,12 +107,12 @@ export class Repository {
     await rm(this.#neutral, { recursive: true, force: true })
   }
 
-  /** Ends the call, until it begins to write. */
+  /** Ends the call; once it writes, only much later. */
   get signal(): AbortSignal {
-    return this.#isWriting ? NEVER : this.#options.signal
+    return this.#isWriting ? this.#options.lateSignal : this.#options.signal
   }
 
-  /** From here on an abort and the time limit have no effect: a part of a change is worse than a late one. */
+  /** From here on an abort has no effect, and the time limit is a longer one: a part of a change is worse than a late one. */
   beginWrites(): void {
     this.#options.signal.throwIfAborted()
     this.#isWriting = true
@@ -232,7 +237,8 @@ export interface BranchMove {
   readonly to: string
 }
 
-const NEVER = new AbortController().signal
+/** In reflogs. The repository's own name could be text that is harmful where a log is a link to another file. */
+const REFLOG_NAME = { GIT_COMMITTER_NAME: 'agentproto', GIT_COMMITTER_EMAIL: 'agentproto@localhost' }
 
 const refOf = (branch: string): string => `refs/heads/${branch}`
 

@@ -32,6 +32,8 @@ export interface WorktreesOptions {
 }
 
 const TIME_MS = 120_000
+/** A call that has begun to write may take so many times as long. */
+const LATE = 5
 
 /**
  * Worktrees of the user's repositories. Only references are changed through the repository's own configuration, with its hooks
@@ -44,8 +46,8 @@ export function createWorktrees(options: WorktreesOptions = {}): Worktrees {
 class GitWorktrees implements Worktrees {
   readonly #options: WorktreesOptions
   readonly #clock: Clock
-  /** One merge after the other: two may have the same target. */
-  readonly #queue = new Queue()
+  /** Of each repository, one call after the other: two merges may have the same target. */
+  readonly #queues = new Map<string, Queue>()
 
   constructor(options: WorktreesOptions) {
     this.#options = options
@@ -85,25 +87,38 @@ class GitWorktrees implements Worktrees {
     })
   }
 
-  #on<T>(folder: string, { signal: abort }: Abortable, run: (repository: Repository) => Promise<T>): Promise<T> {
-    return this.#queue.run(async () => {
-      const { timeMs = TIME_MS, env = process.env } = this.#options
-      const limit = startLimit({ clock: this.#clock, ms: timeMs, signal: abort })
-      let repository: Repository | undefined
-      try {
-        const { signal } = limit
-        signal.throwIfAborted()
-        const program = await this.#program(signal)
-        const place = await findRepository(folder)
-        repository = await Repository.open({ ...place, program, env, clock: this.#clock, signal })
-        return await run(repository)
-      } catch (thrown) {
-        throw isAgentprotoError(thrown) ? thrown : asError(thrown)
-      } finally {
-        await repository?.close()
-        limit.clear()
-      }
-    })
+  async #on<T>(folder: string, options: Abortable, run: (repository: Repository) => Promise<T>): Promise<T> {
+    const { commonDir } = await findRepository(folder)
+    const queue = this.#queues.get(commonDir) ?? new Queue()
+    this.#queues.set(commonDir, queue)
+    return queue.run(() => this.#alone(folder, options, run))
+  }
+
+  async #alone<T>(
+    folder: string,
+    { signal: abort }: Abortable,
+    run: (repository: Repository) => Promise<T>,
+  ): Promise<T> {
+    const { timeMs = TIME_MS, env = process.env } = this.#options
+    const limit = startLimit({ clock: this.#clock, ms: timeMs, signal: abort })
+    const late = startLimit({ clock: this.#clock, ms: timeMs * LATE })
+    let repository: Repository | undefined
+    try {
+      const { signal } = limit
+      signal.throwIfAborted()
+      const program = await this.#program(signal)
+      // Again: it may have changed while others were waited for.
+      const place = await findRepository(folder)
+      const during = { clock: this.#clock, signal, lateSignal: late.signal }
+      repository = await Repository.open({ ...place, ...during, program, env })
+      return await run(repository)
+    } catch (thrown) {
+      throw isAgentprotoError(thrown) ? thrown : asError(thrown)
+    } finally {
+      await repository?.close()
+      limit.clear()
+      late.clear()
+    }
   }
 
   async #program(signal: AbortSignal): Promise<GitProgram> {

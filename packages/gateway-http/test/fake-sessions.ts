@@ -18,6 +18,7 @@ import type {
   ConfigRequest,
   EventReader,
   ForkRequest,
+  Forgotten,
   InterruptRequest,
   KillReason,
   OutputReader,
@@ -232,12 +233,13 @@ export class FakeSessions implements SessionService {
     return { ok: true }
   }
 
-  async forget(id: string, by: Principal): Promise<void> {
+  async forget(id: string, by: Principal): Promise<Forgotten> {
     this.#note('forget', id, by)
     this.#find(id)
     this.all.delete(id)
     this.#changes.push({ type: 'forgotten', id })
     this.#wake()
+    return {}
   }
 
   async output(id: string, lastN?: number): Promise<readonly OutputLine[]> {

@@ -131,6 +131,7 @@ const record: Shape<Session> = {
   instructed: 'optional',
   envelope: 'optional',
   agentSessionId: 'optional',
+  worktree: 'optional',
   forkedFrom: 'optional',
   agent: 'optional',
   config: 'optional',

@@ -21,13 +21,8 @@ const run = promisify(execFile)
 
 const AGENTS = [
   { slug: 'opencode', cached: 'opencode', version: '1.18.33', variables: openCodeEnvironment },
-  {
-    slug: 'codex',
-    cached: 'codex-acp',
-    version: '2.6.0',
-    // A key counts as a login: without one, `codex login status` says no, and it is not started.
-    variables: (home: string, url: string) => ({ ...codexEnvironment(home, url), CODEX_API_KEY: 'dummy' }),
-  },
+  // Its model provider needs no login.
+  { slug: 'codex', cached: 'codex-acp', version: '2.6.0', variables: codexEnvironment },
   // It can be resumed a minute after its start, as its manifest says.
   { slug: 'gemini-cli', cached: 'gemini', version: '0.61.0', variables: geminiEnvironment },
 ] as const

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { createChangeStore } from '@agentproto/changes'
 import { NOW } from '@agentproto/contracts/agent'
 import { expect, test } from 'vitest'
+import { FolderWatch } from '../src/shadow/folder-watch.ts'
 import { fingerprint, git, patchText, read, subject, take, tempFolder, write, subjectOn } from './folders.ts'
 
 test('13.1 nothing in .git changes: index, refs, stash, config and hooks, byte for byte', async () => {
@@ -305,4 +307,80 @@ test('13.3 a private file stays private', async () => {
   await writeFile(join(folder, 'd/a'), '2')
   await changes.rewind({ session: 's', to: s.id })
   expect((await stat(join(folder, 'd/a'))).mode & 0o777).toBe(0o600)
+})
+
+test('13.1 nothing outside is recorded when a folder is replaced by a link while git reads it', async () => {
+  const root = await tempFolder()
+  const outside = join(root, 'outside')
+  const folder = join(root, 'folder')
+  await write(outside, { secret: 'not for the agent' })
+  await write(folder, { 'd/a': 'first', 'd/secret': 'a name' })
+  // git knows that `d` is a folder once it has recorded `d/a`: from then on it does not look again.
+  const first = execFileSync('git', ['hash-object', join(folder, 'd/a')], { encoding: 'utf8' }).trim()
+  const object = `objects/${first.slice(0, 2)}/${first.slice(2)}`
+  const program = join(root, 'git')
+  await writeFile(
+    program,
+    `#!/bin/sh
+case "$*" in *update-index*--add*) ;; *) exec git "$@" ;; esac
+cat > ${root}/paths
+{
+  printf 'd/a\\0'
+  until [ -e "$GIT_DIR/${object}" ]; do :; done
+  mv ${folder}/d ${root}/aside; ln -s ${outside} ${folder}/d
+  cat ${root}/paths
+} | git "$@"
+code=$?
+rm ${folder}/d; mv ${root}/aside ${folder}/d
+exit $code
+`,
+  )
+  await chmod(program, 0o755)
+  const { changes } = await subjectOn(folder, { home: join(root, 'home'), git: program })
+  const start = await take(changes)
+  await rm(join(folder, 'd'), { recursive: true })
+  await changes.rewind({ session: 's', to: start.id })
+  expect(await read(folder)).toEqual({ 'd/a': 'first', 'd/secret': 'a name' })
+})
+
+test('13.1 what git read of a folder is checked before it counts, also after the process was killed', async () => {
+  const { folder, changes, home } = await subject()
+  await write(folder, { 'd/a': '1' })
+  const start = await take(changes)
+  const [shadow = ''] = await readdir(join(home, 'checkpoints'))
+  const inGit = join(home, 'checkpoints', shadow, 'git')
+  const index = join(inGit, (await readdir(inGit)).find((name) => /^index-[0-9a-f]+$/.test(name)) ?? '')
+  const secret = execFileSync('git', ['hash-object', '-w', '--stdin'], {
+    input: 'secret',
+    cwd: inGit,
+    encoding: 'utf8',
+  })
+  const env = { ...process.env, GIT_DIR: inGit, GIT_INDEX_FILE: index }
+  // An index that says that `d/a` has another content, and did not change since.
+  for (const entry of [
+    ['--cacheinfo', `100644,${secret.trim()},d/a`],
+    ['--assume-unchanged', 'd/a'],
+  ])
+    execFileSync('git', ['update-index', ...entry], { cwd: folder, env })
+  await writeFile(`${index}.unchecked`, '')
+  const next = await take(await createChangeStore({ home }).open(folder))
+  expect((await changes.changes(start.id, next.id)).files).toEqual([])
+  expect(await readdir(inGit)).not.toContain(`${basename(index)}.unchecked`)
+})
+
+test('13.1 a folder that was moved away and back is noticed, others are trusted', async () => {
+  const folder = await tempFolder()
+  await write(folder, { 'd/e/a': '1', 'f/b': '1' })
+  const now = Date.now() + 60_000
+  const watch = await FolderWatch.begin({ workTree: folder, paths: ['d/e/a', 'f/b'], now })
+  expect(await watch.suspects()).toEqual([])
+  const { ctimeMs } = await stat(join(folder, 'd'))
+  // The time of change has steps.
+  while ((await stat(join(folder, 'd'))).ctimeMs === ctimeMs) {
+    await rename(join(folder, 'd/e'), join(folder, 'd/g'))
+    await rename(join(folder, 'd/g'), join(folder, 'd/e'))
+  }
+  expect(await watch.suspects()).toEqual(['d/e/a'])
+  const fresh = await FolderWatch.begin({ workTree: folder, paths: ['f/b'], now: Date.now() })
+  expect(await fresh.suspects()).toEqual(['f/b'])
 })

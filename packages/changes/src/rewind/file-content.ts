@@ -32,6 +32,26 @@ export async function readExisting(at: string | Buffer, maxBytes: number): Promi
 export const isSameEntry = (a: TreeEntry | undefined, b: TreeEntry | undefined): boolean =>
   a?.oid === b?.oid && a?.mode === b?.mode
 
+/** A regular file or a link as git would record it, with its content; absent for anything else. */
+export async function readRecordable(at: string | Buffer, maxBytes: number): Promise<Recordable | undefined> {
+  const stats = await lstat(at)
+  if (stats.isSymbolicLink()) return { mode: '120000', content: await readlink(at, 'buffer') }
+  if (!stats.isFile()) return undefined
+  const file = await open(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
+  try {
+    const { mode, size } = await file.stat()
+    if (size > maxBytes) return undefined
+    return { mode: (mode & 0o100) === 0 ? '100644' : '100755', content: await file.readFile() }
+  } finally {
+    await file.close()
+  }
+}
+
+export interface Recordable {
+  readonly mode: string
+  readonly content: Buffer
+}
+
 async function readRegular(at: string | Buffer, maxBytes: number): Promise<Existing> {
   // Windows has neither flag.
   const file = await open(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
@@ -46,5 +66,5 @@ async function readRegular(at: string | Buffer, maxBytes: number): Promise<Exist
 }
 
 /** The id that git gives to content. */
-const blobId = (content: Buffer): string =>
+export const blobId = (content: Buffer): string =>
   createHash('sha1').update(`blob ${content.length}\0`).update(content).digest('hex')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@agentproto/contracts'
 import type { ChangeLimits } from '../limits.js'
@@ -9,7 +9,9 @@ import { pathBytes, pathspec } from '../git/path-text.js'
 import { allRecords } from '../git/records.js'
 import { Skipped } from '../git-errors.js'
 import type { StoredCheckpoint } from './checkpoint-refs.js'
+import { correctEntries } from './contained-entries.js'
 import { findRoot, type FolderRoot, withoutParents } from './folder-root.js'
+import { FolderWatch } from './folder-watch.js'
 import { LeftOutSet } from './left-out-set.js'
 import { type Scan, scanFolder } from './scan.js'
 import { createShadow, gitDirOf, removeLeftovers, setExcludes } from './shadow-files.js'
@@ -79,6 +81,7 @@ export class ShadowRepository {
     // No other git writes to it: the lock is one of a git that was killed.
     await rm(`${state.index}.lock`, { force: true })
     this.#isClean = false
+    await state.forgetUnchecked()
     const scan = await state.scan(this.#largeFolders)
     const tree = await this.#record(state, scan)
     this.#isClean = true
@@ -214,8 +217,38 @@ class FolderState {
   /** @returns the tree */
   async write({ present, absent }: Scan): Promise<string> {
     if (absent.length > 0) await this.#update(['--force-remove'], absent)
-    if (present.length > 0) await this.#update(['--add', '--remove', '--replace'], present)
+    if (present.length > 0) await this.#add(present)
     return this.#tree()
+  }
+
+  /** git opens files by their paths: what could have been read through a link is read again without. */
+  async #add(present: readonly string[]): Promise<void> {
+    const { clock, git, limits, root } = this.#options
+    const { workTree } = root
+    const watch = await FolderWatch.begin({ workTree, paths: present, now: clock.now() })
+    await writeFile(this.#unchecked, '', { mode: 0o600 })
+    await this.#update(['--add', '--remove', '--replace'], present)
+    const paths = await watch.suspects()
+    if (paths.length > 0 && (await realpath(workTree).catch(() => '')) !== workTree)
+      throw new Skipped('folder_missing', `${workTree} was replaced while it was read.`)
+    const call = (args: readonly string[], input?: Iterable<Buffer>): GitCall => this.#call(args, input)
+    if (paths.length > 0) await correctEntries({ git, call, workTree, paths, fileBytes: limits.fileBytes })
+    await rm(this.#unchecked, { force: true })
+  }
+
+  /** Starts the index again where a snapshot ended, or the process, before what git read was checked. */
+  async forgetUnchecked(): Promise<void> {
+    const isUnchecked = await stat(this.#unchecked).then(
+      () => true,
+      () => false,
+    )
+    if (!isUnchecked) return
+    await rm(this.index, { force: true })
+    await rm(this.#unchecked, { force: true })
+  }
+
+  get #unchecked(): string {
+    return `${this.index}.unchecked`
   }
 
   async #update(how: readonly string[], paths: readonly string[]): Promise<void> {

@@ -137,7 +137,6 @@ const record: Shape<Session> = {
   config: 'optional',
   permissionMode: 'required',
   sandbox: 'optional',
-  worktree: 'optional',
   additionalDirectories: 'optional',
   warnings: 'required',
   pendingRequests: 'required',

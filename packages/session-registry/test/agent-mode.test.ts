@@ -64,15 +64,15 @@ function moded(config: AgentConfig, refuse = false) {
     }
     return agent
   }
-  return { startAgent, changes }
+  return { options: { startAgent }, changes }
 }
 
 test('the agent is brought to the mode at its start and when the permission mode changes', async () => {
-  const { startAgent, changes } = moded(offering('auto', 'default', 'bypassPermissions', 'plan'))
+  const { options, changes } = moded(offering('auto', 'default', 'bypassPermissions', 'plan'))
   const summary = { ...(await adapters.get('fake')) }
   const session = { ...summary.session, permissionModes: { 'approve-all': ['bypassPermissions'] } }
   const { registry } = await memoryRegistry({
-    startAgent,
+    ...options,
     adapters: { list: async () => [summary], get: async () => ({ ...summary, session }) },
   })
   const started = await registry.spawn({ adapter: 'fake' }, owner)
@@ -89,7 +89,7 @@ test('the agent is brought to the mode at its start and when the permission mode
 })
 
 test('a session warns when its agent cannot be set to a mode', async () => {
-  const { registry } = await memoryRegistry(moded(offering('auto', 'default'), true))
+  const { registry } = await memoryRegistry(moded(offering('auto', 'default'), true).options)
   const { warnings } = await registry.spawn({ adapter: 'fake' }, owner)
   expect(warnings).toEqual([expect.stringMatching(/its mode default, .*: not for you/) as string])
 })

@@ -107,7 +107,7 @@ export type DelegationRequest = z.infer<typeof delegationSchema>
 const gitName = z.string().min(1).max(200)
 
 /** A worktree of its own, on a new branch, or on an existing one that is not checked out. */
-export const worktreeSchema = z.union([
+const worktreeSchema = z.union([
   z.boolean(),
   z.strictObject({
     branch: gitName.optional().describe('Default a new one with a random name'),

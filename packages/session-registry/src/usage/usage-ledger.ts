@@ -31,7 +31,7 @@ export interface LedgerSessions {
   metersBelow(id: string): readonly UsageMeter[]
 }
 
-export const NO_STANDINGS: readonly Standing[] = []
+const NO_STANDINGS: readonly Standing[] = []
 
 /** Longer lines of descent are not followed; none is allowed to grow that long. */
 const MAX_DEPTH = 64

@@ -6,7 +6,6 @@ import type { Transport } from './transport.js'
  * What sessions changed in their folders. Every call can throw `session_not_found`, `not_supported` where nothing is recorded,
  * `checkpoint_not_found` and `checkpoint_failed`.
  */
-
 export function changesClient(transport: Transport) {
   const { call } = transport
   return {

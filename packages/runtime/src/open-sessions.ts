@@ -39,7 +39,7 @@ export async function openSessions(settings: Settings, parts: Observers & Access
     clock,
     onProblem,
     onEvents,
-    onUsage: (row) => metrics.usage(row),
+    onUsage: metrics.usage,
     hostId: hostname(),
     startAgent: withSessionToken(startAgent, { tokens, url: () => address.url, bin: settings.bin, log }),
     onAgentEnding: (id) => tokens.revoke(id),

@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile } from 'node:fs/promises'
+import { appendFile, open, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   FileUsageStore,
@@ -7,7 +7,7 @@ import {
   type UsageRow,
   type UsageStore,
 } from '@agentproto/session-registry'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SessionEvent } from '@agentproto/contracts'
 import type { UsageMeter } from '@agentproto/contracts/agent'
 import { measure, newMeter } from '../src/usage/meter.js'
@@ -224,12 +224,12 @@ test('13.5 the lines of a day that is over are added up, old days are deleted, a
   const problems: string[] = []
   const store = new FileUsageStore({ directory, onProblem: (problem) => problems.push(problem) })
   await store.open('2026-11-21')
-  await store.add({ ...row, day: '2025-01-01' })
-  await store.add(row)
+  await store.add([{ ...row, day: '2025-01-01' }])
+  await store.add([row])
   await appendFile(join(directory, '2026-11-21.jsonl'), '{"day":"2026-11-21","session":"s_0')
-  await store.add({ ...row, seq: 9 })
-  await store.add({ ...row, model: 'other', seq: 12 })
-  await store.add({ ...row, day: '2026-11-22', seq: 20 })
+  await store.add([{ ...row, seq: 9 }])
+  await store.add([{ ...row, model: 'other', seq: 12 }])
+  await store.add([{ ...row, day: '2026-11-22', seq: 20 }])
   expect(await readdir(directory)).toEqual(['2026-11-21.jsonl', '2026-11-22.jsonl'])
   const lines = (await readFile(join(directory, '2026-11-21.jsonl'), 'utf8')).trim().split('\n')
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
@@ -254,7 +254,8 @@ test('13.5 what cannot be stored is reported, counted, and stored with the next 
   let isFull = true
   const usage = {
     open: () => Promise.resolve({ seqs: new Map() }),
-    add: (each: UsageRow) => (isFull ? Promise.reject(new Error('No room')) : Promise.resolve(void stored.push(each))),
+    add: (rows: readonly UsageRow[]) =>
+      isFull ? Promise.reject(new Error('No room')) : Promise.resolve(void stored.push(...rows)),
     async *rows() {
       yield stored
     },
@@ -270,6 +271,45 @@ test('13.5 what cannot be stored is reported, counted, and stored with the next 
   await prompt(registry, id, '2')
   expect((await registry.usage.report()).total.turns).toBe(2)
   expect(stored).toHaveLength(2)
+})
+
+test('13.5 turns that end within a moment are stored in one write, and what waits is stored at the end', async () => {
+  const batches: number[] = []
+  const usage: UsageStore = {
+    open: () => Promise.resolve({ seqs: new Map() }),
+    add: (rows) => Promise.resolve(void batches.push(rows.length)),
+    async *rows() {},
+    close: () => Promise.resolve(),
+  }
+  const { registry, clock } = await memoryRegistry({ ...scripted(reporter), usage })
+  const { id } = await registry.spawn({ adapter: 'fake' }, owner)
+  for (const text of ['1', '2', '3']) await prompt(registry, id, text)
+  expect(batches).toEqual([])
+  await clock.advance(100)
+  expect(batches).toEqual([3])
+  await prompt(registry, id, '4')
+  await registry.close()
+  expect(batches).toEqual([3, 1])
+})
+
+test('13.5 what a full disk takes of a batch is taken back', async () => {
+  const directory = join(await temporaryHome(), 'usage')
+  const store = new FileUsageStore({ directory })
+  await store.open('2026-11-21')
+  await store.add([row])
+  const path = join(directory, '2026-11-21.jsonl')
+  const before = await readFile(path, 'utf8')
+  const full = Object.assign(new Error('No room'), { code: 'ENOSPC' })
+  const file = await open(path, 'r')
+  const prototype = Object.getPrototypeOf(file) as typeof file
+  await file.close()
+  const write = vi.spyOn(prototype, 'appendFile').mockImplementationOnce(async function (this: typeof file) {
+    await this.write(`${JSON.stringify(row)}\n{"day":`)
+    throw full
+  })
+  onTestFinished(() => write.mockRestore())
+  await expect(store.add([row, row])).rejects.toMatchObject({ code: 'storage_failed' })
+  expect(await readFile(path, 'utf8')).toBe(before)
 })
 
 test('13.6 a record whose budget cannot be read is not one without a budget', async () => {

@@ -176,7 +176,7 @@ class SpawnedAgent implements AgentProcess {
     const { onLines, onOversize, maxLineBytes } = this.#options
     const lines = new LineSplitter(maxLineBytes ?? MAX_LINE_BYTES, onOversize ?? (() => {}))
     const pump = new OutputPump(this.#child.stdout, lines, (batch) => {
-      this.#recordSoon()
+      if (this.#recording === undefined) this.#recordSoon()
       return onLines(batch)
     })
     void pump.ended.then(() => this.#broken('its stdout ended'))
@@ -186,7 +186,7 @@ class SpawnedAgent implements AgentProcess {
   /** Tools without a marker that outlive a crash are found only if they were recorded while their parent was running. */
   #recordSoon(): void {
     if (this.#termination) return
-    this.#recording ??= this.#clock.after(RECORD_AFTER_MS, () => {
+    this.#recording = this.#clock.after(RECORD_AFTER_MS, () => {
       this.#recording = undefined
       this.#tree.record(recentProcesses())
     })

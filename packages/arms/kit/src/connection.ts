@@ -72,7 +72,7 @@ export async function connectProcess<Client extends LineClient>(
   const agent = await spawnAgentProcess(launch, {
     clock,
     graces: limits,
-    onLines: (lines) => client.handleLines(lines),
+    onLines: client.handleLines.bind(client),
     onStderr: (lines) => client.notify({ type: 'output', stream: 'stderr', text: lines.join('\n') }),
     onOversize: (bytes) => void client.notify(oversize(bytes)),
     onBroken: () => onBroken(),

@@ -31,7 +31,7 @@ export class RedactingSink implements AgentSink {
 
   #clean(signal: AgentSignal, out: AgentSignal[]): void {
     if ('text' in signal) return this.#extend(signal, out)
-    if (signal.type === 'turn-end') this.#end(out)
+    if (signal.type === 'turn-end' && this.#open.size > 0) this.#end(out)
     out.push(this.#redactor.redactData(signal))
   }
 
@@ -42,7 +42,7 @@ export class RedactingSink implements AgentSink {
     const text = clean + open
     const shown = before.slice(0, sent) + (sent === before.length ? lineBreak : '')
     const start = text.startsWith(shown) ? shown.length : 0
-    const held = isHeld(open) ? Math.min(open.length, text.length - start) : 0
+    const held = open !== '' && isHeld(open) ? Math.min(open.length, text.length - start) : 0
     emit(piece, text.slice(start, text.length - held), out)
     if (open !== '') this.#open.set(piece.type, { piece, open, sent: open.length - held })
     else if (before !== '') this.#open.delete(piece.type)

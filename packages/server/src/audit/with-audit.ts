@@ -31,8 +31,7 @@ export function withAudit<S extends keyof Services>(name: S, service: Services[S
 export async function auditPromise<T>(log: AuditWriter, call: Call, work: T | Promise<T>): Promise<T> {
   try {
     const result = await work
-    const about = { ...call.about, ...endedBy(result) }
-    writeLine(log, { ...call, about, session: call.session ?? idOf(result) }, 'ok')
+    writeLine(log, call.session === undefined ? withResult(call, result) : call, 'ok')
     return result
   } catch (error) {
     writeLine(log, call, toAgentprotoError(error).code)
@@ -60,17 +59,13 @@ function writeLine(log: AuditWriter, { action, by, session, about }: Call, outco
   log.write({ kind: 'control', principal, action, session, outcome, traceId, ...about })
 }
 
-/** The session that an operation created. */
-const idOf = (result: unknown): string | undefined =>
-  typeof result === 'object' && result !== null && 'id' in result && typeof result.id === 'string'
-    ? result.id
-    : undefined
-
-/** The tokens that ended with the one that was revoked or rotated. */
-const endedBy = (result: unknown): object =>
-  typeof result === 'object' && result !== null && 'ended' in result && Array.isArray(result.ended)
-    ? { ended: result.ended.filter((name) => typeof name === 'string') }
-    : {}
+/** With the session that the operation created, or the tokens that ended with the one that was revoked or rotated. */
+function withResult(call: Call, result: unknown): Call {
+  if (typeof result !== 'object' || result === null) return call
+  if ('id' in result && typeof result.id === 'string') return { ...call, session: result.id }
+  if (!('ended' in result) || !Array.isArray(result.ended)) return call
+  return { ...call, about: { ...call.about, ended: result.ended.filter((name) => typeof name === 'string') } }
+}
 
 /** The service methods that change something: those of an operation with an `action`. */
 type AuditedMethod = Extract<(typeof OPERATIONS)[keyof typeof OPERATIONS], { readonly action: string }>['calls']

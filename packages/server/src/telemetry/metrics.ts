@@ -73,7 +73,7 @@ export class Metrics {
   }
 
   /** Counts what a turn used. */
-  usage({ tokens = {}, cost = [], unreported }: Usage): void {
+  readonly usage = ({ tokens = {}, cost = [], unreported }: Usage): void => {
     for (const [kind, name] of TOKEN_KINDS) this.#tokens.inc({ kind }, tokens[name] ?? 0)
     // An agent names the currency, and labels come from closed lists.
     for (const { currency, amount } of cost)

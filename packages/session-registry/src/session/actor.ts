@@ -17,6 +17,7 @@ import type { SessionHandle } from './session-handle.js'
 import {
   type Call,
   type Effect,
+  mayHaveBudget,
   pendingRequests,
   type SessionState,
   snapshotOf,
@@ -181,10 +182,9 @@ export class SessionActor implements SessionHandle {
 
   /** What other sessions have used of a shared budget is known before each decision. */
   #decide(input: Input): readonly Effect[] {
-    const standings = this.#host.ledger.standingsOf(this)
-    const checked = standings === this.state.standings ? [] : this.#reduce({ type: 'spent', standings })
-    const decided = this.#reduce(input)
-    return checked.length === 0 ? decided : [...checked, ...decided]
+    const standings = mayHaveBudget(this.state) ? this.#host.ledger.standingsOf(this) : this.state.standings
+    if (standings === this.state.standings) return this.#reduce(input)
+    return [...this.#reduce({ type: 'spent', standings }), ...this.#reduce(input)]
   }
 
   #reduce(input: Input): readonly Effect[] {

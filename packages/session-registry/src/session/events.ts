@@ -4,7 +4,17 @@ import { contextAfter } from './prompt-context.js'
 import { limitForPrompt, noRecording, record, withTotals } from './recording.js'
 import { dropAsks, interruptRequests, requestOpened, requestResolved } from './requests.js'
 import { end, endLog, runOver } from './run.js'
-import { andThen, type Effect, IDLE, openTurn, type OpenTurn, type SessionState, step, type Step } from './state.js'
+import {
+  andThen,
+  type Effect,
+  IDLE,
+  mayHaveBudget,
+  openTurn,
+  type OpenTurn,
+  type SessionState,
+  step,
+  type Step,
+} from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 import { NO_CALLS } from '../usage/call-history.js'
@@ -51,18 +61,12 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
-  return METERED.has(event.type)
-    ? andThen(counted(state, event), (after) => applyCounted(after, event, now))
-    : applyCounted(state, event, now)
-}
-
-/** What the event says about the usage of the session. */
-function counted(state: SessionState, event: SessionEvent): Step {
-  const { meter, spent, counted: turn } = measure(state.meter, event)
+  if (!METERED.has(event.type)) return applyCounted(state, event, now)
+  const { meter, spent, counted } = measure(state.meter, event)
   const effects: Effect[] = []
-  if (spent !== undefined) effects.push({ do: 'spend', spent })
-  if (turn !== undefined) effects.push({ do: 'count', counted: turn })
-  return { state: { ...state, meter }, effects }
+  if (spent !== undefined && mayHaveBudget(state)) effects.push({ do: 'spend', spent })
+  if (counted !== undefined) effects.push({ do: 'count', counted })
+  return andThen({ state: { ...state, meter }, effects }, (after) => applyCounted(after, event, now))
 }
 
 function applyCounted(state: SessionState, event: SessionEvent, now: number): Step {
@@ -112,19 +116,23 @@ function turnBegan(state: SessionState, event: SessionEvent & { readonly type: '
   const queue = event.origin === 'queue' ? state.queue.slice(1) : state.queue
   const context = { ...state.context, offered: event.preface?.map(({ kind }) => kind) ?? [], isSent: false }
   const began = andThen(watch({ ...state, context, turn, queue, calls: NO_CALLS }, now), send)
-  return andThen(began, (after) => limitForPrompt(after, now))
+  return state.recording.phase === 'running' ? andThen(began, (after) => limitForPrompt(after, now)) : began
 }
 
 function turnEnded(state: SessionState, event: SessionEvent & { readonly type: 'turn-end' }, now: number): Step {
-  const { interrupters = [], cancelled } = openTurn(state) ?? {}
+  const turn = openTurn(state)
   const received = state.context.offered.length > 0 ? contextAfter(state, event) : {}
   const ended: SessionState = { ...state, ...received, turn: IDLE }
   const dropped = ended.asks.length > 0 ? dropAsks(ended) : step(ended)
   const watched = andThen(dropped, (after) => watch(after, now))
-  const over = state.context.isSent ? andThen(watched, (after) => record(after, event.turn ?? 0)) : watched
+  const isRecorded = state.context.isSent && state.recording.phase !== 'off'
+  const over = isRecorded ? andThen(watched, (after) => record(after, event.turn ?? 0)) : watched
   const effects: Effect[] = [...over.effects]
-  if (cancelled !== undefined) effects.push({ do: 'disarm', timer: 'grace' })
-  for (const call of interrupters) effects.push({ do: 'reply', call, value: { wasBusy: true } })
+  // Only a cancelled turn has interrupters.
+  if (turn?.cancelled !== undefined) {
+    effects.push({ do: 'disarm', timer: 'grace' })
+    effects.push(...turn.interrupters.map((call): Effect => ({ do: 'reply', call, value: { wasBusy: true } })))
+  }
   if (ended.queue.length > 0) effects.push({ do: 'next' })
   const { session, spawn } = over.state
   const { maxTurns } = spawn.policy ?? {}

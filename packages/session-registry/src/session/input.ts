@@ -106,7 +106,7 @@ type HostInput =
   /** Complete the log of a run that a dead host left open. */
   | { readonly type: 'repair'; readonly detail: string; readonly ending: Ending }
 
-export type LogInput =
+type LogInput =
   /** Events that took effect. */
   | { readonly type: 'stored'; readonly events: readonly SessionEvent[]; readonly agentSessionId: string | undefined }
   /** An event of a host that is gone. */

@@ -24,9 +24,9 @@ export function record(state: SessionState, turn: number): Step {
 export const willRecord = ({ recording, context, turn }: SessionState): boolean =>
   recording.phase === 'running' || (recording.phase !== 'off' && turn.phase === 'open' && context.isSent)
 
-/** Limits the wait for the recording, where a prompt waits for it. */
+/** Limits the wait for the recording that runs, where a prompt waits for it. */
 export const limitForPrompt = (state: SessionState, now: number): Step =>
-  state.recording.phase === 'running' && openTurn(state)?.unsent !== undefined
+  openTurn(state)?.unsent !== undefined
     ? step(state, { do: 'arm', timer: 'recording', at: now + WAIT_MS })
     : step(state)
 

@@ -3,7 +3,7 @@ import type { ConfigChange, StoredSpawn } from '@agentproto/contracts/agent'
 import { endingOfStorage } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import { applyEvents, replayEvent } from './events.js'
-import type { Input, InputOf, LogInput } from './input.js'
+import type { Input, InputOf } from './input.js'
 import { recorded, recordingOver } from './recording.js'
 import { rename } from './rename.js'
 import { answer, asked, judged, policyAnswer, requestOver, withdrawn } from './requests.js'
@@ -81,10 +81,10 @@ export function reduce(state: SessionState, input: Input, now: number): Step {
       return timer(state, input, now)
     case 'next':
       return next(state, now)
-    case 'repair':
-      return repair(state, input)
     case 'stored':
+      return applyEvents(named(state, input), input.events, now)
     case 'spent':
+    case 'repair':
     case 'replayed':
     case 'rebuilt':
     case 'write-failed':
@@ -157,12 +157,16 @@ function files(state: SessionState, input: InputOf<'recorded' | 'begin-rewind' |
   }
 }
 
-function reduceLog(state: SessionState, input: LogInput | InputOf<'spent'>, now: number): Step {
+function reduceLog(
+  state: SessionState,
+  input: InputOf<'spent' | 'repair' | 'replayed' | 'rebuilt' | 'write-failed'>,
+  now: number,
+): Step {
   switch (input.type) {
-    case 'stored':
-      return applyEvents(named(state, input), input.events, now)
     case 'spent':
       return checkBudgets({ ...state, standings: input.standings }, now)
+    case 'repair':
+      return repair(state, input)
     case 'replayed':
       return step(replayEvent(state, input.event))
     case 'rebuilt':

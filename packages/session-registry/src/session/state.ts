@@ -204,6 +204,13 @@ export function stateOf(
   }
 }
 
+/** Whether a budget may hold for it: only then the ledger is asked. An agent's session shares those of its ancestors. */
+export const mayHaveBudget = ({ config, spawn, session, standings }: SessionState): boolean =>
+  config.budgets !== undefined ||
+  spawn.budget !== undefined ||
+  session.parentSessionId !== undefined ||
+  standings.length > 0
+
 /** Whether its end has begun. */
 export const isEnding = ({ run }: SessionState): boolean =>
   run.phase === 'stopping' || (run.phase === 'starting' && run.cause !== undefined)

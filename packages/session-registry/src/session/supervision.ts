@@ -146,7 +146,7 @@ function dueInTurn(state: SessionState, turn: WatchedTurn, now: number): number 
     turn.progressAt + progressMs,
     turn.isWarned ? Infinity : activeAt + warningMs,
     turn.isCancelled ? Infinity : silentAt,
-    budgetDue(state, now),
+    state.standings.length === 0 ? Infinity : budgetDue(state, now),
   )
 }
 

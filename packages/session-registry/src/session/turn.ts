@@ -21,6 +21,7 @@ import {
   andThen,
   type Effect,
   IDLE,
+  mayHaveBudget,
   openTurn,
   type OpenTurn,
   type Outgoing,
@@ -38,7 +39,7 @@ export function prompt(state: SessionState, input: InputOf<'prompt'>, now: numbe
   const { call, whenBusy = 'reject' } = input
   const refusal = refusalOf(state)
   if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
-  const over = usedUp(state, now)
+  const over = state.standings.length === 0 ? undefined : usedUp(state, now)
   if (state.turn.phase === 'idle' && state.queue.length === 0) {
     if (over === undefined) return begin(state, input)
     return andThen(step(state, { do: 'reject', call, error: budgetError(over) }), (after) => endByBudget(after, over))
@@ -190,7 +191,8 @@ function begin(state: SessionState, { call, content, trace, origin, waited }: Ad
   }
   const reply: Effect[] = call === undefined ? [] : [{ do: 'reply', call, value: turn }]
   // Counted before anything is awaited, so that sessions that share a budget see each other's turns.
-  return step(admitted, BEGUN, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
+  const begun = mayHaveBudget(state) ? [BEGUN] : []
+  return step(admitted, ...begun, { do: 'append', groups: [{ entries: [entry], turn }] }, ...reply)
 }
 
 const BEGUN: Effect = { do: 'spend', spent: { turns: 1 } }
@@ -202,7 +204,8 @@ function contextFor(state: SessionState, waited?: QueuedPrompt): readonly Prompt
   const { envelope, instructed } = state.session
   const { transcript } = state.context
   const isPending = { envelope: envelope === 'pending', instructions: instructed === 'pending' }
-  const parts: PromptContextPart[] = standingContextOf(state).filter(({ kind }) => isPending[kind])
+  const isAny = isPending.envelope || isPending.instructions
+  const parts: PromptContextPart[] = isAny ? standingContextOf(state).filter(({ kind }) => isPending[kind]) : []
   if (transcript !== undefined) parts.push({ kind: 'transcript', text: transcript })
   if (waited?.isInterrupting === true) parts.push(INTERRUPTION)
   return parts

@@ -23,7 +23,7 @@ export function checkBudgets(state: SessionState, now: number): Step {
 
 /** A budget that allows no further turn. */
 export const usedUp = (state: SessionState, now: number): Share | undefined =>
-  state.standings.length === 0 ? undefined : sharesOf(state, now).find(({ share }) => share >= 1)
+  sharesOf(state, now).find(({ share }) => share >= 1)
 
 /** The end of a session whose budget is used up; its log says which. */
 export const endByBudget = (state: SessionState, share: Share): Step =>
@@ -34,7 +34,7 @@ export const endByBudget = (state: SessionState, share: Share): Step =>
 /** When the minutes of a budget are next to be looked at, if the agent works on, in milliseconds since the epoch. */
 export function budgetDue({ standings, meter }: SessionState, now: number): number {
   const since = meter.turn?.busySince
-  if (since === undefined || standings.length === 0) return Infinity
+  if (since === undefined) return Infinity
   const due = standings.flatMap(({ limit: { minutes = Infinity }, spent }) =>
     [WARN_AT, 1].map((share) => since + minutes * MINUTE * share - spent.busyMs),
   )

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { USAGE_BOUNDS } from '@agentproto/contracts/wire'
 import writeFileAtomic from 'write-file-atomic'
@@ -46,14 +46,15 @@ export class FileUsageStore implements UsageStore {
     return { seqs, ...(since === undefined ? {} : { since }) }
   }
 
-  add(row: UsageRow): Promise<void> {
+  add(rows: readonly UsageRow[]): Promise<void> {
     return this.#inOrder(async () => {
-      if (row.day > this.#today) {
-        this.#today = row.day
+      const [{ day } = { day: this.#today }] = rows
+      if (day > this.#today) {
+        this.#today = day
         await this.#tidy()
       }
-      await this.#append(row)
-      this.#lines += 1
+      await this.#append(day, rows)
+      this.#lines += rows.length
       if (this.#lines > MAX_LINES) await this.#compact(this.#today, Infinity)
     })
   }
@@ -73,15 +74,15 @@ export class FileUsageStore implements UsageStore {
     return done
   }
 
-  async #append(row: UsageRow): Promise<void> {
-    const path = this.#pathOf(row.day)
+  async #append(day: string, rows: readonly UsageRow[]): Promise<void> {
+    const path = this.#pathOf(day)
     // It begins with a newline, so that a line before it that was torn spoils no other.
-    const write = (): Promise<void> => appendFile(path, `\n${JSON.stringify(row)}\n`, { mode: 0o600 })
+    const text = `\n${rows.map((row) => JSON.stringify(row)).join('\n')}\n`
     try {
-      await write().catch(async (error: NodeJS.ErrnoException) => {
+      await appendAll(path, text).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error
         await mkdir(this.#options.directory, { recursive: true, mode: 0o700 })
-        await write()
+        await appendAll(path, text)
       })
     } catch (cause) {
       throw storageFailed(`The usage in ${path} could not be written`, cause)
@@ -137,6 +138,21 @@ export class FileUsageStore implements UsageStore {
 
   #pathOf(day: string): string {
     return join(this.#options.directory, `${day}.jsonl`)
+  }
+}
+
+/** Appends all of a text or nothing: rows that are on a full disk already would be counted again with the next ones. */
+async function appendAll(path: string, text: string): Promise<void> {
+  const file = await open(path, 'a', 0o600)
+  const { size } = await file.stat()
+  try {
+    await file.appendFile(text)
+  } catch (error) {
+    // The caller gets the error of the write.
+    await file.truncate(size).catch(() => undefined)
+    throw error
+  } finally {
+    await file.close()
   }
 }
 

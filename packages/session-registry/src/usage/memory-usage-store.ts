@@ -8,8 +8,8 @@ export class MemoryUsageStore implements UsageStore {
     return Promise.resolve(undefined)
   }
 
-  add(row: UsageRow): Promise<void> {
-    this.#rows.push(row)
+  add(rows: readonly UsageRow[]): Promise<void> {
+    for (const row of rows) this.#rows.push(row)
     if (this.#rows.length > MAX_ROWS) this.#rows = this.#rows.slice(-MAX_ROWS / 2)
     return Promise.resolve()
   }

@@ -1,4 +1,4 @@
-import type { Cost, SessionEvent, TokenUsage, Usage } from '@agentproto/contracts'
+import type { Cost, SessionEvent, Usage } from '@agentproto/contracts'
 import type { MeteredTurn, UsageMeter } from '@agentproto/contracts/agent'
 import { addCost, addUsage, NO_USAGE, reportedTokens } from './usage-sum.js'
 
@@ -155,31 +155,24 @@ function turnEnded(
 ): Metered {
   // Without its prompt it is a turn whose begin is lost.
   if (turn?.isUnsent === true) return { meter: { ...meter, pending } }
-  const { busyMs: before = 0, busySince: since } = turn ?? {}
-  const last = since === undefined ? 0 : elapsed(since, ts)
-  const tokens = reportedTokens(usage)
-  const counted = usageOfTurn(before + last, tokens, pending)
-  // Its cost is in the total since it was reported.
-  const { cost: _, ...rest } = counted
-  const total = addUsage(meter.usage, rest)
-  return {
-    meter: { ...meter, usage: total, pending: [], countedSeq: seq },
-    spent: { busyMs: last, tokens: tokens?.totalTokens ?? 0 },
-    counted: { seq, ts, usage: counted },
-  }
-}
-
-function usageOfTurn(busyMs: number, tokens: TokenUsage | undefined, cost: readonly Cost[]): Usage {
+  const { busyMs: before = 0, busySince: since = Infinity } = turn ?? {}
+  const last = elapsed(since, ts)
+  const tokens = usage && reportedTokens(usage)
   const hasTokens = tokens !== undefined
-  const hasCost = cost.length > 0
-  return {
+  const hasCost = pending.length > 0
+  // Its cost is in the total since it was reported.
+  const added: Usage = {
     turns: 1,
-    unreported: hasTokens || hasCost ? 0 : 1,
-    withoutTokens: hasTokens ? 0 : 1,
-    withoutCost: hasCost ? 0 : 1,
-    busyMs,
+    unreported: Number(!hasTokens && !hasCost),
+    withoutTokens: Number(!hasTokens),
+    withoutCost: Number(!hasCost),
+    busyMs: before + last,
     ...(hasTokens && { tokens }),
-    ...(hasCost && { cost }),
+  }
+  return {
+    meter: { ...meter, usage: addUsage(meter.usage, added), pending: [], countedSeq: seq },
+    spent: { busyMs: last, tokens: tokens?.totalTokens ?? 0 },
+    counted: { seq, ts, usage: hasCost ? { ...added, cost: pending } : added },
   }
 }
 

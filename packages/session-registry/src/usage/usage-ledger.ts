@@ -1,7 +1,7 @@
 import type { Budget, Clock, GapNotice, Session, SessionEvent } from '@agentproto/contracts'
 import type { UsageMeter } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
-import type { BudgetConfig, RegistryConfig } from '../registry-config.js'
+import type { RegistryConfig } from '../registry-config.js'
 import { budgetError, OWN, OWN_TEXT, sharesOf } from './budget-share.js'
 import { type Counted, measure, newMeter, type Spent, spentOf, uncounted } from './meter.js'
 import { type CountedSessions, dayOf, type UsageRow, type UsageStore } from './usage-row.js'
@@ -44,9 +44,10 @@ export class UsageLedger {
   /** Of sessions with a budget, and all that their agents started. */
   readonly #families = new WeakMap<SessionHandle, MutableSum>()
   readonly #standings = new WeakMap<SessionHandle, Known>()
-  #counted: CountedSessions | undefined
-  /** Of sessions that were counted since. */
-  readonly #seqs = new Map<string, number>()
+  /** What the store had when it was opened; undefined if it keeps nothing. */
+  #counted: Pick<CountedSessions, 'since'> | undefined
+  /** Up to which event each session is counted. */
+  #seqs = new Map<string, number>()
   #day = ''
   /** Changes whenever a sum does. */
   #revision = 0
@@ -58,23 +59,28 @@ export class UsageLedger {
 
   /** Reads what was counted before. @throws `storage_failed` */
   async open(): Promise<void> {
-    const { usage, clock, config, onProblem } = this.#host
+    const { usage, clock, config } = this.#host
     const today = dayOf(clock.now())
     this.#day = today
-    if (config.budgets !== undefined) return this.#openBudgets(today, config.budgets)
-    // Without budgets, sessions can run although it is not known what was used before.
-    this.#counted = await usage.open(today).catch((error: unknown) => {
-      onProblem(messageOf(error))
-      return undefined
-    })
+    const counted = await this.#openStore(today)
+    this.#counted = counted
+    this.#seqs = new Map(counted?.seqs)
+    if (config.budgets === undefined) return
+    // All days are read only where a budget spans them.
+    const spansAll = Object.values(config.budgets.workspaces ?? {}).some(({ total }) => total !== undefined)
+    for await (const rows of usage.rows(spansAll ? '' : today, today)) for (const row of rows) this.#addRow(row)
   }
 
-  async #openBudgets(today: string, budgets: BudgetConfig): Promise<void> {
-    const { usage } = this.#host
-    this.#counted = await usage.open(today)
-    // All days are read only where a budget spans them.
-    const spansAll = Object.values(budgets.workspaces ?? {}).some(({ total }) => total !== undefined)
-    for await (const rows of usage.rows(spansAll ? '' : today, today)) for (const row of rows) this.#addRow(row)
+  async #openStore(today: string): Promise<CountedSessions | undefined> {
+    const { usage, config, onProblem } = this.#host
+    try {
+      return await usage.open(today)
+    } catch (error) {
+      if (config.budgets !== undefined) throw error
+      // Without budgets, sessions can run although it is not known what was used before.
+      onProblem(messageOf(error))
+      return undefined
+    }
   }
 
   /** Rows of some days, also those that could not be stored yet. @throws `storage_failed` */
@@ -120,7 +126,7 @@ export class UsageLedger {
     { id: session, adapterSlug: agent, workspaceSlug: workspace, cwd, config }: Session,
     { seq, ts, usage }: Counted,
   ): void {
-    if (seq <= this.#countedUpTo(session)) return
+    if (seq <= (this.#seqs.get(session) ?? 0)) return
     this.#seqs.set(session, seq)
     const model = config?.modelId ?? config?.options?.find(({ category }) => category === 'model')?.value
     const row: UsageRow = {
@@ -147,7 +153,7 @@ export class UsageLedger {
     const shared = this.#sharedBy(record.workspaceSlug)
     this.#add(shared, uncounted(meter))
     if (!this.lacks(record, meter)) return
-    const upTo = this.#countedUpTo(record.id)
+    const upTo = this.#seqs.get(record.id) ?? 0
     let read = newMeter(spawn.reportedCost)
     for await (const event of events()) {
       if (event.type === 'gap') continue
@@ -169,7 +175,7 @@ export class UsageLedger {
 
   /** Whether the store lacks a turn of a session. */
   lacks({ id, lastActiveAt }: Session, meter: UsageMeter): boolean {
-    if (this.#counted === undefined || meter.countedSeq <= this.#countedUpTo(id)) return false
+    if (this.#counted === undefined || meter.countedSeq <= (this.#seqs.get(id) ?? 0)) return false
     return dayOfTime(lastActiveAt) >= (this.#counted.since ?? '')
   }
 
@@ -182,10 +188,6 @@ export class UsageLedger {
   release(session: SessionHandle): void {
     this.#standings.delete(session)
     this.#families.delete(session)
-  }
-
-  #countedUpTo(id: string): number {
-    return Math.max(this.#seqs.get(id) ?? 0, this.#counted?.seqs.get(id) ?? 0)
   }
 
   #scopesOf(session: SessionHandle): Scope[] {

@@ -25,8 +25,8 @@ export interface UsageStore {
    * @param today `YYYY-MM-DD`
    */
   open(today: string): Promise<CountedSessions | undefined>
-  /** Adds a row; resolves when it is stored. @throws `storage_failed` */
-  add(row: UsageRow): Promise<void>
+  /** Adds rows of one day; resolves when all are stored. If it throws, none is. @throws `storage_failed` */
+  add(rows: readonly UsageRow[]): Promise<void>
   /** The rows of some days, both included, one day at a time. @throws `storage_failed` */
   rows(from: string, to: string): AsyncIterable<readonly UsageRow[]>
   /** Writes what is still pending. */

@@ -5,7 +5,7 @@ import { type Cost, defined, type TokenUsage, type Usage } from '@agentproto/con
 export const NO_USAGE: Usage = { turns: 0, unreported: 0, withoutTokens: 0, withoutCost: 0, busyMs: 0 }
 
 export function addUsage(a: Usage, b: Usage): Usage {
-  const tokens = addTokens(a.tokens, b.tokens)
+  const tokens = a.tokens && b.tokens ? addTokens(a.tokens, b.tokens) : (a.tokens ?? b.tokens)
   const cost = a.cost === undefined && b.cost === undefined ? undefined : addCost(a.cost, b.cost)
   return {
     turns: a.turns + b.turns,
@@ -25,8 +25,7 @@ export function addCost(a: readonly Cost[] = [], b: readonly Cost[] = []): reado
 }
 
 /** The parts of a report that are counts, with their total; undefined where none is. */
-export function reportedTokens(usage: TokenUsage | undefined): TokenUsage | undefined {
-  if (usage === undefined) return undefined
+export function reportedTokens(usage: TokenUsage): TokenUsage | undefined {
   const counts = KINDS.filter((kind) => isCount(usage[kind])).map((kind) => [kind, usage[kind] ?? 0] as const)
   if (counts.length === 0) return undefined
   const tokens: TokenUsage = Object.fromEntries(counts)
@@ -34,8 +33,7 @@ export function reportedTokens(usage: TokenUsage | undefined): TokenUsage | unde
   return { ...tokens, totalTokens: tokens.totalTokens ?? counts.reduce((sum, [, count]) => sum + count, 0) }
 }
 
-function addTokens(a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage | undefined {
-  if (a === undefined || b === undefined) return a ?? b
+function addTokens(a: TokenUsage, b: TokenUsage): TokenUsage {
   const kinds = KINDS.filter((kind) => a[kind] !== undefined || b[kind] !== undefined)
   return Object.fromEntries(kinds.map((kind) => [kind, (a[kind] ?? 0) + (b[kind] ?? 0)]))
 }

@@ -18,7 +18,9 @@ const PAGES = [
   'docs/guides/embed.md',
   'docs/guides/drive-from-mcp.md',
   'docs/guides/remote-access.md',
+  'docs/guides/review-changes.md',
   'docs/guides/troubleshooting.md',
+  'docs/usage.md',
 ]
 
 interface Block {

@@ -75,8 +75,9 @@ function factsOf(session: Session, now: number): [string, string][] {
 function changesOf({ changes, reviewed }: Session, now: number): string | undefined {
   if (changes === undefined) return undefined
   const review = reviewed === undefined ? '' : `, reviewed ${ageSince(reviewed.at, now)} ago`
-  return `${changes.files} files ${changeCounts(changes)}${review}`
+  return `${changes.files} file${changes.files === 1 ? '' : 's'} ${changeCounts(changes)}${review}`
 }
+
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no')
 
 const usageFacts = ({ usage, budget }: Session): [string, string | undefined][] => [

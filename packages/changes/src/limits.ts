@@ -5,8 +5,16 @@ export interface ChangeLimits {
   readonly files: number
   /** New content of one checkpoint in bytes. Above it, the largest folders are left out. */
   readonly bytes: number
+  /** What a checkpoint leaves free where the home is, in bytes: an agent that changes much each turn must not fill the disk. */
+  readonly freeBytes: number
   /** For one checkpoint, list or patch, in milliseconds; a rewind and a prune may take five times as long. */
   readonly timeMs: number
 }
 
-export const DEFAULT_LIMITS: ChangeLimits = { fileBytes: 10 << 20, files: 200_000, bytes: 1 << 30, timeMs: 60_000 }
+export const DEFAULT_LIMITS: ChangeLimits = {
+  fileBytes: 10 << 20,
+  files: 200_000,
+  bytes: 1 << 30,
+  freeBytes: 512 << 20,
+  timeMs: 60_000,
+}

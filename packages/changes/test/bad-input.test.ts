@@ -192,7 +192,7 @@ test.skipIf(!isRoot)('13.1 a file system without room skips the checkpoint', asy
   }
   try {
     const folder = await tempFolder()
-    const { changes } = await subjectOn(folder, { home })
+    const { changes } = await subjectOn(folder, { home, limits: { freeBytes: 0 } })
     await write(folder, { a: '1' })
     const start = await take(changes)
     await writeFile(join(folder, 'big'), noise(2_000_000))

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { LeftOutSet } from '../src/shadow/left-out-set.ts'
-import { subject, take, write } from './folders.ts'
+import { read, subject, subjectOn, take, write } from './folders.ts'
 
 test('13.1 checkpoints with thousands of long left-out names can still be listed, rewound and pruned', async () => {
   const { folder, changes, store } = await subject({ limits: { fileBytes: 10 } })
@@ -35,4 +35,15 @@ test('13.3 paths are compared with thousands of left-out folders without blockin
   expect(performance.now() - begun).toBeLessThan(2_000)
   for (const path of ['nested/1/', 'nested/1/a/b', 'file']) expect(set.covers(path), path).toBe(true)
   for (const path of ['nested/1', 'nested/x', 'file/a', 'nested']) expect(set.covers(path), path).toBe(false)
+})
+
+test('13.1 a checkpoint leaves room on the disk, so that an agent that changes much each turn does not fill it', async () => {
+  const { folder, home, changes } = await subject()
+  await write(folder, { a: '1' })
+  const start = await take(changes)
+  const { changes: full } = await subjectOn(folder, { home, limits: { freeBytes: 2 ** 52 } })
+  await write(folder, { a: '2' })
+  expect(await full.checkpoint({ session: 's' })).toMatchObject({ kind: 'skipped', reason: 'disk_full' })
+  await expect(full.rewind({ session: 's', to: start.id })).rejects.toMatchObject({ code: 'checkpoint_failed' })
+  expect(await read(folder)).toEqual({ a: '2' })
 })

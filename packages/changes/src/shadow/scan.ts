@@ -15,6 +15,8 @@ export interface Scan {
   readonly present: readonly string[]
   readonly absent: readonly string[]
   readonly leftOut: readonly LeftOut[]
+  /** Of those that are present. */
+  readonly bytes: number
 }
 
 export interface ScanRequest {
@@ -155,7 +157,7 @@ class Candidates {
     if (this.#bytes.total > limits.bytes) this.#dropHeaviest()
     for (const folder of largeFolders) this.leaveOut(folder, 'folder_too_large')
     const leftOut = this.#leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    return { present: this.#present, absent: this.#absent, leftOut }
+    return { present: this.#present, absent: this.#absent, leftOut, bytes: this.#bytes.total }
   }
 
   async #take(path: string): Promise<void> {

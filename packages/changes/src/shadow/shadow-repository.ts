@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '@agentproto/contracts'
 import type { ChangeLimits } from '../limits.js'
@@ -150,9 +150,18 @@ export class ShadowRepository {
     const isSame = scan.present.length === 0 && scan.absent.length === 0
     if (isSame && this.#last?.index === state.index) return this.#last.tree
     this.#last = undefined
+    await this.#assertRoom(scan)
     const tree = await this.#written(state, scan)
     this.#last = { index: state.index, tree }
     return tree
+  }
+
+  async #assertRoom({ bytes }: Scan): Promise<void> {
+    const { shadow, limits } = this.#options
+    const { blocks, bavail, bsize } = await statfs(shadow)
+    // Some file systems do not say.
+    if (blocks === 0 || bavail * bsize - bytes >= limits.freeBytes) return
+    throw new Skipped('disk_full', `A checkpoint leaves at least ${limits.freeBytes} bytes free in ${shadow}.`)
   }
 
   /** An index that refers to objects that are lost, as after a power failure, is started again. */

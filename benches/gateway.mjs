@@ -11,7 +11,7 @@ const cli = fileURLToPath(new URL('../packages/cli/bin/agentproto.mjs', import.m
 
 /** `startMs` is the time until `/health` answers. */
 export async function startDaemon(home, cwd) {
-  // What a checkpoint costs is measured by changes.mjs; here the next prompt would wait for it.
+  // What checkpoints cost is measured by changes.mjs and checkpointed-turns.mjs: here the next prompt would wait for one.
   mkdirSync(home, { recursive: true, mode: 0o700 })
   writeFileSync(`${home}/config.json`, JSON.stringify({ checkpoints: { enabled: false } }), { mode: 0o600 })
   const began = now()

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { changes } from './changes.mjs'
+import { checkpointedTurns } from './checkpointed-turns.mjs'
 import { commandLine } from './command-line.mjs'
 import { manifests } from './manifests.mjs'
 import { manySessions } from './many-sessions.mjs'
@@ -36,6 +37,7 @@ const BENCHES = {
   'stored-sessions': storedSessions,
   manifests,
   changes,
+  'checkpointed-turns': checkpointedTurns,
 }
 
 const given = process.argv.slice(2).filter((word) => !word.startsWith('--'))

@@ -123,7 +123,7 @@ async function checkConfig(path: string): Promise<Finding> {
 /** How much room the recorded states of folders take. */
 async function checkCheckpoints({ checkpoints }: HomeLayout): Promise<Finding> {
   const { folders, bytes } = await folderSize(checkpoints)
-  return ok(folders === 0 ? 'none' : `${(bytes / MIB).toFixed(1)} MiB for ${folders} folders`)
+  return ok(folders === 0 ? 'none' : `${(bytes / MIB).toFixed(1)} MiB for ${folders} folder${folders === 1 ? '' : 's'}`)
 }
 
 /** The gateway of the home, if one is running. */

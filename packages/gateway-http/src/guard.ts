@@ -81,8 +81,9 @@ export function knownCaller({ authenticate, browsers, sessions }: HttpDeps): Mid
     const by = token === undefined ? undefined : authenticate(token)
     if (by === undefined) throw rejected(c, refusedToken(token))
     c.set('by', by)
-    if (by.type === 'token' && rejectsNamedTokens(c.env)) throw rejected(c, refusedNamedToken())
-    admit(c.env, by)
+    const { admit, rejectNamedTokens } = (c.env ?? {}) as ServerEnv
+    if (by.type === 'token' && rejectNamedTokens === true) throw rejected(c, refusedNamedToken())
+    admit?.(by)
     // Most calls are the owner's: no extra promise for them.
     return by.type === 'owner' ? next() : checkScope(c, next, sessions)
   }
@@ -136,14 +137,13 @@ function segmentOf(path: string, pattern: string): string | undefined {
   }
 }
 
-/** The server bounds the requests that a caller has open. Another server, and a test, does not. */
-function admit(env: unknown, by: Principal): void {
-  if (typeof env === 'object' && env !== null && 'admit' in env && typeof env.admit === 'function') env.admit(by)
+/** What the server gives with a request. Another server, and a test, gives none of it. */
+interface ServerEnv {
+  /** Bounds the requests that a caller has open. @throws `request_limit_reached` */
+  readonly admit?: (by: Principal) => void
+  /** The listener is one that only the owner and the agents of this machine may use. */
+  readonly rejectNamedTokens?: boolean
 }
-
-/** The server marks the requests of a listener that only the owner and the agents of this machine may use. */
-const rejectsNamedTokens = (env: unknown): boolean =>
-  typeof env === 'object' && env !== null && 'rejectNamedTokens' in env && env.rejectNamedTokens === true
 
 const BEARER = /^bearer +([^\s]+)\s*$/i
 

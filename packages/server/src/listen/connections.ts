@@ -58,7 +58,7 @@ export class Connections {
    * Gives a request a place until its answer has ended. It is called when the caller is known, for waits and streams too.
    * @throws `request_limit_reached` beyond the caller's share
    */
-  admit(by: Principal, { socket }: { readonly socket: Socket }, response: Answer): void {
+  admit({ socket }: { readonly socket: Socket }, response: Answer, by: Principal): void {
     const connection = this.#open.get(socket)
     if (connection === undefined || response.closed) return
     connection.by = by

@@ -86,7 +86,7 @@ export async function serveHttp(fetch: Fetch, options: ServeOptions, limits: Lim
 function listenerOf(fetch: Fetch, connections: Connections, onProblem: (problem: string) => void): RequestListener {
   const listener = getRequestListener(
     (request, { incoming, outgoing }) =>
-      fetch(request, { incoming, outgoing, admit: (by) => connections.admit(by, incoming, outgoing) }),
+      fetch(request, { incoming, outgoing, admit: connections.admit.bind(connections, incoming, outgoing) }),
     {
       // An embedder's globals are its own.
       overrideGlobalObjects: false,

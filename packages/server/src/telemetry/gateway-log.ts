@@ -66,7 +66,8 @@ export class GatewayLog {
       // Only a prompt that is part of a trace has a line: the line is how a trace is found here.
       if (event.type === 'user-prompt' && event.traceparent !== undefined)
         this.write('info', 'prompt', { sessionId, turn, traceId: traceIdOf({ traceparent: event.traceparent }) })
-      if (event.type === 'turn-end') this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
+      if (event.type === 'turn-end' && this.#logger.isLevelEnabled('debug'))
+        this.write('debug', 'turn ended', { sessionId, turn, reason: event.reason })
       if (event.type === 'session-stopped') this.write(...stoppedLine(event))
     }
   }

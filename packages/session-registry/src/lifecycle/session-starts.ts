@@ -6,7 +6,7 @@ import type { SessionChangeService } from '../changes/session-changes.js'
 import { type Asker, sameNamedFoldersOf, sameRootsOf } from '../delegation/root-folder.js'
 import { SESSION_ID_PREFIX } from '../records/session-id.js'
 import type { SessionActor } from '../session/actor.js'
-import { contentOf } from '../session/prompt-content.js'
+import { contentOf } from '../session/state.js'
 import type { SessionCache } from '../session-cache.js'
 import type { SessionHost } from '../session-host.js'
 import {

@@ -10,6 +10,7 @@ import {
   type TraceContext,
 } from '@agentproto/contracts'
 import type { AgentProcessInfo, ProcessExit, StoredSession, StoredSpawn, UsageMeter } from '@agentproto/contracts/agent'
+import type { PromptRequest } from '@agentproto/contracts/wire'
 import type { Ending } from '../lifecycle/ending.js'
 import type { How, Resumption } from '../lifecycle/resume.js'
 import type { EntryGroup } from '../log/event-log.js'
@@ -117,6 +118,10 @@ export interface Outgoing {
   readonly content: readonly ContentBlock[]
   readonly trace?: TraceContext | undefined
 }
+
+/** A prompt as content blocks. */
+export const contentOf = (prompt: PromptRequest['prompt']): readonly ContentBlock[] =>
+  typeof prompt === 'string' ? [{ type: 'text', text: prompt }] : prompt
 
 export interface QueuedPrompt extends Outgoing {
   /** ISO-8601. */

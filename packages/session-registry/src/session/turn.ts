@@ -37,8 +37,7 @@ import {
 /** Admits a prompt, queues it, or refuses it. Replies with the turn's number. */
 export function prompt(state: SessionState, input: InputOf<'prompt'>, now: number): Step {
   const { call, whenBusy = 'reject' } = input
-  const refusal = refusalOf(state)
-  if (refusal !== undefined) return step(state, { do: 'reject', call, error: refusal })
+  if (state.run.phase !== 'running') return step(state, { do: 'reject', call, error: refusalOf(state) })
   const over = state.standings.length === 0 ? undefined : usedUp(state, now)
   if (state.turn.phase === 'idle' && state.queue.length === 0) {
     if (over === undefined) return begin(state, input)
@@ -125,7 +124,7 @@ export function sendSettled(state: SessionState, { turn, error }: InputOf<'send-
 /** Begins the next queued turn when none runs. A stopped prompt has its turn too, so that its number is never reused. */
 export function next(state: SessionState, now: number): Step {
   const [waiting] = state.queue
-  if (waiting === undefined || state.turn.phase !== 'idle' || state.isSending || refusalOf(state) !== undefined)
+  if (waiting === undefined || state.turn.phase !== 'idle' || state.isSending || state.run.phase !== 'running')
     return step(state)
   const over = waiting.isStopped ? undefined : usedUp(state, now)
   if (over !== undefined) return endByBudget(state, over)
@@ -159,10 +158,9 @@ export function queuedPromptFailed(state: SessionState): Step {
   )
 }
 
-/** Why a session takes no prompt now. */
-function refusalOf({ run, session }: SessionState): AgentprotoError | undefined {
+/** Why a session takes no prompt while its agent does not run. */
+function refusalOf({ run, session }: SessionState): AgentprotoError {
   if (run.phase === 'starting') return startingError()
-  if (run.phase === 'running') return undefined
   return isGivenUp(session) ? givenUpError(session) : endedError(session)
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { needs } from '../tooling/needs.ts'
 
 // Every ```sh block of these pages is run, in order, in a home per page. A block that cannot run says why, in
 // the line before it: <!-- not run: why -->
@@ -69,16 +70,14 @@ function bash(
   })
 }
 
-test.each(PAGES)(
-  'every command of %s works',
-  async (page) => {
-    const blocks = blocksOf(page)
-    expect(blocks.length).toBeGreaterThan(0)
-    const scripts = blocks.flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
+for (const page of PAGES) {
+  const scripts = blocksOf(page).flatMap(({ script, reason }) => (reason === undefined ? [script] : []))
+  const programs = scripts.some((script) => /^git /m.test(script)) ? ['git'] : []
+  test(`every command of ${page} works`, { timeout: 300_000, ...needs(...programs) }, async () => {
+    expect(blocksOf(page).length).toBeGreaterThan(0)
     if (scripts.length === 0) return
     // One shell for all, so that folders and variables last to the end of the page.
     const { failed, output } = await bash(`set -euo pipefail\n${scripts.join('\n')}`, userFolder())
     expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
-  },
-  300_000,
-)
+  })
+}

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { AgentprotoError, type Clock } from '@agentproto/contracts'
 
 /** The caller's abort and a time limit as one signal. */
@@ -18,6 +19,8 @@ export interface LimitOptions {
 /** Must be cleared, so that no timer and no listener stays. */
 export function startLimit({ clock, ms, signal }: LimitOptions): Limit {
   const controller = new AbortController()
+  // One for each git program and file of a large rewind; Node would report more than ten as a leak.
+  setMaxListeners(0, controller.signal)
   let expired = false
   const cancel = (): void => controller.abort(cancelled())
   const timer = clock.after(ms, () => {

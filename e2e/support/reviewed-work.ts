@@ -16,7 +16,7 @@ import type { ChangesQuery } from '@agentproto/contracts/wire'
 import { expect } from 'vitest'
 import { temporaryFolder } from './temporary-folder.js'
 
-export const git = (cwd: string, ...args: string[]): string =>
+const git = (cwd: string, ...args: string[]): string =>
   execFileSync('git', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 
 /** A repository with one commit on `main`, an ignored file, and a file that is not committed. */
@@ -146,7 +146,7 @@ export async function mergeTwoWorktrees(client: Client, { adapter, write }: TwoT
 }
 
 /** One turn; resolves when the folder was recorded after it. */
-export async function work({ client, id }: ReviewedSession, prompt: string): Promise<void> {
+async function work({ client, id }: ReviewedSession, prompt: string): Promise<void> {
   const { number, reason } = await client.sessions.promptAndWait(id, { prompt })
   expect(reason).toBe('end_turn')
   for await (const event of client.sessions.events(id)) {
@@ -156,7 +156,7 @@ export async function work({ client, id }: ReviewedSession, prompt: string): Pro
 }
 
 /** The changed files, sorted: `renamed old new`. */
-export async function changed({ client, id }: ReviewedSession, query?: ChangesQuery): Promise<string[]> {
+async function changed({ client, id }: ReviewedSession, query?: ChangesQuery): Promise<string[]> {
   const { files } = await client.changes.list(id, query)
   return files
     .map(({ status, oldPath, path }) => [status, ...(oldPath === undefined ? [] : [oldPath]), path].join(' '))
@@ -170,7 +170,7 @@ async function patchOf({ client, id }: ReviewedSession): Promise<Buffer> {
 }
 
 /** Each file of a folder but those of git, by path: its bytes and its mode, or its link. */
-export function treeOf(folder: string): Readonly<Record<string, string>> {
+function treeOf(folder: string): Readonly<Record<string, string>> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
     const path = join(entry.parentPath, entry.name)
     const name = path.slice(folder.length + 1)
@@ -178,5 +178,8 @@ export function treeOf(folder: string): Readonly<Record<string, string>> {
     if (entry.isSymbolicLink()) return [[name, `link ${readlinkSync(path)}`]]
     return [[name, `${(lstatSync(path).mode & 0o777).toString(8)} ${readFileSync(path, 'latin1')}`]]
   })
-  return Object.fromEntries(entries.toSorted()) as Record<string, string>
+  return Object.fromEntries(entries.toSorted(([one = ''], [two = '']) => one.localeCompare(two))) as Record<
+    string,
+    string
+  >
 }

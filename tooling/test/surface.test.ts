@@ -140,9 +140,10 @@ test('what each package exports', () => {
       demoAgentPath
     @agentproto/driver-agent-cli
       AgentCliClient AgentCliHandle AgentCliSource AgentCommand AgentHost AllowedAdapter
-      ContinuationOptions DescribeAgent DescribedAgent LaunchOptions LaunchProvisioning Session
-      SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent TranscriptTurn
-      declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent sessionPolicy
+      ContinuationOptions DescribeAgent DescribedAgent FirstStarts LaunchOptions LaunchProvisioning
+      Session SessionCallbacks SharedProcesses SpawnGate SpawnProvision StartOptions StreamEvent
+      TranscriptTurn declaredSecrets defineAgentCli describeAgent launchAgent loadAgentCli locateAgent
+      sessionPolicy
     @agentproto/driver-agent-cli/installation
       LocatedAgent agentHome agentPrefix declaredSecrets findAgent findInPrefix launchHints newestOf
       programFolders secretVariables

@@ -6,6 +6,7 @@ import type { LoadedAgentCli } from '@agentproto/manifest/node'
 import type { Redactor, Secrets } from '@agentproto/secrets'
 import type { SandboxesOptions } from '@agentproto/sandbox'
 import type { EnvironmentPolicy } from '@agentproto/subprocess'
+import type { FirstStarts } from './launch/first-starts.js'
 import type { SharedProcesses } from './launch/shared-process.js'
 
 /** Whose home an agent uses. */
@@ -38,6 +39,8 @@ export interface AgentHost {
   readonly clock?: Clock
   /** The processes of agents that can share one; without it, each session has its own process. */
   readonly sharedProcesses?: SharedProcesses
+  /** Keeps the first starts of an agent apart where its manifest asks for it; without it, all start side by side. */
+  readonly firstStarts?: FirstStarts
   /** Store of the secrets that manifests declare. Default: the store of `home`. */
   readonly secrets?: Secrets
   /** Checks whether agents are set up and logged in; without it, an agent that needs a setup is refused. */

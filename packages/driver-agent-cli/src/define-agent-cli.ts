@@ -20,6 +20,7 @@ import { resolveDirectories } from './launch/working-directories.js'
 import type { AgentCommand } from './launch/locate-agent.js'
 import { createSession, type Session } from './session/session.js'
 import { type Launched, type SessionCallbacks, SessionSink } from './session/session-sink.js'
+import { FirstStarts } from './launch/first-starts.js'
 import { SharedProcesses } from './launch/shared-process.js'
 
 export interface StartOptions extends SessionCallbacks {
@@ -73,7 +74,8 @@ export type AgentCliSource =
 export function defineAgentCli(source: AgentCliSource, host: Partial<AgentHost> = {}): AgentCliHandle {
   const { manifest, sandbox, adapter } = checked(source)
   const env = host.env ?? process.env
-  const whole: AgentHost = { home: homeFrom(env, homedir()), sharedProcesses: new SharedProcesses(), ...host, env }
+  const own = { sharedProcesses: new SharedProcesses(), firstStarts: new FirstStarts() }
+  const whole: AgentHost = { home: homeFrom(env, homedir()), ...own, ...host, env }
 
   const continuations = new Continuations(manifest, whole.clock ?? systemClock)
 

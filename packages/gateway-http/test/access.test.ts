@@ -248,6 +248,6 @@ test('the streams of a token end when it is revoked', async () => {
   const end = theirs.read()
   revocation.abort()
   expect((await end).done).toBe(true)
-  await expect.poll(() => gateway.sessions.watchers).toBe(1)
+  await expect.poll(() => gateway.sessions.feed.watchers).toBe(1)
   await owners.cancel()
 })

@@ -27,7 +27,6 @@ import type {
   RenameRequest,
   ResumeRequest,
   SessionBounds,
-  SessionChange,
   SessionFilter,
   SessionPage,
   SessionService,
@@ -35,6 +34,7 @@ import type {
   SpawnAgentRequest,
   TurnQuery,
 } from '@agentproto/contracts/wire'
+import { FakeFeed, reaches } from './fake-feed.ts'
 import { newSession, permission } from './fake-session.ts'
 import { FakeLog, project, type Payload } from './fake-log.ts'
 
@@ -61,10 +61,7 @@ export class FakeSessions implements SessionService {
   readonly calls: (readonly [name: string, ...args: unknown[]])[] = []
   /** Thrown by the next call of any method. */
   failure: Error | undefined
-  /** Watchers that are open. */
-  watchers = 0
-  #changes: SessionChange[] = []
-  #wake = (): void => {}
+  readonly feed = new FakeFeed()
   #ended: (() => void)[] = []
 
   log(id: string): FakeLog {
@@ -237,8 +234,7 @@ export class FakeSessions implements SessionService {
     this.#note('forget', id, by)
     this.#find(id)
     this.all.delete(id)
-    this.#changes.push({ type: 'forgotten', id })
-    this.#wake()
+    this.feed.push({ type: 'forgotten', id })
     return {}
   }
 
@@ -291,25 +287,11 @@ export class FakeSessions implements SessionService {
 
   watch(within?: SessionBounds): SessionWatcher {
     this.#note('watch')
-    this.watchers++
-    return {
-      next: async (signal) => {
-        if (this.#changes.length === 0) {
-          await new Promise<void>((wake) => {
-            this.#wake = wake
-            signal?.addEventListener('abort', () => wake())
-          })
-        }
-        const reached = (change: SessionChange): boolean => change.type !== 'session' || reaches(change.session, within)
-        return this.#changes.splice(0).filter(reached)
-      },
-      close: () => void this.watchers--,
-    }
+    return this.feed.watch(within)
   }
 
   #changed(id: string): void {
-    this.#changes.push({ type: 'session', session: this.#find(id).session })
-    this.#wake()
+    this.feed.push({ type: 'session', session: this.#find(id).session })
   }
 
   #note(name: string, ...args: unknown[]): void {
@@ -324,11 +306,4 @@ export class FakeSessions implements SessionService {
     if (found === undefined) throw new AgentprotoError('session_not_found', 'There is no such session', { given: id })
     return found
   }
-}
-
-/** Enough of bounds for one generation. */
-function reaches(session: Session, bounds: SessionBounds | undefined): boolean {
-  const { workspaces, under, itself } = bounds ?? {}
-  if (workspaces !== undefined && !workspaces.includes(session.workspaceSlug)) return false
-  return under === undefined || session.parentSessionId === under || (itself === true && session.id === under)
 }

@@ -285,7 +285,7 @@ test('HEAD answers as GET without a body, and opens no stream', async () => {
     ])
   }
   expect(sessions.log('s1').open).toBe(0)
-  expect(sessions.watchers).toBe(0)
+  expect(sessions.feed.watchers).toBe(0)
   expect((await call('HEAD', '/sessions/unknown/stream')).status).toBe(404)
 })
 

@@ -123,7 +123,7 @@ test('GET /events begins with ready and sends each session that changed, and who
   await sessions.forget('s1', OWNER)
   expect(await stream.read()).toBe('event: forgotten\ndata: {"id":"s1"}\n\n')
   await stream.cancel()
-  expect(sessions.watchers).toBe(0)
+  expect(sessions.feed.watchers).toBe(0)
 })
 
 test('a client that goes away closes its reader and its timer, also while it waits', async () => {
@@ -252,6 +252,6 @@ test('every stream ends when the host’s signal aborts, and no new one begins',
   await settled()
   closing.abort()
   expect(await texts).toHaveLength(3)
-  expect([sessions.log('s1').open, sessions.watchers]).toEqual([0, 0])
+  expect([sessions.log('s1').open, sessions.feed.watchers]).toEqual([0, 0])
   expect((await call('GET', '/events')).status).toBe(503)
 })

@@ -1,18 +1,13 @@
 import { defined } from '@agentproto/contracts'
 import validVersion from 'semver/functions/valid.js'
 import { stringify } from 'yaml'
+import type { AcpAgentCapabilities } from './acp-profile.js'
 import { schemas } from './schemas.js'
 
 /** What an agent answered of itself, as far as a manifest has a place for it. */
-export interface AgentAnswers {
+export interface AgentAnswers extends AcpAgentCapabilities {
   readonly name?: string
   readonly version?: string
-  readonly loadSession: boolean
-  readonly image: boolean
-  readonly audio: boolean
-  readonly embeddedContext: boolean
-  readonly mcpHttp: boolean
-  readonly mcpSse: boolean
   readonly modes: readonly { readonly id: string; readonly name: string; readonly description?: string }[]
   readonly models: readonly string[]
   readonly defaultModel?: string

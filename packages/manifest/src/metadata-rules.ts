@@ -11,6 +11,7 @@ export const METADATA_KEYS = [
   'python',
   'launch',
   'process',
+  'first_start',
   'permission_modes',
   'session_modes',
   'homes',
@@ -23,18 +24,26 @@ export const METADATA_KEYS = [
   'doctor',
 ] as const
 
-const PROCESSES = ['shared', 'own']
+/** Keys whose value is one of a few words, and what happens with any other. */
+const WORDS = {
+  process: { known: ['shared', 'own'], otherwise: 'each session has a process of its own' },
+  first_start: { known: ['alone', 'any'], otherwise: 'first starts are not kept apart' },
+}
 
 /** `metadata` is open: only what is almost one of our keys is reported. */
 export function metadataRules(context: RuleContext): void {
   // One edit: `verified` is a word of its own, and no mistake for `unverified`.
   strayKeyRule(context, ['metadata', 'agentproto'], { known: METADATA_KEYS, most: 1 })
-  const given = valueAt(context.document, ['metadata', 'agentproto', 'process'])
-  if (given === undefined || PROCESSES.some((known) => known === given)) return
-  context.problems.warn('value_unknown', context.at('metadata', 'agentproto', 'process'), {
-    message: '`metadata.agentproto.process` has no effect: each session has a process of its own.',
-    expected: `one of ${PROCESSES.join(', ')}`,
+  for (const [key, words] of Object.entries(WORDS)) wordRule(context, key, words)
+}
+
+function wordRule(context: RuleContext, key: string, { known, otherwise }: (typeof WORDS)['process']): void {
+  const given = valueAt(context.document, ['metadata', 'agentproto', key])
+  if (given === undefined || known.some((word) => word === given)) return
+  context.problems.warn('value_unknown', context.at('metadata', 'agentproto', key), {
+    message: `\`metadata.agentproto.${key}\` has no effect: ${otherwise}.`,
+    expected: `one of ${known.join(', ')}`,
     given,
-    suggestion: nearest(asString(given) ?? '', PROCESSES),
+    suggestion: nearest(asString(given) ?? '', known),
   })
 }

@@ -1,6 +1,6 @@
 import { defined } from '@agentproto/contracts'
 import { demoAgentPath } from '@agentproto/demo-agent'
-import { type AllowedAdapter, SharedProcesses } from '@agentproto/driver-agent-cli'
+import { type AllowedAdapter, FirstStarts, SharedProcesses } from '@agentproto/driver-agent-cli'
 import type { ProvisionHost, Terminal } from '@agentproto/provisioning'
 import { launchProvisioning } from '@agentproto/provisioning/launch'
 import { createSecrets } from '@agentproto/secrets'
@@ -36,6 +36,7 @@ export function agentHost(settings: Settings, { redactor, onProblem, terminal }:
     clock,
     client: { name: 'agentproto', version },
     sharedProcesses: new SharedProcesses(),
+    firstStarts: new FirstStarts(),
     provisioning: launchProvisioning,
     redactor,
     secrets: createSecrets({ home, env, redactor, clock, onWarning: onProblem }),

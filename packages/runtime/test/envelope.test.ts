@@ -14,7 +14,7 @@ async function answer({ call, gateway }: ServedGateway, id: string, prompt: stri
   return (await gateway.sessions.waitTurn(id, Number(body['turn']))).text
 }
 
-test('12.B6 an agent over ACP is told its session, workspace, limits and delegation before its first prompt, once', async () => {
+test('12.B6 an agent over ACP gets its session, workspace, limits and delegation before its first prompt, once', async () => {
   const served = await servedGateway()
   const { spawn, session, home, gateway } = served
   const more = { envelope: true, instructions: 'Be brief.', ttlSeconds: 600, delegation: { maxChildren: 2 } }
@@ -62,7 +62,7 @@ test('12.B6 a loaded conversation keeps its envelope; a fresh one and a fork get
   expect(await answer(served, id, 'hello')).toContain('- Permission mode: deny-all ')
 })
 
-test('12.B6 an agent over MCP is told too where its adapter says so, and a spawn may say no', async () => {
+test('12.B6 an agent over MCP gets it too where its adapter says so, and a spawn may say no', async () => {
   const adapters = await mcpAdapter({ envelope: true })
   const served = await servedGateway({ adapters: [adapters], executables: { served: fixtureAgentPath } })
   const { spawn, session } = served
@@ -85,7 +85,7 @@ test('12.B6 no text of a folder begins a line of the envelope', async () => {
   expect(told.filter((line) => line.startsWith('- Permission mode'))).toEqual([expect.stringContaining('ask')])
 })
 
-test('12.B6 nobody is told anything by default', async () => {
+test('12.B6 no agent gets it by default', async () => {
   const served = await servedGateway()
   const { id, ...session } = await served.spawn()
   expect(session).not.toHaveProperty('envelope')

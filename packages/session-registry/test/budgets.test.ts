@@ -190,7 +190,7 @@ test('13.6 what an agent starts uses the budget of the session that started it',
   expect(await registry.get(id)).toMatchObject({ status: 'running' })
 })
 
-test('13.6 a session is told when its agent does not report what its budget limits', async () => {
+test('13.6 a session has a warning when its agent does not report what its budget limits', async () => {
   const { registry, id } = await started({ tokens: 10, cost: { amount: 1, currency: 'EUR' } })
   await prompt(registry, id, 'one')
   await prompt(registry, id, 'two')

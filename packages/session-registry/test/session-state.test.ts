@@ -16,6 +16,17 @@ import {
 const canResume = { resume: true }
 const IDLE_MS = 10 * 60_000
 
+/** A session whose gateway was stopped, and how the next gateway starts on the same home. */
+async function sleeping() {
+  const home = await temporaryHome()
+  const options = { ...scripted(echo, canResume), adapters }
+  const again = () => fileRegistry(home, options)
+  const first = await again()
+  const { id } = await first.spawn({ adapter: 'fake' }, owner)
+  await first.close()
+  return { id, again }
+}
+
 test('12.B4 a kill of a person or a budget is final for prompts, and the error names resume', async () => {
   for (const reason of [undefined, 'budget_exceeded', 'loop_detected', 'max_iterations'] as const) {
     const { startAgent, agents } = scripted(echo, canResume)
@@ -36,34 +47,26 @@ test('12.B4 a kill of a person or a budget is final for prompts, and the error n
 })
 
 test('12.B4 a session that sleeps is woken by a prompt, also after its gateway was stopped or is gone', async () => {
-  const home = await temporaryHome()
-  const options = { ...scripted(echo, canResume), adapters }
-  const first = await fileRegistry(home, options)
-  const { id } = await first.spawn({ adapter: 'fake' }, owner)
-  await first.close()
-  const second = await fileRegistry(home, options)
+  const { id, again } = await sleeping()
+  const second = await again()
   expect(await second.get(id)).toMatchObject({ state: 'asleep', wakeable: true, stopReason: 'shutdown' })
   await second.waitTurn(id, (await second.prompt(id, { prompt: 'one' }, owner)).turn)
   // A gateway that is killed writes nothing more: the next one finds the session live.
-  const third = await fileRegistry(home, options)
+  const third = await again()
   expect(await third.get(id)).toMatchObject({ state: 'asleep', wakeable: true, status: 'error' })
   const { turn } = await third.prompt(id, { prompt: 'two' }, owner)
   expect(await third.waitTurn(id, turn)).toMatchObject({ text: 'echo: two' })
 })
 
 test('12.B4 a kill while the session sleeps is final too, and is still known after a restart', async () => {
-  const home = await temporaryHome()
-  const options = { ...scripted(echo, canResume), adapters }
-  const first = await fileRegistry(home, options)
-  const { id } = await first.spawn({ adapter: 'fake' }, owner)
-  await first.close()
-  const second = await fileRegistry(home, options)
+  const { id, again } = await sleeping()
+  const second = await again()
   expect(await second.kill(id, owner)).toEqual({ ok: false })
   const killed = { state: 'ended', wakeable: false, killedAt: expect.any(String) }
   expect(await second.get(id)).toMatchObject(killed)
   await expect(second.prompt(id, { prompt: 'x' }, owner)).rejects.toMatchObject({ code: 'session_ended' })
   await second.close()
-  const third = await fileRegistry(home, options)
+  const third = await again()
   expect(await third.get(id)).toMatchObject(killed)
   await third.archive.repair(id, { dryRun: false }, owner)
   expect(await third.get(id)).toMatchObject(killed)

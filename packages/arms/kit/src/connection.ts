@@ -177,6 +177,14 @@ const oversize = (bytes: number): AgentNotice => ({
 /** How a process ended, in words. */
 export function exitMessage({ exitCode, signal }: ProcessExit, stderrTail: string): string {
   const how = signal === undefined ? `ended with exit code ${exitCode ?? 'unknown'}` : `was ended by ${signal}`
-  const last = stderrTail.trimEnd().split('\n').at(-1)?.slice(0, 300)
+  const last = lastWords(stderrTail)
   return last ? `The agent ${how}; its last words: ${last}` : `The agent ${how}`
 }
+
+/** The last line that begins like an error, since a stack trace or the values of a query may follow it; else the last line. */
+function lastWords(stderrTail: string): string | undefined {
+  const lines = stderrTail.trimEnd().split('\n')
+  return (lines.findLast((line) => BEGINS_LIKE_AN_ERROR.test(line)) ?? lines.at(-1))?.trim().slice(0, 300)
+}
+
+const BEGINS_LIKE_AN_ERROR = /^\W*(\w*(error|exception)\b|panic|fatal|failed|cannot|could not|unable)/i

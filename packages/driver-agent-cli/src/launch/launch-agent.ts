@@ -38,11 +38,21 @@ const NOT_LAUNCHED = { command: '', args: [] }
 export async function launchAgent(manifest: AgentCliManifest, options: LaunchOptions): Promise<RunningAgent> {
   const prepared = await prepareLaunch(manifest, options)
   try {
-    return await openAgent(prepared, manifest, options)
+    return await inTurn(manifest, options, () => openAgent(prepared, manifest, options))
   } catch (thrown) {
     await prepared.confined.release()
     throw await prepared.guard.failure(thrown)
   }
+}
+
+/** Some agents prepare their home at their first start, and fail when two do so at once. */
+function inTurn<T>(
+  manifest: AgentCliManifest,
+  { host: { firstStarts }, signal }: LaunchOptions,
+  start: () => Promise<T>,
+): Promise<T> {
+  const isAlone = firstStarts !== undefined && manifestHint(manifest, 'first_start') === 'alone'
+  return isAlone ? firstStarts.run(manifest.id, start, signal) : start()
 }
 
 type PreparedLaunch = Awaited<ReturnType<typeof prepareLaunch>>

@@ -13,6 +13,7 @@ import type {
   ProtocolArm,
 } from '@agentproto/contracts/agent'
 import { SESSION_MARKER } from '@agentproto/subprocess'
+import { unlessAborted } from './unless-aborted.js'
 
 /**
  * Agent processes that hold several sessions each, for agents whose manifest says
@@ -149,13 +150,4 @@ class SharedConnection implements ArmConnection {
     void this.#session?.close().catch(() => {})
     return Promise.resolve({})
   }
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new AgentprotoError('cancelled', 'The start of the agent was cancelled'))
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

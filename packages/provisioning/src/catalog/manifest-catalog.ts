@@ -37,7 +37,7 @@ export class ManifestCatalog implements AdapterCatalog {
   /** By the adapter's folder. */
   readonly #loaded = new Map<string, { readonly state: string; readonly adapter: Promise<LoadedAdapter | undefined> }>()
   /** Folders that were reported as overridden. */
-  readonly #overridden = new Set<string>()
+  readonly #reported = new Set<string>()
   /** Why an adapter is left out, by its folder. */
   readonly #leftOut = new Map<string, string>()
   #catalogue: ReturnType<typeof readCatalogue> | undefined
@@ -119,8 +119,8 @@ export class ManifestCatalog implements AdapterCatalog {
   }
 
   #reportOverridden(id: string, { directory }: Place): void {
-    if (this.#overridden.has(directory)) return
-    this.#overridden.add(directory)
+    if (this.#reported.has(directory)) return
+    this.#reported.add(directory)
     this.#options.onProblem(`The adapter ${id} of ${directory} is left out: another adapter has that id.`)
   }
 

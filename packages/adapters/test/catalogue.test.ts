@@ -239,7 +239,7 @@ test('no file of the catalogue contains a tab, a long line, or a path of someone
   expect(found).toEqual([])
 })
 
-test('12.C8 aider sends no analytics in its runs, and the person's own choice is not changed', async () => {
+test('12.C8 aider sends no analytics in its runs, and the own choice of a person stays', async () => {
   const { manifest } = await load('aider')
   expect(manifest.binArgs).toContain('--no-analytics')
   expect(manifest.binArgs).not.toContain('--analytics-disable')

@@ -70,7 +70,7 @@ test('13.5 an agent that counts from zero again after a restart is counted on', 
   expect((await registry.get(id)).usage?.cost).toEqual([{ amount: 6, currency: 'USD' }])
 })
 
-test('13.5 a fork's usage does not count again the conversation that it begins with', async () => {
+test('13.5 the usage of a fork does not count again the conversation that it begins with', async () => {
   const { registry } = await memoryRegistry({ ...scripted(reporter, { fork: true }), adapters: resumableAdapters })
   const { id } = await registry.spawn({ adapter: 'fake', budget: { turns: 9 } }, owner)
   await prompt(registry, id, '3')

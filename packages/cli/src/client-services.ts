@@ -24,7 +24,7 @@ export function clientServices(client: Client): Pick<McpDeps, 'sessions' | 'adap
       interrupt: (id, _by, request) => sessions.interrupt(id, request),
       kill: (id, _by, reason) => sessions.kill(id, typeof reason === 'string' ? { reason } : {}),
       output: (id, lastN) => sessions.output(id, lastN),
-      requests: async (id) => (id === undefined ? [] : sessions.requests(id)),
+      requests: (id) => sessions.requests(id),
       answer: ({ id, requestId }, answer) => sessions.answer(id, requestId, wireAnswer(answer)),
       follow: async (id, after) => eventReader(sessions, id, after),
     },

@@ -21,6 +21,7 @@ import type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
+  WaitingQuery,
 } from '@agentproto/contracts/wire'
 import type { FollowOptions } from './connection-state.js'
 import { eventFeed, type FollowEventsOptions } from './event-feed.js'
@@ -117,6 +118,8 @@ export function sessionsClient(transport: Transport) {
       const { requests } = await call('GET /sessions/:id/requests', { params: { id } })
       return requests
     },
+    /** One page of the requests of all sessions that wait for a person, oldest first. */
+    waiting: (query: WaitingQuery = {}) => call('GET /requests', { query }),
     /** @throws `request_not_found`, `request_resolved`, `invalid_request` */
     answer: (id: string, requestId: string, body: AnswerRequest) =>
       call('POST /sessions/:id/requests/:requestId', { params: { id, requestId }, body }),

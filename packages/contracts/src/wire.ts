@@ -16,6 +16,7 @@ export type {
   RepairReport,
   SearchHit,
   SearchResult,
+  RequestPage,
   SessionPage,
   TurnTranscript,
   UnreadableEvents,
@@ -59,6 +60,7 @@ export type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
+  WaitingQuery,
   WorktreeRequest,
 } from './wire/requests.js'
 export { CHANGE_BOUNDS } from './wire/change-requests.js'

@@ -24,6 +24,7 @@ import type {
   OutputReader,
   PromptRequest,
   RequestKey,
+  RequestPage,
   RenameRequest,
   ResumeRequest,
   SessionBounds,
@@ -33,6 +34,7 @@ import type {
   SessionWatcher,
   SpawnAgentRequest,
   TurnQuery,
+  WaitingQuery,
 } from '@agentproto/contracts/wire'
 import { FakeFeed, reaches } from './fake-feed.ts'
 import { newSession, permission } from './fake-session.ts'
@@ -261,10 +263,15 @@ export class FakeSessions implements SessionService {
     return this.#find(id).log.outputReader(cursor)
   }
 
-  async requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]> {
+  async requests(id: string): Promise<readonly SessionRequest[]> {
     this.#note('requests', id)
-    if (id !== undefined) return this.#find(id).requests
-    return [...this.all.values()].filter(({ session }) => reaches(session, within)).flatMap(({ requests }) => requests)
+    return this.#find(id).requests
+  }
+
+  async waiting(query?: WaitingQuery, within?: SessionBounds): Promise<RequestPage> {
+    this.#note('waiting', query)
+    const seen = [...this.all.values()].filter(({ session }) => reaches(session, within))
+    return { requests: seen.flatMap(({ requests }) => requests) }
   }
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {

@@ -231,8 +231,8 @@ class Registry implements SessionRegistry {
   followOutput: SessionRegistry['followOutput'] = async (id, cursor) => this.#sessions.get(id).output.follow(cursor)
   events: SessionRegistry['events'] = async (id, after, limit) => this.#sessions.get(id).log.read(after, limit)
   follow: SessionRegistry['follow'] = async (id, after) => this.#sessions.get(id).log.follow(after)
-  requests: SessionRegistry['requests'] = async (id, within) =>
-    id === undefined ? waitingIn(this.#sessions, within) : this.#sessions.get(id).state.requests
+  requests: SessionRegistry['requests'] = async (id) => this.#sessions.get(id).state.requests
+  waiting: SessionRegistry['waiting'] = async (query = {}, within) => waitingIn(this.#sessions, query, within)
 
   async answer({ id, requestId }: RequestKey, answer: AgentAnswer, by: Principal): Promise<SessionRequest> {
     const session = this.#sessions.get(id)

@@ -59,7 +59,7 @@ test('a request that waited when its gateway died is listed as interrupted, and 
   const home = await temporaryHome()
   const { id, requestId } = await died(home)
   const registry = await next(home, asker())
-  expect(await registry.requests()).toMatchObject([
+  expect((await registry.waiting()).requests).toMatchObject([
     {
       requestId,
       sessionId: id,
@@ -84,7 +84,7 @@ test('a request that waited when its gateway died is listed as interrupted, and 
   // A third host finds it so too.
   await registry.close()
   const third = await next(home, asker())
-  expect(await third.requests()).toMatchObject([{ requestId, state: 'interrupted' }])
+  expect((await third.waiting()).requests).toMatchObject([{ requestId, state: 'interrupted' }])
 })
 
 test('an interrupted question can only be asked again', async () => {
@@ -93,7 +93,7 @@ test('an interrupted question can only be asked again', async () => {
     await ask({ kind: 'question', message: '?', mode: 'form' })
   })
   const registry = await next(home, asker())
-  expect(await registry.requests()).toMatchObject([{ requestId, state: 'interrupted' }])
+  expect((await registry.waiting()).requests).toMatchObject([{ requestId, state: 'interrupted' }])
   await expect(registry.answer({ id, requestId }, { outcome: 'accept', content: {} }, owner)).rejects.toMatchObject({
     code: 'request_interrupted',
     parts: { hint: expect.stringContaining('may ask again') as string },
@@ -114,7 +114,7 @@ test('an interrupted request is answered ahead: the answer holds once, for the s
     code: 'request_resolved',
     message: expect.stringContaining('owner') as string,
   })
-  expect(await registry.requests()).toEqual([])
+  expect((await registry.waiting()).requests).toEqual([])
   await registry.waitTurn(id, (await registry.prompt(id, { prompt: 'again' }, owner)).turn)
   expect(answers).toEqual([{ outcome: 'selected', optionId: 'once' }])
   await registry.prompt(id, { prompt: 'and again' }, owner)
@@ -169,18 +169,18 @@ test('an orderly end of the gateway interrupts what waits as a crash does; a kil
   const [waiting, killed] = await Promise.all(
     ['a', 'b'].map(() => registry.spawn({ adapter: 'fake', prompt: 'go' }, owner)),
   )
-  await expect.poll(async () => (await registry.requests()).length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(async () => (await registry.waiting()).requests.length, { timeout: 10_000 }).toBe(2)
   await registry.kill(killed?.id ?? '', owner)
   expect(await registry.requests(killed?.id)).toMatchObject([
     { state: 'resolved', answeredBy: { type: 'session-end' } },
   ])
   await registry.close()
   const after = await next(home, asker())
-  expect(await after.requests()).toMatchObject([{ sessionId: waiting?.id, state: 'interrupted' }])
+  expect((await after.waiting()).requests).toMatchObject([{ sessionId: waiting?.id, state: 'interrupted' }])
   await after.prompt(waiting?.id ?? '', { prompt: 'on' }, owner)
   await asked(after, waiting?.id ?? '', 2)
   // It is no longer listed: the conversation went on, and asked again.
-  expect((await after.requests()).map(({ state, turn }) => [state, turn])).toEqual([['pending', 2]])
+  expect((await after.waiting()).requests.map(({ state, turn }) => [state, turn])).toEqual([['pending', 2]])
 })
 
 test('a rule for once that was used before a crash is not used again', async () => {

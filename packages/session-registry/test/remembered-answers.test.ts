@@ -51,7 +51,7 @@ test('an answer for the session also answers other pending requests, and later o
   const requestId = await pendingId(registry, id)
   await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(3)
   await registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'once', remember: 'session' }, owner)
-  const left = (await registry.requests()).map(({ request }) => request)
+  const left = (await registry.waiting()).requests.map(({ request }) => request)
   expect(left).toMatchObject([{ toolCall: { input: { command: 'rm x' } } }])
   const second = await pendingId(registry, id)
   await registry.answer({ id, requestId: second }, { outcome: 'selected', optionId: 'no' }, owner)

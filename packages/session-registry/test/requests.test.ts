@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AgentAnswer, AgentRequest, ToolCall } from '@agentproto/contracts'
+import { type AgentAnswer, type AgentRequest, systemClock, type ToolCall } from '@agentproto/contracts'
 import type { EventStore, StoredLog } from '@agentproto/contracts/agent'
 import { MemoryEventStore } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
@@ -33,7 +33,7 @@ test('a request is logged, listed and answered once, and the second answer gets 
   await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
   const [pending] = await registry.requests(id)
   expect(pending).toMatchObject({ state: 'pending', turn: 1, request: { kind: 'permission' } })
-  expect(await registry.requests()).toHaveLength(1)
+  expect((await registry.waiting()).requests).toHaveLength(1)
   expect(await registry.get(id)).toMatchObject({ pendingRequests: 1, turn: { state: 'awaiting-input' } })
   const requestId = pending?.requestId ?? ''
   await expect(
@@ -179,4 +179,33 @@ test('a reader that sees a request in the log also sees the answer of the policy
   const late = registry.answer({ id, requestId }, { outcome: 'selected', optionId: 'no' }, owner)
   await expect(late).rejects.toMatchObject({ code: 'request_resolved' })
   reader.close()
+})
+
+test('14.2.2 the requests of all sessions are listed oldest first, a page at a time', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z')
+  const clock = { ...systemClock, now: () => now }
+  const { registry } = await memoryRegistry({ ...scripted(asking(permission()).script), clock })
+  const ids: string[] = []
+  // The third one is asked at the same time as the second.
+  for (const at of [5_000, 1_000, 1_000, 9_000]) {
+    now = Date.parse('2026-01-01T00:00:00Z') + at
+    const { id } = await registry.spawn({ adapter: 'fake', prompt: 'x' }, owner)
+    await expect.poll(async () => (await registry.requests(id)).length, { timeout: 10_000 }).toBe(1)
+    ids.push(id)
+  }
+  const [fifth, first, second, last] = ids
+  const all = (await registry.waiting()).requests
+  const times = all.map(({ createdAt }) => createdAt)
+  expect(times).toEqual(times.toSorted())
+  expect(new Set(all.slice(0, 2).map(({ sessionId }) => sessionId))).toEqual(new Set([first, second]))
+  expect(all.slice(2).map(({ sessionId }) => sessionId)).toEqual([fifth, last])
+
+  const page = await registry.waiting({ limit: 1 })
+  expect(page.requests).toEqual(all.slice(0, 1))
+  // The place is found also when what it names is answered meanwhile.
+  const [{ sessionId = '', requestId = '' } = {}] = page.requests
+  await registry.answer({ id: sessionId, requestId }, { outcome: 'selected', optionId: 'no' }, owner)
+  const rest = await registry.waiting({ limit: 3, after: page.nextCursor })
+  expect(rest).toEqual({ requests: all.slice(1) })
+  await expect(registry.waiting({ after: 'x' })).rejects.toMatchObject({ code: 'invalid_request' })
 })

@@ -2,7 +2,8 @@ import type { ErrorCode } from '../errors.js'
 import { admin, created, ok, open, type Operations, read, tagged } from './operation.js'
 import * as ask from './host-requests.js'
 import * as is from './host-responses.js'
-import { agentRequests, rule, ruleRemoved, rules } from './session-responses.js'
+import { waitingQuerySchema } from './requests.js'
+import { requestPage, rule, ruleRemoved, rules } from './session-responses.js'
 import * as tools from './tools.js'
 
 const WORKSPACE_RULES = ['workspace_not_found', 'cwd_invalid', 'storage_failed'] as const satisfies readonly ErrorCode[]
@@ -58,8 +59,12 @@ export const hostOperations = {
   }),
   'GET /requests': read('listRequests', {
     summary: 'Lists the requests of all sessions that wait for a person',
-    calls: 'sessions.requests',
-    answers: tagged(agentRequests, 'Pending requests, and interrupted ones of sessions that can be resumed'),
+    calls: 'sessions.waiting',
+    query: waitingQuerySchema,
+    answers: tagged(
+      requestPage,
+      'Oldest first: pending requests, and interrupted ones of sessions that can be resumed',
+    ),
   }),
   'GET /workspaces': read('listWorkspaces', {
     summary: 'Lists the named folders (AIP-46 §Workspaces)',

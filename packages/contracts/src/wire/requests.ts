@@ -22,6 +22,8 @@ export const BOUNDS = {
   /** Sessions of one page, which is also the default: AIP-46 lists all of them. */
   listMax: 10_000,
   turnsMax: 1_000,
+  /** Waiting requests of one page, which is also the default. */
+  requestsMax: 1_000,
   eventsMax: 10_000,
   outputLinesMax: 2_000,
   contentBlocks: 256,
@@ -288,6 +290,12 @@ export type TurnQuery = Readonly<z.infer<typeof turnsQuerySchema>>
 export const turnQuerySchema = z.strictObject({
   waitSeconds: z.coerce.number().int().min(0).max(BOUNDS.waitSeconds).optional(),
 })
+
+export const waitingQuerySchema = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(BOUNDS.requestsMax).optional(),
+  after: z.string().max(200).optional().describe('nextCursor of the previous page'),
+})
+export type WaitingQuery = z.infer<typeof waitingQuerySchema>
 
 export const outputQuerySchema = z.strictObject({
   lastN: z.coerce.number().int().min(1).max(BOUNDS.outputLinesMax).optional(),

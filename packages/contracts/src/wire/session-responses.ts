@@ -135,6 +135,8 @@ export const agentRequest = z.object({
 /** A request as a resource of its session. */
 export type SessionRequest = ValueOf<typeof agentRequest>
 export const agentRequests = z.object({ requests: z.array(agentRequest) })
+export const requestPage = z.object({ requests: z.array(agentRequest), nextCursor })
+export type RequestPage = ValueOf<typeof requestPage>
 
 const ruleMatch = z.object({
   toolKind: z.enum(TOOL_KINDS).optional(),

@@ -15,12 +15,14 @@ import type {
   SessionFilter,
   SpawnAgentRequest,
   TurnQuery,
+  WaitingQuery,
 } from './requests.js'
 import type {
   Forgotten,
   Interrupted,
   OutputLine,
   QueuedTurn,
+  RequestPage,
   SessionPage,
   SessionRequest,
   Turn,
@@ -121,11 +123,13 @@ export interface SessionService {
   follow(id: string, after: number): Promise<EventReader>
   /** Follows the output after `cursor`; without one from the start of the ring. */
   followOutput(id: string, cursor?: string): Promise<OutputReader>
+  /** The requests of a session, newest last. */
+  requests(id: string): Promise<readonly SessionRequest[]>
   /**
-   * The requests of a session, newest last. Without an id: the requests of all sessions within bounds that wait for a person,
-   * pending ones and interrupted ones whose session can be resumed.
+   * One page of the requests that wait for a person in all sessions within bounds, oldest first: pending ones, and interrupted
+   * ones whose session can be resumed.
    */
-  requests(id?: string, within?: SessionBounds): Promise<readonly SessionRequest[]>
+  waiting(query?: WaitingQuery, within?: SessionBounds): Promise<RequestPage>
   /**
    * Answers a request once. With `remember` the answer also becomes a rule.
    * @throws `request_not_found`, `request_resolved` (naming who answered), `request_interrupted`, `invalid_request`

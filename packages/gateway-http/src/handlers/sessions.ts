@@ -57,7 +57,7 @@ export function sessionHandlers({ sessions, clock }: HttpDeps, streams: Streams)
     'GET /agents/:agent/sessions': ({ params, query, within }) =>
       sessions.list({ ...query, adapter: params.agent }, within),
     'POST /agents/:agent/sessions': ({ params, body, by }) => sessions.spawn({ ...body, adapter: params.agent }, by),
-    'GET /requests': async ({ within }) => ({ requests: await sessions.requests(undefined, within) }),
+    'GET /requests': ({ query, within }) => sessions.waiting(query, within),
   } satisfies Partial<Handlers>
 }
 

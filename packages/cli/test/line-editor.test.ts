@@ -39,9 +39,7 @@ test('the history has the sent lines, and then the draft', () => {
 
 test('pasted newlines do not submit, and Alt-Enter inserts one', () => {
   const editor = new LineEditor()
-  expect(
-    press(editor, key('paste-start'), 'a', key('return'), 'b', key('paste-end'), key('return', { meta: true }), 'c'),
-  ).toBeUndefined()
+  expect(press(editor, key('paste', { text: 'a\nb' }), key('return', { meta: true }), 'c')).toBeUndefined()
   expect(editor.text).toBe('a\nb\nc')
   expect(editor.view(20)).toEqual({ text: 'a⏎b⏎c', column: 5 })
   expect(press(editor, key('return'))).toBe('a\nb\nc')
@@ -54,4 +52,32 @@ test('a long line is scrolled to the cursor', () => {
   expect(text.length).toBeLessThanOrEqual(10)
   expect(text.endsWith('z')).toBe(true)
   expect(column).toBe(text.length)
+})
+
+test('14.2.4 a paste of several lines is kept with its tabs, and shown as lines', () => {
+  const editor = new LineEditor()
+  press(editor, key('paste', { text: 'if x:\n\ty = "日本語 text"\n\treturn' }))
+  expect(editor.text).toBe('if x:\n\ty = "日本語 text"\n\treturn')
+  expect(editor.viewLines(12, 5)).toEqual({
+    rows: ['if x:', ' y = "日本…', ' return'],
+    cursor: { row: 2, column: 7 },
+    lines: 3,
+  })
+  press(editor, key('up'))
+  expect(editor.viewLines(40, 2)).toMatchObject({ cursor: { row: 1, column: 8 }, lines: 3 })
+  press(editor, key('up'), '!')
+  expect(editor.text).toBe('if x:!\n\ty = "日本語 text"\n\treturn')
+  press(editor, key('down'), key('down'), key('end'), '?')
+  expect(editor.text.endsWith('return?')).toBe(true)
+})
+
+test('14.2.4 a paste of a megabyte is taken whole, and only what is visible is looked at', () => {
+  const editor = new LineEditor()
+  const text = 'word after word\n'.repeat(70_000)
+  press(editor, key('paste', { text }))
+  expect(editor.length).toBe(text.length)
+  const view = editor.viewLines(48, 4)
+  expect(view.rows).toEqual(['word after word', 'word after word', 'word after word', ''])
+  expect(view.lines).toBe(70_001)
+  expect(editor.view(48).text.length).toBeLessThanOrEqual(48)
 })

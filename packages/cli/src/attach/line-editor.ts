@@ -1,16 +1,22 @@
-import { columnsOf } from '../render/fit.js'
+import { columnsOf, cut } from '../render/fit.js'
+import { printable } from '../render/printable.js'
 import type { Key } from './keyboard.js'
+import { InputHistory } from './input-history.js'
 
-const MAX_HISTORY = 200
+/** Rows of a text that is being typed. */
+export interface EditorView {
+  readonly rows: readonly string[]
+  /** Where the cursor is in `rows`. */
+  readonly cursor: { readonly row: number; readonly column: number }
+  /** How many lines the text has; more than rows if there is no room for all. */
+  readonly lines: number
+}
 
 /** A line of input with editing, pasting and history. Newlines come only from a paste or Alt-Enter. */
 export class LineEditor {
   #before: string[] = []
   #after: string[] = []
-  readonly #history: string[] = []
-  #historyAt = 0
-  #draft = ''
-  #pasting = false
+  readonly #history = new InputHistory()
 
   get text(): string {
     return [...this.#before, ...this.#after].join('')
@@ -21,48 +27,76 @@ export class LineEditor {
     this.#after = []
   }
 
+  /** Cheaper than to compare the text, which may be a paste of megabytes. */
+  get isEmpty(): boolean {
+    return this.#before.length === 0 && this.#after.length === 0
+  }
+
+  /** In graphemes. */
+  get length(): number {
+    return this.#before.length + this.#after.length
+  }
+
+  /** Whether the text begins with this character. */
+  startsWith(char: string): boolean {
+    return (this.#before[0] ?? this.#after[0]) === char
+  }
+
   /** Adds a line to the history, also one that was submitted elsewhere. */
   remember(line: string): void {
-    const atEnd = this.#historyAt === this.#history.length
-    if (line.trim() !== '' && this.#history.at(-1) !== line) this.#history.push(line)
-    if (this.#history.length > MAX_HISTORY) this.#history.shift()
-    if (atEnd) this.#historyAt = this.#history.length
+    this.#history.add(line)
+  }
+
+  /** Adds a line that was submitted before all that the history has. */
+  rememberOlder(line: string): void {
+    this.#history.addOlder(line)
   }
 
   /** Handles one key. @returns the line when it was submitted */
   key(key: Key): string | undefined {
-    if (key.name === 'paste-start' || key.name === 'paste-end') {
-      this.#pasting = key.name === 'paste-start'
-      return undefined
-    }
     if (key.name === 'return' || key.name === 'enter') return this.#enter(key)
     const name = key.name ?? ''
     const step = (key.ctrl ? CONTROL_STEPS : STEPS)[name]
     const edit = (key.ctrl ? CONTROL_EDITS : EDITS)[name]
-    if (step !== undefined) this.#browse(step)
+    if (step !== undefined) this.#move(step)
     else if (edit !== undefined) [this.#before, this.#after] = edit(this.#before, this.#after)
-    else this.#before.push(...graphemes(typedBy(key)))
+    else this.#insert(key)
     return undefined
   }
 
   clear(): void {
     this.text = ''
-    this.#historyAt = this.#history.length
+    this.#history.leave()
   }
 
-  /** The line in at most `width` columns, scrolled to the cursor, and the cursor's column in it. */
+  /** The text on one row of at most `width` columns, scrolled to the cursor, and the cursor's column in it. */
   view(width: number): { readonly text: string; readonly column: number } {
-    const shown = (parts: readonly string[]): string => parts.join('').replaceAll('\n', '⏎').replaceAll('\t', ' ')
-    let left = this.#before
-    while (columnsOf(shown(left)) > width - 1) left = left.slice(Math.max(1, left.length >> 3))
-    const column = columnsOf(shown(left))
-    let right = this.#after
-    while (columnsOf(shown(right)) > width - column) right = right.slice(0, -Math.max(1, right.length >> 3))
-    return { text: shown(left) + shown(right), column }
+    return scrolled(this.#before, this.#after, width)
+  }
+
+  /** The text as lines, at most `height` of them around the cursor, each in at most `width` columns. */
+  viewLines(width: number, height: number): EditorView {
+    const above = lastLines(this.#before, height)
+    const below = firstLines(this.#after, height)
+    const { text, column } = scrolled(above.pop() ?? [], below.shift() ?? [], width)
+    const plain = (line: readonly string[]): string => cut(shown(line.slice(0, 2 * width)), width)
+    const rowsBelow = Math.min(below.length, Math.max(0, height - 1 - above.length))
+    const rowsAbove = Math.min(above.length, height - 1 - rowsBelow)
+    return {
+      rows: [...above.slice(above.length - rowsAbove).map(plain), text, ...below.slice(0, rowsBelow).map(plain)],
+      cursor: { row: rowsAbove, column },
+      lines: 1 + newlinesIn(this.#before) + newlinesIn(this.#after),
+    }
+  }
+
+  #insert(key: Key): void {
+    const typed = graphemes(typedBy(key))
+    // Not by `push(...typed)`: a paste may have more parts than a call may have arguments.
+    if (typed.length > 0) this.#before = this.#before.concat(typed)
   }
 
   #enter({ meta }: Key): string | undefined {
-    if (this.#pasting || meta) {
+    if (meta) {
       this.#before.push('\n')
       return undefined
     }
@@ -72,12 +106,23 @@ export class LineEditor {
     return line
   }
 
-  #browse(step: -1 | 1): void {
-    const at = this.#historyAt + step
-    if (at < 0 || at > this.#history.length) return
-    if (this.#historyAt === this.#history.length) this.#draft = this.text
-    this.#historyAt = at
-    this.text = this.#history[at] ?? this.#draft
+  /** To the next line of the text, or else of the history. */
+  #move(step: -1 | 1): void {
+    const lines = step < 0 ? lastLines(this.#before, 2) : firstLines(this.#after, 2)
+    if (lines.length > 1) return this.#moveLine(step)
+    const line = this.#history.browse(step, this.text)
+    if (line !== undefined) this.text = line
+  }
+
+  #moveLine(step: -1 | 1): void {
+    const column = (lastLines(this.#before, 1)[0] ?? []).length
+    const all = [...this.#before, ...this.#after]
+    const start = this.#before.length - column
+    const target = step < 0 ? startOfLine(all, start - 1) : this.#before.length + lineEnd(this.#after) + 1
+    const length = lineEnd(all.slice(target))
+    const at = target + Math.min(column, length)
+    this.#before = all.slice(0, at)
+    this.#after = all.slice(at)
   }
 }
 
@@ -111,13 +156,71 @@ const CONTROL_EDITS: Readonly<Record<string, Edit>> = {
   k: (before) => [before, []],
   w: eraseWord,
 }
-/** Steps in the history. */
+/** Steps through the lines of the text, then through the history. */
 const STEPS: Readonly<Record<string, -1 | 1>> = { up: -1, down: 1 }
 const CONTROL_STEPS: Readonly<Record<string, -1 | 1>> = { p: -1, n: 1 }
 
-const graphemes = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
+const graphemes = (text: string): string[] =>
+  // Nearly all pastes are ASCII, which needs no segmentation.
+  /^[\u0000-\u000C\u000E-\u007F]*$/.test(text)
+    ? text.split('')
+    : Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
 /** The text that a key adds to the line; none for a command key. */
-function typedBy({ text = '', ctrl, meta }: Key): string {
+function typedBy({ text = '', name, ctrl, meta }: Key): string {
+  if (name === 'paste') return text
   return ctrl || meta || /^[\u0000-\u0008\u000A-\u001F\u007F]/.test(text) ? '' : text
 }
+
+const shown = (parts: readonly string[]): string =>
+  printable(parts.join('').replaceAll('\n', '⏎').replaceAll('\t', ' '))
+
+/** One line, scrolled to the cursor. Only what can be visible is looked at. */
+function scrolled(
+  before: readonly string[],
+  after: readonly string[],
+  width: number,
+): { readonly text: string; readonly column: number } {
+  let left = before.slice(-2 * width)
+  while (columnsOf(shown(left)) > width - 1) left = left.slice(Math.max(1, left.length >> 3))
+  const column = columnsOf(shown(left))
+  let right = after.slice(0, 2 * width)
+  while (columnsOf(shown(right)) > width - column) right = right.slice(0, -Math.max(1, right.length >> 3))
+  return { text: shown(left) + shown(right), column }
+}
+
+/** The last lines, at most `count`, the last one first read. */
+function lastLines(parts: readonly string[], count: number): string[][] {
+  const lines: string[][] = []
+  let end = parts.length
+  while (lines.length < count) {
+    const start = startOfLine(parts, end)
+    lines.unshift(parts.slice(start, end))
+    if (start === 0) break
+    end = start - 1
+  }
+  return lines
+}
+
+function firstLines(parts: readonly string[], count: number): string[][] {
+  const lines: string[][] = []
+  let start = 0
+  while (lines.length < count && start <= parts.length) {
+    const found = parts.indexOf('\n', start)
+    const end = found < 0 ? parts.length : found
+    lines.push(parts.slice(start, end))
+    start = end + 1
+  }
+  return lines
+}
+
+const startOfLine = (parts: readonly string[], end: number): number =>
+  end <= 0 ? 0 : parts.lastIndexOf('\n', end - 1) + 1
+
+const lineEnd = (parts: readonly string[]): number => {
+  const found = parts.indexOf('\n')
+  return found < 0 ? parts.length : found
+}
+
+const newlinesIn = (parts: readonly string[]): number =>
+  parts.reduce((count, part) => (part === '\n' ? count + 1 : count), 0)

@@ -17,37 +17,65 @@ interface LiveScreenOptions {
 /** Draws rows at the bottom of the terminal, and passes on its keys. */
 export function openLiveScreen({ stdin, stdout }: CliContext, options: LiveScreenOptions) {
   const area = new LiveArea(stdout)
-  let frame: NodeJS.Timeout | undefined
+  let shown: Shown | undefined
   let isOpen = true
   function draw(): void {
+    if (shown === undefined) return
     const { finished = [], live } = options.rows()
     area.draw(finished, live)
   }
-  const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
-    options.onKey(key)
-    draw()
-  })
-  const ticks = setInterval(draw, options.tickMs)
-  stdout.on('resize', draw)
+  function show(): void {
+    const keyboard = openKeyboard({ stdin, output: stdout }, (key) => {
+      options.onKey(key)
+      draw()
+    })
+    shown = { keyboard, ticks: setInterval(draw, options.tickMs) }
+    stdout.on('resize', draw)
+  }
+  function hide(last: readonly string[] = []): void {
+    if (shown === undefined) return
+    clearTimeout(shown.frame)
+    clearInterval(shown.ticks)
+    stdout.off('resize', draw)
+    shown.keyboard.close()
+    area.close(last)
+    shown = undefined
+  }
   process.once('SIGTERM', options.onStop)
+  show()
   return {
     /** Draws soon; many calls give one frame. */
     update() {
-      if (!isOpen) return
-      frame ??= setTimeout(() => {
-        frame = undefined
+      const current = shown
+      if (current === undefined) return
+      current.frame ??= setTimeout(() => {
+        delete current.frame
         draw()
       }, options.frameMs)
+    },
+    /** Gives the terminal to something else, such as a pager, and shows the screen again after it. */
+    async lend<T>(use: () => Promise<T>): Promise<T> {
+      hide(options.rows().finished ?? [])
+      try {
+        return await use()
+      } finally {
+        if (isOpen) {
+          show()
+          draw()
+        }
+      }
     },
     /** Erases the live rows and prints the last ones. */
     close(last = options.rows().finished ?? []) {
       isOpen = false
-      clearTimeout(frame)
-      clearInterval(ticks)
-      stdout.off('resize', draw)
       process.off('SIGTERM', options.onStop)
-      keyboard.close()
-      area.close(last)
+      hide(last)
     },
   }
+}
+
+interface Shown {
+  readonly keyboard: { close(): void }
+  readonly ticks: NodeJS.Timeout
+  frame?: NodeJS.Timeout
 }

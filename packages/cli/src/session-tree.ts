@@ -1,20 +1,19 @@
-import { defined, isLive, type Session } from '@agentproto/contracts'
-import type { SessionFilter } from '@agentproto/contracts/wire'
-import { paintFor, print, type CliContext } from './cli-context.js'
+import { isLive, type Session } from '@agentproto/contracts'
+import type { CommandResult } from './cli-command.js'
+import { paintFor, type CliContext } from './cli-context.js'
 import { connect } from './daemon/connect.js'
 import type { Paint } from './render/paint.js'
 import { oneLine } from './render/printable.js'
 import { sessionState } from './render/session-text.js'
+import { filterOf, hiddenNote, type SessionListOptions } from './session-list-options.js'
 
 /** `agentproto sessions --tree`: each session below the one whose agent started it. */
-export async function printTree(
-  context: CliContext,
-  { alive: onlyAlive, state }: { readonly alive?: boolean } & Pick<SessionFilter, 'state'>,
-): Promise<void> {
+export async function printTree(context: CliContext, options: SessionListOptions): Promise<CommandResult> {
   const client = await connect(context)
-  const { sessions } = await client.sessions.list({ limit: 1_000, ...defined({ onlyAlive, state }) })
-  if (sessions.length === 0) print(context.stdout, 'No sessions. Start one with: agentproto sessions start demo')
-  else print(context.stdout, treeOf(sessions, paintFor(context, context.stdout)))
+  const { sessions, hidden } = await client.sessions.list(filterOf(options, Date.now()))
+  const note = hiddenNote(hidden)
+  if (sessions.length === 0) return { text: 'No sessions. Start one with: agentproto sessions start demo', note }
+  return { text: treeOf(sessions, paintFor(context, context.stdout)), note }
 }
 
 /** @param sessions the newest first, like the roots of the tree; children are the oldest first */

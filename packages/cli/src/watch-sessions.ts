@@ -9,7 +9,7 @@ import { cut } from './render/fit.js'
 import { inOrder, nextKey, orderMark, type SessionOrder, type SortKey } from './render/session-order.js'
 import { sessionState } from './render/session-text.js'
 import { renderSessions } from './render/sessions-table.js'
-import { lastLineOf } from './session-lines.js'
+import { noteOf } from './session-notes.js'
 
 /** Ages are shown in seconds: the table is redrawn at least once and at most ten times per second. */
 const TICK_MS = 1_000
@@ -29,7 +29,7 @@ export async function watchSessions(
   const client = await connect(context, { reconnectMs: Number.MAX_SAFE_INTEGER })
   const board = new Board(
     (session) => (alive !== true || isLive(session)) && (shown === undefined || sessionState(session) === shown),
-    (id) => lastLineOf(client, id),
+    (session) => noteOf(client, session),
   )
   board.order = { key: sort, isReversed: false }
   const quit = new AbortController()
@@ -64,11 +64,11 @@ class Board {
   readonly #sessions = new Map<string, Session>()
   readonly #lastLines = new Map<string, string>()
   readonly #isShown: (session: Session) => boolean
-  readonly #readLine: (id: string) => Promise<string | undefined>
+  readonly #readLine: (session: Session) => Promise<string | undefined>
   isDisconnected = false
   order: SessionOrder = { key: 'age', isReversed: false }
 
-  constructor(isShown: (session: Session) => boolean, readLine: (id: string) => Promise<string | undefined>) {
+  constructor(isShown: (session: Session) => boolean, readLine: (session: Session) => Promise<string | undefined>) {
     this.#isShown = isShown
     this.#readLine = readLine
   }
@@ -82,7 +82,7 @@ class Board {
     const before = this.#sessions.get(change.session.id)
     this.#sessions.set(change.session.id, change.session)
     if (isLive(change.session) && before?.lastOutputAt !== change.session.lastOutputAt)
-      void this.#refreshLine(change.session.id, onLine)
+      void this.#refreshLine(change.session, onLine)
   }
 
   /** `s` sorts by the next column, `r` reverses the order. */
@@ -97,7 +97,7 @@ class Board {
     const paint = paintFor(context, context.stdout)
     const { order } = this
     const sessions = inOrder([...this.#sessions.values()].filter(this.#isShown), order)
-    const lines = renderSessions({ sessions, order, now: Date.now(), width, paint, lastLines: this.#lastLines })
+    const lines = renderSessions({ sessions, order, now: Date.now(), width, paint, notes: this.#lastLines })
     const room = Math.max(3, height - 2)
     const fitting =
       lines.length > room ? [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more`)] : lines
@@ -109,10 +109,10 @@ class Board {
     return [...fitting, last]
   }
 
-  async #refreshLine(id: string, onLine: () => void): Promise<void> {
-    const line = await this.#readLine(id)
-    if (line === undefined || !this.#sessions.has(id)) return
-    this.#lastLines.set(id, line)
+  async #refreshLine(session: Session, onLine: () => void): Promise<void> {
+    const line = await this.#readLine(session)
+    if (line === undefined || !this.#sessions.has(session.id)) return
+    this.#lastLines.set(session.id, line)
     onLine()
   }
 }

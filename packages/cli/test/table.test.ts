@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Session } from '@agentproto/contracts'
-import { cut, pad } from '../src/render/fit.js'
+import { columnsOf, cut, pad } from '../src/render/fit.js'
 import { createPaint } from '../src/render/paint.js'
 import { printable } from '../src/render/printable.js'
 import { inOrder, nextKey, SORT_KEYS, type SessionOrder, type SortKey } from '../src/render/session-order.js'
@@ -9,8 +9,8 @@ import { session } from './samples.js'
 
 const paint = createPaint(false)
 const now = Date.parse('2026-11-21T10:10:00.000Z')
-const table = (sessions: readonly Session[], width: number, lastLines = new Map<string, string>()): string[] =>
-  renderSessions({ sessions, width, paint, now, lastLines })
+const table = (sessions: readonly Session[], width: number, notes = new Map<string, string>()): string[] =>
+  renderSessions({ sessions, width, paint, now, notes })
 
 test('the table shows the sessions and their states', () => {
   const sessions = [
@@ -30,27 +30,65 @@ test('the table shows the sessions and their states', () => {
   ]
   expect(table(sessions, 120, new Map([['s_abcdefgh123456', 'reading README.md']]))).toMatchInlineSnapshot(`
     [
-      "ID          TITLE  ADAPTER  WORKSPACE  STATE    TURNS  AGE  LAST OUTPUT",
-      "s_abcdefgh  try    demo     default    busy         2  10m  30s ago  reading README.md",
-      "s_zyxwvuts  –      demo     default    failed       0  10m  no such file",
-      "s_11111111  –      demo     shop       waiting      0  10m  –",
+      "STATE    LABEL       DOING              WORKSPACE  AGENT  AGE  ID",
+      "busy     try         reading README.md  default    demo   10m  s_abcdefgh",
+      "failed   s_zyxwvuts  no such file       default    demo   10m  s_zyxwvuts",
+      "waiting  s_11111111  ? an answer        shop       demo   10m  s_11111111",
     ]
   `)
 })
 
-test.each([120, 80, 60, 40])('no row is wider than a terminal of %i columns', (width) => {
+test.each([300, 120, 80, 60, 50, 40])('no row is wider than a terminal of %i columns', (width) => {
   const title = 'a very long title that nobody would want to read to its end, with 漢字 in it'
   for (const line of table([session({ label: title, workspaceSlug: 'a-rather-long-workspace-name' })], width)) {
     expect(line.length).toBeLessThanOrEqual(width)
   }
 })
 
-test('a narrow terminal keeps the id and the state', () => {
-  expect(table([session({ id: 's_abcdefgh123456', label: 'a title of some length' })], 48).join('\n'))
-    .toMatchInlineSnapshot(`
-    "ID          TITLE            ADAPTER  STATE  AGE
-    s_abcdefgh  a title of som…  demo     idle   10m"
+test('14.2.1 one line shows state, label, what it waits for, workspace, agent, age, changes and cost, at any width', () => {
+  const busyMs = 1_000
+  const used = { turns: 1, unreported: 0, withoutTokens: 0, withoutCost: 0, busyMs }
+  const sessions = [
+    session({
+      label: 'fix the cart',
+      pendingRequests: 1,
+      changes: { files: 1, additions: 12, deletions: 3 },
+      usage: { ...used, cost: [{ amount: 1.5, currency: 'USD' }] },
+    }),
+    session({ title: 'a title of the agent', status: 'exited', stopReason: 'idle', resumable: true }),
+  ]
+  const notes = new Map([['s_abcdefgh123456', 'rm -rf build · Clean up the folder before the build']])
+  const shown = (width: number): string[] => {
+    const rows = renderSessions({ sessions: sessions.slice(0, 1), notes, now, paint, width })
+    for (const row of rows) expect(columnsOf(row)).toBeLessThanOrEqual(width)
+    return rows
+  }
+  expect(table(sessions, 160)).toMatchInlineSnapshot(`
+    [
+      "STATE    LABEL                            DOING                                         WORKSPACE  AGENT  AGE  CHANGES   COST  ID",
+      "waiting  fix the cart                     ? an answer                                   default    demo   10m   +12 −3  $1.50  s_abcdefgh",
+      "asleep   s_abcdefgh a title of the agent  it had been idle; the next prompt resumes it  default    demo   10m        –      –  s_abcdefgh",
+    ]
   `)
+  const titles = [300, 120, 100, 88, 76, 64, 50, 40, 30, 24].map((width) => shown(width)[0])
+  expect(titles).toMatchInlineSnapshot(`
+    [
+      "STATE    LABEL         DOING                                                  WORKSPACE  AGENT  AGE  CHANGES   COST  ID",
+      "STATE    LABEL         DOING                                           WORKSPACE  AGENT  AGE  CHANGES   COST  ID",
+      "STATE    LABEL         DOING                       WORKSPACE  AGENT  AGE  CHANGES   COST  ID",
+      "STATE    LABEL         DOING           WORKSPACE  AGENT  AGE  CHANGES   COST  ID",
+      "STATE    LABEL         DOING           WORKSPACE  AGENT  AGE  CHANGES   COST",
+      "STATE    LABEL         DOING             WORKSPACE  AGE  CHANGES",
+      "STATE    LABEL         DOING                   AGE",
+      "STATE    LABEL         DOING",
+      "STATE    LABEL",
+      "STATE    LABEL",
+    ]
+  `)
+})
+
+test('a session without a label is named by the start of its id, then its title', () => {
+  expect(table([session({ title: 'a title' })], 80)[1]).toMatch(/^idle +s_abcdefgh a title/)
 })
 
 test('an empty list names the command to run', () => {
@@ -106,7 +144,7 @@ test('each sort key marks its column and the direction', () => {
   const titles = (order: SessionOrder): string =>
     renderSessions({ sessions: sortable, width: 120, paint, now, order })[0] ?? ''
   const marked = SORT_KEYS.map((key) => /(\S+) ▾/.exec(titles({ key, isReversed: false }))?.[1])
-  expect(marked).toEqual(['AGE', 'STATE', 'TITLE', 'ADAPTER', 'OUTPUT'])
+  expect(marked).toEqual(['AGE', 'STATE', 'LABEL', 'AGENT', 'DOING'])
   expect(titles({ key: 'state', isReversed: true })).toContain('STATE ▴')
 })
 

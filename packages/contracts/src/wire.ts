@@ -63,6 +63,7 @@ export type {
   WaitingQuery,
   WorktreeRequest,
 } from './wire/requests.js'
+export { hasEndedBefore, matchesFilter } from './wire/session-filter.js'
 export { CHANGE_BOUNDS } from './wire/change-requests.js'
 export type {
   ChangesQuery,

@@ -9,7 +9,10 @@ test('GET /health returns the version and what the host adds', async () => {
 
 test('GET /sessions hands its filter on, as values', async () => {
   const { call, sessions } = fakeGateway()
-  await call('GET', '/sessions?status=running&adapter=demo&workspace=w&label=l&q=t&onlyAlive=true&limit=5&after=c')
+  await call(
+    'GET',
+    '/sessions?status=running&adapter=demo&workspace=w&label=l&q=t&onlyAlive=true&since=2026-11-21T10:00:00Z&endedSince=2026-11-20T10:00:00%2B01:00&limit=5&after=c',
+  )
   const filter = {
     status: 'running',
     adapter: 'demo',
@@ -17,6 +20,8 @@ test('GET /sessions hands its filter on, as values', async () => {
     label: 'l',
     q: 't',
     onlyAlive: true,
+    since: '2026-11-21T10:00:00Z',
+    endedSince: '2026-11-20T10:00:00+01:00',
     limit: 5,
     after: 'c',
   }

@@ -40,7 +40,7 @@ test.each(ERAS)('the list is the same and complete for a %s client', async (era)
       ['sessionId', 'prompt'],
       ['sessionId', 'prompt'],
     ],
-    list_agent_sessions: [[], ['onlyAlive', 'state', 'limit', 'after']],
+    list_agent_sessions: [[], ['onlyAlive', 'state', 'adapter', 'workspace', 'label', 'since', 'limit', 'after']],
     get_agent_session_output: [['sessionId'], ['sessionId', 'lastN']],
     kill_agent_session: [['sessionId'], ['sessionId', 'reason']],
     get_agent_session: [['sessionId'], ['sessionId']],

@@ -132,6 +132,34 @@ test('12.B4 a session whose time is up while it sleeps has ended, also for the f
   expect((await registry.list({ state: 'ended' })).sessions).toMatchObject([{ id, wakeable: false, resumable: false }])
 })
 
+test('14.2.5 the list leaves out what was not active since a time, and what ended before one, and counts the latter', async () => {
+  const { registry, clock } = await memoryRegistry(scripted())
+  const start = async (label: string): Promise<string> => (await registry.spawn({ adapter: 'fake', label }, owner)).id
+  const now = (): string => new Date(clock.now()).toISOString()
+  const [, over, later] = [await start('works'), await start('over'), await start('later')]
+  await registry.kill(over, owner)
+  await clock.advance(1_000)
+  const since = now()
+  await registry.kill(later, owner)
+  const labels = async (filter: SessionFilter): Promise<unknown> => {
+    const { sessions, hidden } = await registry.list(filter)
+    return { labels: sessions.map(({ label }) => label).toSorted(), hidden }
+  }
+  expect(await labels({})).toEqual({ labels: ['later', 'over', 'works'], hidden: undefined })
+  expect(await labels({ endedSince: since })).toEqual({ labels: ['later', 'works'], hidden: 1 })
+  expect(await labels({ endedSince: since, label: 'over' })).toEqual({ labels: [], hidden: 1 })
+  expect(await labels({ endedSince: since, label: 'works' })).toEqual({ labels: ['works'], hidden: 0 })
+  await clock.advance(1_000)
+  const fresh = await start('fresh')
+  const active = await registry.list({ since: now() })
+  expect(active.sessions.map(({ id }) => id)).toEqual([fresh])
+  expect((await registry.list({ since: now().replace('Z', '+00:00') })).sessions).toHaveLength(1)
+  const page = await registry.list({ endedSince: since, limit: 1 })
+  expect([page.hidden, page.nextCursor === undefined]).toEqual([1, false])
+  const next = await registry.list({ endedSince: since, limit: 1, after: page.nextCursor })
+  expect(next.hidden).toBeUndefined()
+})
+
 test('12.B4 every end has a state, and one that a person, a budget or a hook decided is never woken', () => {
   const stateOf = (stopReason: StopReason, resumable: boolean): string => {
     const { state, attachable, wakeable } = summaryOf(record({ status: 'killed', stopReason, resumable }))

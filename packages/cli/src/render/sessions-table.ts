@@ -1,60 +1,80 @@
-import type { Session, SessionStateName } from '@agentproto/contracts'
+import { type Session, type SessionStateName, STOP_REASON_TEXT } from '@agentproto/contracts'
 import { ageSince } from './age.js'
 import { changeCounts } from './change-counts.js'
 import type { Frame } from './paint.js'
 import { oneLine } from './printable.js'
 import { orderMark, type SessionOrder, type SortKey } from './session-order.js'
-import { sessionState, shortId } from './session-text.js'
-import { renderTable, type Column } from './table.js'
+import { sessionName, sessionState, shortId } from './session-text.js'
+import { layoutTable, type Column, type TableLayout } from './table.js'
 import { costText } from './usage-text.js'
 
 export interface SessionsView extends Frame {
   readonly sessions: readonly Session[]
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** The last output line of each session, by id, if known. */
-  readonly lastLines?: ReadonlyMap<string, string>
+  /** By id, if known: what a session that waits asks, else its last output line. */
+  readonly notes?: ReadonlyMap<string, string>
   /** The order, if the titles should show it. */
   readonly order?: SessionOrder | undefined
 }
 
-/** The table of `agentproto sessions`, as lines. */
+/** The table of `agentproto sessions`, one line for each session, below the titles. */
 export function renderSessions(view: SessionsView): string[] {
   if (view.sessions.length === 0) return ['No sessions. Start one with: agentproto sessions start <adapter>']
-  const [titles = '', ...rows] = renderTable(columns(view), view.sessions, view.width)
-  return [view.paint.bold(titles), ...rows]
+  const { titles, line } = layoutSessions(view)
+  return [view.paint.bold(titles), ...view.sessions.map(line)]
 }
 
-function columns({ now, paint, lastLines, order, sessions }: SessionsView): Column<Session>[] {
-  const since = (at: string): string => ageSince(at, now)
+/** The columns of the sessions of a view, for the lines of some of them. */
+export const layoutSessions = (view: SessionsView): TableLayout<Session> =>
+  layoutTable(columns(view), view.sessions, view.width)
+
+/** Longer texts of an agent say nothing more on one line. */
+const MAX_NOTE = 400
+
+/** A narrow terminal drops the id first, then cost, agent, workspace, changes, age and what it does; never state and label. */
+function columns({ now, paint, notes, order, sessions }: SessionsView): Column<Session>[] {
   const sortable = (title: string, key: SortKey): string =>
     order?.key === key ? `${title} ${orderMark(order)}` : title
   return [
-    { title: 'ID', cell: ({ id }) => shortId(id), paint: paint.cyan },
-    {
-      title: sortable('TITLE', 'title'),
-      cell: (session) => oneLine(session.label ?? session.title ?? '–'),
-      shrinkTo: 12,
-    },
-    { title: sortable('ADAPTER', 'adapter'), cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 2 },
-    { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 5 },
     {
       title: sortable('STATE', 'state'),
       cell: sessionState,
       paint: (text, session) => paint[STATE_PAINT[sessionState(session)]](text),
     },
-    ...changesColumn(sessions),
-    { title: 'TURNS', cell: ({ turnCount }) => String(turnCount), align: 'right', dropOrder: 4 },
-    ...costColumn(sessions),
-    { title: sortable('AGE', 'age'), cell: ({ startedAt }) => since(startedAt), align: 'right', dropOrder: 1 },
+    { title: sortable('LABEL', 'title'), cell: (session) => sessionName(session), shrinkTo: 12 },
     {
-      title: sortable('LAST OUTPUT', 'activity'),
-      cell: (session) => lastOutput(session, { since, line: lastLines?.get(session.id) }),
-      paint: paint.dim,
-      shrinkTo: 11,
-      dropOrder: 3,
+      title: sortable('DOING', 'activity'),
+      cell: (session) => oneLine(doing(session, notes?.get(session.id)).slice(0, MAX_NOTE)),
+      paint: (text, session) => (sessionState(session) === 'waiting' ? paint.yellow(text) : paint.dim(text)),
+      shrinkTo: 14,
+      dropOrder: 1,
     },
+    { title: 'WORKSPACE', cell: ({ workspaceSlug }) => workspaceSlug, shrinkTo: 9, dropOrder: 4 },
+    { title: sortable('AGENT', 'adapter'), cell: ({ adapterSlug }) => adapterSlug, shrinkTo: 8, dropOrder: 5 },
+    { title: sortable('AGE', 'age'), cell: ({ startedAt }) => ageSince(startedAt, now), align: 'right', dropOrder: 2 },
+    ...changesColumn(sessions),
+    ...costColumn(sessions),
+    { title: 'ID', cell: ({ id }) => shortId(id), paint: paint.cyan, dropOrder: 7 },
   ]
+}
+
+/** What it waits for, does, or ended by. */
+function doing(session: Session, note = ''): string {
+  const { failure, stopReason, turn } = session
+  switch (sessionState(session)) {
+    case 'waiting':
+      return `? ${note === '' ? 'an answer' : note}`
+    case 'busy':
+      return turn.currentTool ?? note
+    case 'starting':
+    case 'idle':
+      return note
+    case 'asleep':
+    case 'ended':
+    case 'failed':
+      return failure?.summary ?? (stopReason === undefined ? '' : STOP_REASON_TEXT[stopReason])
+  }
 }
 
 /** Where the folder of a session was recorded. */
@@ -75,15 +95,6 @@ const costColumn = (sessions: readonly Session[]): Column<Session>[] =>
   sessions.some(({ usage }) => usage?.cost !== undefined)
     ? [{ title: 'COST', cell: ({ usage }) => costText(usage?.cost), align: 'right', dropOrder: 6 }]
     : []
-
-function lastOutput(
-  { lastOutputAt, failure }: Session,
-  { since, line }: { since: (at: string) => string; line: string | undefined },
-): string {
-  if (failure !== undefined) return oneLine(failure.summary)
-  const ago = lastOutputAt === undefined ? '–' : `${since(lastOutputAt)} ago`
-  return line === undefined ? ago : `${ago}  ${oneLine(line)}`
-}
 
 const STATE_PAINT: Readonly<Record<SessionStateName, 'yellow' | 'green' | 'red' | 'dim'>> = {
   starting: 'yellow',

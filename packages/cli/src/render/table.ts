@@ -18,18 +18,35 @@ const GAP = 2
 
 /** A table in at most `width` columns; the first line has the titles. */
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+  const { titles, line } = layoutTable(columns, rows, width)
+  return [titles, ...rows.map(line)]
+}
+
+/** Columns that are fitted to the rows and the width. A line costs no more than its own row. */
+export interface TableLayout<Row> {
+  readonly titles: string
+  readonly line: (row: Row) => string
+}
+
+export function layoutTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  width: number,
+): TableLayout<Row> {
   const cells = columns.map((column) => ({ column, texts: rows.map((row) => column.cell(row)) }))
-  const sized = fitColumns(cells, width)
+  const sized = fitColumns(cells, width).map(({ column, size }) => ({ column, size }))
   const titles = sized.map(({ column, size }) => pad(column.title, size, column.align)).join(' '.repeat(GAP))
-  const lines = rows.map((row, index) =>
-    sized
-      .map(({ column, size, texts }) => {
-        const text = pad(texts[index] ?? '', size, column.align)
-        return column.paint === undefined ? text : column.paint(text, row)
-      })
-      .join(' '.repeat(GAP)),
-  )
-  return [cut(titles.trimEnd(), width), ...lines.map((line) => line.trimEnd())]
+  return {
+    titles: cut(titles.trimEnd(), width),
+    line: (row) =>
+      sized
+        .map(({ column, size }) => {
+          const text = pad(column.cell(row), size, column.align)
+          return column.paint === undefined ? text : column.paint(text, row)
+        })
+        .join(' '.repeat(GAP))
+        .trimEnd(),
+  }
 }
 
 interface Cells<Row> {

@@ -257,6 +257,12 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
   return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }
 }
 
+/** The schema says no more than the format: the pattern of all dates would be most of a tool's description. */
+const instant = z
+  .string()
+  .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, 'an ISO-8601 time with its zone')
+  .meta({ format: 'date-time' })
+
 export const listQuerySchema = z.strictObject({
   status: z.enum(SESSION_STATUSES).optional(),
   state: z.enum(SESSION_STATES).optional(),
@@ -266,6 +272,8 @@ export const listQuerySchema = z.strictObject({
   cwd: z.string().max(4_096).optional(),
   q: z.string().max(200).optional(),
   onlyAlive: z.stringbool().optional(),
+  since: instant.optional().describe('Only those that were active at or after this time'),
+  endedSince: instant.optional().describe('Leaves out those that ended before this time; `hidden` counts them'),
   limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
   after: z.string().max(100).optional(),
 })

@@ -44,7 +44,13 @@ const interruptedTurn = z.object({
 export type Interrupted = ValueOf<typeof interruptedTurn>
 export const interrupted = acknowledged.extend(interruptedTurn.shape)
 
-export const sessionPage = z.object({ sessions: z.array(session), nextCursor })
+export const sessionPage = z.object({
+  sessions: z.array(session),
+  nextCursor,
+  hidden: count
+    .optional()
+    .describe('On the first page: how many `endedSince` leaves out of all pages; absent without it'),
+})
 export type SessionPage = ValueOf<typeof sessionPage>
 
 const turn = z.object({

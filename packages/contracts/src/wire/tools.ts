@@ -59,6 +59,10 @@ export const listSessions = {
   input: z.strictObject({
     onlyAlive: z.boolean().optional(),
     state: listQuerySchema.shape.state,
+    adapter: listQuerySchema.shape.adapter,
+    workspace: listQuerySchema.shape.workspace,
+    label: listQuerySchema.shape.label,
+    since: listQuerySchema.shape.since,
     limit: listQuerySchema.shape.limit,
     after: listQuerySchema.shape.after,
   }),

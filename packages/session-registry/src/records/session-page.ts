@@ -1,9 +1,13 @@
-import { AgentprotoError, isLive, type Session } from '@agentproto/contracts'
-import { BOUNDS, type SessionFilter, type SessionPage } from '@agentproto/contracts/wire'
+import { AgentprotoError, defined, type Session } from '@agentproto/contracts'
+import { BOUNDS, hasEndedBefore, matchesFilter, type SessionFilter, type SessionPage } from '@agentproto/contracts/wire'
 import { descriptorOf, idOf, type CachedSession } from '../session-cache.js'
 
 /** One page of a list: the newest first, from the cursor on. `sessions` is in the order of their start. */
-export function pageOf(
+export function pageOf(sessions: readonly CachedSession[], filter: SessionFilter, view: PageView): SessionPage {
+  return { ...listOf(sessions, filter, view), ...defined({ hidden: hiddenOf(sessions, filter, view) }) }
+}
+
+function listOf(
   sessions: readonly CachedSession[],
   filter: SessionFilter,
   { isInScope, asOfNow }: PageView,
@@ -13,13 +17,27 @@ export function pageOf(
   let last = -1
   for (let at = startOf(sessions, filter.after); at >= 0; at -= 1) {
     const session = asOfNow(descriptorOf(sessions[at] as CachedSession))
-    if (!matches(session, filter) || !isInScope(session)) continue
+    if (!matchesFilter(session, filter) || hasEndedBefore(session, filter.endedSince) || !isInScope(session)) continue
     // One session more than the limit shows that there is a next page.
     if (page.length === limit) return { sessions: page, nextCursor: cursorOf(sessions, last) }
     page.push(session)
     last = at
   }
   return { sessions: page }
+}
+
+/** How many sessions only `endedSince` leaves out. A later page does not count again. */
+function hiddenOf(
+  sessions: readonly CachedSession[],
+  filter: SessionFilter,
+  { isInScope, asOfNow }: PageView,
+): number | undefined {
+  const { endedSince, after } = filter
+  if (endedSince === undefined || after !== undefined) return undefined
+  return sessions.filter((cached) => {
+    const session = asOfNow(descriptorOf(cached))
+    return hasEndedBefore(session, endedSince) && matchesFilter(session, filter) && isInScope(session)
+  }).length
 }
 
 export interface PageView {
@@ -62,24 +80,3 @@ export function startOf(sessions: readonly CachedSession[], after: string | unde
 }
 
 const startOfOne = (shelved: CachedSession): number => Date.parse(descriptorOf(shelved).startedAt)
-
-/** Members that must be equal, each with the session's. */
-const EXACT = [
-  ['status', 'status'],
-  ['state', 'state'],
-  ['adapter', 'adapterSlug'],
-  ['workspace', 'workspaceSlug'],
-  ['label', 'label'],
-  ['cwd', 'cwd'],
-] as const
-
-function matches(session: Session, filter: SessionFilter): boolean {
-  const { q, onlyAlive } = filter
-  for (const [asked, member] of EXACT)
-    if (filter[asked] !== undefined && session[member] !== filter[asked]) return false
-  if (onlyAlive === true && !isLive(session)) return false
-  return (
-    q === undefined ||
-    [session.id, session.title, session.label].some((text) => text?.toLowerCase().includes(q.toLowerCase()) ?? false)
-  )
-}

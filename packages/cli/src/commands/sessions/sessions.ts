@@ -1,11 +1,12 @@
-import { AgentprotoError, defined, SESSION_STATES, type SessionStateName } from '@agentproto/contracts'
+import { AgentprotoError } from '@agentproto/contracts'
 import { closest } from 'fastest-levenshtein'
 import type { CliCommand, CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
 import { inOrder, SORT_KEYS, type SessionOrder, type SortKey } from '../../render/session-order.js'
-import { lastLinesOf } from '../../session-lines.js'
+import { addSessionListOptions, filterOf, hiddenNote, type SessionListOptions } from '../../session-list-options.js'
+import { notesOf } from '../../session-notes.js'
 
 const HELP = `
 Examples:
@@ -21,29 +22,27 @@ Examples:
 In --watch, s sorts by the next column, r reverses the order, q quits.
 <id> is the id of a session, its first characters, or the label.`
 
-interface SessionsOptions extends JsonOption {
+interface SessionsOptions extends JsonOption, SessionListOptions {
   readonly watch?: boolean
   readonly attach?: string
-  readonly alive?: boolean
-  readonly state?: SessionStateName
   readonly tree?: boolean
   readonly sort?: SortKey
 }
 
-export const define: Define = (command) =>
+export const define: Define = (command) => {
   command
     .description('list, watch, attach to and drive sessions')
     .enablePositionalOptions()
     .option('-w, --watch', 'show the list live')
     .option('-a, --attach <id>', 'talk to a session')
     .choice('--sort <column>', 'column to sort by, also for --watch', SORT_KEYS)
-    .option('--alive', 'only those with a running agent')
-    .choice('--state <state>', 'only those in this state', SESSION_STATES)
+  addSessionListOptions(command)
     .option('--tree', 'show each session below the one that started it')
     .json()
     .allowExcessArguments()
     .addHelpText('after', HELP)
     .run(show)
+}
 
 /** Without a further word, `sessions` is the list. */
 export const runsAlone = true
@@ -95,16 +94,17 @@ const unknownCommand = (word: string): AgentprotoError =>
     hint: `Did you mean: agentproto sessions ${closest(word, Object.keys(children))}? The list is: agentproto sessions`,
   })
 
-async function list(context: CliContext, { alive, state, sort, json }: SessionsOptions): Promise<CommandResult> {
+async function list(context: CliContext, options: SessionsOptions): Promise<CommandResult> {
+  const { sort, json } = options
   const client = await connect(context)
-  const { sessions } = await client.sessions.list(defined({ onlyAlive: alive, state }))
+  const { sessions, hidden } = await client.sessions.list(filterOf(options, Date.now()))
   const order: SessionOrder | undefined = sort && { key: sort, isReversed: false }
   const sorted = order === undefined ? sessions : inOrder(sessions, order)
-  if (json === true) return { json: { sessions: sorted } }
+  if (json === true) return { json: { sessions: sorted, hidden: hidden ?? 0 } }
   // Loaded only for a table: measuring text takes longer to load than the gateway to answer.
   const { renderSessions } = await import('../../render/sessions-table.js')
   const { stdout } = context
   const frame = { now: Date.now(), width: widthOf(stdout), paint: paintFor(context, stdout) }
-  const text = renderSessions({ sessions: sorted, lastLines: await lastLinesOf(client, sorted), order, ...frame })
-  return { text }
+  const text = renderSessions({ sessions: sorted, notes: await notesOf(client, sorted), order, ...frame })
+  return { text, note: hiddenNote(hidden) }
 }

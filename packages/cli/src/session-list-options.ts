@@ -1,0 +1,48 @@
+import { defined, SESSION_STATES, type SessionStateName } from '@agentproto/contracts'
+import type { SessionFilter } from '@agentproto/contracts/wire'
+import type { CliCommand } from './cli-command.js'
+import { toMilliseconds } from './duration-option.js'
+
+/** Which sessions a list shows. */
+export interface SessionListOptions {
+  readonly alive?: boolean
+  readonly all?: boolean
+  readonly state?: SessionStateName
+  readonly adapter?: string
+  readonly workspace?: string
+  readonly label?: string
+  /** Milliseconds. */
+  readonly since?: number
+}
+
+/** Sessions that ended longer ago than this, in milliseconds, are hidden. */
+const HIDDEN_AFTER_MS = 86_400_000
+
+export const addSessionListOptions = (command: CliCommand): CliCommand =>
+  command
+    .option('--alive', 'only those with a running agent')
+    .choice('--state <state>', 'only those in this state', SESSION_STATES)
+    .option('--workspace <slug>', 'only those of this workspace')
+    .option('--adapter <slug>', 'only those of this agent')
+    .option('--label <label>', 'only those with this label')
+    .option('--since <time>', 'only those that were active since then: 30m, 12h, 7d', toMilliseconds)
+    .option('--all', 'also those that ended more than a day ago')
+
+/** @param now Milliseconds since the epoch */
+export function filterOf(options: SessionListOptions, now: number): SessionFilter {
+  const { alive, all, state, adapter, workspace, label, since } = options
+  const ago = (ms: number): string => new Date(now - ms).toISOString()
+  return defined({
+    onlyAlive: alive,
+    state,
+    adapter,
+    workspace,
+    label,
+    since: since === undefined ? undefined : ago(since),
+    endedSince: all === true ? undefined : ago(HIDDEN_AFTER_MS),
+  })
+}
+
+/** The footer about sessions that are not shown; undefined for none. */
+export const hiddenNote = (hidden = 0): string | undefined =>
+  hidden === 0 ? undefined : `${hidden} ended hidden: --all shows them`

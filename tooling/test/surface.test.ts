@@ -111,16 +111,17 @@ test('what each package exports', () => {
       JsonOf KillReason MergeWorktreeRequest MergedWorktree OPERATIONS OUTPUT_CURSOR Operation
       OutputReader ParamsOf PatchQuery PermissionService PromptAccepted PromptRequest ProvisionEvent
       ProvisionPhase ProvisionRequest PruneRequest PruneResult QueryOf Reader RenameRequest RepairFinding
-      RepairReport RequestKey ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles Route
-      SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds SessionChange
-      SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput SetupStepState
-      SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS TOOL_WAIT_SESSIONS
-      ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS USAGE_GROUPS
-      UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService WorktreeRequest
-      WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead assertMayUse boundsOf
-      budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema isWithinDepth
-      loopsSchema mayUse mcpServerSchema operationOf parseWire permissionModeSchema promptRequestSchema
-      promptSchema scopeOfRoute sessionSchema spawnAgentSchema toAgentAnswer visibleWorkspaces
+      RepairReport RequestKey RequestPage ResumeRequest ReviewedRequest RewindFilesRequest RewoundFiles
+      Route SearchHit SearchQuery SearchResult ServiceMethod Services SessionArchive SessionBounds
+      SessionChange SessionChanges SessionFilter SessionPage SessionService SessionWatcher SetupInput
+      SetupStepState SpawnAgentRequest StateName StreamStats TOOLS TOOL_OUTPUT_LINES TOOL_WAIT_SECONDS
+      TOOL_WAIT_SESSIONS ToolDefinition ToolInput ToolName TurnQuery TurnTranscript USAGE_BOUNDS
+      USAGE_GROUPS UnreadableEvents UsageGroup UsageQuery UsageReport UsageReportRow UsageService
+      WaitingQuery WorktreeRequest WorktreeService addRuleSchema answerRequestSchema assertMayDecideAhead
+      assertMayUse boundsOf budgetSchema contentBlockSchema coversWorkspace createTokenSchema eventSchema
+      hasEndedBefore isWithinDepth loopsSchema matchesFilter mayUse mcpServerSchema operationOf parseWire
+      permissionModeSchema promptRequestSchema promptSchema scopeOfRoute sessionSchema spawnAgentSchema
+      toAgentAnswer visibleWorkspaces
     @agentproto/contracts/agent
       Abortable AdapterCatalog AdapterSessionPolicy AdapterSummary AgentCliAdapter AgentCliCapabilities
       AgentCliClient AgentCliConnectOptions AgentCliEnd AgentCliEvent AgentCliInfo AgentEnd
@@ -254,7 +255,7 @@ test('the commands of agentproto', async () => {
   expect(text(commandsOf(program, ''))).toMatchInlineSnapshot(`
     "agentproto [-V, --version]
     agentproto run [-p, --prompt <text>] [--cwd <folder>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--output <mode>] [--json] [--timeout <seconds>]
-    agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--state <state>] [--tree] [--json] [--no-start]
+    agentproto sessions [-w, --watch] [-a, --attach <id>] [--sort <column>] [--alive] [--state <state>] [--workspace <slug>] [--adapter <slug>] [--label <label>] [--since <time>] [--all] [--tree] [--json] [--no-start]
     agentproto sessions start [-p, --prompt <text>] [--cwd <folder>] [--workspace <slug>] [--label <text>] [--worktree [branch]] [--base <ref>] [--mode <id>] [--instructions <text>] [--envelope] [-o, --option <key=value>] [--permissions <mode>] [--continuation <strategy>] [--budget-cost <amount>] [--budget-tokens <n>] [--budget-turns <n>] [--budget-minutes <n>] [--loop-stop <n>] [--delegate] [-a, --attach] [--json] [--no-start]
     agentproto sessions prompt [--when-busy <what>] [--wait] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]
     agentproto sessions wait [--turn <number>] [--output <mode>] [--json] [--timeout <seconds>] [--no-start]

@@ -11,7 +11,7 @@ test('GET /sessions hands its filter on, as values', async () => {
   const { call, sessions } = fakeGateway()
   await call(
     'GET',
-    '/sessions?status=running&adapter=demo&workspace=w&label=l&q=t&onlyAlive=true&since=2026-11-21T10:00:00Z&endedSince=2026-11-20T10:00:00%2B01:00&limit=5&after=c',
+    '/sessions?status=running&adapter=demo&workspace=w&label=l&q=t&onlyAlive=true&since=2026-11-21T10:00:00Z&endedSince=2026-11-20T10:00:00.123Z&limit=5&after=c',
   )
   const filter = {
     status: 'running',
@@ -21,7 +21,7 @@ test('GET /sessions hands its filter on, as values', async () => {
     q: 't',
     onlyAlive: true,
     since: '2026-11-21T10:00:00Z',
-    endedSince: '2026-11-20T10:00:00+01:00',
+    endedSince: '2026-11-20T10:00:00.123Z',
     limit: 5,
     after: 'c',
   }

@@ -257,11 +257,13 @@ export function toAgentAnswer(given: AnswerRequest): AgentAnswer {
   return given.content === undefined ? { outcome: 'accept' } : { outcome: 'accept', content: given.content }
 }
 
-/** The schema says no more than the format: the pattern of all dates would be most of a tool's description. */
+/** Shorter than Zod's pattern of ISO-8601, which would be a tenth of the list of tools. */
 const instant = z
   .string()
-  .refine((text) => z.iso.datetime({ offset: true }).safeParse(text).success, 'an ISO-8601 time with its zone')
-  .meta({ format: 'date-time' })
+  .regex(
+    /^\d{4}-(0[1-9]|1[0-2])-([0-2][1-9]|[123]0|31)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/,
+    'an ISO-8601 time in UTC',
+  )
 
 export const listQuerySchema = z.strictObject({
   status: z.enum(SESSION_STATUSES).optional(),
@@ -272,7 +274,7 @@ export const listQuerySchema = z.strictObject({
   cwd: z.string().max(4_096).optional(),
   q: z.string().max(200).optional(),
   onlyAlive: z.stringbool().optional(),
-  since: instant.optional().describe('Only those that were active at or after this time'),
+  since: instant.optional().describe('Active since then'),
   endedSince: instant.optional().describe('Leaves out those that ended before this time; `hidden` counts them'),
   limit: z.coerce.number().int().min(1).max(BOUNDS.listMax).optional(),
   after: z.string().max(100).optional(),

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { Clock } from '@agentproto/contracts'
+import { piecesInSlices } from '../slice.js'
 
 /** One call of git, without a shell. */
 export interface GitCall {
@@ -155,7 +156,7 @@ class GitProcess {
     stdin.on('error', () => undefined)
     if (this.#call.input === undefined) stdin.end()
     else
-      Readable.from(this.#call.input)
+      Readable.from(piecesInSlices(this.#call.input), { highWaterMark: 1 })
         .on('error', () => this.#kill())
         .pipe(stdin)
   }

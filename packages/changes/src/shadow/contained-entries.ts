@@ -1,6 +1,6 @@
 import type { Git, GitCall } from '../git/git.js'
 import { pathBytes } from '../git/path-text.js'
-import { records } from '../git/records.js'
+import { recordBatches } from '../git/records.js'
 import { ContainedFolder } from '../rewind/contained-folder.js'
 import { blobId, readRecordable } from '../rewind/file-content.js'
 import { someAtOnce } from '../some-at-once.js'
@@ -38,11 +38,12 @@ const ABSENT = '0'.repeat(40)
 /** Mode and object of some paths of the index. */
 async function entriesOf(git: Git, call: ContainedEntries['call'], wanted: ReadonlySet<string>) {
   const found = new Map<string, string>()
-  for await (const record of records(git.stream(call(['ls-files', '-z', '--stage'])))) {
-    const tab = record.indexOf('\t')
-    const path = record.slice(tab + 1)
-    // Mode, object and stage, which is 0.
-    if (wanted.has(path)) found.set(path, record.slice(0, tab - 2))
-  }
+  for await (const batch of recordBatches(git.stream(call(['ls-files', '-z', '--stage']))))
+    for (const record of batch) {
+      const tab = record.indexOf('\t')
+      const path = record.slice(tab + 1)
+      // Mode, object and stage, which is 0.
+      if (wanted.has(path)) found.set(path, record.slice(0, tab - 2))
+    }
   return found
 }

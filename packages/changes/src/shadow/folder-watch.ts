@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { fsPath } from '../git/path-text.js'
+import { filterInSlices, inSlices } from '../slice.js'
 import { someAtOnce } from '../some-at-once.js'
 
 export interface Watched {
@@ -17,29 +18,38 @@ export interface Watched {
  */
 export class FolderWatch {
   readonly #watched: Watched
+  /** What is above comes first. */
+  readonly #folders: readonly string[]
   readonly #before: ReadonlyMap<string, string>
 
-  private constructor(watched: Watched, before: ReadonlyMap<string, string>) {
+  private constructor(watched: Watched, folders: readonly string[], before: ReadonlyMap<string, string>) {
     this.#watched = watched
+    this.#folders = folders
     this.#before = before
   }
 
   static async begin(watched: Watched): Promise<FolderWatch> {
-    return new FolderWatch(watched, await identitiesOf(watched, foldersOf(watched.paths)))
+    const folders = await foldersOf(watched.paths)
+    return new FolderWatch(watched, folders, await identitiesOf(watched, folders))
   }
 
   /** The paths below a folder that was changed, or whose time of change is too new to say. */
   async suspects(): Promise<readonly string[]> {
-    const after = await identitiesOf(this.#watched, this.#before.keys())
-    const isSame = (folder: string): boolean => {
+    const suspected = await this.#suspectFolders()
+    if (suspected.size === 0) return []
+    return filterInSlices(this.#watched.paths, (path) => suspected.has(parentOf(path)))
+  }
+
+  /** With all that are below one. */
+  async #suspectFolders(): Promise<ReadonlySet<string>> {
+    const after = await identitiesOf(this.#watched, this.#folders)
+    const suspected = new Set<string>()
+    await inSlices(this.#folders, (folder) => {
       const identity = this.#before.get(folder) ?? ''
-      return identity !== '' && identity === after.get(folder)
-    }
-    const trusted = new Map([['', isSame('')]])
-    // What is above comes first.
-    for (const folder of [...this.#before.keys()].toSorted((a, b) => a.length - b.length))
-      if (folder !== '') trusted.set(folder, trusted.get(parentOf(folder)) === true && isSame(folder))
-    return this.#watched.paths.filter((path) => trusted.get(parentOf(path)) !== true)
+      const isSame = identity !== '' && identity === after.get(folder)
+      if (!isSame || suspected.has(parentOf(folder))) suspected.add(folder)
+    })
+    return suspected
   }
 }
 
@@ -47,9 +57,9 @@ export class FolderWatch {
 const NEW_MS = 1_000
 
 /** Empty for what is not a folder, or was changed just now. */
-async function identitiesOf({ workTree, now }: Watched, folders: Iterable<string>): Promise<Map<string, string>> {
+async function identitiesOf({ workTree, now }: Watched, folders: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>()
-  await someAtOnce([...folders], async (folder) => {
+  await someAtOnce(folders, async (folder) => {
     const stats = await lstat(fsPath(`${workTree}/${folder}`), { bigint: true }).catch(() => undefined)
     const isSettled = stats?.isDirectory() === true && Number(stats.ctimeMs) < now - NEW_MS
     found.set(folder, isSettled ? `${stats.dev} ${stats.ino} ${stats.ctimeNs}` : '')
@@ -59,8 +69,12 @@ async function identitiesOf({ workTree, now }: Watched, folders: Iterable<string
 
 const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
-function foldersOf(paths: readonly string[]): ReadonlySet<string> {
+async function foldersOf(paths: readonly string[]): Promise<readonly string[]> {
   const folders = new Set<string>([''])
-  for (const path of paths) for (let at = parentOf(path); !folders.has(at); at = parentOf(at)) folders.add(at)
-  return folders
+  await inSlices(paths, (path) => {
+    const unknown: string[] = []
+    for (let at = parentOf(path); !folders.has(at); at = parentOf(at)) unknown.push(at)
+    for (const folder of unknown.toReversed()) folders.add(folder)
+  })
+  return [...folders]
 }

@@ -4,8 +4,9 @@ import type { LeftOut, LeftOutReason } from '@agentproto/contracts/agent'
 import type { ChangeLimits } from '../limits.js'
 import type { Git } from '../git/git.js'
 import { fsPath, pathspec } from '../git/path-text.js'
-import { recordBatches, records } from '../git/records.js'
+import { recordBatches } from '../git/records.js'
 import { codeOf, Skipped } from '../git-errors.js'
+import { filterInSlices } from '../slice.js'
 import { someAtOnce } from '../some-at-once.js'
 import { folderPattern, type FolderRoot } from './folder-root.js'
 import { FolderWeights } from './folder-weights.js'
@@ -38,7 +39,8 @@ export async function scanFolder(request: ScanRequest): Promise<Scan> {
   const [tracked, unknown] = await Promise.all([trackedChanges(request), unknownFiles(request)])
   const found = new Candidates(request, tracked.absent)
   for (const path of unknown.nested) found.leaveOut(path, 'nested_repository')
-  await found.takeAll([...tracked.present, ...unknown.files])
+  await found.takeAll(tracked.present)
+  await found.takeAll(unknown.files)
   return found.scan()
 }
 
@@ -52,14 +54,15 @@ async function trackedChanges({ git, env, root, signal }: ScanRequest): Promise<
   const absent: string[] = []
   const args = ['diff-files', '-z', '--name-status', '--no-renames', '--ignore-submodules=all', ...within(root)]
   let status: string | undefined
-  for await (const record of records(git.stream({ args, env, signal }))) {
-    if (status === undefined) status = record
-    else {
-      // git found a parent that is a link or missing: asking for the path itself would follow that link.
-      ;(status === 'D' ? absent : present).push(record)
-      status = undefined
+  for await (const batch of recordBatches(git.stream({ args, env, signal })))
+    for (const record of batch) {
+      if (status === undefined) status = record
+      else {
+        // git found a parent that is a link or missing: asking for the path itself would follow that link.
+        ;(status === 'D' ? absent : present).push(record)
+        status = undefined
+      }
     }
-  }
   return { present, absent }
 }
 
@@ -74,7 +77,7 @@ async function unknownFiles(request: ScanRequest): Promise<Unknown> {
   for (;;) {
     const { listing, weights } = await listUnknown(request, room)
     if (weights.total <= room) return listing
-    leaveOutHeaviest(weights, { most: room, ...request })
+    await leaveOutHeaviest(weights, { most: room, ...request })
   }
 }
 
@@ -105,15 +108,17 @@ interface Leaving {
   readonly largeFolders: Set<string>
 }
 
-/** Adds to `largeFolders` until the rest weighs little enough. @throws {@link Skipped} */
-function leaveOutHeaviest(weights: FolderWeights, { most, root, largeFolders }: Leaving): void {
-  while (weights.total > most) {
-    const heaviest = weights.heaviest(root.prefix)
+/** Adds to `largeFolders` until the rest weighs little enough. @returns what the rest weighs @throws {@link Skipped} */
+async function leaveOutHeaviest(weights: FolderWeights, { most, root, largeFolders }: Leaving): Promise<number> {
+  const tree = await weights.tree()
+  while (tree.total > most) {
+    const heaviest = await tree.heaviest(root.prefix)
     if (heaviest === undefined || largeFolders.size >= FOLDERS_MAX)
-      throw new Skipped('too_large', `The folder has too many files or bytes: ${weights.total}, at most ${most}.`)
+      throw new Skipped('too_large', `The folder has too many files or bytes: ${tree.total}, at most ${most}.`)
     largeFolders.add(heaviest)
-    weights.remove(heaviest)
+    tree.remove(heaviest)
   }
+  return tree.total
 }
 
 /** The number of files of an index, from its header; 0 where there is none. */
@@ -152,12 +157,12 @@ class Candidates {
     this.#leftOut.push({ path: path.slice(this.#request.root.prefix.length), reason })
   }
 
-  scan(): Scan {
+  async scan(): Promise<Scan> {
     const { limits, largeFolders } = this.#request
-    if (this.#bytes.total > limits.bytes) this.#dropHeaviest()
+    const bytes = this.#bytes.total > limits.bytes ? await this.#dropHeaviest() : this.#bytes.total
     for (const folder of largeFolders) this.leaveOut(folder, 'folder_too_large')
     const leftOut = this.#leftOut.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    return { present: this.#present, absent: this.#absent, leftOut, bytes: this.#bytes.total }
+    return { present: this.#present, absent: this.#absent, leftOut, bytes }
   }
 
   async #take(path: string): Promise<void> {
@@ -177,11 +182,13 @@ class Candidates {
     this.#present.push(path)
   }
 
-  #dropHeaviest(): void {
+  /** @returns the bytes of the rest */
+  async #dropHeaviest(): Promise<number> {
     const { limits, root, largeFolders } = this.#request
-    leaveOutHeaviest(this.#bytes, { most: limits.bytes, root, largeFolders })
+    const bytes = await leaveOutHeaviest(this.#bytes, { most: limits.bytes, root, largeFolders })
     const folders = [...largeFolders]
-    this.#present = this.#present.filter((path) => !folders.some((folder) => path.startsWith(folder)))
+    this.#present = await filterInSlices(this.#present, (path) => !folders.some((folder) => path.startsWith(folder)))
+    return bytes
   }
 }
 

@@ -5,8 +5,8 @@ import type { Clock } from '@agentproto/contracts'
 import type { ChangeLimits } from '../limits.js'
 import { Git, type GitCall, GitFailure } from '../git/git.js'
 import { type FoundGit, gitEnvironment, type GitProgram, isAtLeast, SAFE_CONFIG } from '../git/git-program.js'
-import { pathBytes, pathspec } from '../git/path-text.js'
-import { allRecords } from '../git/records.js'
+import { pathspec } from '../git/path-text.js'
+import { allRecords, nulEnded } from '../git/records.js'
 import { Skipped } from '../git-errors.js'
 import type { StoredCheckpoint } from './checkpoint-refs.js'
 import { correctEntries } from './contained-entries.js'
@@ -271,8 +271,7 @@ class FolderState {
   async #tree(): Promise<string> {
     const { git, root } = this.#options
     if (root.prefix === '') return git.text(this.#call(['write-tree']))
-    const { stdout } = await git.run(this.#call(['ls-files', '-z', '--', pathspec(root.prefix)]))
-    if (stdout.length === 0) return EMPTY_TREE
+    if (await isEmpty(git.stream(this.#call(['ls-files', '-z', '--', pathspec(root.prefix)])))) return EMPTY_TREE
     return git.text(this.#call(['write-tree', `--prefix=${root.prefix}`]))
   }
 
@@ -281,18 +280,10 @@ class FolderState {
   }
 }
 
+async function isEmpty(output: AsyncIterable<Buffer>): Promise<boolean> {
+  for await (const _ of output) return false
+  return true
+}
+
 /** git has it without its being written. */
 const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
-
-const BATCH = 1_000
-
-/** Paths for `-z --stdin`, in pieces. */
-function* nulEnded(paths: readonly string[]): Generator<Buffer> {
-  for (let from = 0; from < paths.length; from += BATCH)
-    yield pathBytes(
-      paths
-        .slice(from, from + BATCH)
-        .map((path) => `${path}\0`)
-        .join(''),
-    )
-}

@@ -1,6 +1,6 @@
 import type { ChangeStatus, ChangeTotals, FileChange } from '@agentproto/contracts/agent'
 import type { Git } from '../git/git.js'
-import { records } from '../git/records.js'
+import { recordBatches } from '../git/records.js'
 
 /** Two trees, to be compared. */
 export interface TreePair {
@@ -27,31 +27,18 @@ const COMPARE = ['diff-tree', '-r', '-z', '--no-ext-diff', '--no-textconv', '--n
 
 /** The changed files with their numbers of lines, renames detected, by path. */
 export async function listChanges(git: Git, { from, to, signal }: TreePair): Promise<readonly FileChange[]> {
-  const lines = new LineReader(git.stream({ args: [...COMPARE, '--raw', '--numstat', '-M', from, to], signal }))
-  const statuses = new Map<string, ChangeStatus>()
+  if (from === to) return []
   const files: FileChange[] = []
-  for (let record = await lines.next(); record !== undefined; record = await lines.next()) {
-    if (record.startsWith(':')) {
-      const status = statusOf(record)
-      const path = await lines.expect()
-      statuses.set(status === 'renamed' ? await lines.expect() : path, status)
-    } else files.push(await numbered(record, { lines, statuses }))
-  }
+  const output = git.stream({ args: [...COMPARE, '--raw', '--numstat', '-M', from, to], signal })
+  await parse(output, changeParser(files))
   return files
 }
 
 /** The changed paths with their objects. */
 export async function listEntries(git: Git, { from, to, signal }: TreePair): Promise<readonly EntryChange[]> {
-  const lines = new LineReader(git.stream({ args: [...COMPARE, '--raw', '--no-renames', from, to], signal }))
   const changes: EntryChange[] = []
-  for (let record = await lines.next(); record !== undefined; record = await lines.next()) {
-    const [fromMode = '', toMode = '', fromOid = '', toOid = ''] = record.slice(1).split(' ')
-    changes.push({
-      path: await lines.expect(),
-      ...(fromMode === ABSENT ? {} : { from: { mode: fromMode, oid: fromOid } }),
-      ...(toMode === ABSENT ? {} : { to: { mode: toMode, oid: toOid } }),
-    })
-  }
+  const output = git.stream({ args: [...COMPARE, '--raw', '--no-renames', from, to], signal })
+  await parse(output, entryParser(changes))
   return changes
 }
 
@@ -67,18 +54,34 @@ export function totalsOf(files: readonly FileChange[]): ChangeTotals {
 
 const ABSENT = '000000'
 
-interface Numbering {
-  readonly lines: LineReader
-  readonly statuses: ReadonlyMap<string, ChangeStatus>
+/** Gets records one by one, and says whether the next one begins something or belongs to what has begun. */
+type Parser = Generator<'begin' | 'rest', never, string>
+
+async function parse(output: AsyncIterable<Buffer>, parser: Parser): Promise<void> {
+  let expected = parser.next('').value
+  for await (const batch of recordBatches(output)) for (const record of batch) expected = parser.next(record).value
+  if (expected === 'rest') throw new Error('The output of git diff-tree ended within a record')
+}
+
+function* changeParser(files: FileChange[]): Parser {
+  const statuses = new Map<string, ChangeStatus>()
+  for (;;) {
+    const record = yield 'begin'
+    if (record.startsWith(':')) {
+      const status = statusOf(record)
+      const path = yield 'rest'
+      statuses.set(status === 'renamed' ? yield 'rest' : path, status)
+    } else files.push(yield* numbered(record, statuses))
+  }
 }
 
 /** `added<TAB>deleted<TAB>path`, or for a rename an empty path and both paths after it. */
-async function numbered(record: string, { lines, statuses }: Numbering): Promise<FileChange> {
+function* numbered(record: string, statuses: ReadonlyMap<string, ChangeStatus>): Generator<'rest', FileChange, string> {
   const first = record.indexOf('\t')
   const second = record.indexOf('\t', first + 1)
   const [added, deleted, same] = [record.slice(0, first), record.slice(first + 1, second), record.slice(second + 1)]
-  const oldPath = same === '' ? await lines.expect() : undefined
-  const path = oldPath === undefined ? same : await lines.expect()
+  const oldPath = same === '' ? yield 'rest' : undefined
+  const path = oldPath === undefined ? same : yield 'rest'
   return {
     path,
     ...(oldPath === undefined ? {} : { oldPath }),
@@ -86,6 +89,17 @@ async function numbered(record: string, { lines, statuses }: Numbering): Promise
     additions: Number(added) || 0,
     deletions: Number(deleted) || 0,
     binary: added === '-',
+  }
+}
+
+function* entryParser(changes: EntryChange[]): Parser {
+  for (;;) {
+    const [fromMode = '', toMode = '', fromOid = '', toOid = ''] = (yield 'begin').slice(1).split(' ')
+    changes.push({
+      path: yield 'rest',
+      ...(fromMode === ABSENT ? {} : { from: { mode: fromMode, oid: fromOid } }),
+      ...(toMode === ABSENT ? {} : { to: { mode: toMode, oid: toOid } }),
+    })
   }
 }
 
@@ -102,24 +116,4 @@ const STATUSES: Readonly<Record<string, ChangeStatus>> = {
   D: 'deleted',
   R: 'renamed',
   T: 'type_changed',
-}
-
-/** Records one by one. */
-class LineReader {
-  readonly #records: AsyncGenerator<string>
-
-  constructor(output: AsyncIterable<Buffer>) {
-    this.#records = records(output)
-  }
-
-  async next(): Promise<string | undefined> {
-    const { done, value } = await this.#records.next()
-    return done === true ? undefined : value
-  }
-
-  async expect(): Promise<string> {
-    const record = await this.next()
-    if (record === undefined) throw new Error('The output of git diff-tree ended within a record')
-    return record
-  }
 }

@@ -50,6 +50,8 @@ export interface MeteredTurn {
   readonly busySince?: number
   /** Before that. */
   readonly busyMs: number
+  /** While it waits: when the waiting began, or the last work that it reported meanwhile, in milliseconds since the epoch. */
+  readonly waitingSince?: number
   /** Requests of the agent that wait for an answer. */
   readonly requests: number
   /** It is never sent to the agent. */

@@ -1,7 +1,8 @@
-import { AgentprotoError, type Budget, type Session } from '@agentproto/contracts'
+import { AgentprotoError, type Budget, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { EventStore } from '@agentproto/contracts/agent'
 import { MemoryEventStore, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
+import { measure, newMeter } from '../src/usage/meter.js'
 import { settled } from './fixtures/manual-clock.js'
 import { type Script, scripted } from './fixtures/scripted-agent.js'
 import { allEvents, constantFolder, memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'
@@ -246,4 +247,44 @@ test('13.6 a flood of costs in one batch counts as its last sum, and ends the se
   expect(await warnings(registry, id)).toEqual([
     'The budget of this session is used up: 20 of 10 USD: the session ends',
   ])
+})
+
+test('13.6 work that an agent reports while a person is asked costs minutes, and the time in which it is silent does not', async () => {
+  const { startAgent, agents } = scripted(spender)
+  const { registry, clock } = await memoryRegistry({ startAgent, config: { requestTimeoutMs: 2 * 60 * 60_000 } })
+  const { id } = await registry.spawn({ adapter: 'fake', budget: { minutes: 10 } }, owner)
+  await registry.prompt(id, { prompt: 'ask' }, owner)
+  await settled()
+  await clock.advance(60 * 60_000)
+  const work = async (): Promise<void> => {
+    await clock.advance(30_000)
+    await agents[0]?.sink.emit([{ type: 'thought', text: 'and meanwhile' }])
+    await settled()
+  }
+  // Of the silent time only the last minute before its first sign of work.
+  await work()
+  expect(await warnings(registry, id)).toEqual([])
+  for (let at = 0; at < 14; at += 1) await work()
+  expect(await warnings(registry, id)).toEqual(['The budget of this session is nearly used up: 8 of 10 minutes'])
+  for (let at = 0; at < 4; at += 1) await work()
+  expect(await ended(registry, id)).toMatchObject({ stopReason: 'budget_exceeded' })
+})
+
+test('13.6 work beside an open request counts once, from the answer to another one on', () => {
+  const at = (seq: number, minute: number, event: Partial<SessionEvent>) =>
+    ({ seq, sessionId: 's', ts: new Date(minute * 60_000).toISOString(), turn: 1, ...event }) as SessionEvent
+  const events = [
+    at(1, 0, { type: 'user-prompt', content: [] }),
+    at(2, 1, { type: 'agent-prompt', requestId: 'a' }),
+    at(3, 2, { type: 'agent-prompt', requestId: 'b' }),
+    at(4, 90, { type: 'agent-prompt-resolved', requestId: 'a' }),
+    at(5, 90.5, { type: 'tool-call', toolCallId: 't' }),
+    at(6, 91, { type: 'tool-result', toolCallId: 't' }),
+    at(7, 200, { type: 'agent-prompt-resolved', requestId: 'b' }),
+    at(8, 202, { type: 'turn-end', reason: 'end_turn' }),
+  ]
+  const meter = events.reduce((before, event) => measure(before, event).meter, newMeter())
+  // One before the requests, one beside the second, two after it.
+  expect(meter.usage.busyMs).toBe(4 * 60_000)
+  expect(events.reduce((before, event) => measure(before, event).meter, meter)).toEqual(meter)
 })

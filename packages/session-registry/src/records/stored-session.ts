@@ -33,8 +33,8 @@ const isCost = (value: unknown): boolean =>
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-const isMeteredTurn = ({ busyMs, requests, busySince }: Json): boolean =>
-  [busyMs, requests, busySince ?? 0].every(isCount)
+const isMeteredTurn = ({ busyMs, requests, busySince, waitingSince }: Json): boolean =>
+  [busyMs, requests, busySince ?? 0, waitingSince ?? 0].every(isCount)
 
 function isSession(session: Record<string, unknown>): boolean {
   return (

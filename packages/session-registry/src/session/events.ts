@@ -19,7 +19,7 @@ import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
 import { NO_CALLS } from '../usage/call-history.js'
 import { callEnded, callSeen } from '../usage/loops.js'
-import { measure, METERED } from '../usage/meter.js'
+import { isMetered, measure } from '../usage/meter.js'
 
 /** What events that took effect make of a session. Replaying a log is this, without the effects. */
 export function applyEvents(state: SessionState, events: readonly SessionEvent[], now: number): Step {
@@ -61,7 +61,7 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 ])
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
-  if (!METERED.has(event.type)) return applyCounted(state, event, now)
+  if (!isMetered(state.meter, event.type)) return applyCounted(state, event, now)
   const { meter, spent, counted } = measure(state.meter, event)
   const effects: Effect[] = []
   if (spent !== undefined && mayHaveBudget(state)) effects.push({ do: 'spend', spent })

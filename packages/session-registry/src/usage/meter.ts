@@ -38,8 +38,8 @@ export const newMeter = (reported: readonly Cost[] = []): UsageMeter => ({
   pending: [],
 })
 
-/** Events of other types say nothing about usage. */
-export const METERED: ReadonlySet<SessionEvent['type']> = new Set([
+/** Events of other types say nothing about usage, except that an agent works while a person is asked. */
+const METERED: ReadonlySet<SessionEvent['type']> = new Set([
   'user-prompt',
   'usage',
   'agent-prompt',
@@ -47,6 +47,13 @@ export const METERED: ReadonlySet<SessionEvent['type']> = new Set([
   'turn-end',
   'session-stopped',
 ])
+
+/** What an agent reports of its work. */
+const WORK: ReadonlySet<SessionEvent['type']> = new Set(['text-delta', 'thought', 'tool-call', 'tool-result', 'plan'])
+
+/** Whether {@link measure} has to look at an event of that type. */
+export const isMetered = ({ turn }: UsageMeter, type: SessionEvent['type']): boolean =>
+  METERED.has(type) || (turn?.waitingSince !== undefined && WORK.has(type))
 
 /** Counts one event. */
 export function measure(before: UsageMeter, event: SessionEvent): Metered {
@@ -66,7 +73,7 @@ export function measure(before: UsageMeter, event: SessionEvent): Metered {
     case 'session-stopped':
       return stopped(meter, event)
     default:
-      return { meter }
+      return WORK.has(event.type) ? workedAside(meter, event.ts) : { meter }
   }
 }
 
@@ -138,16 +145,34 @@ function requested({ turn, ...meter }: UsageMeter, ts: string): Metered {
   if (turn === undefined) return { meter }
   const { busySince: since, ...rest } = turn
   const busyMs = since === undefined ? 0 : elapsed(since, ts)
-  const waiting = { ...rest, busyMs: turn.busyMs + busyMs, requests: turn.requests + 1 }
+  // A further request is no work: the agent may have waited with it.
+  const { waitingSince = Date.parse(ts) } = rest
+  const waiting = { ...rest, busyMs: turn.busyMs + busyMs, requests: turn.requests + 1, waitingSince }
   return { meter: { ...meter, turn: waiting }, ...(busyMs === 0 ? {} : { spent: { busyMs } }) }
 }
 
+/** An answer to one of several requests: until it came, that one kept the agent from working. */
 function resolved(meter: UsageMeter, ts: string): UsageMeter {
   const { turn } = meter
   if (turn === undefined || turn.requests === 0) return meter
+  const { waitingSince: _, ...rest } = turn
   const requests = turn.requests - 1
-  return { ...meter, turn: { ...turn, requests, ...(requests === 0 ? { busySince: Date.parse(ts) } : {}) } }
+  const since = Date.parse(ts)
+  return { ...meter, turn: { ...rest, requests, ...(requests === 0 ? { busySince: since } : { waitingSince: since }) } }
 }
+
+/**
+ * An agent that reports work while a request of it is open does not only wait: the time since it was last seen counts, of a
+ * longer one the last minute, since nobody knows how long it waited before.
+ */
+function workedAside({ turn, ...meter }: UsageMeter, ts: string): Metered {
+  if (turn?.waitingSince === undefined) return { meter: turn === undefined ? meter : { ...meter, turn } }
+  const busyMs = Math.min(MAX_ASIDE_MS, elapsed(turn.waitingSince, ts))
+  const worked = { ...turn, busyMs: turn.busyMs + busyMs, waitingSince: Math.max(turn.waitingSince, Date.parse(ts)) }
+  return { meter: { ...meter, turn: worked }, ...(busyMs === 0 ? {} : { spent: { busyMs } }) }
+}
+
+const MAX_ASIDE_MS = 60_000
 
 function turnEnded(
   { turn, pending, ...meter }: UsageMeter,

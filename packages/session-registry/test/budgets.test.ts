@@ -1,11 +1,20 @@
+import { join } from 'node:path'
 import { AgentprotoError, type Budget, type Session, type SessionEvent } from '@agentproto/contracts'
 import type { EventStore } from '@agentproto/contracts/agent'
-import { MemoryEventStore, type SessionRegistry } from '@agentproto/session-registry'
+import { FileUsageStore, MemoryEventStore, type SessionRegistry } from '@agentproto/session-registry'
 import { expect, test } from 'vitest'
 import { measure, newMeter } from '../src/usage/meter.js'
 import { settled } from './fixtures/manual-clock.js'
 import { type Script, scripted } from './fixtures/scripted-agent.js'
-import { allEvents, constantFolder, memoryRegistry, owner, resumableAdapters } from './fixtures/test-registry.js'
+import {
+  allEvents,
+  constantFolder,
+  fileRegistry,
+  memoryRegistry,
+  owner,
+  resumableAdapters,
+  temporaryHome,
+} from './fixtures/test-registry.js'
 
 // What a session may use, and what happens at 80 % and at the limit.
 
@@ -287,4 +296,109 @@ test('13.6 work beside an open request counts once, from the answer to another o
   // One before the requests, one beside the second, two after it.
   expect(meter.usage.busyMs).toBe(4 * 60_000)
   expect(events.reduce((before, event) => measure(before, event).meter, meter)).toEqual(meter)
+})
+
+/** Two sessions of a workspace that share 50 USD of a day. */
+async function sharing(store = {}) {
+  const { startAgent, agents } = scripted(spender)
+  const budgets = { workspaces: { shop: { day: { cost: { amount: 50, currency: 'USD' } } } } }
+  const { registry } = await memoryRegistry({
+    startAgent,
+    config: { budgets },
+    workspaces: constantFolder('/tmp', 'shop'),
+    ...store,
+  })
+  const start = async (): Promise<string> => (await registry.spawn({ adapter: 'fake' }, owner)).id
+  return { registry, agents, start }
+}
+
+test('13.6 a cost that nobody can believe ends the session that reported it, not those that share its budget', async () => {
+  const { registry, start } = await sharing()
+  const [liar, other] = [await start(), await start()]
+  await prompt(registry, liar, 'cost 1000000')
+  expect(await ended(registry, liar)).toMatchObject({ status: 'killed', stopReason: 'budget_exceeded' })
+  expect(await warnings(registry, liar)).toEqual([
+    'The budget of the workspace shop for this day is used up: 1000000 of 50 USD, of which this session reported more at once than the whole budget; 999990 USD do not count for others: the session ends',
+  ])
+  await prompt(registry, other, 'one')
+  expect(await registry.get(other)).toMatchObject({ status: 'running' })
+  // What may be true after all uses the budget up: four more such sessions, and there is no room.
+  for (let more = 0; more < 4; more += 1) await prompt(registry, await start(), 'cost 60')
+  await expect(start()).rejects.toMatchObject({ code: 'budget_exceeded' })
+  await expect(registry.prompt(other, { prompt: 'two' }, owner)).rejects.toThrow()
+  expect(await ended(registry, other)).toMatchObject({ stopReason: 'budget_exceeded' })
+})
+
+test('13.6 what is not believed is not believed by the next gateway either, after a close or a crash', async () => {
+  for (const isStored of [true, false]) {
+    const home = await temporaryHome()
+    const budgets = { workspaces: { shop: { total: { cost: { amount: 50, currency: 'USD' } } } } }
+    const options = () => ({
+      ...scripted(spender),
+      config: { budgets },
+      workspaces: constantFolder('/tmp', 'shop'),
+      hostId: 'h',
+      usage: new FileUsageStore({ directory: join(home, 'usage') }),
+    })
+    const before = await fileRegistry(home, options())
+    const [honest, liar] = [
+      await before.spawn({ adapter: 'fake' }, owner),
+      await before.spawn({ adapter: 'fake' }, owner),
+    ]
+    await prompt(before, honest.id, 'one')
+    await before.usage.report()
+    await prompt(before, liar.id, 'cost 1000')
+    await ended(before, liar.id)
+    // Rows are stored by a timer, or when somebody reads them.
+    if (isStored) await before.usage.report()
+    const after = await fileRegistry(home, options())
+    await after.spawn({ adapter: 'fake' }, owner)
+    const { total } = await after.usage.report()
+    expect(total).toMatchObject({ turns: 2, cost: [{ amount: 1000, currency: 'USD' }] })
+  }
+})
+
+test('13.6 who used up a budget that is shared is named', async () => {
+  const { registry, start } = await sharing()
+  const [big, small] = [await start(), await start()]
+  await registry.prompt(small, { prompt: 'cost 5' }, owner)
+  await registry.prompt(big, { prompt: 'cost 46' }, owner)
+  expect(await ended(registry, big)).toMatchObject({ stopReason: 'budget_exceeded' })
+  expect((await warnings(registry, big)).at(-1)).toBe(
+    `The budget of the workspace shop for this day is used up: 51 of 50 USD, 46 of them reported by the session ${big}: the session ends`,
+  )
+  await expect(start()).rejects.toThrow(`46 of them reported by the session ${big}`)
+})
+
+test('13.6 a reported cost that does not count is warned of once, and so are costs beside the currency of the budget', async () => {
+  const odd: Script = async ({ emit }) => {
+    const report = (amount: number, currency: string) => ({ type: 'usage', cost: { amount, currency } }) as const
+    await emit(report(-5, 'USD'), report(Number.NaN, 'USD'), report(1e300, 'USD'), report(1, 'Dollars'))
+    await emit(report(1, 'USD'), report(9, 'EUR'))
+    await emit({ type: 'turn-end', reason: 'end_turn' })
+  }
+  const { registry } = await memoryRegistry(scripted(odd))
+  const { id } = await registry.spawn({ adapter: 'fake', budget: { cost: { amount: 5, currency: 'USD' } } }, owner)
+  await prompt(registry, id, 'go')
+  await settled()
+  expect(await warnings(registry, id)).toEqual([
+    'The agent reported a cost with an amount or a currency that is none: it does not count',
+    'The agent reports costs in EUR beside USD, so the budget of it cannot be kept',
+  ])
+})
+
+test('13.6 an agent whose sum goes up and down pays for each step up', async () => {
+  const saw: Script = async ({ emit, cancelled }) => {
+    for (let step = 0; step < 3; step += 1)
+      await emit(
+        { type: 'usage', cost: { amount: 2, currency: 'USD' } },
+        { type: 'usage', cost: { amount: 0, currency: 'USD' } },
+      )
+    await cancelled
+    await emit({ type: 'turn-end', reason: 'cancelled' })
+  }
+  const { registry } = await memoryRegistry(scripted(saw))
+  const { id } = await registry.spawn({ adapter: 'fake', budget: { cost: { amount: 6, currency: 'USD' } } }, owner)
+  await prompt(registry, id, 'go')
+  expect(await ended(registry, id)).toMatchObject({ stopReason: 'budget_exceeded' })
 })

@@ -17,6 +17,7 @@ import {
 } from './state.js'
 import { isSignOfLife, watch, watchSession } from './supervision.js'
 import { send } from './turn.js'
+import { refuseCost } from '../usage/budget.js'
 import { NO_CALLS } from '../usage/call-history.js'
 import { callEnded, callSeen } from '../usage/loops.js'
 import { isMetered, measure } from '../usage/meter.js'
@@ -62,11 +63,13 @@ const CHANGES_STATE: ReadonlySet<SessionEvent['type']> = new Set([
 
 function applyEvent(state: SessionState, event: SessionEvent, now: number): Step {
   if (!isMetered(state.meter, event.type)) return applyCounted(state, event, now)
-  const { meter, spent, counted } = measure(state.meter, event)
+  const { meter, spent, counted, refused } = measure(state.meter, event)
   const effects: Effect[] = []
   if (spent !== undefined && mayHaveBudget(state)) effects.push({ do: 'spend', spent })
   if (counted !== undefined) effects.push({ do: 'count', counted })
-  return andThen({ state: { ...state, meter }, effects }, (after) => applyCounted(after, event, now))
+  const measured: Step = { state: { ...state, meter }, effects }
+  const warned = refused === undefined ? measured : andThen(measured, (after) => refuseCost(after, refused))
+  return andThen(warned, (after) => applyCounted(after, event, now))
 }
 
 function applyCounted(state: SessionState, event: SessionEvent, now: number): Step {

@@ -26,16 +26,29 @@ export const OWN_TEXT = 'of this session'
 export const sharesOf = ({ standings, meter }: Pick<SessionState, 'standings' | 'meter'>, now: number): Share[] =>
   standings.flatMap((standing) => sharesOfOne(standing, busySince(meter, now)))
 
-function sharesOfOne({ key, whose, limit, spent }: Standing, busyNowMs: number): Share[] {
+function sharesOfOne({ key, whose, limit, spent, ...claims }: Standing, busyNowMs: number): Share[] {
   const { cost, tokens, turns, minutes } = limit
   const shares: Share[] = []
   const add = (kind: keyof Budget, used: number, { most, unit }: { readonly most: number; readonly unit: string }) =>
-    shares.push({ key, whose, kind, share: used / most, text: `${rounded(used)} of ${most} ${unit}` })
+    shares.push({
+      key,
+      whose,
+      kind,
+      share: used / most,
+      text: `${rounded(used)} of ${most} ${unit}${kind === 'cost' ? claimText(claims, unit) : ''}`,
+    })
   if (cost !== undefined) add('cost', spent.cost.get(cost.currency) ?? 0, { most: cost.amount, unit: cost.currency })
   if (tokens !== undefined) add('tokens', spent.tokens, { most: tokens, unit: 'tokens' })
   if (turns !== undefined) add('turns', spent.turns, { most: turns, unit: 'turns' })
   if (minutes !== undefined) add('minutes', (spent.busyMs + busyNowMs) / MINUTE, { most: minutes, unit: 'minutes' })
   return shares
+}
+
+/** For people: who reported it. */
+function claimText({ largest, disputed }: Pick<Standing, 'largest' | 'disputed'>, currency: string): string {
+  if (disputed !== undefined)
+    return `, of which this session reported more at once than the whole budget; ${rounded(disputed)} ${currency} do not count for others`
+  return largest === undefined ? '' : `, ${rounded(largest.amount)} of them reported by the session ${largest.session}`
 }
 
 const rounded = (used: number): number => Math.round(used * 10_000) / 10_000

@@ -1,3 +1,4 @@
+import type { Cost } from '@agentproto/contracts'
 import { end } from '../session/run.js'
 import { andThen, type SessionState, step, type Step } from '../session/state.js'
 import { MINUTE, type Share, sharesOf, textOf } from './budget-share.js'
@@ -42,6 +43,10 @@ export function budgetDue({ standings, meter }: SessionState, now: number): numb
   return Math.min(Infinity, ...due.filter((at) => at > now))
 }
 
+/** Warns once of a reported cost that does not count. */
+export const refuseCost = (state: SessionState, why: string): Step =>
+  warnOnce(state, `cost: ${why}`, `The agent reported a cost with ${why}: it does not count`)
+
 /** Warns once that an agent does not report what a budget limits: such a budget cannot be kept. */
 function warnUnmeasured(state: SessionState): Step {
   const { cost = [], turns, withoutTokens } = state.meter.usage
@@ -50,6 +55,7 @@ function warnUnmeasured(state: SessionState): Step {
     ...(limit.cost !== undefined && !cost.some(({ currency }) => currency === limit.cost?.currency)
       ? [`no cost in ${limit.cost.currency}`]
       : []),
+    ...(limit.cost === undefined ? [] : otherCosts(cost, limit.cost.currency)),
     ...(limit.tokens !== undefined && withoutTokens === turns ? ['no tokens'] : []),
   ])
   return [...new Set(missing)].reduce(
@@ -59,6 +65,12 @@ function warnUnmeasured(state: SessionState): Step {
 }
 
 const unmeasuredText = (what: string): string => `The agent reports ${what}, so the budget of it cannot be kept`
+
+/** Costs beside a budget in another currency. */
+const otherCosts = (cost: readonly Cost[], currency: string): readonly string[] =>
+  cost.some((each) => each.currency === currency)
+    ? cost.filter((each) => each.currency !== currency).map((each) => `costs in ${each.currency} beside ${currency}`)
+    : []
 
 const warnOf =
   (share: Share) =>

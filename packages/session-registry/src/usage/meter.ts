@@ -27,6 +27,8 @@ export interface Metered {
   readonly meter: UsageMeter
   readonly spent?: Spent
   readonly counted?: Counted
+  /** For people: a reported cost that does not count. */
+  readonly refused?: string
 }
 
 /** @param reported what the agent had reported of the conversation before this session */
@@ -113,10 +115,10 @@ function begunTurn({ ts, sent }: SessionEvent & { readonly type: 'user-prompt' }
  */
 function costReported(meter: UsageMeter, given: Cost): Metered {
   const cost = checkedCost(given)
-  if (cost === undefined) return { meter }
+  if (cost === undefined) return { meter, refused: 'an amount or a currency that is none' }
   const { amount: before = 0 } = meter.reported.find(({ currency }) => currency === cost.currency) ?? {}
   const others = meter.reported.filter(({ currency }) => currency !== cost.currency)
-  if (others.length >= MAX_CURRENCIES) return { meter }
+  if (others.length >= MAX_CURRENCIES) return { meter, refused: `more than ${MAX_CURRENCIES} currencies` }
   const amount = cost.amount >= before ? cost.amount - before : cost.amount
   const added: readonly Cost[] = [{ amount, currency: cost.currency }]
   return {
@@ -163,7 +165,7 @@ function resolved(meter: UsageMeter, ts: string): UsageMeter {
 
 /**
  * An agent that reports work while a request of it is open does not only wait: the time since it was last seen counts, of a
- * longer one the last minute, since nobody knows how long it waited before.
+ * longer one the last minute, since it may have waited before.
  */
 function workedAside({ turn, ...meter }: UsageMeter, ts: string): Metered {
   if (turn?.waitingSince === undefined) return { meter: turn === undefined ? meter : { ...meter, turn } }

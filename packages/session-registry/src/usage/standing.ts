@@ -8,6 +8,16 @@ export interface Standing {
   readonly whose: string
   readonly limit: Budget
   readonly spent: Sum
+  /** Who reported most of its cost, if others share it. */
+  readonly largest?: Claimant
+  /** What this session reported at once and is not believed: it is in `spent`, but others do not see it. */
+  readonly disputed?: number
+}
+
+/** A session, and the cost that it reported in the currency of a budget. */
+export interface Claimant {
+  readonly session: string
+  readonly amount: number
 }
 
 /** What was used of a budget. */

@@ -1,4 +1,12 @@
-import type { Budget, Clock, GapNotice, Session, SessionEvent } from '@agentproto/contracts'
+import {
+  type Budget,
+  type Clock,
+  type Cost,
+  defined,
+  type GapNotice,
+  type Session,
+  type SessionEvent,
+} from '@agentproto/contracts'
 import type { UsageMeter } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import type { RegistryConfig } from '../registry-config.js'
@@ -6,6 +14,10 @@ import { budgetError, OWN, OWN_TEXT, sharesOf } from './budget-share.js'
 import { type Counted, measure, newMeter, type Spent, spentOf, uncounted } from './meter.js'
 import { type CountedSessions, dayOf, type UsageRow, type UsageStore } from './usage-row.js'
 import { UsageWriter } from './usage-writer.js'
+import { addCost } from './usage-sum.js'
+import { withoutCosts } from './claim.js'
+import { SharedBudgets } from './shared-budgets.js'
+import { add, believed, emptySum, type MutableSum, type Scope, standingOf, WORKSPACE } from './budget-scope.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Standing } from './standing.js'
 
@@ -39,36 +51,42 @@ const MAX_DEPTH = 64
 export class UsageLedger {
   readonly #host: LedgerHost
   readonly #writer: UsageWriter
-  /** Of the budgets that sessions share, by their key. */
-  readonly #shared = new Map<string, MutableSum>()
+  /** Undefined where the configuration has none. */
+  readonly #shared: SharedBudgets | undefined
   /** Of sessions with a budget, and all that their agents started. */
   readonly #families = new WeakMap<SessionHandle, MutableSum>()
   readonly #standings = new WeakMap<SessionHandle, Known>()
+  /** What sessions reported and is not believed: until its turn is counted, by id. */
+  readonly #disputes = new Map<string, readonly Cost[]>()
+  /** In all, while the session is loaded. */
+  readonly #disputed = new WeakMap<SessionHandle, readonly Cost[]>()
   /** What the store had when it was opened; undefined if it keeps nothing. */
   #counted: Pick<CountedSessions, 'since'> | undefined
   /** Up to which event each session is counted. */
   #seqs = new Map<string, number>()
-  #day = ''
   /** Changes whenever a sum does. */
   #revision = 0
 
   constructor(host: LedgerHost) {
     this.#host = host
     this.#writer = new UsageWriter(host)
+    const { budgets } = host.config
+    this.#shared = budgets && new SharedBudgets(budgets, dayOf(host.clock.now()))
   }
 
   /** Reads what was counted before. @throws `storage_failed` */
   async open(): Promise<void> {
-    const { usage, clock, config } = this.#host
+    const { usage, clock } = this.#host
     const today = dayOf(clock.now())
-    this.#day = today
+    this.#shared?.turn(today)
     const counted = await this.#openStore(today)
     this.#counted = counted
     this.#seqs = new Map(counted?.seqs)
-    if (config.budgets === undefined) return
+    const shared = this.#shared
     // All days are read only where a budget spans them.
-    const spansAll = Object.values(config.budgets.workspaces ?? {}).some(({ total }) => total !== undefined)
-    for await (const rows of usage.rows(spansAll ? '' : today, today)) for (const row of rows) this.#addRow(row)
+    if (shared !== undefined)
+      for await (const rows of usage.rows(shared.spansAll ? '' : today, today))
+        for (const row of rows) shared.addRow(row)
   }
 
   async #openStore(today: string): Promise<CountedSessions | undefined> {
@@ -100,7 +118,7 @@ export class UsageLedger {
     const known = this.#standings.get(session)
     if (known !== undefined && isSame(known, key)) return known.standings
     const scopes = this.#scopesOf(session)
-    const standings = scopes.length === 0 ? NO_STANDINGS : scopes.map(standingOf)
+    const standings = scopes.length === 0 ? NO_STANDINGS : scopes.map((scope) => this.#standingOf(scope, session))
     this.#standings.set(session, { standings, ...key })
     return standings
   }
@@ -118,7 +136,15 @@ export class UsageLedger {
   /** Adds to every budget that holds for the session. @returns whether there is one */
   spend(session: SessionHandle, spent: Spent): boolean {
     this.#turnDay()
-    return this.#add(this.#scopesOf(session), spent)
+    const { id, workspaceSlug } = session.state.session
+    const shared = this.#sharedBy(workspaceSlug)
+    const { counts, disputed } = believed(spent, shared)
+    if (disputed.length > 0) {
+      this.#disputes.set(id, addCost(this.#disputes.get(id), disputed))
+      this.#disputed.set(session, addCost(this.#disputed.get(session), disputed))
+    }
+    const isOwn = this.#add(this.#familiesOf(session), spent)
+    return this.#add(shared, counts, id) || isOwn
   }
 
   /** Stores a turn of a session that ended, once. */
@@ -138,7 +164,9 @@ export class UsageLedger {
       ...(typeof model === 'string' && { model: model.slice(0, MAX_MODEL) }),
       seq,
       ...usage,
+      ...defined({ disputed: this.#disputes.get(session) }),
     }
+    this.#disputes.delete(session)
     this.#host.onUsage?.(row)
     this.#writer.add(row)
   }
@@ -155,14 +183,27 @@ export class UsageLedger {
     if (!this.lacks(record, meter)) return
     const upTo = this.#seqs.get(record.id) ?? 0
     let read = newMeter(spawn.reportedCost)
+    let disputed: readonly Cost[] = []
     for await (const event of events()) {
       if (event.type === 'gap') continue
-      const { meter: next, counted } = measure(read, event)
+      const { meter: next, spent, counted } = measure(read, event)
       read = next
-      if (counted === undefined || counted.seq <= upTo || dayOfTime(counted.ts) < (this.#counted?.since ?? '')) continue
-      this.#add(shared, spentOf(counted.usage))
-      this.count(record, counted)
+      if (spent !== undefined) disputed = addCost(disputed, believed(spent, shared).disputed)
+      if (counted === undefined) continue
+      if (counted.seq > upTo && dayOfTime(counted.ts) >= (this.#counted?.since ?? ''))
+        this.#recoverTurn(record, { counted, disputed, shared })
+      disputed = []
     }
+  }
+
+  #recoverTurn(
+    record: Session,
+    { counted, disputed, shared }: { counted: Counted; disputed: readonly Cost[]; shared: readonly Scope[] },
+  ): void {
+    const { cost = [], ...spent } = spentOf(counted.usage)
+    this.#add(shared, { ...spent, cost: withoutCosts(cost, disputed) }, record.id)
+    if (disputed.length > 0) this.#disputes.set(record.id, disputed)
+    this.count(record, counted)
   }
 
   /** Counts an ended session as its record has it, where no day is stored: the store is new, or was deleted. */
@@ -182,12 +223,17 @@ export class UsageLedger {
   /** A session was deleted: no further event of it can come. */
   forget(id: string): void {
     this.#seqs.delete(id)
+    this.#disputes.delete(id)
   }
 
   /** Forgets what it knows of an ended session: a resume adds it up again. */
   release(session: SessionHandle): void {
     this.#standings.delete(session)
     this.#families.delete(session)
+  }
+
+  #sharedBy(workspaceSlug: string): readonly Scope[] {
+    return this.#shared?.of(workspaceSlug) ?? []
   }
 
   #scopesOf(session: SessionHandle): Scope[] {
@@ -217,50 +263,25 @@ export class UsageLedger {
     return sum
   }
 
-  #sharedBy(workspaceSlug: string): Scope[] {
-    const { budgets } = this.#host.config
-    if (budgets === undefined) return []
-    const { day, total } = ownMember(budgets.workspaces, workspaceSlug) ?? {}
-    const whose = `of the workspace ${workspaceSlug}`
-    return [
-      this.#scope({ key: `day ${this.#day}`, whose: 'of this day' }, budgets.day),
-      this.#scope({ key: `workspace ${workspaceSlug} day ${this.#day}`, whose: `${whose} for this day` }, day),
-      this.#scope({ key: `workspace ${workspaceSlug}`, whose }, total),
-    ].filter((each) => each !== undefined)
+  /** Others do not see what is not believed of a session, but it is held to what it reported itself. */
+  #standingOf(scope: Scope, session: SessionHandle): Standing {
+    const standing = standingOf(scope)
+    const { currency = '' } = scope.limit.cost ?? {}
+    const disputed = this.#disputed.get(session)?.find((each) => each.currency === currency)?.amount
+    if (disputed === undefined || !scope.isShared) return standing
+    const cost = new Map(standing.spent.cost).set(currency, (standing.spent.cost.get(currency) ?? 0) + disputed)
+    return { ...standing, spent: { ...standing.spent, cost }, disputed }
   }
 
-  #scope(name: Pick<Scope, 'key' | 'whose'>, limit: Budget | undefined): Scope | undefined {
-    return limit && { ...name, limit, sum: this.#sumOf(name.key) }
-  }
-
-  #add(scopes: readonly Scope[], spent: Spent): boolean {
-    for (const { sum } of scopes) add(sum, spent)
+  /** @param session who spends, where it is to be known */
+  #add(scopes: readonly Scope[], spent: Spent, session?: string): boolean {
+    for (const { sum } of scopes) add(sum, spent, session)
     if (scopes.length > 0) this.#revision += 1
     return scopes.length > 0
   }
 
-  /** A new day has nothing used yet. */
   #turnDay(): void {
-    if (this.#host.config.budgets === undefined) return
-    const today = dayOf(this.#host.clock.now())
-    if (today === this.#day) return
-    for (const key of this.#shared.keys()) if (key.endsWith(`day ${this.#day}`)) this.#shared.delete(key)
-    this.#day = today
-    this.#revision += 1
-  }
-
-  #addRow({ day, workspace, ...usage }: UsageRow): void {
-    const keys = [
-      `workspace ${workspace}`,
-      ...(day === this.#day ? [`day ${day}`, `workspace ${workspace} day ${day}`] : []),
-    ]
-    for (const key of keys) add(this.#sumOf(key), spentOf(usage))
-  }
-
-  #sumOf(key: string): MutableSum {
-    const sum = this.#shared.get(key) ?? emptySum()
-    this.#shared.set(key, sum)
-    return sum
+    if (this.#shared?.turn(dayOf(this.#host.clock.now())) === true) this.#revision += 1
   }
 }
 
@@ -280,40 +301,10 @@ interface Known extends Basis {
 const isSame = (a: Basis, b: Basis): boolean =>
   a.revision === b.revision && a.budget === b.budget && a.workspaceSlug === b.workspaceSlug
 
-interface MutableSum {
-  turns: number
-  tokens: number
-  busyMs: number
-  readonly cost: Map<string, number>
-}
-
 /** @param ts ISO-8601 in UTC */
 const dayOfTime = (ts: string): string => ts.slice(0, 10)
-
-/** A budget with the sum that it limits. */
-interface Scope extends Omit<Standing, 'spent'> {
-  readonly sum: MutableSum
-}
-
-const emptySum = (): MutableSum => ({ turns: 0, tokens: 0, busyMs: 0, cost: new Map() })
-
-const standingOf = ({ sum: { cost, ...sum }, ...budget }: Scope): Standing => ({
-  ...budget,
-  spent: { ...sum, cost: new Map(cost) },
-})
 
 const nameOf = (each: SessionHandle, session: SessionHandle): Pick<Scope, 'key' | 'whose'> =>
   each === session
     ? { key: OWN, whose: OWN_TEXT }
     : { key: `${OWN} ${each.id}`, whose: `of the session ${each.id}, which started this one` }
-
-/** A slug may be called like a member that every object has. */
-const ownMember = <T>(record: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
-  record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined
-
-function add(sum: MutableSum, { turns = 0, tokens = 0, busyMs = 0, cost = [] }: Spent): void {
-  sum.turns += turns
-  sum.tokens += tokens
-  sum.busyMs += busyMs
-  for (const { currency, amount } of cost) sum.cost.set(currency, (sum.cost.get(currency) ?? 0) + amount)
-}

@@ -1,5 +1,15 @@
-import { asList, asNumber, asRecord, asString, defined, type Json, parseJson, type Usage } from '@agentproto/contracts'
-import { addUsage, reportedTokens } from './usage-sum.js'
+import {
+  asList,
+  asNumber,
+  asRecord,
+  asString,
+  type Cost,
+  defined,
+  type Json,
+  parseJson,
+  type Usage,
+} from '@agentproto/contracts'
+import { addCost, addUsage, reportedTokens } from './usage-sum.js'
 
 /** What one session used with one model on one day: one turn, or several that were added up. */
 export interface UsageRow extends Usage {
@@ -15,6 +25,8 @@ export interface UsageRow extends Usage {
   readonly model?: string
   /** The last event of the session that it counts. */
   readonly seq: number
+  /** Of `cost`, what was reported at once and is not believed: it does not count for budgets that sessions share. */
+  readonly disputed?: readonly Cost[]
 }
 
 /** Keeps what was used, by day, longer than the sessions. */
@@ -59,7 +71,17 @@ function addTo(sums: Map<string, UsageRow>, row: UsageRow): void {
   const { day, session = '', agent, workspace, model = '' } = row
   const key = JSON.stringify([day, session, agent, workspace, model])
   const known = sums.get(key)
-  sums.set(key, known === undefined ? row : { ...row, ...addUsage(known, row), seq: Math.max(known.seq, row.seq) })
+  sums.set(key, known === undefined ? row : addRows(known, row))
+}
+
+function addRows(known: UsageRow, row: UsageRow): UsageRow {
+  const disputed = known.disputed && row.disputed && addCost(known.disputed, row.disputed)
+  return {
+    ...row,
+    ...addUsage(known, row),
+    seq: Math.max(known.seq, row.seq),
+    ...defined({ disputed: disputed ?? known.disputed ?? row.disputed }),
+  }
 }
 
 /** A row of a stored line; undefined for a line that is none. */
@@ -87,7 +109,8 @@ export function rowOf(line: string): UsageRow | undefined {
       cwd: asString(value['cwd']),
       model: asString(value['model']),
       tokens: value['tokens'] === undefined ? undefined : reportedTokens(asRecord(value['tokens'])),
-      cost: costOf(value),
+      cost: costOf(value['cost']),
+      disputed: costOf(value['disputed']),
     }),
   }
 }
@@ -99,7 +122,7 @@ function count(value: unknown): number | undefined {
   return number !== undefined && number >= 0 ? number : undefined
 }
 
-function costOf({ cost }: Json): Usage['cost'] {
+function costOf(cost: Json[string]): Usage['cost'] {
   if (cost === undefined) return undefined
   return asList(cost).flatMap((each) => {
     const { amount, currency } = asRecord(each)

@@ -1,5 +1,6 @@
-import { Command, Option } from 'commander'
+import { Command, type HelpContext, Option } from 'commander'
 import type { CliContext } from './cli-context.js'
+import { unknownWord, UsageProblem } from './usage/usage-problem.js'
 
 /** What a command prints when it is done. */
 export interface CommandResult {
@@ -42,6 +43,17 @@ export class CliCommand extends Command {
   constructor(name: string, run: Run) {
     super(name)
     this.#run = run
+  }
+
+  /** Commander calls this for every mistake in a command line. `runProgram` reports it, with what may be meant. */
+  override error(message: string, { code = '' }: { readonly code?: string } = {}): never {
+    throw new UsageProblem(this, message, code)
+  }
+
+  /** The help of a group is not the help of a command that it does not have. */
+  override helpInformation(options?: HelpContext): string {
+    if (unknownWord(this) !== undefined) throw new UsageProblem(this, 'unknown command', 'commander.unknownCommand')
+    return super.helpInformation(options)
   }
 
   override createCommand(name: string): CliCommand {

@@ -44,7 +44,6 @@ async function addLevel(parent: CliCommand, files: CommandFiles, words?: readonl
   const entries = isNamed ? Object.entries(files).filter(([name]) => name === word) : Object.entries(files)
   const loaded = await Promise.all(entries.map(async ([name, load]) => ({ name, file: await load() })))
   for (const { name, file } of loaded) {
-    // `sessions` allows excess arguments, to suggest a command; its children must not.
     const command = parent.command(name).allowExcessArguments(false)
     file.define(command)
     const needsChildren = words === undefined || (isNamed && (rest.length > 0 || file.runsAlone !== true))

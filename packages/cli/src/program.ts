@@ -1,9 +1,13 @@
+import { Writable } from 'node:stream'
 import { EXIT, toAgentprotoError } from '@agentproto/contracts'
 import { type Command, CommanderError } from 'commander'
 import { CliCommand, type CommandResult, type Run } from './cli-command.js'
 import { paintFor, print, printJson, type CliContext } from './cli-context.js'
 import { addCommands } from './commands.js'
 import { addCompleteCommand } from './completion/complete-command.js'
+import { withConnectionStep } from './connection-steps.js'
+import type { CommandTree } from './usage/usage-error.js'
+import { UsageProblem } from './usage/usage-problem.js'
 import { version } from './version.js'
 
 const HELP = `
@@ -11,7 +15,7 @@ Examples:
   $ agentproto run demo --prompt "hello"          send one prompt, without a gateway
   $ agentproto adapters install opencode          install an agent, without root
   $ agentproto workspace add . --use              name this folder and make it the active workspace
-  $ agentproto sessions start demo --label try    start a session in the active workspace
+  $ agentproto sessions start demo --label try    start a session in this workspace
   $ agentproto sessions --attach try              talk to it; Ctrl-C twice detaches
   $ agentproto sessions --watch                   show all sessions, live
 
@@ -26,6 +30,17 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 timeout, 4 no session or empty turn, 5 de
 
 /** Parses the command line and runs the command. Never throws: a failure is reported on stderr. */
 export async function runProgram(context: CliContext, argv: readonly string[]): Promise<number> {
+  try {
+    return await runCommand(context, withoutHelpWord(argv))
+  } catch (thrown) {
+    // Commander has already printed the help.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage
+    return reportFailure(context, await withConnectionStep(context, thrown), wantsJson(argv))
+  }
+}
+
+/** Runs a command line. One with words of other tools is run as what they stand for. */
+async function runCommand(context: CliContext, argv: readonly string[]): Promise<number> {
   let exitCode: number = EXIT.ok
   let autoStart = !context.env['AGENTPROTO_NO_START']
   let asJson = false
@@ -45,10 +60,45 @@ export async function runProgram(context: CliContext, argv: readonly string[]): 
     await program.parseAsync(argv, { from: 'user' })
     return exitCode
   } catch (thrown) {
-    // Commander has already printed its message or the help.
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage
-    return reportFailure(context, thrown, wantsJson(argv))
+    if (!(thrown instanceof UsageProblem)) throw thrown
+    const meant = await meaning(thrown, argv)
+    if (meant !== undefined) return runCommand(context, meant)
+    const { usageError } = await import('./usage/usage-error.js')
+    throw await usageError(await commandTree(context), thrown, argv)
   }
+}
+
+/** `help a b` and `a help b` are `a b --help`. */
+function withoutHelpWord(argv: readonly string[]): readonly string[] {
+  const at = argv.slice(0, 2).indexOf('help')
+  if (at < 0 || argv.length === 1) return argv
+  return [...argv.filter((word, index) => index !== at && !word.startsWith('-')), '--help']
+}
+
+async function meaning(problem: UsageProblem, argv: readonly string[]): Promise<readonly string[] | undefined> {
+  const [{ meaningOf }, { children }] = await Promise.all([
+    import('./usage/suggestions.js'),
+    import('./commands/sessions/sessions.js'),
+  ])
+  return meaningOf(problem, argv, Object.keys(children))
+}
+
+/** All commands, to find what may be meant. Nothing is run and nothing printed. */
+async function commandTree(context: CliContext): Promise<CommandTree> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const quiet: CliContext = { ...context, stdout: silent, stderr: silent }
+  const create = (): Promise<Command> => createProgram(quiet, () => () => Promise.resolve())
+  async function problemOf(argv: readonly string[]): Promise<UsageProblem | undefined> {
+    try {
+      await (await create()).parseAsync(argv, { from: 'user' })
+      return undefined
+    } catch (thrown) {
+      if (!(thrown instanceof UsageProblem)) return undefined
+      const meant = await meaning(thrown, argv)
+      return meant === undefined ? thrown : problemOf(meant)
+    }
+  }
+  return { program: await create(), problemOf }
 }
 
 function printResult(context: CliContext, { json, text, note, exit }: CommandResult, asJson: boolean): number {
@@ -85,12 +135,11 @@ export async function createProgram(context: CliContext, run: Run, words?: reado
     .helpOption('-h, --help', 'print help')
     .addHelpText('after', HELP)
     .enablePositionalOptions()
+    .showSuggestionAfterError(false)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => print(context.stdout, text.replace(/\n$/, '')),
       writeErr: (text) => print(context.stderr, text.replace(/\n$/, '')),
-      outputError: (text, write) =>
-        write(`${paintFor(context, context.stderr).red('agentproto:')} ${usageLine(text)}\n`),
     })
   await addCommands(program, words)
   addCompleteCommand(program)
@@ -104,15 +153,6 @@ function wordsOf(argv: readonly string[]): string[] {
   const words = typed.filter((arg) => !arg.startsWith('-') && arg !== 'help')
   const wantsHelp = argv.some((arg) => arg === '-h' || arg === '--help' || arg === 'help')
   return isCompletion || wantsHelp ? [...words, ''] : words
-}
-
-/** Commander's message on one line, with what to do next. */
-function usageLine(text: string): string {
-  const message = text
-    .replace(/^error: /, '')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.?)]$/.test(message) ? '' : '.'} Try: --help.`
 }
 
 /** Read from the bare arguments, because a failure may occur before they are parsed. */

@@ -20,7 +20,10 @@ test(
     await serve(home)
     const run = (...args: string[]) => cli(args, { home })
     expect(await run('workspace', 'add', home, '--slug', 'shop', '--use')).toMatchObject({ code: 0, stdout: 'shop\n' })
-    expect(await run('sessions', 'start', 'demo', '--label', 'try')).toMatchObject({ code: 0, stderr: '' })
+    expect(await run('sessions', 'start', 'demo', '--label', 'try')).toMatchObject({
+      code: 0,
+      stderr: `agentproto: it runs in ${home} (shop)\n`,
+    })
 
     const screen = terminal(['sessions', '--attach', 'try'], home, { columns: 100, rows: 44 })
     await screen.shows(/idle {3}\/detach exits\n❯/)

@@ -8,6 +8,7 @@ import type { Define } from '../cli-command.js'
 import { raw, warn, type CliContext } from '../cli-context.js'
 import { agentOption, type AgentOptions, permissionsOption } from '../command-definition.js'
 import { connect } from '../daemon/connect.js'
+import { gatewayUrl } from '../daemon/gateway-url.js'
 import { findSession } from '../session-ref.js'
 import { version } from '../version.js'
 
@@ -117,7 +118,7 @@ async function capabilitiesOf(client: Client, options: AcpOptions): Promise<Agen
 /** The command that a client runs in a terminal when the agent needs a login: this one, with `--login`. */
 async function loginOf(context: CliContext, client: Client, options: AcpOptions): Promise<AcpLogin | undefined> {
   // A gateway elsewhere cannot use this terminal.
-  if (context.env['AGENTPROTO_URL']) return undefined
+  if (gatewayUrl(context.env) !== undefined) return undefined
   const slug = await adapterOf(client, options)
   // The state needs a look at the agent, which must not delay the start of a session.
   const tooLate = delay(LOGIN_MS, undefined, { ref: false })

@@ -16,7 +16,7 @@ Examples:
   $ agentproto workspace add ~/code/shop --slug shop --label "Web shop"
   $ agentproto workspace use shop
 
-A session runs in --cwd, else in its --workspace, else in the active workspace.
+A session runs in --cwd, else in its --workspace, else in this folder when it is in a workspace, else in the active workspace.
 An adapter decides what is run: trust a workspace only if you trust everyone who can write to its folder.`
 
 interface AddOptions {

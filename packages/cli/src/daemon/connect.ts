@@ -6,6 +6,7 @@ import { httpFetch } from '../http-fetch.js'
 import { traceOptions } from '../trace-options.js'
 import { version } from '../version.js'
 import { homeOf, readDaemon, readHomeFile } from './daemon-record.js'
+import { gatewayUrl, isSameGateway } from './gateway-url.js'
 
 export interface Daemon {
   /** The address for other programs. */
@@ -36,23 +37,43 @@ export async function connect(context: CliContext, options: Pick<ClientOptions, 
     const record = mayStart ? await startGateway(context) : await readDaemon(homeOf(context))
     return record && { url: record.local ?? record.url, token: await tokenOf(context) }
   }
-  const found = defined({ token, locate: context.env['AGENTPROTO_URL'] ? undefined : locate })
+  const found = defined({ token, locate: gatewayUrl(context.env) === undefined ? locate : undefined })
   return createClient({ url: localUrl, fetch, ...found, ...traceOptions(context), ...options })
 }
 
-/** @throws `daemon_not_running` when the home has no gateway and the command may not start one */
+/**
+ * @throws `daemon_not_running` when the home has no gateway and the command may not start one; `invalid_request` for an
+ *   `AGENTPROTO_URL` that is no address
+ */
 export async function findDaemon(context: CliContext): Promise<Daemon> {
   const home = homeOf(context)
-  const named = context.env['AGENTPROTO_URL']
-  const record = named ? undefined : await recordOf(context, home)
-  const url = named || record?.url
-  if (url === undefined) {
-    throw new AgentprotoError('daemon_not_running', `No gateway is running for ${home.root}`, {
-      hint: 'Start one with: agentproto serve --detach',
-    })
+  const named = gatewayUrl(context.env)
+  const own = named === undefined ? await recordOf(context, home) : await recordAt(home, named)
+  const token = await tokenOf(context, named === undefined || own !== undefined)
+  if (own !== undefined) {
+    warnOfOtherVersion(context, own)
+    return { url: own.url, localUrl: own.local ?? own.url, token }
   }
-  if (record !== undefined) warnOfOtherVersion(context, record)
-  return { url, localUrl: record?.local ?? url, token: await tokenOf(context) }
+  if (named !== undefined) return { url: named, localUrl: named, token }
+  throw new AgentprotoError('daemon_not_running', `No gateway is running for ${home.root}`, {
+    hint: 'Start one with: agentproto serve --detach',
+  })
+}
+
+/** Whether the gateway that the command uses is that of the home, and so on this machine. */
+export async function isOwnGateway({ env }: Pick<CliContext, 'env'>): Promise<boolean> {
+  const named = gatewayUrl(env)
+  return named === undefined || (await recordAt(homeOf({ env }), named)) !== undefined
+}
+
+/**
+ * The record of the home's gateway, if the address is its own, also by another name of this machine. It is called at the
+ * address of the record: `localhost` may lead to another program, which must not get the owner's token.
+ */
+async function recordAt(home: HomeLayout, named: string): Promise<DaemonRecord | undefined> {
+  const record = await readDaemon(home)
+  if (record === undefined) return undefined
+  return [record.url, record.local].some((known) => isSameGateway(named, known)) ? record : undefined
 }
 
 async function recordOf(context: CliContext, home: HomeLayout): Promise<DaemonRecord | undefined> {
@@ -77,16 +98,10 @@ function warnOfOtherVersion(context: CliContext, record: DaemonRecord): void {
 }
 
 /** The owner's token is for the gateway of its home only: at another address it would be given away. */
-async function tokenOf(context: CliContext): Promise<string | undefined> {
-  const { AGENTPROTO_TOKEN: given, AGENTPROTO_URL: named } = context.env
-  if (given) return given
-  const home = homeOf(context)
-  if (named && !isAt(named, await readDaemon(home))) return undefined
-  return (await readHomeFile(home.token))?.trim() || undefined
+async function tokenOf({ env }: CliContext, isOwn = true): Promise<string | undefined> {
+  if (env['AGENTPROTO_TOKEN']) return env['AGENTPROTO_TOKEN']
+  return isOwn ? (await readHomeFile(homeOf({ env }).token))?.trim() || undefined : undefined
 }
-
-const isAt = (named: string, record: DaemonRecord | undefined): boolean =>
-  [record?.url, record?.local].includes(named.replace(/\/+$/, ''))
 
 /** Whether a process has this id now, of any user. */
 function processExists(pid: number): boolean {

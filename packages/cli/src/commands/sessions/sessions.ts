@@ -1,6 +1,4 @@
-import { AgentprotoError } from '@agentproto/contracts'
-import { closest } from 'fastest-levenshtein'
-import type { CliCommand, CommandFiles, CommandResult, Define } from '../../cli-command.js'
+import type { CommandFiles, CommandResult, Define } from '../../cli-command.js'
 import { isInteractive, paintFor, widthOf, type CliContext } from '../../cli-context.js'
 import type { JsonOption } from '../../command-definition.js'
 import { connect } from '../../daemon/connect.js'
@@ -39,7 +37,6 @@ export const define: Define = (command) => {
   addSessionListOptions(command)
     .option('--tree', 'show each session below the one that started it')
     .json()
-    .allowExcessArguments()
     .addHelpText('after', HELP)
     .run(show)
 }
@@ -74,12 +71,7 @@ export const children: CommandFiles = {
   repair: () => import('./repair.js'),
 }
 
-async function show(
-  context: CliContext,
-  options: SessionsOptions,
-  { args: [word] }: CliCommand,
-): Promise<CommandResult | void> {
-  if (word !== undefined) throw unknownCommand(word)
+async function show(context: CliContext, options: SessionsOptions): Promise<CommandResult | void> {
   const { attach, json, tree, watch } = options
   if (attach !== undefined) return (await import('../../attach/attach-session.js')).attachSession(context, attach)
   if (json !== true && tree === true) return (await import('../../session-tree.js')).printTree(context, options)
@@ -87,12 +79,6 @@ async function show(
     return (await import('../../watch-sessions.js')).watchSessions(context, options)
   return list(context, options)
 }
-
-/** Commander would report an excess argument, because `sessions` has an action. */
-const unknownCommand = (word: string): AgentprotoError =>
-  new AgentprotoError('invalid_request', `There is no command agentproto sessions ${word}`, {
-    hint: `Did you mean: agentproto sessions ${closest(word, Object.keys(children))}? The list is: agentproto sessions`,
-  })
 
 async function list(context: CliContext, options: SessionsOptions): Promise<CommandResult> {
   const { sort, json } = options

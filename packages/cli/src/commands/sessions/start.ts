@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import { AgentprotoError, defined } from '@agentproto/contracts'
 import type { SpawnAgentRequest } from '@agentproto/contracts/wire'
-import type { Client } from '@agentproto/client'
 import type { CliCommand, CommandResult } from '../../cli-command.js'
 import { isInteractive, print, printJson, warn, type CliContext } from '../../cli-context.js'
 import { addLimitOptions, limitsOf, type LimitOptions } from '../../budget-options.js'
@@ -10,6 +9,7 @@ import { connect } from '../../daemon/connect.js'
 import { startSteps, withNextStep } from '../../next-steps.js'
 import { withProgress } from '../../progress.js'
 import { readInstructions, readPrompt } from '../../prompt/prompt-text.js'
+import { startFolder } from '../../start-folder.js'
 
 interface StartOptions extends AgentOptions, LimitOptions, JsonOption {
   readonly prompt?: string
@@ -26,8 +26,8 @@ export function define(command: CliCommand): void {
     .description('start a session and print its id')
     .argument('<adapter>', 'slug of the adapter; see: agentproto adapters list')
     .option('-p, --prompt <text>', 'first prompt; - reads it from stdin')
-    .option('--cwd <folder>', 'folder to run in')
-    .option('--workspace <slug>', 'workspace to run in (default: the active one)')
+    .option('--cwd <folder>', 'folder to run in (default: this one, when it is in a workspace)')
+    .option('--workspace <slug>', 'workspace to run in (default: the one of this folder, else the active one)')
     .option('--label <text>', 'a name for the session')
     .option('--worktree [branch]', 'run in a git worktree of its own, on a new branch or on this one')
     .option('--base <ref>', 'with --worktree: what a new branch starts from (default: what is checked out)')
@@ -48,29 +48,17 @@ export function define(command: CliCommand): void {
 async function start(context: CliContext, adapter: string, options: StartOptions): Promise<CommandResult | void> {
   const request = await spawnRequest(context, adapter, options)
   const client = await connect(context)
+  const isPlaced = request.cwd !== undefined || request.workspaceSlug !== undefined
+  const folder = isPlaced ? undefined : await startFolder(context, client)
   const session = await withNextStep(startSteps(adapter), () =>
-    withProgress(context, `Starting ${adapter}`, async () =>
-      client.sessions.start({ ...request, ...(await defaultFolder(context, client, request)) }),
-    ),
+    withProgress(context, `Starting ${adapter}`, () => client.sessions.start({ ...request, ...folder?.place })),
   )
+  if (folder !== undefined) warn(context, folder.note(session))
   for (const warning of session.warnings) warn(context, warning)
   if (options.json === true) printJson(context, session)
   else print(context.stdout, session.id)
   if (options.attach === true && isInteractive(context))
     await (await import('../../attach/attach-session.js')).attachSession(context, session.id)
-}
-
-/** When no folder is named and no workspace is active: the user's folder, and not that of the gateway (F96). */
-async function defaultFolder(
-  context: CliContext,
-  client: Client,
-  { cwd, workspaceSlug }: SpawnAgentRequest,
-): Promise<{ cwd?: string }> {
-  if (cwd !== undefined || workspaceSlug !== undefined) return {}
-  const { active } = await client.workspaces.list()
-  if (active !== undefined) return {}
-  warn(context, `no workspace is active; it runs in ${context.cwd}. To add one: agentproto workspace add . --use`)
-  return { cwd: context.cwd }
 }
 
 async function spawnRequest(context: CliContext, adapter: string, options: StartOptions): Promise<SpawnAgentRequest> {

@@ -1,0 +1,41 @@
+import { AgentprotoError, isAgentprotoError } from '@agentproto/contracts'
+import type { CliContext } from './cli-context.js'
+import { gatewayUrl } from './daemon/gateway-url.js'
+import { homeOf, readDaemon } from './daemon/daemon-record.js'
+
+/**
+ * The same failure with a step that works, where it is about the gateway or the token that the environment names: the
+ * gateway does not know which variables the command has read.
+ */
+export async function withConnectionStep({ env }: Pick<CliContext, 'env'>, thrown: unknown): Promise<unknown> {
+  if (!isAgentprotoError(thrown)) return thrown
+  if (thrown.code === 'daemon_not_running') return notAnswering(env, thrown)
+  // A file of the home that cannot be read has a cause, and a step of its own.
+  if (thrown.code === 'unauthorized' && thrown.cause === undefined) return refused(env, thrown)
+  return thrown
+}
+
+type Environment = CliContext['env']
+
+async function notAnswering(env: Environment, error: AgentprotoError): Promise<AgentprotoError> {
+  const named = gatewayUrl(env)
+  if (named === undefined) return error
+  const own = (await readDaemon(homeOf({ env })))?.url
+  return new AgentprotoError('daemon_not_running', `No gateway answers at ${named}, which AGENTPROTO_URL names`, {
+    hint: `To use the gateway of this home${own === undefined ? '' : `, ${own}`}: unset AGENTPROTO_URL`,
+    cause: error,
+  })
+}
+
+function refused(env: Environment, error: AgentprotoError): AgentprotoError {
+  const named = gatewayUrl(env)
+  const place = named === undefined ? 'The gateway' : `The gateway at ${named}`
+  const isGiven = Boolean(env['AGENTPROTO_TOKEN'])
+  const what = isGiven ? `${place} does not know the token in AGENTPROTO_TOKEN` : `${place} needs a token`
+  const other = 'Set AGENTPROTO_TOKEN to one that this prints on its machine: agentproto token create <name>'
+  const own = 'To use the token of this home: unset AGENTPROTO_TOKEN'
+  return new AgentprotoError('unauthorized', what, {
+    hint: named === undefined && isGiven ? own : other,
+    cause: error,
+  })
+}

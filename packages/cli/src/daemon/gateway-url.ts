@@ -1,0 +1,56 @@
+import { AgentprotoError } from '@agentproto/contracts'
+
+/**
+ * The address that `AGENTPROTO_URL` names, as people write it: `localhost:7646`, a port alone, with or without `http://`,
+ * a trailing slash or a path prefix. Without a scheme, only this machine is called in plain HTTP: elsewhere the token
+ * would be readable on the way.
+ * @returns without a trailing slash; undefined when it is not set
+ * @throws `invalid_request` for what is not the address of a gateway
+ */
+export function gatewayUrl({ AGENTPROTO_URL: written = '' }: Environment): string | undefined {
+  const text = written.trim()
+  if (text === '') return undefined
+  const url = parsed(withScheme(text))
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol)) throw invalid()
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') throw invalid()
+  return url.href.replace(/\/+$/, '')
+}
+
+/** Whether two addresses name the same port of this machine, by any of its loopback names. */
+export function isSameGateway(named: string, known: string | undefined): boolean {
+  if (named === known) return true
+  const [a, b] = [parsed(named), parsed(known ?? '')]
+  if (a === undefined || b === undefined || !isLoopback(a) || !isLoopback(b)) return false
+  return a.protocol === b.protocol && a.port === b.port && withoutSlash(a) === withoutSlash(b)
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+
+function withScheme(text: string): string {
+  if (HAS_SCHEME.test(text)) return text
+  if (/^:?\d+$/.test(text)) return `http://127.0.0.1:${text.replace(':', '')}`
+  const url = parsed(`http://${text}`)
+  return url === undefined || isLoopback(url) ? `http://${text}` : `https://${text}`
+}
+
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+
+const withoutSlash = ({ pathname }: URL): string => pathname.replace(/\/+$/, '')
+
+/** The value is not repeated: it may hold a password. */
+const invalid = (): AgentprotoError =>
+  new AgentprotoError('invalid_request', 'AGENTPROTO_URL is not the address of a gateway', {
+    expected: 'an address such as http://127.0.0.1:7646, without user, ? and #',
+    hint: 'To use the gateway of this home: unset AGENTPROTO_URL',
+  })

@@ -23,7 +23,7 @@ test('--help names every command and shows examples', async () => {
 })
 
 test.each([
-  [['sessions', 'strat'], 2, /Did you mean: agentproto sessions start\?/],
+  [['sessions', 'strat'], 2, /Did you mean: agentproto sessions start --help\?/],
   [
     ['sessions', 'show', 'a', 'b'],
     2,

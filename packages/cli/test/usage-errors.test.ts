@@ -27,6 +27,7 @@ test.each([
   ['kill session try', 'sessions kill try'],
   ['trust shop', 'workspace trust shop'],
   ['config ste durability full', 'config set durability full'],
+  ['sessions strat', 'sessions start --help'],
   ['sessions help strat', 'sessions start --help'],
 ])('14.3.2 an unknown command, %s, is answered by %s', async (given, meant) => {
   const { code, stdout, stderr } = await failureOf(given)

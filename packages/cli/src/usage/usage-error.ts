@@ -39,11 +39,17 @@ async function corrected(tree: CommandTree, { problem, argv }: Mistake, left: nu
   const found: Line[] = []
   for (const candidate of candidates) {
     const next = await tree.problemOf(candidate)
-    const lines = next === undefined ? [candidate] : await corrected(tree, { problem: next, argv: candidate }, left - 1)
+    const lines = next === undefined ? [candidate] : await correctedNext(tree, { problem: next, argv: candidate }, left)
     found.push(...lines)
     if (found.length > 0 && !isAmbiguous(problem, candidates)) return found.slice(0, 1)
   }
   return found.slice(0, 2)
+}
+
+/** A command that is right and only needs more is answered by its help. */
+async function correctedNext(tree: CommandTree, { problem, argv }: Mistake, left: number): Promise<readonly Line[]> {
+  if (problem.kind === 'missing-argument') return [[...pathOf(problem.command), '--help']]
+  return corrected(tree, { problem, argv }, left - 1)
 }
 
 /** `sessions stop` may mean two things; other candidates are guesses, of which the first that can be parsed counts. */

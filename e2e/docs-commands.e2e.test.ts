@@ -1,27 +1,33 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { needs } from '../tooling/needs.ts'
+import { putCatalogueAgents } from './support/catalogue-agents.js'
 
 // Every ```sh block of these pages is run, in order, in a home per page. A block that cannot run says why, in
 // the line before it: <!-- not run: why -->
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const GUIDES = 'docs/guides'
 const PAGES = [
   'README.md',
   'packages/cli/README.md',
   'docs/cli.md',
   'docs/first-hour.md',
-  'docs/guides/write-a-manifest.md',
-  'docs/guides/embed.md',
-  'docs/guides/drive-from-mcp.md',
-  'docs/guides/remote-access.md',
-  'docs/guides/review-changes.md',
-  'docs/guides/troubleshooting.md',
   'docs/usage.md',
+  ...readdirSync(join(ROOT, GUIDES)).map((name) => `${GUIDES}/${name}`),
 ]
 
 interface Block {
@@ -40,7 +46,9 @@ function userFolder(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv }
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'docs-')))
   const bin = join(cwd, '.bin')
   mkdirSync(bin)
-  symlinkSync(join(ROOT, 'packages/cli/bin/agentproto.mjs'), join(bin, 'agentproto'))
+  symlinkSync(join(ROOT, 'bin/agentproto'), join(bin, 'agentproto'))
+  const demoAgent = join(ROOT, 'packages/cli/bin/demo-agent.mjs')
+  putCatalogueAgents(bin, demoAgent)
   const { AGENTPROTO_HOME: _, AGENTPROTO_NO_START: __, ...inherited } = process.env
   const env = {
     ...inherited,
@@ -48,7 +56,8 @@ function userFolder(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv }
     PATH: `${bin}:${process.env['PATH']}`,
     NO_COLOR: '1',
     AGENTPROTO_DEMO_HOME: join(cwd, '.demo'),
-    DEMO_AGENT: join(ROOT, 'packages/cli/bin/demo-agent.mjs'),
+    DEMO_AGENT: demoAgent,
+    MY_KEY: 'key-of-a-test',
   }
   onTestFinished(async () => {
     await bash('agentproto stop', { cwd, env })

@@ -12,13 +12,12 @@ export function turnFailure(
 ): AgentprotoError | undefined {
   const seeLog = { hint: `See what happened with: ${detailsCommand}` }
   switch (reason) {
-    case 'end_turn': {
-      if (refused === 0) return empty ? new AgentprotoError('empty_turn', 'The agent gave no answer') : undefined
-      const hint = 'Allow more with --permissions approve-reads or approve-all'
-      const what = refused === 1 ? 'A permission was' : `${refused} permissions were`
-      return new AgentprotoError('permission_denied', `${what} refused`, { hint })
-    }
+    case 'end_turn':
+      if (refused > 0) return refusal(refused, '')
+      return empty ? new AgentprotoError('empty_turn', 'The agent gave no answer') : undefined
     case 'cancelled':
+      // Some agents end their turn after a refusal.
+      if (refused > 0) return refusal(refused, ', and the turn was interrupted')
       return new AgentprotoError('cancelled', 'The turn was interrupted')
     case 'timeout':
       return new AgentprotoError('timeout', 'The turn took too long')
@@ -33,4 +32,10 @@ export function turnFailure(
     default:
       return reason satisfies never
   }
+}
+
+function refusal(refused: number, consequence: string): AgentprotoError {
+  const what = refused === 1 ? 'A permission was' : `${refused} permissions were`
+  const hint = 'Allow more with --permissions approve-reads or approve-all'
+  return new AgentprotoError('permission_denied', `${what} refused${consequence}`, { hint })
 }

@@ -57,6 +57,18 @@ test('13.7 diff shows what changed, for a pipe as a patch that git applies', nee
   expect((await run('sessions', 'show', 'try')).stdout).toContain('3 files +2 −1')
 })
 
+test('13.7 several paths are one patch, in which a file that two of them name is once', needs('git'), async () => {
+  const { run, turn: take } = await session()
+  await take('write c.txt new; run rm b.txt')
+  const { stdout } = await run('sessions', 'diff', 'try', 'c.txt', 'b.txt', 'c.txt')
+  expect(stdout.match(/^diff --git .*$/gm)).toEqual(['diff --git a/b.txt b/b.txt', 'diff --git a/c.txt b/c.txt'])
+  // More than a URL has room for.
+  const many = Array.from({ length: 300 }, (_, index) => `none-${index}/${'x'.repeat(40)}`)
+  expect((await run('sessions', 'diff', 'try', 'c.txt', ...many)).stdout.match(/^diff --git .*$/gm)).toEqual([
+    'diff --git a/c.txt b/c.txt',
+  ])
+})
+
 test('13.7 a review is where the next diff begins, and a rewind goes back and forth', needs('git'), async () => {
   const { work, run, turn: take } = await session()
   await take('write c.txt new')

@@ -2,12 +2,15 @@ import type { TraceContext } from '@agentproto/contracts'
 import type { BodyOf, ParamsOf, QueryOf, Route } from '@agentproto/contracts/wire'
 // Only types: the table itself has schemas, and a browser bundle must not hold zod.
 
+type QueryValue = string | number | boolean
+
 /** One HTTP request. */
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below the gateway's url, already encoded. */
   readonly path: string
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** A list repeats its parameter. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly string[] | undefined>>
   readonly body?: unknown
   /** A body that is text already, one JSON document a line. */
   readonly text?: string

@@ -141,7 +141,8 @@ const hasKey = (body: unknown): boolean => asRecord(body)['idempotencyKey'] !== 
 
 function queryOf({ query = {} }: Call): string {
   const params = new URLSearchParams()
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) params.set(key, String(value))
+  for (const [key, value] of Object.entries(query))
+    for (const each of value === undefined ? [] : [value].flat()) params.append(key, String(each))
   return params.size === 0 ? '' : `?${params.toString()}`
 }
 

@@ -78,7 +78,7 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     const result = await handler({
       c,
       params: c.req.param() as ParamsOf<Route>,
-      query: parseWire<z.ZodType>(query, c.req.query(), 'query') as QueryOf<Route>,
+      query: parseWire<z.ZodType>(query, parametersOf(c), 'query') as QueryOf<Route>,
       body: (body && (await readBody(c, body))) as BodyOf<Route>,
       by: callerOf(c),
       within: c.get('within'),
@@ -91,6 +91,12 @@ function serve(route: Route, path: string, handler: Handler<Route>): (c: HttpCon
     return textReply(text, Number(status), defined({ location, etag: tag }))
   }
 }
+
+/** A parameter that is repeated is a list, which only an operation accepts that expects one. */
+const parametersOf = (c: HttpContext): Readonly<Record<string, string | readonly string[] | undefined>> =>
+  Object.fromEntries(
+    Object.entries(c.req.queries()).map(([name, values]) => [name, values.length > 1 ? values : values[0]]),
+  )
 
 /** A parameter without an effect is worse than an error. */
 const NO_QUERY: z.ZodObject = z.strictObject({})

@@ -317,3 +317,14 @@ test.each(Object.keys(OPERATIONS).filter((route) => served.has(route)))(
     expect(await refusal(app.request(asked, request))).toEqual([400, 'invalid_request'])
   },
 )
+
+test('13.2 a parameter that is repeated is refused where one is expected, and a patch takes several paths', async () => {
+  const { app, sessions } = fakeGateway()
+  await sessions.spawn({ adapter: 'demo' }, { type: 'owner', name: 'owner' })
+  const get = (path: string) => app.request(path, { headers: { authorization } })
+  expect((await get('/sessions/s1/changes/diff?path=a.txt&path=b.txt')).status).toBe(200)
+  expect(await refusal(get('/sessions/s1/changes?turn=1&turn=2'))).toEqual([400, 'invalid_request'])
+  const many = Array.from({ length: 101 }, () => 'path=a').join('&')
+  expect(await refusal(get(`/sessions/s1/changes/diff?${many}`))).toEqual([400, 'invalid_request'])
+  expect(await refusal(get('/sessions/s1/changes/diff?path=a&path='))).toEqual([400, 'invalid_request'])
+})

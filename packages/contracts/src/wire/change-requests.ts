@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BOUNDS, path } from './requests.js'
+import { path } from './requests.js'
 
 /** Bounds of what is said about changes. */
 export const CHANGE_BOUNDS = {
@@ -7,6 +7,8 @@ export const CHANGE_BOUNDS = {
   patchBytes: 16 * 1024 * 1024,
   /** Paths of one rewind. */
   rewindPaths: 1_000,
+  /** Paths of one patch; a URL has no room for many. */
+  patchPaths: 100,
 } as const
 
 const checkpointId = z.string().min(1).max(100)
@@ -26,11 +28,9 @@ export type ChangesQuery = Readonly<z.infer<typeof changesQuerySchema>>
 
 export const patchQuerySchema = changesQuerySchema.extend({
   path: z
-    .string()
-    .min(1)
-    .max(BOUNDS.pathChars)
+    .union([path, z.array(path).min(1).max(CHANGE_BOUNDS.patchPaths)])
     .optional()
-    .describe('One file or folder, relative to the session’s folder'),
+    .describe('One file or folder, relative to the session’s folder; may be repeated'),
 })
 export type PatchQuery = Readonly<z.infer<typeof patchQuerySchema>>
 

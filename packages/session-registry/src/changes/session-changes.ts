@@ -65,7 +65,8 @@ export class SessionChangeService implements ChangeService {
     signal?: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const { folder, compared } = await this.#compared(id, query)
-    const paths = path === undefined || path === '.' ? undefined : [path]
+    const wanted = path === undefined ? [] : [path].flat()
+    const paths = wanted.length === 0 || wanted.includes('.') ? undefined : wanted
     const { patchBytes: maxBytes } = CHANGE_BOUNDS
     const patch = folder.diff({
       from: refOf(compared.from),

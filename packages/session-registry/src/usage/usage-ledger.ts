@@ -17,7 +17,7 @@ import { UsageWriter } from './usage-writer.js'
 import { addCost } from './usage-sum.js'
 import { withoutCosts } from './claim.js'
 import { SharedBudgets } from './shared-budgets.js'
-import { add, believed, emptySum, type MutableSum, type Scope, standingOf, WORKSPACE } from './budget-scope.js'
+import { add, believed, emptySum, type MutableSum, type Scope, standingOf } from './budget-scope.js'
 import type { SessionHandle } from '../session/session-handle.js'
 import type { Standing } from './standing.js'
 

@@ -1,5 +1,5 @@
 import { defined } from '@agentproto/contracts'
-import type { PatchQuery, SessionChanges } from '@agentproto/contracts/wire'
+import { CHANGE_BOUNDS, type PatchQuery, type SessionChanges } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
 import type { CommandResult, Define } from '../../cli-command.js'
 import { paintFor, warn, type CliContext } from '../../cli-context.js'
@@ -59,7 +59,26 @@ async function* patches(
   { query, paths }: { readonly query: PatchQuery; readonly paths: readonly string[] },
 ): AsyncGenerator<Uint8Array> {
   if (paths.length === 0) yield* client.changes.diff(id, query)
-  for (const path of paths) yield* client.changes.diff(id, { ...query, path })
+  for (const path of requestsOf(paths)) yield* client.changes.diff(id, { ...query, path })
+}
+
+/** A URL has room for so much. */
+const MAX_URL_BYTES = 6_000
+
+/** As many paths in each request as it has room for. */
+function requestsOf(paths: readonly string[]): string[][] {
+  const requests: string[][] = []
+  let bytes = Infinity
+  for (const path of paths) {
+    bytes += encodeURIComponent(path).length + '&path='.length
+    const last = requests.at(-1)
+    if (last !== undefined && bytes <= MAX_URL_BYTES && last.length < CHANGE_BOUNDS.patchPaths) last.push(path)
+    else {
+      requests.push([path])
+      bytes = encodeURIComponent(path).length
+    }
+  }
+  return requests
 }
 
 const isWanted = (paths: readonly string[], names: readonly string[]): boolean =>

@@ -24,8 +24,10 @@ import { rewindFolder } from './rewind/rewind.js'
 import { boundedPatch, patchOf } from './shadow/patch.js'
 import { checkPaths } from './shadow/paths.js'
 import { checkSession, CheckpointRefs } from './shadow/checkpoint-refs.js'
+import { advanced, knownIn, type SessionProgress, totalSince } from './shadow/session-progress.js'
 import { type ShadowOptions, ShadowRepository, type Snapshot, snapshotOf } from './shadow/shadow-repository.js'
 import { listChanges, totalsOf } from './shadow/tree-diff.js'
+import { filterInSlices } from './slice.js'
 
 const LISTED_FILES = 10_000
 const LISTED_LEFT_OUT = 200
@@ -52,8 +54,7 @@ export class GitFolderChanges implements FolderChanges {
   async checkpoint(request: CheckpointRequest): Promise<CheckpointResult> {
     checkSession(request.session)
     try {
-      const checkpoint = await this.#alone(request, async (signal) => this.#take(request, signal))
-      return { kind: 'taken', checkpoint }
+      return await this.#alone(request, async (signal) => this.#take(request, signal))
     } catch (thrown) {
       const { reason, detail } = skipOf(thrown)
       return { kind: 'skipped', reason, detail }
@@ -130,30 +131,35 @@ export class GitFolderChanges implements FolderChanges {
     })
   }
 
-  async #take(request: CheckpointRequest, signal: AbortSignal): Promise<Checkpoint> {
+  async #take(request: CheckpointRequest, signal: AbortSignal): Promise<Taken> {
     return this.#store(await this.#shadow.snapshot(signal), request, signal)
   }
 
-  async #store(snapshot: Snapshot, request: CheckpointRequest, signal: AbortSignal): Promise<Checkpoint> {
+  async #store(snapshot: Snapshot, request: CheckpointRequest, signal: AbortSignal): Promise<Taken> {
     const { session, turn, label } = request
     const git = await this.#shadow.git(signal)
     const refs = new CheckpointRefs(git, signal)
     const history = await this.#loadHistory(refs)
-    const from = history.latest.get(session) ?? snapshot.tree
-    const changed = await listChanges(git, { from, to: snapshot.tree, signal })
+    const before = history.sessions.get(session) ?? { first: snapshot.tree, latest: snapshot.tree }
+    const changed = await listChanges(git, { from: before.latest, to: snapshot.tree, signal })
     const at = new Date(this.#options.clock.now()).toISOString()
     const record = { session, ...defined({ turn, label }), at, ...totalsOf(changed) }
     const number = history.number + 1
-    const checkpoint = await refs.create({ ...snapshot, number, record })
+    const [checkpoint, total] = await Promise.all([
+      refs.create({ ...snapshot, number, record }),
+      // The checkpoint stands without it.
+      totalSince(git, before, { snapshot, changed, signal }).catch(() => undefined),
+    ])
     history.number = number
-    history.latest.set(session, checkpoint.id)
-    return checkpoint
+    history.sessions.set(session, advanced(before, snapshot, total))
+    return { kind: 'taken', checkpoint, ...defined({ total }) }
   }
 
   async #compare([from, to]: readonly [Snapshot, Snapshot], signal: AbortSignal): Promise<ChangeList> {
     const all = await listChanges(await this.#shadow.git(signal), { from: from.tree, to: to.tree, signal })
-    const known = all.filter(({ path, status }) => status !== 'deleted' || !to.leftOut.covers(path))
-    const leftOut = [...from.leftOut.paths, ...to.leftOut.paths.filter(({ path }) => !from.leftOut.covers(path))]
+    const known = await knownIn(to.leftOut, all)
+    const added = await filterInSlices(to.leftOut.paths, ({ path }) => !from.leftOut.covers(path))
+    const leftOut = [...from.leftOut.paths, ...added]
     return { files: known.slice(0, LISTED_FILES), totals: totalsOf(known), leftOut: leftOut.slice(0, LISTED_LEFT_OUT) }
   }
 
@@ -186,9 +192,11 @@ export class GitFolderChanges implements FolderChanges {
   }
 
   async #before(now: Snapshot, { session }: RewindRequest, signal: AbortSignal): Promise<Checkpoint> {
-    return this.#store(now, { session, label: 'before a rewind' }, signal).catch((thrown: unknown) => {
+    const request = { session, label: 'before a rewind' }
+    const { checkpoint } = await this.#store(now, request, signal).catch((thrown: unknown) => {
       throw skipOf(thrown)
     })
+    return checkpoint
   }
 
   async #recorded(id: string, signal: AbortSignal): Promise<Snapshot> {
@@ -201,13 +209,14 @@ export class GitFolderChanges implements FolderChanges {
     return new CheckpointRefs(await this.#shadow.git(signal), signal)
   }
 
-  /** The last checkpoint of each session, and the number of the last of all. */
+  /** How far each session is, and the number of the last checkpoint of all. */
   async #loadHistory(refs: CheckpointRefs): Promise<History> {
     if (this.#history !== undefined) return this.#history
-    const history: History = { number: 0, latest: new Map() }
-    for (const { checkpoint, number } of await refs.list()) {
+    const history: History = { number: 0, sessions: new Map() }
+    for (const { checkpoint, number, tree } of await refs.list()) {
       history.number = number
-      history.latest.set(checkpoint.session, checkpoint.id)
+      const first = history.sessions.get(checkpoint.session)?.first ?? tree
+      history.sessions.set(checkpoint.session, { first, latest: tree })
     }
     return (this.#history = history)
   }
@@ -250,9 +259,11 @@ interface Timed {
   readonly long?: boolean
 }
 
+type Taken = Extract<CheckpointResult, { kind: 'taken' }>
+
 interface History {
   number: number
-  readonly latest: Map<string, string>
+  readonly sessions: Map<string, SessionProgress>
 }
 
 const isPruned = ({ session, at }: Checkpoint, { sessions, before }: PruneRequest): boolean =>

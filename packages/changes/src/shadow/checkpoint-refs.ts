@@ -7,6 +7,8 @@ import { LeftOutSet } from './left-out-set.js'
 /** A checkpoint, and what is below it. */
 export interface StoredCheckpoint {
   readonly checkpoint: Checkpoint
+  /** The object with its files. */
+  readonly tree: string
   /** More than the checkpoint lists. */
   readonly leftOut: LeftOutSet
   readonly ref: string
@@ -54,15 +56,15 @@ export class CheckpointRefs {
   /** Of one session or all, the oldest first. What cannot be read is left out. */
   async list(session?: string): Promise<readonly StoredCheckpoint[]> {
     const pattern = session === undefined ? ROOT : `${ROOT}/${checkSession(session)}`
-    const args = ['for-each-ref', '--format=%(objectname)%00%(refname)%00%(contents)%00', pattern]
+    const args = ['for-each-ref', '--format=%(objectname)%00%(tree)%00%(refname)%00%(contents)%00', pattern]
     const found: StoredCheckpoint[] = []
     let fields: string[] = []
     for await (const field of records(this.#git.stream({ args, signal: this.#signal }))) {
       fields.push(field)
-      if (fields.length < 3) continue
-      const [id = '', ref = '', message = ''] = fields
+      if (fields.length < 4) continue
+      const [id = '', tree = '', ref = '', message = ''] = fields
       fields = []
-      const stored = parseStored({ id: id.trim(), ref, message })
+      const stored = parseStored({ id: id.trim(), tree, ref, message })
       if (stored !== undefined) found.push(stored)
     }
     return found.toSorted((a, b) => a.number - b.number)
@@ -114,11 +116,12 @@ function identity(at: string): Readonly<Record<string, string>> {
 
 interface RawCheckpoint {
   readonly id: string
+  readonly tree: string
   readonly ref: string
   readonly message: string
 }
 
-function parseStored({ id, ref, message }: RawCheckpoint): StoredCheckpoint | undefined {
+function parseStored({ id, tree, ref, message }: RawCheckpoint): StoredCheckpoint | undefined {
   const record = asRecord(parseJson(message))
   const session = asString(record['session'])
   const at = asString(record['at'])
@@ -137,7 +140,7 @@ function parseStored({ id, ref, message }: RawCheckpoint): StoredCheckpoint | un
     leftOut: leftOut.slice(0, LISTED_LEFT_OUT),
     leftOutCount: count,
   }
-  return { checkpoint, leftOut: new LeftOutSet(leftOut, count), ref, number }
+  return { checkpoint, tree, leftOut: new LeftOutSet(leftOut, count), ref, number }
 }
 
 function parseLeftOut(value: unknown): readonly LeftOut[] {

@@ -3,7 +3,13 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAgentprotoError } from '@agentproto/contracts'
-import { type ChangeStore, type Checkpoint, type FolderChanges, NOW } from '@agentproto/contracts/agent'
+import {
+  type ChangeStore,
+  type ChangeTotals,
+  type Checkpoint,
+  type FolderChanges,
+  NOW,
+} from '@agentproto/contracts/agent'
 
 /** A store to be tested. */
 export interface ChangeStoreSubject {
@@ -74,6 +80,26 @@ const CASES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     assert.deepEqual([end.files, end.additions, end.deletions], [3, 1, 2])
     assert.deepEqual(await changes.changes(start.id, NOW), list)
     assert.deepEqual((await changes.changes(end.id, NOW)).files, [])
+  },
+  'a checkpoint says what changed since the first of its session, also with the next host': async ({
+    folder,
+    changes,
+    reopen,
+  }) => {
+    await writeFile(join(folder, 'a'), '1\n')
+    assert.deepEqual(await total(changes), { files: 0, additions: 0, deletions: 0 })
+    await writeFile(join(folder, 'a'), '1\n2\n')
+    assert.deepEqual(await total(changes), { files: 1, additions: 1, deletions: 0 })
+    assert.deepEqual(await total(changes), { files: 1, additions: 1, deletions: 0 })
+    await writeFile(join(folder, 'b'), '3\n')
+    assert.deepEqual(await total(changes), { files: 2, additions: 2, deletions: 0 })
+    const next = await reopen()
+    assert.deepEqual(await total(next), { files: 2, additions: 2, deletions: 0 })
+    await rm(join(folder, 'b'))
+    await writeFile(join(folder, 'a'), '1\n')
+    assert.deepEqual(await total(next), { files: 0, additions: 0, deletions: 0 })
+    await writeFile(join(folder, 'a'), '')
+    assert.deepEqual(await total(next), { files: 1, additions: 0, deletions: 1 })
   },
   'a patch is unified, of the paths that were asked for, and not longer than allowed': async ({ folder, changes }) => {
     const start = await take(changes)
@@ -155,6 +181,11 @@ async function take(changes: FolderChanges, turn?: number): Promise<Checkpoint> 
   const result = await changes.checkpoint({ session: 'ses_1', ...(turn === undefined ? {} : { turn }) })
   if (result.kind === 'taken') return result.checkpoint
   throw new assert.AssertionError({ message: `The checkpoint was skipped: ${result.reason}: ${result.detail}` })
+}
+
+async function total(changes: FolderChanges): Promise<ChangeTotals | undefined> {
+  const result = await changes.checkpoint({ session: 'ses_1' })
+  return result.kind === 'taken' ? result.total : undefined
 }
 
 async function text(changes: FolderChanges, request: Parameters<FolderChanges['diff']>[0]): Promise<string> {

@@ -60,7 +60,12 @@ export interface Checkpoint {
 }
 
 export type CheckpointResult =
-  | { readonly kind: 'taken'; readonly checkpoint: Checkpoint }
+  | {
+      readonly kind: 'taken'
+      readonly checkpoint: Checkpoint
+      /** What changed since the first checkpoint of the session; absent if that could not be found out. */
+      readonly total?: ChangeTotals
+    }
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail: string }
 
 export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'renamed', 'type_changed'] as const

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises'
 import { type CheckpointSkipReason, defined } from '@agentproto/contracts'
-import type { ChangeStore, ChangeTotals, Checkpoint, FolderChanges } from '@agentproto/contracts/agent'
+import type { ChangeStore, FolderChanges } from '@agentproto/contracts/agent'
 import { messageOf } from '../lifecycle/ending.js'
 import type { LogEntry } from '../log/event-record.js'
 import type { SessionHost } from '../session-host.js'
@@ -51,34 +51,17 @@ export class FolderRecorder {
       const result = await folder.checkpoint({ session, signal, ...when })
       if (result.kind === 'skipped') return skipped(result.reason, result.detail)
       const { id, files, additions, deletions, leftOutCount } = result.checkpoint
-      const total = await totalOf(folder, { session, checkpoint: id, signal })
       return {
         type: 'checkpoint',
         id,
         files,
         additions,
         deletions,
-        ...defined({ total, leftOut: leftOutCount === 0 ? undefined : leftOutCount }),
+        ...defined({ total: result.total, leftOut: leftOutCount === 0 ? undefined : leftOutCount }),
       }
     } catch (error) {
       return skipped('failed', messageOf(error))
     }
-  }
-}
-
-/** What differs between the first checkpoint of a session and another one; undefined if that cannot be said. */
-export async function totalOf(
-  folder: FolderChanges,
-  { session, checkpoint, signal }: Pick<Checkpoint, 'session'> & { checkpoint: string; signal?: AbortSignal },
-): Promise<ChangeTotals | undefined> {
-  try {
-    const [first] = await folder.list(session)
-    if (first === undefined) return undefined
-    if (first.id === checkpoint) return { files: 0, additions: 0, deletions: 0 }
-    return (await folder.changes(first.id, checkpoint, defined({ signal }))).totals
-  } catch {
-    // The checkpoint stands without it.
-    return undefined
   }
 }
 

@@ -20,7 +20,6 @@ import type { SessionHost } from '../session-host.js'
 import { type Comparison, comparisonOf, stateNamed, type States, statesOf } from './change-states.js'
 import { LABELS, reviewsOf } from './checkpoint-names.js'
 import { CheckpointPruner } from './checkpoint-pruner.js'
-import { totalOf } from './folder-recorder.js'
 import { isShared, liveNeighbours } from './session-folder.js'
 import { rootOf } from './session-root.js'
 
@@ -175,8 +174,7 @@ async function eventOf(
   { to, before = '', changedCount: files }: RewoundFiles,
 ): Promise<Rewound> {
   const result = await folder.checkpoint({ session, label: LABELS.rewound })
-  const total =
-    result.kind === 'taken' ? await totalOf(folder, { session, checkpoint: result.checkpoint.id }) : undefined
+  const total = result.kind === 'taken' ? result.total : undefined
   return { type: 'rewound', to: refOf(to), before, files, ...defined({ total }) }
 }
 

@@ -90,3 +90,11 @@ for (const page of PAGES) {
     expect({ failed, output }).toEqual({ failed: false, output: expect.any(String) })
   })
 }
+
+test('14.4.1 no shell block of a guide has another name than sh, under which it would not be run', () => {
+  const guides = PAGES.filter((page) => page.startsWith(GUIDES))
+  const languages = guides.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^```([^\n]+)$/gm)].map(([, language]) => language),
+  )
+  expect(new Set(languages)).toEqual(new Set(['sh', 'ts', 'json', 'yaml']))
+})

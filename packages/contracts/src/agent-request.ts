@@ -1,5 +1,7 @@
+import type { ToolKind } from './content.js'
 import type { RuleLifetime } from './permission-rule.js'
 import type { ToolCall } from './tool-call.js'
+import type { RuleMatch } from './wire/session-responses.js'
 
 /** What an agent asks during a turn: a permission or a question. Durable, answered once, cancelled with its turn. */
 
@@ -17,6 +19,39 @@ export interface PermissionRequest {
   /** The tool call that is blocked; its `toolCallId` may be new in the turn. */
   readonly toolCall: ToolCall
   readonly options: readonly PermissionOption[]
+}
+
+/** A file or folder that a tool call names, and where it leads. */
+export interface RequestPath {
+  /** As the agent wrote it. */
+  readonly named: string
+  /** Absolute, with links followed at the moment of the request; two where programs differ. Empty: it cannot be resolved. */
+  readonly real: readonly string[]
+  /** All of `real` is inside the session's folders. */
+  readonly inside: boolean
+}
+
+/**
+ * What the gateway itself found out about a permission request, for the person who decides: read from the input, the
+ * locations and the differences of the call, never from its title. Absent for what a rule or a mode answers at once.
+ */
+export interface RequestFacts {
+  /** By its input: with a command it is `execute`, with a difference `edit`, whatever the agent states. */
+  readonly toolKind?: ToolKind
+  /** As the agent states it. */
+  readonly statedKind?: ToolKind
+  /** Command lines, whole. */
+  readonly commands: readonly string[]
+  /** Folders that its commands run in; none: the session's own. */
+  readonly folders: readonly RequestPath[]
+  readonly paths: readonly RequestPath[]
+  /** Addresses that it fetches. */
+  readonly urls: readonly string[]
+  /** A part of the call could not be read, so it may do more than is listed here. */
+  readonly unclear: boolean
+  /** What a rule matches that is made of an answer to it (`remember`); absent where none can be made. */
+  readonly allowRule?: RuleMatch
+  readonly denyRule?: RuleMatch
 }
 
 export interface QuestionRequest {

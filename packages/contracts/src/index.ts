@@ -31,6 +31,8 @@ export type {
   PermissionOptionKind,
   PermissionRequest,
   QuestionRequest,
+  RequestFacts,
+  RequestPath,
 } from './agent-request.js'
 export { RULE_LIFETIMES } from './permission-rule.js'
 export type { RuleLifetime, RuleScope } from './permission-rule.js'

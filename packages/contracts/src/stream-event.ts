@@ -1,4 +1,4 @@
-import type { AgentRequest } from './agent-request.js'
+import type { AgentRequest, RequestFacts } from './agent-request.js'
 import { isRecord } from './json.js'
 import { isRequest, isTool, type PayloadCheck, texts } from './payload-check.js'
 import type { ToolCall, ToolResult } from './tool-call.js'
@@ -21,6 +21,8 @@ export interface AgentPrompt {
   readonly type: 'agent-prompt'
   readonly requestId: string
   readonly request: AgentRequest
+  /** Of a permission request that a person decides; the gateway sets it. */
+  readonly facts?: RequestFacts
 }
 
 export const TURN_END_REASONS = [

@@ -6,7 +6,7 @@ import { commandHint, completeCommand } from './command-completion.js'
 import { isCtrl, type Key } from './keyboard.js'
 import { LineEditor } from './line-editor.js'
 import type { LiveRows } from './live-area.js'
-import { requestDialog, type RequestDialog } from './request-dialog.js'
+import { RequestDialogs } from './request-dialogs.js'
 import { StatusRow } from './status-row.js'
 
 /** What a key asks the program to do. */
@@ -18,6 +18,8 @@ export type AttachAction =
 
 export interface ScreenOptions extends Pick<TranscriptOptions, 'paint' | 'width'> {
   readonly session: Session
+  /** Rows of the terminal. */
+  readonly height: () => number
 }
 
 /** A second Ctrl-C within this time, in milliseconds, detaches. */
@@ -30,7 +32,7 @@ export class AttachScreen {
   readonly #transcript: Transcript
   readonly #status: StatusRow
   readonly #editor = new LineEditor()
-  readonly #dialogs = new Map<string, RequestDialog>()
+  readonly #dialogs = new RequestDialogs()
   #finished: string[] = []
   #note = ''
   #isDisconnected = false
@@ -46,8 +48,8 @@ export class AttachScreen {
     this.#finished.push(...this.#transcript.apply(event))
     this.#status.apply(event)
     if (event.type === 'user-prompt') this.#editor.remember(promptText(event.content))
-    if (event.type === 'agent-prompt') this.#dialogs.set(event.requestId, requestDialog(event.request))
-    if (event.type === 'agent-prompt-resolved') this.#dialogs.delete(event.requestId)
+    if (event.type === 'agent-prompt') this.#dialogs.add({ ...event, session: this.#options.session })
+    if (event.type === 'agent-prompt-resolved') this.#dialogs.remove(event.requestId)
     if (event.type === 'turn-end' || event.type === 'session-stopped') {
       this.#dialogs.clear()
       this.#note = ''
@@ -77,10 +79,9 @@ export class AttachScreen {
     this.#note = ''
     if (isCtrl(key, 'c')) return this.#controlC(now)
     if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
-    const open = this.#openRequest
-    if (open !== undefined) {
-      const answer = open.dialog.key(key)
-      return answer && { type: 'answer', requestId: open.requestId, answer }
+    if (this.#hasDialog) {
+      const action = this.#dialogs.key(key, now)
+      return action?.type === 'answer' ? action : undefined
     }
     if (key.name === 'tab') return this.#complete()
     const line = this.#editor.key(key)
@@ -100,9 +101,9 @@ export class AttachScreen {
     const { partial } = this.#transcript
     const status = this.#status.row({ now, width, paint, hint: this.#hint() })
     const above = [...(partial === '' ? [] : [partial]), ...this.#noteRows(width), status]
-    const open = this.#openRequest
-    if (open !== undefined) {
-      const { rows, cursor } = open.dialog.view({ paint, width })
+    if (this.#hasDialog) {
+      const height = this.#options.height() - above.length
+      const { rows, cursor } = this.#dialogs.view({ paint, width, height, now })
       const moved = cursor && { ...cursor, row: above.length + cursor.row }
       return { rows: [...above, ...rows], ...defined({ cursor: moved }) }
     }
@@ -125,11 +126,9 @@ export class AttachScreen {
     if (completion !== undefined) this.#editor.text = completion.text
   }
 
-  /** The request that gets the keys. None while a line is typed: a key of the line must never answer a request. */
-  get #openRequest(): { readonly requestId: string; readonly dialog: RequestDialog } | undefined {
-    if (this.#editor.text !== '') return undefined
-    const [first] = this.#dialogs
-    return first === undefined ? undefined : { requestId: first[0], dialog: first[1] }
+  /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
+  get #hasDialog(): boolean {
+    return this.#dialogs.size > 0 && this.#editor.text === ''
   }
 
   #controlC(now: number): AttachAction | undefined {

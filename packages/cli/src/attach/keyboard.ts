@@ -10,6 +10,8 @@ export interface Key {
   readonly name?: string
   readonly ctrl: boolean
   readonly meta: boolean
+  /** It came with others in one read: a paste into a terminal without brackets. Nobody presses two keys at once. */
+  readonly isPasted?: true
 }
 
 export const isCtrl = (key: Key, name: string): boolean => key.ctrl && !key.meta && key.name === name
@@ -26,17 +28,30 @@ export function openKeyboard(
   { stdin, output }: { readonly stdin: Input; readonly output: Output },
   onKey: (key: Key) => void,
 ): { close(): void } {
+  let isOpen = true
   const report = joinPastes(onKey)
+  const reads = new KeyReads(({ key, sequence }) => {
+    // A key may close the keyboard; those after it in the same read are nobody's.
+    if (isOpen) report(key, sequence)
+  })
   const listener = (text: string | undefined, { name, ctrl = false, meta = false, sequence }: Pressed): void =>
-    report({ ...defined({ text, name }), ctrl, meta }, sequence ?? text ?? '')
+    reads.add({ key: { ...defined({ text, name }), ctrl, meta }, sequence: sequence ?? text ?? '' })
+  const begin = (): void => reads.begin()
+  const end = (): void => reads.end()
   emitKeypressEvents(stdin)
   stdin.setRawMode?.(true)
   stdin.on('keypress', listener)
+  // Readline parses a read between these two: it listens for data since somebody listens for keys.
+  stdin.prependListener('data', begin)
+  stdin.on('data', end)
   stdin.resume()
   raw(output).write(BRACKETED_PASTE_ON)
   return {
     close() {
+      isOpen = false
       stdin.off('keypress', listener)
+      stdin.off('data', begin)
+      stdin.off('data', end)
       stdin.setRawMode?.(false)
       stdin.pause()
       raw(output).write(BRACKETED_PASTE_OFF)
@@ -45,6 +60,38 @@ export function openKeyboard(
 }
 
 type Pressed = Partial<Key> & { readonly sequence?: string }
+
+interface ReadKey {
+  readonly key: Key
+  readonly sequence: string
+}
+
+/** The keys of one read, reported together at its end, so that it is known whether there are several. */
+class KeyReads {
+  readonly #report: (key: ReadKey) => void
+  #read: ReadKey[] | undefined
+
+  constructor(report: (key: ReadKey) => void) {
+    this.#report = report
+  }
+
+  begin(): void {
+    this.#read = []
+  }
+
+  /** Readline reports a single Escape later, outside of any read. */
+  add(key: ReadKey): void {
+    if (this.#read === undefined) this.#report(key)
+    else this.#read.push(key)
+  }
+
+  end(): void {
+    const keys = this.#read ?? []
+    this.#read = undefined
+    for (const { key, sequence } of keys)
+      this.#report({ key: keys.length > 1 ? { ...key, isPasted: true } : key, sequence })
+  }
+}
 
 /** A terminal may break a paste off without its end. After this pause, in milliseconds, Ctrl-C is a key again. */
 const PASTE_PAUSE_MS = 1_000

@@ -32,13 +32,13 @@ function rowsOf(content: ToolContent, { paint, width }: Frame): string[] {
   }
 }
 
-interface ChangedLine {
+export interface ChangedLine {
   readonly sign: '+' | '-'
   readonly line: string
 }
 
-/** The lines that differ, without the equal lines before and after them. */
-function lineDiff(before: string, after: string): ChangedLine[] {
+/** All lines that differ, without the equal lines before and after them. */
+export function lineDiff(before: string, after: string): ChangedLine[] {
   const old = linesOf(before)
   const now = linesOf(after)
   let start = 0

@@ -5,15 +5,13 @@ import {
   type PermissionOption,
   type Session,
   type SessionEvent,
-  type SessionRequest,
   TurnCollector,
   type TurnResult,
 } from '@agentproto/contracts'
 import type { AnswerRequest } from '@agentproto/contracts/wire'
 import type { Client } from '@agentproto/client'
+import type { AskedRequest } from '../render/request-content.js'
 import type { TurnOutcome, TurnOutput } from './turn-output.js'
-
-type Asked = Pick<SessionRequest, 'requestId' | 'request'>
 
 interface GivenAnswer {
   readonly answer: AnswerRequest
@@ -22,7 +20,7 @@ interface GivenAnswer {
 }
 
 /** Finds the answer to a pending request; undefined leaves it to others. The signal aborts when it was answered. */
-export type Answerer = (asked: Asked, signal: AbortSignal) => Promise<GivenAnswer | undefined>
+export type Answerer = (asked: AskedRequest, signal: AbortSignal) => Promise<GivenAnswer | undefined>
 
 interface FollowTurnOptions {
   readonly client: Client
@@ -48,7 +46,7 @@ export async function followTurn(options: FollowTurnOptions): Promise<TurnOutcom
       result = collector.add(event)
       refused.add(event)
       output.event(event)
-      if (event.type === 'agent-prompt') requests.open(event)
+      if (event.type === 'agent-prompt') requests.open({ ...event, session })
       if (event.type === 'agent-prompt-resolved') requests.close(event.requestId)
       if (event.type === 'turn-end' || event.type === 'session-stopped') break
     }
@@ -71,7 +69,7 @@ class OpenRequests {
     this.#options = options
   }
 
-  open(asked: Asked): void {
+  open(asked: AskedRequest): void {
     const abort = new AbortController()
     this.#waiting.set(asked.requestId, abort)
     this.#queue = this.#queue.then(() => this.#ask(asked, abort.signal))
@@ -94,7 +92,7 @@ class OpenRequests {
     return this.#queue
   }
 
-  async #ask(asked: Asked, signal: AbortSignal): Promise<void> {
+  async #ask(asked: AskedRequest, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
     const { client, session, answer } = this.#options
     // Most requests are answered by a mode or a rule, which the list shows before the log does.

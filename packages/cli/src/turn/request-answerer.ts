@@ -1,3 +1,4 @@
+import type { KeyAsker } from '../attach/ask-by-key.js'
 import { warn, type CliContext } from '../cli-context.js'
 import { requestTitle } from '../render/request-title.js'
 import { denyOnce } from '../requests/one-time-answer.js'
@@ -19,12 +20,14 @@ export function watchingAnswerer(context: CliContext, detailsCommand: string): A
 const hasTerminal = ({ stdin, stderr }: CliContext): boolean => stdin.isTTY === true && stderr.isTTY === true
 
 /** Asks by key on stderr, so that stdout carries only the agent's answer. */
-const terminalAnswerer =
-  (context: CliContext): Answerer =>
-  async (asked, signal) => {
-    const answer = await (await import('../attach/ask-by-key.js')).askByKey(context, asked.request, signal)
+function terminalAnswerer(context: CliContext): Answerer {
+  let asker: KeyAsker | undefined
+  return async (asked, signal) => {
+    asker ??= new (await import('../attach/ask-by-key.js')).KeyAsker(context)
+    const answer = await asker.ask(asked, signal)
     return answer && { answer }
   }
+}
 
 const denyingAnswerer =
   (context: CliContext): Answerer =>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type AgentAnswer, type AgentRequest, type AnsweredBy, REQUEST_STATES } from '../agent-request.js'
+import { type AgentAnswer, type AgentRequest, type AnsweredBy, REQUEST_STATES, type RequestFacts } from '../agent-request.js'
 import { TOOL_KINDS } from '../content.js'
 import type { SessionEvent, SessionEventType } from '../event-log.js'
 import type { PromptContextPart } from '../host-event.js'
@@ -128,6 +128,10 @@ export const agentRequest = z.object({
   sessionId: z.string(),
   turn: count,
   request: of<AgentRequest>(z.object({ kind: z.enum(['permission', 'question']) })),
+  facts: of<RequestFacts>(z.object({ commands: z.array(z.string()), unclear: z.boolean() }))
+    .optional()
+    .describe('What the gateway found out about a permission request that a person decides'),
+  cut: z.object({ originalChars: count }).optional().describe('The request was too large and is not whole'),
   /**
    * `interrupted`: the gateway ended while the request was pending, so its agent is gone. It can still be answered with
    * `remember` for the next time that the agent asks the same.

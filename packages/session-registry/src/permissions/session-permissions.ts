@@ -70,6 +70,11 @@ export class SessionPermissions {
     return this.#roots[0]
   }
 
+  /** The folders that it may work in, its own first; links resolved at its start. */
+  get folders(): readonly [string, ...string[]] {
+    return this.#roots
+  }
+
   /** The strictest mode of the session and of those above it. */
   get mode(): PermissionMode {
     const above = this.#options.parent()?.mode

@@ -80,7 +80,7 @@ async function resolved(given: ReadonlySet<string>, bases: readonly string[]) {
 }
 
 /** Each path is looked up from each base. */
-const MAX_BASES = 16
+export const MAX_BASES = 16
 
 /** The title is in it, as it may be all that names the tool. */
 function digestOf({ kind, title, input, toolCallId }: ToolCall, looseDigest: string | undefined): string | undefined {

@@ -11,6 +11,7 @@ export class ToolInput {
   readonly paths = new Set<string>()
   readonly folders = new Set<string>()
   readonly commands = new Set<string>()
+  readonly urls = new Set<string>()
   /** The fixed parts of patterns: a link in them leads elsewhere. */
   readonly roots = new Set<string>()
   /** Commands and unknown texts, in order: a command may be spread over several members. */
@@ -84,8 +85,11 @@ const addCommand: Reads = (value, { commands, said }) => {
   return true
 }
 
-function addUri(text: string, { paths, fits }: ToolInput): unknown {
-  if (/^https?:\/\/\S+$/i.test(text)) return fits.add('fetch')
+function addUri(text: string, { paths, urls, fits }: ToolInput): unknown {
+  if (/^https?:\/\/\S+$/i.test(text)) {
+    urls.add(text)
+    return fits.add('fetch')
+  }
   try {
     return /^file:/i.test(text) && paths.add(fileURLToPath(text))
   } catch {

@@ -4,6 +4,7 @@ import type {
   AnsweredBy,
   ContentBlock,
   PermissionMode,
+  RequestFacts,
   Rewound,
   Session,
   SessionEvent,
@@ -121,6 +122,8 @@ export interface Verdict {
   readonly said: PolicyAnswer | undefined
   /** Neither a rule nor a mode may answer it. */
   readonly isForPerson: boolean
+  /** For the person who decides about a tool call. */
+  readonly facts?: RequestFacts | undefined
 }
 
 /** What is known of an agent that was started. */

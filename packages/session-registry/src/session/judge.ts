@@ -1,6 +1,7 @@
-import type { AgentRequest, SessionRequest } from '@agentproto/contracts'
+import type { AgentRequest, RequestFacts, SessionRequest } from '@agentproto/contracts'
 import { messageOf } from '../lifecycle/ending.js'
 import { denial, type PolicyAnswer } from '../permissions/permission-policy.js'
+import { requestFacts } from '../permissions/request-facts.js'
 import { misfitOf } from '../requests/request-answer.js'
 import type { GateVerdict } from '../requests/request-gate.js'
 import type { SessionHost } from '../session-host.js'
@@ -41,18 +42,25 @@ export class Judge {
 
   async #verdict(request: AgentRequest): Promise<Verdict> {
     const verdict = await this.#host.gate?.(this.#session.snapshot(), request)
-    if (verdict === undefined) return { said: await this.#ofPolicy(request), isForPerson: false }
+    if (verdict === undefined) return this.#ofPolicy(request)
     const said = saidByGate(request, verdict)
-    return { said, isForPerson: said === undefined }
+    return said === undefined ? { said, isForPerson: true, facts: await this.#facts(request) } : { said, isForPerson: false }
   }
 
   /** What was left to a person before a change is decided again: the rule of that change may answer it. */
-  async #ofPolicy(request: AgentRequest): Promise<PolicyAnswer | undefined> {
+  async #ofPolicy(request: AgentRequest): Promise<Verdict> {
     for (;;) {
       const reviews = this.#reviews
       const said = await this.#session.permissions.decide(request)
-      if (said !== undefined || reviews === this.#reviews) return said
+      if (said !== undefined) return { said, isForPerson: false }
+      const facts = await this.#facts(request)
+      if (reviews === this.#reviews) return { said, isForPerson: false, facts }
     }
+  }
+
+  #facts(request: AgentRequest): Promise<RequestFacts> | undefined {
+    const { permissions } = this.#session
+    return request.kind === 'permission' ? requestFacts(request, permissions.folders) : undefined
   }
 }
 

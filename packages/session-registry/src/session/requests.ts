@@ -1,4 +1,4 @@
-import type { AgentAnswer, AnsweredBy, SessionEvent, SessionRequest } from '@agentproto/contracts'
+import { type AgentAnswer, type AnsweredBy, defined, type SessionEvent, type SessionRequest } from '@agentproto/contracts'
 import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
 import { answeredBefore, interruptedBefore, misfitOf, noSuchRequest } from '../requests/request-answer.js'
@@ -35,10 +35,10 @@ export function judged(state: SessionState, { requestId, verdict }: InputOf<'jud
   const ask = askOf(state, requestId)
   // Its turn may have ended meanwhile.
   if (ask === undefined || ask.isLogged) return step(state)
-  const { said, isForPerson } = verdict
+  const { said, isForPerson, facts } = verdict
   const logged = { ...ask, isLogged: true, isForPerson }
   const asks = state.asks.map((each) => (each === ask ? logged : each))
-  const entries: LogEntry[] = [{ type: 'agent-prompt', requestId, request: ask.request }]
+  const entries: LogEntry[] = [{ type: 'agent-prompt', requestId, request: ask.request, ...defined({ facts }) }]
   if (said !== undefined)
     entries.push(resolution(state, requestId, { answer: said.answer, by: { type: 'policy', rule: said.rule } }))
   return step({ ...state, asks }, { do: 'append', groups: [{ entries, turn: ask.turn }] })
@@ -99,9 +99,11 @@ export const resolutions = (state: SessionState, by: AnsweredBy): LogEntry[] =>
 /** The log has a request. */
 export function requestOpened(
   state: SessionState,
-  { requestId, request, turn = 0, ts: createdAt, sessionId }: SessionEvent & { readonly type: 'agent-prompt' },
+  event: SessionEvent & { readonly type: 'agent-prompt' },
 ): Step {
-  const resource: SessionRequest = { requestId, sessionId, turn, request, state: 'pending', createdAt }
+  const { requestId, request, facts, cut, turn = 0, ts: createdAt, sessionId } = event
+  const about = { requestId, sessionId, turn, request, ...defined({ facts, cut }) }
+  const resource: SessionRequest = { ...about, state: 'pending', createdAt }
   const after = awaiting({ ...state, requests: [...state.requests, resource] })
   const isAsked = askOf(state, requestId) !== undefined
   const at = Date.parse(createdAt) + state.config.requestTimeoutMs

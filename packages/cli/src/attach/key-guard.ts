@@ -1,0 +1,65 @@
+import type { Key } from './keyboard.js'
+
+/** Keys count when this many milliseconds have passed since a question appeared: nobody reads faster. */
+const READING_MS = 300
+/** The key that answered the question before counts again after this long without it: until then it may be held down. */
+const HELD_MS = 1_000
+/** After a key that means nothing here somebody may be typing a text, until they pause for this long. */
+const TYPING_MS = 1_000
+
+/** A paste in brackets is one key between these two. */
+const PASTES: ReadonlySet<string> = new Set(['paste-start', 'paste', 'paste-end'])
+
+/** Why a key does not answer what is shown. */
+export type Refusal = 'pasted' | 'too-early' | 'held' | 'typing'
+
+export const REFUSAL_TEXT: Readonly<Record<Refusal, string>> = {
+  pasted: 'Pasted text answers nothing. Press the key.',
+  'too-early': 'That key came before anybody could read this. Press it again.',
+  held: 'That key answered the question before. Let it go for a second, then press it again.',
+  typing: 'You seem to be typing. Pause for a second, then press the key.',
+}
+
+/**
+ * Tells a key press that answers the question that is shown from one that was meant for something else: a paste, a key that
+ * is held down, a text that is typed without looking. One for all the questions of a screen, as a key may be held from one
+ * question to the next.
+ */
+export class KeyGuard {
+  #shownAt = Infinity
+  #isFirst = true
+  #last: { readonly name: string; readonly at: number } | undefined
+  #typingAt = -Infinity
+
+  /** Another question is shown from now on. */
+  restart(now: number): void {
+    this.#shownAt = now
+    this.#isFirst = true
+  }
+
+  /** Whether keys count by now. */
+  isReady(now: number): boolean {
+    return now - this.#shownAt >= READING_MS
+  }
+
+  /** @returns undefined for a key that counts */
+  refusal(key: Key, now: number): Refusal | undefined {
+    const name = PASTES.has(key.name ?? '') ? (key.name ?? '') : (key.text ?? key.name ?? '')
+    const before = this.#last
+    this.#last = { name, at: now }
+    if (key.isPasted === true || PASTES.has(name)) return 'pasted'
+    if (!this.isReady(now)) return 'too-early'
+    if (this.#isFirst && before?.name === name && now - before.at < HELD_MS) return 'held'
+    if (now - this.#typingAt < TYPING_MS) {
+      this.#typingAt = now
+      return 'typing'
+    }
+    this.#isFirst = false
+    return undefined
+  }
+
+  /** A key was typed that means nothing here. */
+  typed(now: number): void {
+    this.#typingAt = now
+  }
+}

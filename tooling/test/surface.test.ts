@@ -90,19 +90,19 @@ test('what each package exports', () => {
       PERMISSION_OPTION_KINDS PartCut PermissionMode PermissionModeChange PermissionOption
       PermissionOptionKind PermissionRequest PermissionRule PlanEntry PlanPart Principal Problem
       PromptContextPart QuestionRequest QueuedTurn REQUEST_STATES RULE_LIFETIMES Refusal Repair
-      ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch RuleScope RuntimeProgress RuntimeWarning
-      SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT SESSION_STATUSES STOP_REASONS
-      STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session SessionEvent SessionEventType
-      SessionFailure SessionHealth SessionImport SessionPrincipal SessionRequest SessionReview
-      SessionSandbox SessionStateName SessionStatus SessionStopped SessionSummary SessionTurn
-      SessionWorktree StatusChange StopReason StoredAgentSession StreamError StreamEvent StreamEventType
-      TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart Thought Timer TokenPrincipal
-      TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind ToolLocation ToolPart ToolResult
-      TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd TurnEndReason TurnOutput TurnPart
-      TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver WorkspaceService WorkspacesFile
-      addGap asList asNumber asRecord asString defined everySession fromProblem isAgentprotoError
-      isDecision isLive isRecord parseJson promptText randomId settlesWithin summaryOf systemClock
-      toAgentprotoError traceIdOf traceOf
+      RequestFacts RequestPath ResolvedCwd Rewound RotatedToken RuleLifetime RuleMatch RuleScope
+      RuntimeProgress RuntimeWarning SCOPES SESSION_HEALTHS SESSION_STATES SESSION_STATE_TEXT
+      SESSION_STATUSES STOP_REASONS STOP_REASON_TEXT STREAM_EVENT_CHECKS STREAM_EVENT_TYPES Scope Session
+      SessionEvent SessionEventType SessionFailure SessionHealth SessionImport SessionPrincipal
+      SessionRequest SessionReview SessionSandbox SessionStateName SessionStatus SessionStopped
+      SessionSummary SessionTurn SessionWorktree StatusChange StopReason StoredAgentSession StreamError
+      StreamEvent StreamEventType TOKEN_SHAPE TOOL_KINDS TURN_BOUNDS TURN_END_REASONS TextDelta TextPart
+      Thought Timer TokenPrincipal TokenRequest TokenService TokenUsage ToolCall ToolContent ToolKind
+      ToolLocation ToolPart ToolResult TraceCarrier TraceContext Turn TurnCollector TurnDetail TurnEnd
+      TurnEndReason TurnOutput TurnPart TurnParts TurnResult Usage UserPrompt Workspace WorkspaceResolver
+      WorkspaceService WorkspacesFile addGap asList asNumber asRecord asString defined everySession
+      fromProblem isAgentprotoError isDecision isLive isRecord parseJson promptText randomId settlesWithin
+      summaryOf systemClock toAgentprotoError traceIdOf traceOf
     @agentproto/contracts/wire
       ARCHIVE_BOUNDS AdapterService AdapterState AddRuleRequest AddWorkspaceRequest Answer AnswerRequest
       AuthState BOUNDS BodyOf CHANGE_BOUNDS ChangeService ChangesQuery ComparedState ConfigRequest

@@ -35,7 +35,7 @@ test(
     await screen.shows(/── turn 2 · end_turn[\s\S]*idle/)
     screen.type('ask made.txt hello')
     screen.press('Enter')
-    const asked = await screen.shows(/\[y\] Allow once/)
+    const asked = await screen.shows(/\[y\] Allow once[\s\S]*Press one key/)
     await expect(stable(asked, home)).toMatchFileSnapshot(golden('attach-permission'))
     screen.press('y')
     await screen.shows(/── turn 3 · end_turn[\s\S]*idle/)

@@ -18,7 +18,8 @@ const permission: AgentRequest = {
 const asked: StreamEvent = { type: 'agent-prompt', requestId: 'r1', request: permission }
 const prompted: HostEvent = { type: 'user-prompt', content: [{ type: 'text', text: 'go' }] }
 
-const screen = (): AttachScreen => new AttachScreen({ session: session(), paint: createPaint(false), width: () => 70 })
+const screen = (): AttachScreen =>
+  new AttachScreen({ session: session(), paint: createPaint(false), width: () => 70, height: () => 30 })
 const typed = (text: string): Key => ({ text, name: text, ctrl: false, meta: false })
 const named = (name: string, ctrl = false): Key => ({ name, ctrl, meta: false })
 function type(to: AttachScreen, text: string): AttachAction | undefined {
@@ -49,13 +50,23 @@ test('text appears while it is written, above the status row', () => {
   expect(one.live(NOW).rows[0]).toMatch(/demo · . 5\.0 s Run tests {3}Ctrl-C interrupts$/)
 })
 
+/** Shows what is open, and waits until its keys count. */
+function settle(one: AttachScreen, now = NOW): number {
+  one.live(now)
+  return now + 1_000
+}
+
 test('a key answers a permission request by letter or number', () => {
   const one = screen()
   show(one, [prompted, asked])
-  expect(one.live(NOW).rows.slice(-2)).toEqual(['? Write a.txt', '  [y] Allow   [a] Always allow   [n] Reject'])
-  expect(type(one, 'x')).toBeUndefined()
-  expect(type(one, 'y')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'once' } })
-  expect(type(one, '3')).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'no' } })
+  const now = settle(one)
+  expect(one.live(now).rows.slice(-4)).toEqual([
+    '  [y] Allow once: Allow',
+    '  [a] Allow always …: Always allow',
+    '  [n] Deny once: Reject',
+    '  Press one key.',
+  ])
+  expect(one.key(typed('3'), now)).toEqual({ type: 'answer', requestId: 'r1', answer: { optionId: 'no' } })
   show(one, [
     {
       type: 'agent-prompt-resolved',
@@ -64,7 +75,7 @@ test('a key answers a permission request by letter or number', () => {
       by: { type: 'timeout' },
     },
   ])
-  expect(one.live(NOW).rows.at(-1)).toBe('❯ ')
+  expect(one.live(now).rows.at(-1)).toBe('❯ ')
 })
 
 test('the keys of a line that is being typed never answer a request', () => {
@@ -75,7 +86,16 @@ test('the keys of a line that is being typed never answer a request', () => {
   expect(one.live(NOW).rows.at(-1)).toBe('❯ say')
   expect(one.live(NOW).rows.at(-2)).toContain('Ctrl-U clears your line')
   one.key(named('u', true), NOW)
-  expect(type(one, 'y')).toMatchObject({ type: 'answer' })
+  const now = settle(one)
+  expect(one.key(typed('y'), now)).toMatchObject({ type: 'answer' })
+})
+
+test('14.1.1 a paste while a request is shown becomes the line, and answers nothing', () => {
+  const one = screen()
+  show(one, [prompted, asked])
+  const now = settle(one)
+  expect(one.key({ ...typed('please add tests as well'), name: 'paste' }, now)).toBeUndefined()
+  expect(one.live(now).rows.at(-1)).toBe('❯ please add tests as well')
 })
 
 test('a form asks field by field and rejects invalid values', () => {
@@ -94,30 +114,38 @@ test('a form asks field by field and rejects invalid values', () => {
     prompted,
     { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } },
   ])
-  expect(one.live(NOW).rows.slice(-3)).toEqual(['? Which? (1/4)', '  Esc declines', '  Your name: '])
-  type(one, '\n')
-  expect(one.live(NOW).rows.at(-2)).toContain('This field is required.')
-  type(one, 'Ann\n')
-  expect(one.live(NOW).rows.at(-2)).toContain('1 s, 2 m; Enter for "m"')
-  type(one, '\n')
-  type(one, '1.5\n')
-  expect(one.live(NOW).rows.at(-2)).toContain('Enter a whole number')
-  type(one, '\n')
-  expect(type(one, 'y\n')).toEqual({
+  let now = settle(one)
+  const enter = (text: string): AttachAction | undefined => {
+    for (const each of text) one.key(typed(each), now)
+    now += 1_000
+    return one.key(named('return'), now)
+  }
+  expect(one.live(now).rows.slice(-2)).toEqual(['  Esc declines', '  1/4 Your name: '])
+  enter('')
+  expect(one.live(now).rows.at(-2)).toContain('This field is required.')
+  enter('Ann')
+  expect(one.live(now).rows.at(-2)).toContain('1 s, 2 m; Enter for "m"')
+  enter('')
+  enter('1.5')
+  expect(one.live(now).rows.at(-2)).toContain('Enter a whole number')
+  enter('')
+  expect(enter('y')).toEqual({
     type: 'answer',
     requestId: 'q',
     answer: { action: 'accept', content: { name: 'Ann', size: 'm', sure: true } },
   })
 })
 
-test('Escape declines a question', () => {
+test('Escape, then n, declines a question', () => {
   const one = screen()
   const schema = { properties: { name: { type: 'string' } } }
   show(one, [
     prompted,
     { type: 'agent-prompt', requestId: 'q', request: { kind: 'question', message: 'Which?', mode: 'form', schema } },
   ])
-  expect(one.key(named('escape'), NOW)).toMatchObject({ answer: { action: 'decline' } })
+  const now = settle(one)
+  expect(one.key(named('escape'), now)).toBeUndefined()
+  expect(one.key(typed('n'), settle(one, now))).toMatchObject({ answer: { action: 'decline' } })
 })
 
 test('Ctrl-C interrupts a turn, and twice it detaches', () => {

@@ -1,7 +1,7 @@
 import type { ToolKind } from './content.js'
 import type { RuleLifetime } from './permission-rule.js'
 import type { ToolCall } from './tool-call.js'
-import type { RuleMatch } from './wire/session-responses.js'
+import type { RuleMatch } from './wire/rule-match.js'
 
 /** What an agent asks during a turn: a permission or a question. Durable, answered once, cancelled with its turn. */
 

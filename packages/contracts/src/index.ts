@@ -92,12 +92,12 @@ export type {
   OutputLine,
   PermissionRule,
   QueuedTurn,
-  RuleMatch,
   SessionRequest,
   Turn,
   TurnDetail,
   TurnResult,
 } from './wire/session-responses.js'
+export type { RuleMatch } from './wire/rule-match.js'
 export { TurnCollector } from './turn-collector.js'
 export { addGap, TURN_BOUNDS, TurnParts } from './turn-parts.js'
 export type { PartCut, PlanPart, TextPart, ToolPart, TurnOutput, TurnPart } from './turn-parts.js'

@@ -40,7 +40,7 @@ const events: EventShapes = {
   thought: { text: 'required', messageId: 'optional' },
   'tool-call': { toolCallId: 'required', status: 'optional', ...tool },
   'tool-result': { toolCallId: 'required', status: 'required', ...tool },
-  'agent-prompt': { requestId: 'required', request: 'required' },
+  'agent-prompt': { requestId: 'required', request: 'required', facts: 'optional' },
   'turn-end': { reason: 'required', empty: 'optional', usage: 'optional' },
   error: { message: 'required', agentCode: 'optional', stderrTail: 'optional', data: 'optional' },
   'user-prompt': {

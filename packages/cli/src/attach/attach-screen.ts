@@ -79,7 +79,7 @@ export class AttachScreen {
     this.#note = ''
     if (isCtrl(key, 'c')) return this.#controlC(now)
     if (isCtrl(key, 'd') && this.#editor.text === '') return { type: 'detach' }
-    if (this.#hasDialog) {
+    if (this.#hasDialog && !this.#isForLine(key)) {
       const action = this.#dialogs.key(key, now)
       return action?.type === 'answer' ? action : undefined
     }
@@ -129,6 +129,12 @@ export class AttachScreen {
   /** Whether a request gets the keys. None does while a line is typed: a key of the line must never answer a request. */
   get #hasDialog(): boolean {
     return this.#dialogs.size > 0 && this.#editor.text === ''
+  }
+
+  /** Pasted text answers nothing: it becomes the line, unless a form takes it. */
+  #isForLine({ name, text = '', ctrl, meta, isPasted }: Key): boolean {
+    const isText = name === 'paste' || (isPasted === true && !ctrl && !meta && /^[^\u0000-\u001F\u007F]+$/.test(text))
+    return isText && !this.#dialogs.takesText
   }
 
   #controlC(now: number): AttachAction | undefined {

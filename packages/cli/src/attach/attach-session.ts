@@ -57,7 +57,12 @@ async function attachTerminal(attached: Attached): Promise<void> {
   const { context, client, session, after } = attached
   const { stdout } = context
   const paint = paintFor(context, stdout)
-  const screen = new AttachScreen({ session, paint, width: () => stdout.columns ?? 80, height: () => stdout.rows ?? 24 })
+  const screen = new AttachScreen({
+    session,
+    paint,
+    width: () => stdout.columns ?? 80,
+    height: () => stdout.rows ?? 24,
+  })
   const controls: Controls = { screen, detached: new AbortController(), prompts: new EventEmitter() }
   const { signal } = controls.detached
   if (after > 0) print(stdout, paint.dim(`… earlier turns: agentproto sessions events ${session.id}`))

@@ -1,9 +1,9 @@
 import type { Key } from './keyboard.js'
 
-/** Keys count when this many milliseconds have passed since a question appeared: nobody reads faster. */
+/** Keys count when this many milliseconds have passed since a question appeared: people do not read faster. */
 const READING_MS = 300
-/** The key that answered the question before counts again after this long without it: until then it may be held down. */
-const HELD_MS = 1_000
+/** A key that was pressed before the question counts after this long without it: until then it may be held down. */
+const HELD_MS = 700
 /** After a key that means nothing here somebody may be typing a text, until they pause for this long. */
 const TYPING_MS = 1_000
 
@@ -15,13 +15,13 @@ export type Refusal = 'pasted' | 'too-early' | 'held' | 'typing'
 
 export const REFUSAL_TEXT: Readonly<Record<Refusal, string>> = {
   pasted: 'Pasted text answers nothing. Press the key.',
-  'too-early': 'That key came before anybody could read this. Press it again.',
-  held: 'That key answered the question before. Let it go for a second, then press it again.',
-  typing: 'You seem to be typing. Pause for a second, then press the key.',
+  'too-early': 'Too early to have read it. Press the key again.',
+  held: 'Held key: let it go for a second, then press it.',
+  typing: 'Typing? Pause for a second, then press a key.',
 }
 
 /**
- * Tells a key press that answers the question that is shown from one that was meant for something else: a paste, a key that
+ * Separates a key press that answers the question that is shown from one that was meant for something else: a paste, a key that
  * is held down, a text that is typed without looking. One for all the questions of a screen, as a key may be held from one
  * question to the next.
  */

@@ -10,7 +10,7 @@ export interface Key {
   readonly name?: string
   readonly ctrl: boolean
   readonly meta: boolean
-  /** It came with others in one read: a paste into a terminal without brackets. Nobody presses two keys at once. */
+  /** It came with others in one read: a paste into a terminal without brackets. A person presses one key at a time. */
   readonly isPasted?: true
 }
 
@@ -31,7 +31,7 @@ export function openKeyboard(
   let isOpen = true
   const report = joinPastes(onKey)
   const reads = new KeyReads(({ key, sequence }) => {
-    // A key may close the keyboard; those after it in the same read are nobody's.
+    // A key may close the keyboard; those after it in the same read are dropped.
     if (isOpen) report(key, sequence)
   })
   const listener = (text: string | undefined, { name, ctrl = false, meta = false, sequence }: Pressed): void =>

@@ -42,16 +42,19 @@ export class RequestDialog {
     this.#guard = guard
     const { request } = asked
     this.#form = request.kind === 'question' ? formOf(request) : undefined
-    this.#choices =
-      request.kind === 'permission' ? permissionChoices(asked, request.options) : questionChoices(request)
+    this.#choices = request.kind === 'permission' ? permissionChoices(asked, request.options) : questionChoices(request)
+  }
+
+  /** Whether text is typed into it now. */
+  get takesText(): boolean {
+    return this.#form !== undefined && this.#second === undefined
   }
 
   key(key: Key, now: number): DialogResult | undefined {
     if (!this.#isShown) return undefined
     if ((this.#second?.window ?? this.#window).key(key)) return undefined
-    if (this.#form !== undefined && this.#second === undefined && key.name !== 'escape')
-      return this.#formKey(this.#form, key, now)
-    return this.#choiceKey(key, now)
+    if (this.#form === undefined || !this.takesText || key.name === 'escape') return this.#choiceKey(key, now)
+    return this.#formKey(this.#form, key, now)
   }
 
   /** @param place Which of how many questions it is */
@@ -59,7 +62,9 @@ export class RequestDialog {
     if (!this.#isShown) this.#guard.restart(frame.now)
     this.#isShown = true
     const { paint, width, height } = frame
-    const head = paint.yellow(cut(`? ${this.#second?.choice.text ?? requestHeading(this.#asked.request)}${place}`, width))
+    const head = paint.yellow(
+      cut(`? ${this.#second?.choice.text ?? requestHeading(this.#asked.request)}${place}`, width),
+    )
     const answers = this.#answerRows(frame)
     const content = this.#contentRows(frame)
     // Answers that leave no room for what is decided are scrolled with it.
@@ -69,7 +74,7 @@ export class RequestDialog {
     const window = this.#second?.window ?? this.#window
     const above = window.show(isTight ? [...content, '', ...answers] : content, { room, width })
     const rows = [head, ...above, ...below, paint.dim(cut(`  ${this.#hint(frame.now)}`, width))]
-    if (this.#form === undefined || this.#second !== undefined) return { rows }
+    if (this.#form === undefined || !this.takesText) return { rows }
     const input = this.#form.view(frame)
     return { rows: [...rows, input.row], cursor: { row: rows.length, column: input.column } }
   }
@@ -97,7 +102,7 @@ export class RequestDialog {
     if (!this.#guard.isReady(now)) return 'Read first: keys count in a moment.'
     if (!isWhole(this.#asked)) return 'Not shown whole, so it cannot be allowed here.'
     if (!this.#window.isRead) return 'It can be allowed when you have seen its end.'
-    return this.#form === undefined || this.#second !== undefined ? 'Press one key.' : this.#form.hint
+    return this.#form !== undefined && this.takesText ? this.#form.hint : 'Press one key.'
   }
 
   #formKey(form: FormInput, key: Key, now: number): DialogResult | undefined {
@@ -112,10 +117,10 @@ export class RequestDialog {
   }
 
   #choiceKey(key: Key, now: number): DialogResult | undefined {
+    if (key.name === 'escape' && key.isPasted !== true) return this.#escape(now)
     const refusal = this.#guard.refusal(key, now)
     this.#note = refusal === undefined ? '' : REFUSAL_TEXT[refusal]
     if (refusal !== undefined || key.ctrl || key.meta) return undefined
-    if (key.name === 'escape') return this.#escape(now)
     const choice = choiceOf(this.#second?.leads ?? this.#choices, key.text ?? '')
     if (choice !== undefined) return this.#choose(choice, now)
     // Somebody who types a text without looking must not come by the keys of a rule.
@@ -143,8 +148,14 @@ export class RequestDialog {
 
   /** Escape goes one step back; from a form, to the choice of declining it. */
   #escape(now: number): DialogResult | undefined {
+    this.#note = ''
     if (this.#second === undefined && this.#form !== undefined) {
-      const decline: Choice = { keys: ['n'], text: 'Decline the question', isPositive: false, leads: { action: 'decline' } }
+      const decline: Choice = {
+        keys: ['n'],
+        text: 'Decline the question',
+        isPositive: false,
+        leads: { action: 'decline' },
+      }
       this.#open({ ...decline, text: 'Decline it?' }, [decline], now)
       return undefined
     }
@@ -177,10 +188,14 @@ const choiceOf = (choices: readonly Choice[], text: string): Choice | undefined 
 
 const isSecond = (leads: Choice['leads']): leads is readonly Choice[] => Array.isArray(leads)
 
-/** One answer: its key, our word for it, and the agent's name for it. */
+/** One answer: its key, our word for it, and the agent's name for it; below what is a sentence, on a row of its own. */
 function choiceRows({ keys, text, name, leads }: Choice, { paint, width }: Frame): string[] {
   const key = `  [${keys[0] ?? ''}] `
-  const label = `${text}${isSecond(leads) ? ' …' : ''}${name === undefined ? '' : `: ${exactLine(name)}`}`
-  const rows = wrapExact(label, width - columnsOf(key))
+  const label = text + (isSecond(leads) ? ' …' : '')
+  const own = name === undefined ? '' : exactLine(name)
+  const lines = !text.endsWith('.')
+    ? [own === '' ? label : `${label}: ${own}`]
+    : [label, ...(own === '' ? [] : [`The agent calls it: ${own}`])]
+  const rows = lines.flatMap((line) => wrapExact(line, width - columnsOf(key)))
   return rows.map((row, index) => paint.bold((index === 0 ? key : ' '.repeat(key.length)) + row))
 }

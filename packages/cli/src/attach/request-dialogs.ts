@@ -30,11 +30,16 @@ export class RequestDialogs {
     return first
   }
 
+  /** Whether text is typed into it: it is a question with a form. */
+  get takesText(): boolean {
+    return this.#dialog?.dialog.takesText === true
+  }
+
   add(asked: AskedRequest): void {
     this.#asked.set(asked.requestId, asked)
   }
 
-  /** It was answered, here or elsewhere, or nobody waits for it any more. */
+  /** It was answered, here or elsewhere, or its turn has ended. */
   remove(requestId: string): void {
     this.#asked.delete(requestId)
   }

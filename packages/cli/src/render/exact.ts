@@ -16,7 +16,7 @@ export const exactLine = (text: string): string => exact(text).replaceAll('\n', 
  * the line.
  */
 export function wrapExact(line: string, width: number): string[] {
-  if (line.length <= width && isAscii(line)) return [line]
+  if (line.length <= width && isSimple(line)) return [line]
   return piecesOf(line).flatMap((piece) => wrapPiece(piece, Math.max(width, MIN_WIDTH)))
 }
 
@@ -45,10 +45,12 @@ function countedBlanks(run: string): string {
   return `\n[${run.split('\n').length - 2} empty lines]\n`
 }
 
-const isAscii = (text: string): boolean => /^[\u0020-\u007E]*$/.test(text)
+/** Latin, Greek and Cyrillic letters: one column each, none joined to another. Other text is measured part by part. */
+const isSimple = (text: string): boolean =>
+  /^[\u0020-\u007E\u00A1-\u00AC\u00AE-\u02FF\u0370-\u0482\u048A-\u052F]*$/.test(text)
 
 function piecesOf(line: string): string[] {
-  if (line.length <= MAX_PIECE || isAscii(line)) return [line]
+  if (line.length <= MAX_PIECE || isSimple(line)) return [line]
   const pieces: string[] = []
   let start = 0
   while (start < line.length) {
@@ -62,10 +64,10 @@ function piecesOf(line: string): string[] {
 }
 
 function wrapPiece(piece: string, width: number): string[] {
-  return isAscii(piece) ? wrapAscii(piece, width) : wrapClusters(piece, width)
+  return isSimple(piece) ? wrapSimple(piece, width) : wrapClusters(piece, width)
 }
 
-function wrapAscii(text: string, width: number): string[] {
+function wrapSimple(text: string, width: number): string[] {
   const rows: string[] = []
   let start = 0
   while (text.length - start > width) {
@@ -83,7 +85,7 @@ function wrapClusters(text: string, width: number): string[] {
   let row = ''
   let used = 0
   for (const { segment } of new Intl.Segmenter().segment(text)) {
-    const columns = columnsOf(segment)
+    const columns = /^[\u4E00-\u9FFF\uAC00-\uD7A3]$/.test(segment) ? 2 : columnsOf(segment)
     if (used + columns > width) {
       rows.push(row)
       row = ''

@@ -128,7 +128,7 @@ function judgedFacts(page: Page, facts: RequestFacts): void {
 function path(page: Page, label: string, { named, real, inside }: RequestPath): void {
   const { bold, red } = page.paint
   const [first] = real
-  if (first === undefined) return page.fact(label, `${exactLine(named)}  (nobody can say where this leads)`, red)
+  if (first === undefined) return page.fact(label, `${exactLine(named)}  (where this leads is unknown)`, red)
   const leads = real.length === 1 && first === named ? [] : [`named ${exactLine(named)}`]
   const marks = [...leads, ...(inside ? [] : ["OUTSIDE the session's folders"])]
   const note = marks.length === 0 ? '' : `  (${marks.join('; ')})`
@@ -147,8 +147,11 @@ function hostOf(url: string): string {
 
 function difference(page: Page, { path: file, oldText, newText }: ToolContent & { readonly type: 'diff' }): void {
   const { green, red } = page.paint
-  page.heading(`Change of ${exactLine(file)}${oldText === undefined || oldText === null ? ' (new, or its old text was not sent)' : ''}`)
-  for (const { sign, line } of lineDiff(oldText ?? '', newText)) page.quote(`${sign} ${line}`, sign === '+' ? green : red)
+  page.heading(
+    `Change of ${exactLine(file)}${oldText === undefined || oldText === null ? ' (new, or its old text was not sent)' : ''}`,
+  )
+  for (const { sign, line } of lineDiff(oldText ?? '', newText))
+    page.quote(`${sign} ${line}`, sign === '+' ? green : red)
 }
 
 function textOf(content: Exclude<ToolContent, { type: 'diff' }>): string {
@@ -159,6 +162,7 @@ function textOf(content: Exclude<ToolContent, { type: 'diff' }>): string {
 /** All of a raw input as JSON, but for texts of several lines, which are readable only as such. */
 function inputText(input: unknown): string {
   if (input === undefined) return 'no input'
+  if (typeof input === 'string') return input
   if (!isRecord(input)) return jsonOf(input)
   const isLong = (value: unknown): value is string => typeof value === 'string' && value.includes('\n')
   const entries = Object.entries(input)

@@ -1,6 +1,11 @@
 import * as z from 'zod'
-import { type AgentAnswer, type AgentRequest, type AnsweredBy, REQUEST_STATES, type RequestFacts } from '../agent-request.js'
-import { TOOL_KINDS } from '../content.js'
+import {
+  type AgentAnswer,
+  type AgentRequest,
+  type AnsweredBy,
+  REQUEST_STATES,
+  type RequestFacts,
+} from '../agent-request.js'
 import type { SessionEvent, SessionEventType } from '../event-log.js'
 import type { PromptContextPart } from '../host-event.js'
 import { RULE_LIFETIMES } from '../permission-rule.js'
@@ -8,6 +13,7 @@ import type { Session } from '../session.js'
 import { type TokenUsage, TURN_END_REASONS } from '../stream-event.js'
 import type { TurnPart } from '../turn-parts.js'
 import type { ContentBlock } from './content-block.js'
+import { ruleMatch } from './rule-match.js'
 import { of, type ValueOf } from './value-of.js'
 
 // What the gateway answers about sessions. Objects may hold more: readers ignore what they do not know (AIP-46 §Session data
@@ -148,17 +154,6 @@ export const agentRequests = z.object({ requests: z.array(agentRequest) })
 export const requestPage = z.object({ requests: z.array(agentRequest), nextCursor })
 export type RequestPage = ValueOf<typeof requestPage>
 
-const ruleMatch = z.object({
-  toolKind: z.enum(TOOL_KINDS).optional(),
-  /** Absolute path pattern: `*` and `?` within one name, `**` across names, a backslash escapes them. */
-  path: z.string().optional(),
-  /** Words of a command; `*` within one word, a trailing `**` for any further words. */
-  command: z.string().optional(),
-  /** Digest of one tool call that has neither a path nor a command. */
-  call: z.string().optional(),
-})
-/** Conditions on a tool call; all of them must match. */
-export type RuleMatch = ValueOf<typeof ruleMatch>
 export const rule = z.object({
   ruleId: z.string(),
   /** A rule that denies wins over all that allow. */

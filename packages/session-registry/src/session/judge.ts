@@ -44,7 +44,9 @@ export class Judge {
     const verdict = await this.#host.gate?.(this.#session.snapshot(), request)
     if (verdict === undefined) return this.#ofPolicy(request)
     const said = saidByGate(request, verdict)
-    return said === undefined ? { said, isForPerson: true, facts: await this.#facts(request) } : { said, isForPerson: false }
+    return said === undefined
+      ? { said, isForPerson: true, facts: await this.#facts(request) }
+      : { said, isForPerson: false }
   }
 
   /** What was left to a person before a change is decided again: the rule of that change may answer it. */

@@ -1,4 +1,10 @@
-import { type AgentAnswer, type AnsweredBy, defined, type SessionEvent, type SessionRequest } from '@agentproto/contracts'
+import {
+  type AgentAnswer,
+  type AnsweredBy,
+  defined,
+  type SessionEvent,
+  type SessionRequest,
+} from '@agentproto/contracts'
 import type { LogEntry } from '../log/event-record.js'
 import { denial } from '../permissions/permission-policy.js'
 import { answeredBefore, interruptedBefore, misfitOf, noSuchRequest } from '../requests/request-answer.js'
@@ -97,10 +103,7 @@ export const resolutions = (state: SessionState, by: AnsweredBy): LogEntry[] =>
   pendingRequests(state).map(({ requestId }) => resolution(state, requestId, { answer: CANCELLED, by }))
 
 /** The log has a request. */
-export function requestOpened(
-  state: SessionState,
-  event: SessionEvent & { readonly type: 'agent-prompt' },
-): Step {
+export function requestOpened(state: SessionState, event: SessionEvent & { readonly type: 'agent-prompt' }): Step {
   const { requestId, request, facts, cut, turn = 0, ts: createdAt, sessionId } = event
   const about = { requestId, sessionId, turn, request, ...defined({ facts, cut }) }
   const resource: SessionRequest = { ...about, state: 'pending', createdAt }

@@ -141,7 +141,8 @@ export class GitFolderChanges implements FolderChanges {
     const refs = new CheckpointRefs(git, signal)
     const history = await this.#loadHistory(refs)
     const before = history.sessions.get(session) ?? { first: snapshot.tree, latest: snapshot.tree }
-    const changed = await listChanges(git, { from: before.latest, to: snapshot.tree, signal })
+    const compared = await listChanges(git, { from: before.latest, to: snapshot.tree, signal })
+    const changed = await knownIn(snapshot.leftOut, compared)
     const at = new Date(this.#options.clock.now()).toISOString()
     const record = { session, ...defined({ turn, label }), at, ...totalsOf(changed) }
     const number = history.number + 1

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createChangeStore } from '@agentproto/changes'
 import { NOW } from '@agentproto/contracts/agent'
@@ -257,6 +257,65 @@ test('13.3 pipes and sockets neither block a checkpoint nor are deleted', async 
   expect(next.leftOut).toEqual([{ path: 'a', reason: 'special_file' }])
   const { kept } = await changes.rewind({ session: 's', to: start.id })
   expect(kept).toEqual([{ path: 'a', reason: 'in_the_way' }])
+})
+
+test('13.3 a folder whose ignore file is a pipe is skipped at once, with the reason', async () => {
+  const { folder, home, changes } = await subject()
+  await write(folder, { a: '1' })
+  execFileSync('mkfifo', [join(folder, '.gitignore')])
+  const result = await changes.checkpoint({ session: 's' })
+  const detail = `${join(folder, '.gitignore')} is a pipe: git would wait for its other end.`
+  expect(result).toEqual({ kind: 'skipped', reason: 'git_failed', detail })
+  await rm(join(folder, '.gitignore'))
+  await take(changes)
+  // Above a session's folder too, as far as its repository goes.
+  git(folder, 'init', '-q')
+  await write(folder, { 'above/below/a': '1' })
+  execFileSync('mkfifo', [join(folder, 'above/.gitattributes')])
+  const { changes: below } = await subjectOn(join(folder, 'above/below'), { home })
+  expect(await below.checkpoint({ session: 's' })).toMatchObject({ kind: 'skipped', reason: 'git_failed' })
+})
+
+test('13.3 folders inside whose ignore or attributes file is a pipe are left out until it is gone', async () => {
+  const { folder, changes } = await subject({ limits: { timeMs: 20_000 } })
+  await write(folder, { a: '1', 'one/b': '1', 'one/deep/c': '1', 'two [x]/d': '1', 'pipes in others/e': '1' })
+  const start = await take(changes)
+  execFileSync('mkfifo', ['one/.gitignore', 'two [x]/.gitattributes'], { cwd: folder })
+  await write(folder, { a: '2', 'one/b': '2', 'one/deep/c': '2', 'two [x]/d': '2', 'two [x]/new': '2' })
+  const next = await take(changes, { turn: 1 })
+  const leftOut = ['one/', 'two [x]/'].map((path) => ({ path, reason: 'special_file' }))
+  expect(next).toMatchObject({ files: 1, leftOut })
+  expect(await changes.changes(start.id, next.id)).toMatchObject({ files: [{ path: 'a' }], leftOut })
+  // They are known now: git is not started on them.
+  const begun = performance.now()
+  await take(changes, { turn: 2 })
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  const { kept } = await changes.rewind({ session: 'ses_1', to: start.id })
+  expect(kept).toEqual(['one/b', 'one/deep/c', 'two [x]/d'].map((path) => ({ path, reason: 'left_out' })))
+  expect(await readFile(join(folder, 'one/b'), 'utf8')).toBe('2')
+  await Promise.all(['one/.gitignore', 'two [x]/.gitattributes'].map((path) => rm(join(folder, path))))
+  const last = await take(changes, { turn: 3 })
+  expect(last.leftOut).toEqual([])
+  const { files } = await changes.changes(start.id, last.id)
+  expect(files.map(({ path }) => path)).toEqual(['one/b', 'one/deep/c', 'two [x]/d', 'two [x]/new'])
+})
+
+test('13.3 too many folders with such a pipe are skipped, at once the second time', async () => {
+  const { folder, changes } = await subject({ limits: { timeMs: 20_000 } })
+  const names = Array.from({ length: 30 }, (_, n) => `d${n}`)
+  await write(folder, Object.fromEntries(names.map((name) => [`${name}/a`, '1'])))
+  execFileSync(
+    'mkfifo',
+    names.map((name) => join(folder, name, '.gitignore')),
+  )
+  for (let turn = 1; turn < 3; turn++) {
+    const result = await changes.checkpoint({ session: 's', turn })
+    expect(result).toMatchObject({
+      kind: 'skipped',
+      reason: 'git_failed',
+      detail: expect.stringMatching(/^Too many folders/),
+    })
+  }
 })
 
 test('13.1 names of folders that look like patterns, a .git that is a link, and one that names a pipe', async () => {

@@ -41,6 +41,9 @@ export function pathspec(text: string): string {
   return `:(glob)${pattern.join('')}`
 }
 
+/** Everything but what {@link pathspec} covers. */
+export const notPathspec = (text: string): string => pathspec(text).replace(':(', ':(exclude,')
+
 const isEscaped = (character: string): boolean => character.length === 1 && ESCAPED.test(character)
 
 /** The bytes of the UTF-8 character at an index; 0 for none. */

@@ -3,10 +3,10 @@ import { access, lstat, open } from 'node:fs/promises'
 import type { LeftOut, LeftOutReason } from '@agentproto/contracts/agent'
 import type { ChangeLimits } from '../limits.js'
 import type { Git } from '../git/git.js'
-import { fsPath, pathspec } from '../git/path-text.js'
+import { fsPath, notPathspec, pathspec } from '../git/path-text.js'
 import { recordBatches } from '../git/records.js'
 import { codeOf, Skipped } from '../git-errors.js'
-import { filterInSlices } from '../slice.js'
+import { filterInSlices, inSlices } from '../slice.js'
 import { someAtOnce } from '../some-at-once.js'
 import { folderPattern, type FolderRoot } from './folder-root.js'
 import { FolderWeights } from './folder-weights.js'
@@ -28,6 +28,8 @@ export interface ScanRequest {
   readonly limits: ChangeLimits
   /** Folders that were left out before; more are added. With `/` at their end. */
   readonly largeFolders: Set<string>
+  /** Folders that git must not look into; with `/` at their ends. */
+  readonly blocked: ReadonlySet<string>
   readonly signal: AbortSignal
 }
 
@@ -36,8 +38,14 @@ const FOLDERS_MAX = 20
 
 /** Compares the folder with the index, without reading a file that did not change. */
 export async function scanFolder(request: ScanRequest): Promise<Scan> {
-  const [tracked, unknown] = await Promise.all([trackedChanges(request), unknownFiles(request)])
+  const [tracked, unknown, blocked] = await Promise.all([
+    trackedChanges(request),
+    unknownFiles(request),
+    blockedFiles(request),
+  ])
   const found = new Candidates(request, tracked.absent)
+  await inSlices(blocked, (path) => tracked.absent.push(path))
+  for (const path of request.blocked) found.leaveOut(path, 'special_file')
   for (const path of unknown.nested) found.leaveOut(path, 'nested_repository')
   await found.takeAll(tracked.present)
   await found.takeAll(unknown.files)
@@ -49,10 +57,17 @@ interface Tracked {
   readonly absent: string[]
 }
 
-async function trackedChanges({ git, env, root, signal }: ScanRequest): Promise<Tracked> {
+async function trackedChanges({ git, env, root, blocked, signal }: ScanRequest): Promise<Tracked> {
   const present: string[] = []
   const absent: string[] = []
-  const args = ['diff-files', '-z', '--name-status', '--no-renames', '--ignore-submodules=all', ...within(root)]
+  const args = [
+    'diff-files',
+    '-z',
+    '--name-status',
+    '--no-renames',
+    '--ignore-submodules=all',
+    ...within(root, blocked),
+  ]
   let status: string | undefined
   for await (const batch of recordBatches(git.stream({ args, env, signal })))
     for (const record of batch) {
@@ -64,6 +79,16 @@ async function trackedChanges({ git, env, root, signal }: ScanRequest): Promise<
       }
     }
   return { present, absent }
+}
+
+/** What the index has of the folders that git must not look into: writing the index, it would look at new files again. */
+async function blockedFiles({ git, env, blocked, signal }: ScanRequest): Promise<readonly string[]> {
+  if (blocked.size === 0) return []
+  const files: string[] = []
+  const args = ['ls-files', '-z', '--', ...[...blocked].map(pathspec)]
+  for await (const batch of recordBatches(git.stream({ args, env, signal })))
+    await inSlices(batch, (path) => files.push(path))
+  return files
 }
 
 interface Unknown {
@@ -82,10 +107,10 @@ async function unknownFiles(request: ScanRequest): Promise<Unknown> {
 }
 
 async function listUnknown(request: ScanRequest, room: number) {
-  const { git, env, root, largeFolders, signal } = request
-  const never = [...root.never, ...[...largeFolders].map((folder) => folderPattern(folder.slice(0, -1)))]
+  const { git, env, root, largeFolders, blocked, signal } = request
+  const never = [...root.never, ...[...largeFolders, ...blocked].map((folder) => folderPattern(folder.slice(0, -1)))]
   const patterns = never.map((pattern) => `--exclude=${pattern}`)
-  const args = ['ls-files', '-z', '--others', '--exclude-standard', ...patterns, ...within(root)]
+  const args = ['ls-files', '-z', '--others', '--exclude-standard', ...patterns, ...within(root, blocked)]
   const files: string[] = []
   const nested: string[] = []
   const weights = new FolderWeights()
@@ -214,5 +239,8 @@ async function reasonAgainst({ path, at, stats, limits }: Candidate): Promise<Le
 /** git stores no such name, in any case. */
 const GIT_NAME = /(?:^|\/)\.git(?:\/|$)/i
 
-/** Limits a call to the folder. */
-const within = ({ prefix }: FolderRoot): readonly string[] => (prefix === '' ? [] : ['--', pathspec(prefix)])
+/** Limits a call to the folder, without those that git must not look into. */
+function within({ prefix }: FolderRoot, without: ReadonlySet<string>): readonly string[] {
+  const parts = [...(prefix === '' ? [] : [pathspec(prefix)]), ...[...without].map(notPathspec)]
+  return parts.length === 0 ? [] : ['--', ...parts]
+}

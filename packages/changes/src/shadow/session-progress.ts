@@ -16,7 +16,7 @@ export interface SessionProgress {
 
 export interface NextState {
   readonly snapshot: Snapshot
-  /** Since the last checkpoint of the session. */
+  /** What is known to have changed since the last checkpoint of the session. */
   readonly changed: readonly FileChange[]
   readonly signal: AbortSignal
 }
@@ -28,8 +28,8 @@ export async function totalSince(
   { snapshot: { tree, leftOut }, changed, signal }: NextState,
 ): Promise<ChangeTotals> {
   if (tree === latest && total !== undefined && leftOut.count === 0) return total
-  const all = first === latest ? changed : await listChanges(git, { from: first, to: tree, signal })
-  return totalsOf(await knownIn(leftOut, all))
+  if (first === latest) return totalsOf(changed)
+  return totalsOf(await knownIn(leftOut, await listChanges(git, { from: first, to: tree, signal })))
 }
 
 /** The progress of a session with one more checkpoint. */

@@ -13,6 +13,7 @@ import { correctEntries } from './contained-entries.js'
 import { findRoot, type FolderRoot, withoutParents } from './folder-root.js'
 import { FolderWatch } from './folder-watch.js'
 import { LeftOutSet } from './left-out-set.js'
+import { PipeGuard } from './pipe-guard.js'
 import { type Scan, scanFolder } from './scan.js'
 import { createShadow, gitDirOf, removeLeftovers, setExcludes } from './shadow-files.js'
 
@@ -47,12 +48,14 @@ export class ShadowRepository {
   readonly #options: ShadowOptions
   /** Folders with too much, until the next start of the host. */
   readonly #largeFolders = new Set<string>()
+  readonly #pipes: PipeGuard
   /** Whether the last git that wrote has ended well. */
   #isClean = false
   #last: { readonly index: string; readonly tree: string } | undefined
 
   constructor(options: ShadowOptions) {
     this.#options = options
+    this.#pipes = new PipeGuard(options.clock)
   }
 
   /** Whether anything was ever recorded. */
@@ -74,9 +77,15 @@ export class ShadowRepository {
     const { folder, home, shadow } = this.#options
     const found = await findRoot(folder, home)
     await createShadow({ shadow, folder })
+    return this.#pipes.run({ folder, root: found, signal }, (limited) => this.#snapshot(program, found, limited))
+  }
+
+  async #snapshot(program: GitProgram, found: FolderRoot, signal: AbortSignal): Promise<Snapshot> {
+    const { shadow } = this.#options
     await setExcludes(shadow, found.excludes)
     const root = await this.#unlessIgnored(program, found, signal)
-    const state = new FolderState({ ...this.#options, git: this.#gitOf(program), program, root, signal })
+    const blocked = this.#pipes.below(root.workTree)
+    const state = new FolderState({ ...this.#options, git: this.#gitOf(program), program, root, blocked, signal })
     if (!this.#isClean) await removeLeftovers(shadow)
     // No other git writes to it: the lock is one of a git that was killed.
     await rm(`${state.index}.lock`, { force: true })
@@ -194,6 +203,7 @@ interface FolderStateOptions extends ShadowOptions {
   readonly git: Git
   readonly program: GitProgram
   readonly root: FolderRoot
+  readonly blocked: ReadonlySet<string>
   readonly signal: AbortSignal
 }
 
@@ -212,8 +222,8 @@ class FolderState {
   }
 
   async scan(largeFolders: Set<string>): Promise<Scan> {
-    const { git, root, limits, signal } = this.#options
-    const request = { git, root, limits, signal, env: this.#env, index: this.index, largeFolders }
+    const { git, root, blocked, limits, signal } = this.#options
+    const request = { git, root, blocked, limits, signal, env: this.#env, index: this.index, largeFolders }
     try {
       return await scanFolder(request)
     } catch (thrown) {
@@ -238,7 +248,7 @@ class FolderState {
     await writeFile(this.#unchecked, '', { mode: 0o600 })
     await this.#update(['--add', '--remove', '--replace'], present)
     const paths = await watch.suspects()
-    if (paths.length > 0 && (await realpath(workTree).catch(() => '')) !== workTree)
+    if ((await realpath(workTree).catch(() => '')) !== workTree)
       throw new Skipped('folder_missing', `${workTree} was replaced while it was read.`)
     const call = (args: readonly string[], input?: Iterable<Buffer>): GitCall => this.#call(args, input)
     if (paths.length > 0) await correctEntries({ git, call, workTree, paths, fileBytes: limits.fileBytes })

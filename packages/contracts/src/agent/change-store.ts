@@ -25,7 +25,7 @@ export const LEFT_OUT_REASONS = [
   'folder_too_large',
   /** A repository inside of the folder, such as a submodule. The path ends with `/`. */
   'nested_repository',
-  /** A pipe, a socket or a device. */
+  /** A pipe, a socket or a device; with `/` at its end, a folder whose `.gitignore` or `.gitattributes` is a pipe. */
   'special_file',
   /** A name that git does not store: `.git` in another case. */
   'name',

@@ -130,6 +130,7 @@ class Provisioning {
     return this.#save({ ...this.#record.ledger, auth: { state: 'authed', at: this.#now() } })
   }
 
+  /** @param range of versions, when what the manifest or the request names did not fit */
   async #install(range?: string): Promise<LocatedAgent> {
     const { adapter, host } = this.#record
     const { request, emit, signal } = this.#running
@@ -140,7 +141,8 @@ class Provisioning {
       allowUnverified: request.allowUnverified ?? false,
       emit,
       signal,
-      ...defined({ range }),
+      // The newest one was tried before.
+      ...defined({ range, latest: range === undefined ? request.latest : undefined }),
     })
     const name = 'package' in method ? { package: method.package } : {}
     await this.#save({ ...this.#record.ledger, install: { method: method.method, ...name, at: this.#now() } })
@@ -173,8 +175,8 @@ class Provisioning {
   }
 
   #forces(phase: ProvisionRequest['until']): boolean {
-    const { force = false, until } = this.#running.request
-    return force && until === phase
+    const { force = false, latest = false, until } = this.#running.request
+    return (force || (latest && phase === 'install')) && until === phase
   }
 
   async #save(ledger: Ledger): Promise<void> {

@@ -39,7 +39,7 @@ test.each([
   ['pacman', 'pacman', {}, 'linux', 'pacman -S --noconfirm --needed agent-tool'],
   ['choco', 'choco', {}, 'win32', 'choco install agent-tool --yes --no-progress'],
   ['scoop', 'scoop', {}, 'win32', 'scoop install agent-tool'],
-  ['pip', 'pip3', { user: true }, 'linux', 'pip3 install --disable-pip-version-check --no-input --user agent-tool'],
+  ['pip', 'pip3', { user: true }, 'linux', 'pip3 install --disable-pip-version-check --no-input --user agent-tool>=1.0.0,<2.0.0'],
 ] as const)('%s is run with its real arguments', async (method, tool, more, os, call) => {
   const host = hostOf({ platform: { os, arch: 'x64' } })
   recorder(host.bin, tool, host.bin)
@@ -73,7 +73,7 @@ test('pip makes a virtual environment in the agent’s own prefix', async () => 
   expect((await install({ install: [{ method: 'pip', package: 'agent-tool' }] }, host)).error).toBeUndefined()
   const venv = join(host.home, 'agents/tool/venv')
   expect(textAt(join(host.bin, 'calls'))).toBe(
-    `${host.bin}/python3 -m venv ${venv}\nvenv-python -m pip install --disable-pip-version-check --no-input agent-tool\n`,
+    `${host.bin}/python3 -m venv ${venv}\nvenv-python -m pip install --disable-pip-version-check --no-input agent-tool>=1.0.0,<2.0.0\n`,
   )
   expect(existsSync(join(venv, 'bin/agent-tool'))).toBe(true)
 })
@@ -116,7 +116,7 @@ test('12.C8 pip uses a Python that the agent runs on, and is skipped where there
   const calls = textAt(join(bin, 'calls')).trim().split('\n')
   expect(calls).toEqual([
     `3.12.7 -m venv ${join(host.home, 'agents/tool/venv')}`,
-    '3.12.7 -m pip install --disable-pip-version-check --no-input --user agent-tool',
+    '3.12.7 -m pip install --disable-pip-version-check --no-input --user agent-tool>=1.0.0,<2.0.0',
   ])
 })
 

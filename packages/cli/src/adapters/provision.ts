@@ -10,6 +10,7 @@ import { setupTerminal } from './setup-terminal.js'
 
 interface ProvisionOptions extends JsonOption {
   readonly force?: boolean
+  readonly latest?: boolean
   readonly allowUnverified?: boolean
   readonly workspace?: string
   readonly input?: OptionValues
@@ -53,11 +54,22 @@ export const provisionUntil =
 
 function requestFor(
   until: Phase,
-  { force, allowUnverified, workspace, input = {} }: ProvisionOptions,
+  { force, latest, allowUnverified, workspace, input = {} }: ProvisionOptions,
   signal: AbortSignal,
 ): ProvisionRequest {
   const inputs = Object.keys(input).length === 0 ? undefined : input
-  return { until, signal, ...defined({ force: force || undefined, allowUnverified, workspaceSlug: workspace, inputs }) }
+  return {
+    until,
+    signal,
+    ...defined({
+      force: force || undefined,
+      // What follows an install installs nothing again.
+      latest: until === 'install' ? latest : undefined,
+      allowUnverified,
+      workspaceSlug: workspace,
+      inputs,
+    }),
+  }
 }
 
 const isPending = (state: AdapterState | undefined): boolean =>

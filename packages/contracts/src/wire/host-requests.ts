@@ -29,6 +29,7 @@ export const rotateTokenSchema = z.strictObject({ keepCreated: z.boolean().optio
 /** Install, setup and login of an agent; the route gives `until`. */
 export const provisionRequestSchema = z.strictObject({
   force: z.boolean().optional().describe('Run the phase again even if it is done'),
+  latest: z.boolean().optional().describe('Install the newest version, not the one that was tested'),
   allowUnverified: z.boolean().optional().describe('Run an installer or unpack a download that has no checksum'),
   workspaceSlug: slug.optional().describe('Set up for this workspace only; for all when absent'),
   inputs: z.record(slug, optionValue).optional().describe('Answers to setup steps by their id'),

@@ -16,6 +16,8 @@ export interface Installing {
   readonly prefix: string
   /** Whether a file without a checksum may be run. */
   readonly allowUnverified: boolean
+  /** Install the newest version, whatever the manifest pins. */
+  readonly latest?: boolean
   /** Install a version in this semver range, not the newest. */
   readonly range?: string
   readonly emit: (event: ProvisionEvent) => void

@@ -14,6 +14,8 @@ interface Manager {
   /** Installs into the agent's own prefix, and not where all programs are. */
   readonly ownPrefix?: boolean
   readonly args: (name: string, prefix: string) => readonly string[]
+  /** The name without the version that it pins. */
+  readonly unpinned?: (name: string) => string
   readonly env?: (prefix: string) => Readonly<Record<string, string>>
 }
 
@@ -35,6 +37,7 @@ const MANAGERS: Readonly<Record<PackageManager, Manager>> = {
     tool: 'go',
     ownPrefix: true,
     args: (name) => ['install', name.includes('@') ? name : `${name}@latest`],
+    unpinned: (name) => name.replace(/@.*$/, ''),
     env: (prefix) => ({ GOBIN: `${prefix}/bin` }),
   },
 }
@@ -47,7 +50,8 @@ export async function installByManager(method: ManagedMethod, installing: Instal
   const manager = MANAGERS[method.method]
   const { os } = installing.platform
   if (manager.os !== undefined && !manager.os.includes(os)) throw new MethodSkipped(`${method.method} is not of ${os}`)
-  const name = checkPackage(method.package)
+  const named = checkPackage(method.package)
+  const name = installing.latest === true ? (manager.unpinned?.(named) ?? named) : named
   const tool = await requireTool([manager.tool], installing)
   const run = async (prefix: string): Promise<void> => {
     const args = manager.args(name, prefix)

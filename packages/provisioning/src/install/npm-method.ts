@@ -10,7 +10,7 @@ import { changePrefix } from './prefix-change.js'
  * in it: `bin` and `lib`, as npm has them for all users.
  */
 export async function installNpm(method: Method<'npm'>, installing: Installing): Promise<void> {
-  const wanted = specOf(checkPackage(method.package), installing.range)
+  const wanted = specOf(checkPackage(method.package), installing)
   const npm = await requireTool(['npm'], installing)
   await changePrefix(installing, async (folder) => {
     // Without a package of its own, npm would look for one in the folders above.
@@ -26,8 +26,12 @@ export const npmInstall = (wanted: string, folder: string, more: readonly string
   return ['install', '--prefix', folder, ...more, ...quiet, '--', wanted]
 }
 
-/** A manifest that pins a version gets it, whatever the range says. */
-function specOf(npmPackage: string, range: string | undefined): string {
+/** A manifest that pins a version gets it, whatever the range says, unless the newest is asked for. */
+function specOf(npmPackage: string, { range, latest = false }: Installing): string {
+  if (latest) return newestOf(unpinned(npmPackage))
   const newest = newestOf(npmPackage)
   return range === undefined || newest === npmPackage ? newest : `${npmPackage}@${range}`
 }
+
+/** A scope begins with `@` too. */
+const unpinned = (npmPackage: string): string => npmPackage.replace(/(?<=.)@.*$/, '')

@@ -10,7 +10,7 @@ import { changePrefixInPlace } from './prefix-change.js'
  * agent's prefix, since systems refuse to have packages mixed with theirs (PEP 668).
  */
 export async function installPip(method: Method<'pip'>, installing: Installing): Promise<void> {
-  const name = checkPackage(method.package)
+  const name = specOf(checkPackage(method.package), installing)
   const args = ['install', '--disable-pip-version-check', '--no-input']
   if (method.user && launchHints(installing.manifest).python === undefined) {
     const pip = await requireTool(['pip3', 'pip'], installing)
@@ -28,6 +28,17 @@ export async function installPip(method: Method<'pip'>, installing: Installing):
       installing,
     )
   })
+}
+
+/** A version that the manifest accepts, unless it pins one, or the newest is asked for. */
+function specOf(pipPackage: string, { manifest, latest = false }: Installing): string {
+  const [name = pipPackage] = pipPackage.split(/(?=[=<>!~])/)
+  if (latest) return name
+  const comparators = manifest.versionCheck.range.split(' ')
+  // pip reads no other form of a semver range.
+  const isPlain = comparators.every((each) => /^(?:[<>]=?|=)\d+(?:\.\d+)*$/.test(each))
+  if (name !== pipPackage || !isPlain) return pipPackage
+  return `${name}${comparators.map((each) => each.replace(/^=/, '==')).join()}`
 }
 
 /**

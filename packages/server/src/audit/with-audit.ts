@@ -142,10 +142,10 @@ const DETAILS: DetailsTable = {
   'workspaces.use': (workspace, by) => ({ by, about: { workspace } }),
   'adapters.add': (source, by) => ({ by, about: { source } }),
   'adapters.remove': (adapter, by) => ({ by, about: { adapter } }),
-  'adapters.provision': (adapter, { until, force, allowUnverified, workspaceSlug: workspace }, by) => ({
+  'adapters.provision': (adapter, { until, force, latest, allowUnverified, workspaceSlug: workspace }, by) => ({
     action: `adapter-${until}`,
     by,
-    about: { adapter, force, allowUnverified, workspace },
+    about: { adapter, force, latest, allowUnverified, workspace },
   }),
   'adapters.doctor': (adapter, { live }, by) => ({ by, about: { adapter, live } }),
 }

@@ -89,7 +89,7 @@ test('13.7 a review is where the next diff begins, and a rewind goes back and fo
   expect(readdirSync(work)).toContain('d.txt')
   expect(await run('sessions', 'rewind', 'try')).toMatchObject({ code: 2, stdout: '' })
   expect(await run('sessions', 'rewind', 'try', '--turn', '9')).toMatchObject({ code: 4 })
-  expect((await run('doctor')).stdout).toMatch(/checkpoints +\d+\.\d MiB for 1 folder$/m)
+  expect((await run('doctor')).stdout).toMatch(/checkpoints +[1-9]\d*(?:\.\d)? (?:bytes|KiB) for 1 folder$/m)
 })
 
 test(

@@ -22,8 +22,12 @@ test('doctor reports its checks, and changes nothing', async () => {
     'config',
     'worktrees',
     'checkpoints',
+    'sizes',
+    'leftovers',
+    'clock',
     'daemon',
     'adapters',
+    'engines',
   ])
   expect((await cli(['doctor'], { home })).stdout).toMatch(/^✓ gateway +\S+ at http:.*\d+ ok/ms)
 })

@@ -14,17 +14,20 @@ import { connect } from '../daemon/connect.js'
 import { daemonProcess } from '../daemon/daemon-process.js'
 import { homeOf, readDaemon } from '../daemon/daemon-record.js'
 import { version } from '../version.js'
+import { checkEngines } from './agent-engines.js'
+import { byteCount } from './byte-count.js'
+import { checkClock } from './clock.js'
 import type { Finding } from './finding.js'
-import { folderSize } from './folder-size.js'
+import { type FolderSize, folderSize } from './folder-size.js'
+import { checkHome, existingFolder } from './home-access.js'
+import { checkLeftovers } from './leftovers.js'
 import { checkWorktrees } from './worktrees.js'
 
-const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 const VERSION_MS = 10_000
 const DEFAULT_PORT = 7646
-const FIRST_START = 'the first start of the gateway creates it'
 /** Checks of what is in the home. */
-const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints'])
+const OF_HOME = new Set(['permissions', 'config', 'worktrees', 'checkpoints', 'sizes', 'leftovers', 'clock'])
 
 /** Every check of `agentproto doctor`: the machine, the home, the gateway and the agents. None changes anything. */
 export async function runChecks(context: CliContext): Promise<readonly DoctorCheck[]> {
@@ -35,13 +38,17 @@ export async function runChecks(context: CliContext): Promise<readonly DoctorChe
     ['git', 'git', () => checkGit(context)],
     ['disk', 'disk', () => checkDisk(home.root)],
     ['port', 'port', () => checkPort(home)],
-    ['home', 'home', () => ok(hasHome ? home.root : `${home.root} does not exist yet; ${FIRST_START}`)],
+    ['home', 'home', () => checkHome(home)],
     ['permissions', 'permissions', () => checkPermissions(home)],
     ['config', 'config.json', () => checkConfig(home.config), `Fix ${home.config}; no gateway starts with it`],
     ['worktrees', 'worktrees', () => checkWorktrees(home)],
     ['checkpoints', 'checkpoints', () => checkCheckpoints(home)],
+    ['sizes', 'sizes', () => checkSizes(home)],
+    ['leftovers', 'leftovers', () => checkLeftovers(home)],
+    ['clock', 'clock', () => checkClock(home)],
     ['daemon', 'gateway', () => checkDaemon(context), 'Kill it with: agentproto stop --force'],
     ['adapters', 'agents', () => checkAdapters(context), 'See more with: agentproto adapters list'],
+    ['engines', 'Node of agents', async () => checkEngines(await openAdapters(context))],
   ]
   const results: DoctorCheck[] = []
   for (const check of checks) if (hasHome || !OF_HOME.has(check[0])) results.push(await resultOf(check))
@@ -77,7 +84,7 @@ export const gitVersion = (env: CliContext['env']): Promise<string | undefined> 
   )
 
 async function checkDisk(root: string): Promise<Finding> {
-  const disk = await statfs(root).catch(() => undefined)
+  const disk = await statfs(await existingFolder(root)).catch(() => undefined)
   if (disk === undefined) return { verdict: 'skip', detail: 'not available on this system' }
   const free = disk.bavail * disk.bsize
   const detail = `${(free / GIB).toFixed(1)} GiB free at ${root}`
@@ -122,9 +129,34 @@ async function checkConfig(path: string): Promise<Finding> {
 
 /** How much room the recorded states of folders take. */
 async function checkCheckpoints({ checkpoints }: HomeLayout): Promise<Finding> {
-  const { folders, bytes } = await folderSize(checkpoints)
-  return ok(folders === 0 ? 'none' : `${(bytes / MIB).toFixed(1)} MiB for ${folders} folder${folders === 1 ? '' : 's'}`)
+  const size = await folderSize(checkpoints)
+  return ok(
+    size.folders === 0 ? 'none' : `${sizeText(size)} for ${size.folders} folder${size.folders === 1 ? '' : 's'}`,
+  )
 }
+
+/** What takes room in the home. */
+async function checkSizes(home: HomeLayout): Promise<Finding> {
+  const parts = []
+  for (const name of SIZED) {
+    const size = await folderSize(home[name])
+    if (size.bytes > 0) parts.push(`${NAMES[name]} ${sizeText(size)}`)
+  }
+  return ok(parts.join(', ') || 'nothing is stored')
+}
+
+const SIZED = ['sessions', 'agents', 'homes', 'worktrees', 'logs', 'crashBundles', 'usage'] as const
+const NAMES = {
+  sessions: 'sessions',
+  agents: 'agents',
+  homes: 'homes of agents',
+  worktrees: 'worktrees',
+  logs: 'logs',
+  crashBundles: 'crash bundles',
+  usage: 'usage',
+} as const satisfies Record<(typeof SIZED)[number], string>
+
+const sizeText = ({ bytes, isMore }: FolderSize): string => `${isMore ? 'more than ' : ''}${byteCount(bytes)}`
 
 /** The gateway of the home, if one is running. */
 async function checkDaemon(context: CliContext): Promise<Finding> {

@@ -302,7 +302,7 @@ test('the commands of agentproto', async () => {
     agentproto adapters add [--json] [--no-start]
     agentproto adapters remove [--json] [--no-start]
     agentproto adapters doctor [--live] [--prompt <text>] [--long-prompt <text>] [--json] [--no-start]
-    agentproto adapters install [--force] [--allow-unverified] [--json] [--no-start]
+    agentproto adapters install [--force] [--latest] [--allow-unverified] [--json] [--no-start]
     agentproto adapters setup [--force] [--workspace <slug>] [--input <step=value>] [--json] [--no-start]
     agentproto adapters login [--force] [--json] [--no-start]
     agentproto manifest

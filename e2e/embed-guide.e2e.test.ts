@@ -31,7 +31,7 @@ const STRICT = {
 const PRINTED: Readonly<Record<string, readonly string[]>> = {
   'Send a prompt': ['end_turn: echo: hello'],
   'Decide what the agent may do': [
-    'I was allowed to write docs/made.md.',
+    'I was allowed to write docs/made.txt.',
     'I was not allowed to write package.json. Reason: only the files in docs may be edited',
   ],
   'Follow what it does': ['plan: ', 'uses ', 'writes '],
